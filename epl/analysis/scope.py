@@ -1,0 +1,68 @@
+"""Where an expression stands: which streams it sees, what it may call, how refusals are introduced."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from epl.catalog import Catalog
+from epl.event_types import EventType
+from epl.value_types import ValueType
+
+if TYPE_CHECKING:
+    from epl.plan.expressions import TypedExpression
+    from epl.syntax import Expression
+
+
+@attrs.frozen
+class ScopeStream:
+    """One stream that names resolve in.
+
+    ``alias``: how ``alias.x`` names it; ``group``: a group variable (its value is a list of events, ``alias[0].x``); ``optional``: there may be no event;
+    ``has_window``: a data window is declared (prev needs one); ``type_name``: the event type's name also names the stream, as in Esper.
+    """
+
+    alias: str | None
+    event_type: EventType
+    group: bool = False
+    optional: bool = False
+    has_window: bool = False
+
+
+class AggregationCollector:
+    """Takes the aggregations that binding meets; analysis of the result set has the real one (epl.analysis.aggregations).
+
+    ``bind_call`` returns the typed expression that stands for the call's value, or raises EplValidationError.
+    """
+
+    def bind_call(self, call: Any, scope: Scope) -> TypedExpression:
+        raise NotImplementedError
+
+
+@attrs.frozen
+class Scope:
+    """``clause``: the words of Esper's refusals (``select-clause``, ``filter``, ``where-clause`` …).
+
+    ``unqualified``: whether a bare property name is looked up in the streams (not so in match_recognize). ``aggregations``: None where no
+    aggregation may stand; then a refusal says ``aggregation_refusal``. ``locals``: lambda parameters. ``allow_previous``: prev / prior may stand.
+    ``row_previous``: prev means an offset in the partition (match_recognize define).
+    """
+
+    catalog: Catalog
+    streams: tuple[ScopeStream, ...] = ()
+    clause: str = "select-clause"
+    unqualified: bool = True
+    aggregations: AggregationCollector | None = None
+    aggregation_refusal: str = "Aggregation functions not allowed within filters"
+    allow_previous: bool = True
+    row_previous: bool = False
+    locals: tuple[tuple[str, ValueType], ...] = ()
+    declarations: tuple[Any, ...] = ()
+    expanding: tuple[str, ...] = ()
+    parameters: dict[str | int, ValueType] = attrs.field(factory=dict, eq=False)
+
+    def with_locals(self, *names: tuple[str, ValueType]) -> Scope:
+        return attrs.evolve(self, locals=self.locals + names)
+
+
+Bindable = "Expression"

@@ -1,0 +1,81 @@
+"""The one door for errors: code, sentence, position, hint.
+
+A message begins with Esper's words where Esper refuses the same text, so that porting teams can search for it.
+"""
+from __future__ import annotations
+
+from epl.spans import Span
+
+
+class EplError(Exception):
+    """What is wrong with EPL text, a deployment or an event.
+
+    ``message`` is the sentence alone; ``str(error)`` adds line, column, caret and hint where they are known.
+    """
+
+    code = "error"
+
+    def __init__(self, message: str, *, span: Span | None = None, text: str | None = None, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.span = span
+        self.text = text
+        self.hint = hint
+
+    def within(self, text: str) -> EplError:
+        """The same error, knowing the text its span points into; keeps a text that is known already."""
+        if self.text is None:
+            self.text = text
+        return self
+
+    @property
+    def position(self) -> tuple[int, int] | None:
+        """Line and column, both from 1; None where no text is known."""
+        if self.span is None or self.text is None:
+            return None
+        return self.span.line_column(self.text)
+
+    def __str__(self) -> str:
+        parts = [self.message]
+        if self.span is not None and self.text is not None:
+            line, column = self.span.line_column(self.text)
+            parts.append(f"  at line {line} column {column}")
+            parts.extend("    " + row for row in self.span.caret(self.text).splitlines())
+        if self.hint:
+            parts.append(f"  hint: {self.hint}")
+        return "\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre style='color:#a00'>{escape(type(self).__name__)}: {escape(str(self))}</pre>"
+
+
+class EplSyntaxError(EplError):
+    """The text is not EPL. The message begins with ``Incorrect syntax near``."""
+
+    code = "syntax"
+
+
+class EplValidationError(EplError):
+    """The text is EPL but cannot mean anything: unknown names, wrong types, wrong parameters."""
+
+    code = "validation"
+
+
+class EplUnsupportedError(EplError):
+    """Esper runs this and we do not: refused at deploy, never ignored."""
+
+    code = "unsupported"
+
+
+class EplDeploymentError(EplError):
+    """A deployment cannot be made or taken back: dependencies, duplicates, missing parameters."""
+
+    code = "deployment"
+
+
+class EplRuntimeError(EplError):
+    """An event, query or call that the runtime cannot take."""
+
+    code = "runtime"

@@ -1,0 +1,99 @@
+"""Event types: what events are made of, and which types they are sub-types of."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from epl.value_types import EventOf, ValueType
+
+
+@attrs.frozen
+class Property:
+    """A property of an event type.
+
+    ``indexed`` / ``mapped``: a bean's property that needs an index or a key (``p[0]``, ``p('k')``); its type is that of one element, and
+    events give it as a list or a dict.
+    """
+
+    name: str
+    type: ValueType
+    indexed: bool = False
+    mapped: bool = False
+
+
+@attrs.define(eq=False)
+class EventType:
+    """A named event type; equal only to itself.
+
+    ``kind``: map, objectarray, json, bean, variant, row (a select's output), avro, xml. ``open``: events may carry undeclared properties that dynamic
+    properties (``x?``) see. ``members``: the types of a variant stream; ``any_type``: a variant of any type. ``is_bus``: events may be sent to it from
+    outside. ``origin``: for a type that wraps another one's events.
+    """
+
+    name: str
+    kind: str
+    properties: Mapping[str, Property]
+    supertypes: tuple[EventType, ...] = ()
+    start_timestamp: str | None = None
+    end_timestamp: str | None = None
+    open: bool = False
+    members: tuple[EventType, ...] = ()
+    any_type: bool = False
+    is_bus: bool = True
+    module: str | None = None
+    event_class: Any = attrs.field(default=None, init=False, repr=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.properties)
+
+    def property(self, name: str) -> Property | None:
+        return self.properties.get(name)
+
+    def type_of(self, name: str) -> ValueType | None:
+        found = self.properties.get(name)
+        return found.type if found else None
+
+    def fragment(self, name: str) -> EventType | None:
+        """The event type of a property that holds an event, or None."""
+        found = self.type_of(name)
+        return found.event_type if isinstance(found, EventOf) else None
+
+    def lineage(self) -> Iterator[EventType]:
+        """This type and all its super-types, each once, nearest first."""
+        seen: list[EventType] = []
+        queue = [self]
+        while queue:
+            current = queue.pop(0)
+            if not any(current is s for s in seen):
+                seen.append(current)
+                yield current
+                queue.extend(current.supertypes)
+
+    def is_a(self, other: EventType) -> bool:
+        """Whether an event of this type is one of ``other``."""
+        return any(t is other for t in self.lineage())
+
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        return None, {f.name: getattr(self, f.name) for f in attrs.fields(EventType) if f.name != "event_class"}
+
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        for name, value in state[1].items():
+            setattr(self, name, value)
+        self.event_class = None
+
+    def __repr__(self) -> str:
+        return f"EventType({self.name!r}, {self.kind}, {{{', '.join(f'{p.name}: {p.type}' for p in self.properties.values())}}})"
+
+
+def field_name(property_name: str) -> str:
+    """The attribute that holds a property in generated event classes: the same for every type, so that sub-types' events serve super-type plans.
+
+    >>> field_name("price"), field_name("count(*)")
+    ('f_price', 'x_636f756e74282a29')
+    """
+    if property_name.isidentifier() and property_name.isascii():
+        return f"f_{property_name}"
+    return f"x_{property_name.encode().hex()}"

@@ -1,0 +1,423 @@
+"""Typed expressions: what analysis makes of syntax, with every Java rule explicit. Back ends print them and decide nothing.
+
+Conversions stand as nodes (``Convert``), operand types are equal where an operation needs them equal, null rules are those of each node's docstring.
+Every value but those of primitive type may be null (None).
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal as Choice
+
+import attrs
+
+from epl.event_types import EventType
+from epl.value_types import ArrayType, EventOf, ValueType
+
+
+@attrs.frozen(kw_only=True)
+class TypedExpression:
+    """``type`` is the static type of the value."""
+
+    type: ValueType
+
+    def children(self) -> Iterator[TypedExpression]:
+        """The operands, in order of evaluation."""
+        for field in attrs.fields(type(self)):
+            yield from _expressions_in(getattr(self, field.name))
+
+    def walk(self) -> Iterator[TypedExpression]:
+        """This node and all below it, depth first."""
+        yield self
+        for child in self.children():
+            yield from child.walk()
+
+    @property
+    def streams(self) -> frozenset[int]:
+        """Numbers of the streams whose events are read anywhere below."""
+        return frozenset(n.stream for n in self.walk() if isinstance(n, (StreamProperty, StreamEvent, StreamEvents, Previous, Prior)))
+
+
+def _expressions_in(value: object) -> Iterator[TypedExpression]:
+    if isinstance(value, TypedExpression):
+        yield value
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _expressions_in(item)
+
+
+# ------------------------------------------------------------------ leaves
+
+
+@attrs.frozen(kw_only=True)
+class Constant(TypedExpression):
+    value: Any
+
+
+@attrs.frozen(kw_only=True)
+class Parameter(TypedExpression):
+    """A substitution parameter, by name or position (from 1); a value is bound at deploy."""
+
+    key: str | int
+
+
+@attrs.frozen(kw_only=True)
+class StreamProperty(TypedExpression):
+    """A declared top-level property of one stream's event. Null where the stream has no event (outer join, optional match variable)."""
+
+    stream: int
+    name: str
+
+
+@attrs.frozen(kw_only=True)
+class StreamEvent(TypedExpression):
+    """A stream's event itself; ``type`` is EventOf."""
+
+    stream: int
+
+
+@attrs.frozen(kw_only=True)
+class StreamEvents(TypedExpression):
+    """All events of a group variable (match_recognize, pattern repetition), in order; ``type`` is ArrayType(EventOf)."""
+
+    stream: int
+
+
+@attrs.frozen(kw_only=True)
+class PropertyOf(TypedExpression):
+    """A declared property of an event-typed value; null of null."""
+
+    operand: TypedExpression
+    name: str
+
+
+@attrs.frozen(kw_only=True)
+class DynamicProperty(TypedExpression):
+    """``x?``: a property that the event's own type or its undeclared values may have; null where it has none. Type Object.
+
+    ``index`` / ``key``: ``x[1]?``, ``x('k')?``.
+    """
+
+    operand: TypedExpression
+    name: str
+    index: int | None = None
+    key: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class DynamicExists(TypedExpression):
+    """``exists(a.x?)``."""
+
+    operand: TypedExpression
+    name: str
+    index: int | None = None
+    key: str | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Element(TypedExpression):
+    """``array[index]``: null of null, null beyond the end."""
+
+    operand: TypedExpression
+    index: TypedExpression
+
+
+@attrs.frozen(kw_only=True)
+class MapValue(TypedExpression):
+    """``mapped('key')``: null of null, null without the key."""
+
+    operand: TypedExpression
+    key: TypedExpression
+
+
+@attrs.frozen(kw_only=True)
+class VariableValue(TypedExpression):
+    """The current value of a variable."""
+
+    name: str
+
+
+@attrs.frozen(kw_only=True)
+class ContextValue(TypedExpression):
+    """``context.name``, ``context.key1``, ``context.a.x``: a property of the context partition; ``path`` as written behind ``context.``."""
+
+    path: tuple[str, ...]
+
+
+@attrs.frozen(kw_only=True)
+class CurrentTime(TypedExpression):
+    """Engine time, type long."""
+
+
+@attrs.frozen(kw_only=True)
+class Local(TypedExpression):
+    """A lambda's parameter."""
+
+    name: str
+
+
+@attrs.frozen(kw_only=True)
+class IsInsertStream(TypedExpression):
+    """``istream()``: whether the row stands in the insert stream."""
+
+
+# ------------------------------------------------------------------ numbers, text, logic
+
+
+@attrs.frozen(kw_only=True)
+class Convert(TypedExpression):
+    """Numeric widening (or boxing) to ``type``; null of null."""
+
+    operand: TypedExpression
+
+
+@attrs.frozen(kw_only=True)
+class Arithmetic(TypedExpression):
+    """Both operands have the kind of ``type``; integers wrap; null if either is null.
+
+    ``/``: on double unless integer division is configured; by zero Infinity / NaN, or null if ``zero_division_null``; an integer division by zero gives null.
+    """
+
+    operator: Choice["+", "-", "*", "/", "%"]
+    left: TypedExpression
+    right: TypedExpression
+    zero_division_null: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Bitwise(TypedExpression):
+    """On booleans or integers of one type; null if either is null."""
+
+    operator: Choice["&", "|", "^"]
+    left: TypedExpression
+    right: TypedExpression
+
+
+@attrs.frozen(kw_only=True)
+class Concatenation(TypedExpression):
+    """Null if any part is null; parts are turned into text as Java does."""
+
+    parts: tuple[TypedExpression, ...]
+
+
+@attrs.frozen(kw_only=True)
+class Negation(TypedExpression):
+    """``-x``; null of null."""
+
+    operand: TypedExpression
+
+
+@attrs.frozen(kw_only=True)
+class Not(TypedExpression):
+    operand: TypedExpression
+
+
+@attrs.frozen(kw_only=True)
+class Logic(TypedExpression):
+    """Three-valued and / or; stops at the first operand that decides."""
+
+    operator: Choice["and", "or"]
+    operands: tuple[TypedExpression, ...]
+
+
+@attrs.frozen(kw_only=True)
+class Equality(TypedExpression):
+    """``=`` / ``!=``: null if either is null. ``null_safe`` (``is`` / ``is not``): never null. Arrays compare by elements where Esper's do (``arrays``)."""
+
+    left: TypedExpression
+    right: TypedExpression
+    negated: bool = False
+    null_safe: bool = False
+    arrays: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Order(TypedExpression):
+    """``< <= > >=`` on operands of one type; null if either is null."""
+
+    operator: Choice["<", "<=", ">", ">="]
+    left: TypedExpression
+    right: TypedExpression
+
+
+@attrs.frozen(kw_only=True)
+class Range(TypedExpression):
+    """between and in-ranges. ``swap``: between accepts its ends in either order. False if any operand is null."""
+
+    value: TypedExpression
+    low: TypedExpression
+    high: TypedExpression
+    include_low: bool = True
+    include_high: bool = True
+    swap: bool = False
+    negated: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Membership(TypedExpression):
+    """``in``: items are values of the operand's type, or (``spread`` at that place) collections, arrays and maps whose elements / keys count."""
+
+    value: TypedExpression
+    items: tuple[TypedExpression, ...]
+    spread: tuple[bool, ...]
+    negated: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Quantified(TypedExpression):
+    """``value op any|all (items)``; ``spread`` as for Membership."""
+
+    operator: str
+    quantifier: Choice["any", "all"]
+    value: TypedExpression
+    items: tuple[TypedExpression, ...]
+    spread: tuple[bool, ...]
+
+
+@attrs.frozen(kw_only=True)
+class LikeMatch(TypedExpression):
+    """Null if value or pattern is null. Numbers are matched by their text."""
+
+    value: TypedExpression
+    pattern: TypedExpression
+    escape: TypedExpression | None = None
+    negated: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class RegexpMatch(TypedExpression):
+    """The whole text must match."""
+
+    value: TypedExpression
+    pattern: TypedExpression
+    negated: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Conditional(TypedExpression):
+    """case: the value of the first pair whose condition is true, else ``otherwise`` (null if None). The operand form is bound to equalities (null-safe)."""
+
+    pairs: tuple[tuple[TypedExpression, TypedExpression], ...]
+    otherwise: TypedExpression | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Coalesce(TypedExpression):
+    operands: tuple[TypedExpression, ...]
+
+
+# ------------------------------------------------------------------ types, construction, calls
+
+
+@attrs.frozen(kw_only=True)
+class TypeTest(TypedExpression):
+    """instanceof: whether the value (or event) is of one of the types."""
+
+    operand: TypedExpression
+    targets: tuple[ValueType, ...]
+
+
+@attrs.frozen(kw_only=True)
+class TypeNameOf(TypedExpression):
+    """typeof: the event type's name or the value's simple class name; null of null."""
+
+    operand: TypedExpression
+
+
+@attrs.frozen(kw_only=True)
+class NewArrayOf(TypedExpression):
+    """``{a, b}`` or ``new T[]{…}`` (items)."""
+
+    items: tuple[TypedExpression, ...]
+
+
+@attrs.frozen(kw_only=True)
+class NewArraySized(TypedExpression):
+    """``new T[n][m]``: filled with the element type's default."""
+
+    sizes: tuple[TypedExpression, ...]
+
+
+@attrs.frozen(kw_only=True)
+class NewStructOf(TypedExpression):
+    """``new {a = 1}``: a value of the anonymous event type ``event_type``."""
+
+    event_type: EventType
+    values: tuple[TypedExpression, ...]
+
+
+@attrs.frozen(kw_only=True)
+class Function(TypedExpression):
+    """``parameters => body`` handed to an enumeration method; ``type`` is the body's."""
+
+    parameters: tuple[str, ...]
+    body: TypedExpression
+
+
+@attrs.frozen(kw_only=True)
+class Invoke(TypedExpression):
+    """A call of a Python function of the registry with evaluated arguments.
+
+    ``function`` is the registry's key (module-level data: looked up again by name after a restore); ``bound`` is extra constant data that the
+    function's factory asked for at bind (see epl.functions.registry). ``null_propagates``: the call is left out and null given if an argument is null.
+    """
+
+    function: str
+    arguments: tuple[TypedExpression, ...]
+    bound: tuple[Any, ...] = ()
+    null_propagates: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class Previous(TypedExpression):
+    """prev (``kind`` previous), prevtail, prevcount, prevwindow over a stream's data window; ``value`` is evaluated on the event found."""
+
+    kind: Choice["previous", "tail", "count", "window"]
+    stream: int
+    index: TypedExpression | None
+    value: TypedExpression | None
+
+
+@attrs.frozen(kw_only=True)
+class Prior(TypedExpression):
+    """prior: the event ``index`` before in order of arrival, whatever the window."""
+
+    stream: int
+    index: int
+    value: TypedExpression
+
+
+@attrs.frozen(kw_only=True)
+class Aggregated(TypedExpression):
+    """The value of aggregation number ``slot`` of the statement, for the current group."""
+
+    slot: int
+
+
+@attrs.frozen(kw_only=True)
+class GroupingCall(TypedExpression):
+    """``grouping(x)`` / ``grouping_id(x, y)``: ``keys`` are positions in the group-by list."""
+
+    keys: tuple[int, ...]
+    as_id: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class SubqueryValue(TypedExpression):
+    """The result of subquery number ``number`` of the statement (a later room)."""
+
+    number: int
+
+
+@attrs.frozen(kw_only=True)
+class TimeSpan(TypedExpression):
+    """A time period: months (of the calendar) and parts in engine time units. ``type`` is double seconds when used as a number."""
+
+    parts: tuple[tuple[str, TypedExpression], ...]
+
+
+def event_of(stream: int, event_type: EventType) -> StreamEvent:
+    return StreamEvent(stream=stream, type=EventOf(event_type))
+
+
+def events_of(stream: int, event_type: EventType) -> StreamEvents:
+    return StreamEvents(stream=stream, type=ArrayType(EventOf(event_type)))

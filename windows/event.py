@@ -1,0 +1,82 @@
+"""Events: one generated class with slots an event type, identity by object.
+
+A property ``price`` is the attribute ``f_price`` (``epl.event_types.field_name``): the fastest access CPython has, and the same for every type,
+so that a plan over a super-type reads sub-types' events as they are.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+from epl.event_types import EventType, field_name
+
+
+class Event:
+    """Base of all events. Never compared by value: the same object is the same event.
+
+    ``extra``: undeclared properties of an open type (dict), None elsewhere.
+    """
+
+    __slots__ = ()
+    type: ClassVar[EventType]
+    fields: ClassVar[tuple[str, ...]]
+    extra: dict[str, Any] | None = None
+
+    def __init__(self, *values: Any) -> None:
+        raise TypeError("events are made by the class of their type: event_class(event_type)(*values)")
+
+    def get(self, name: str) -> Any:
+        """The value of a property by name; undeclared ones come from ``extra``; None where there is none."""
+        value = getattr(self, field_name(name), None)
+        if value is None and self.extra is not None:
+            return self.extra.get(name)
+        return value
+
+    def has(self, name: str) -> bool:
+        """Whether the event has that property, declared or not."""
+        return name in self.type.properties or (self.extra is not None and name in self.extra)
+
+    def values(self) -> tuple[Any, ...]:
+        """The declared properties' values in the type's order."""
+        return tuple([getattr(self, f) for f in self.fields])
+
+    def replaced(self, changes: dict[str, Any]) -> Event:
+        """A new event of the same type with some properties changed."""
+        made = type(self)(*[changes.get(n, v) for n, v in zip(self.type.names, self.values())])
+        if self.extra is not None:
+            made.extra = self.extra
+        return made
+
+    def __repr__(self) -> str:
+        inner = ", ".join(f"{n}={v!r}" for n, v in zip(self.type.names, self.values()))
+        return f"{self.type.name}({inner})"
+
+
+def event_class(event_type: EventType) -> type[Event]:
+    """The class of a type's events; made once a type. ``event_class(t)(v1, v2, …)``: values in the type's order."""
+    if event_type.event_class is None:
+        event_type.event_class = _make_class(event_type)
+    made: type[Event] = event_type.event_class
+    return made
+
+
+def _make_class(event_type: EventType) -> type[Event]:
+    fields = tuple(field_name(n) for n in event_type.names)
+    slots = (*fields, "extra") if event_type.open else fields
+    lines = [f"def __init__(self{''.join(f', {f}' for f in fields)}):"]
+    lines += [f"    self.{f} = {f}" for f in fields]
+    lines += ["    self.extra = None"] if event_type.open else []
+    lines += ["    pass"] if not slots else []
+    namespace: dict[str, Any] = {}
+    exec(compile("\n".join(lines), f"<event {event_type.name}>", "exec"), namespace)  # noqa: S102
+    body = {"__slots__": slots, "__init__": namespace["__init__"], "type": event_type, "fields": fields}
+    return type(Event)(event_type.name, (Event,), body)
+
+
+Events = Sequence[Event]
+NO_EVENTS: tuple[Event, ...] = ()
+
+
+def identities(events: Iterable[Event]) -> set[int]:
+    """Object identities, for membership tests by identity."""
+    return {id(e) for e in events}

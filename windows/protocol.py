@@ -1,0 +1,123 @@
+"""What every operator of a statement keeps to: views push deltas to their child, timers come from the context, state is plain values.
+
+The flow of one statement: filter → view → view → … → match_recognize or result set. Each operator is told ``update(new, old)`` and tells its
+child the same way. ``new`` is the insert stream, ``old`` the remove stream; both may be empty, never both for nothing.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+from epl.plan.expressions import TypedExpression
+from windows.event import NO_EVENTS, Event
+
+State = Any
+"""Plain values: None, bool, int, float, str, bytes, Decimal, dates, list, tuple, dict (keys plain), and Event (stored once however often it is held)."""
+
+Evaluate = Callable[..., Any]
+"""A compiled expression over one stream: evaluate(event) → value."""
+
+
+class Sink(Protocol):
+    """Whatever takes a delta."""
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None: ...
+
+
+class View:
+    """Base of data windows and other operators in a chain.
+
+    Subclasses define ``update`` and ``__iter__`` (the current contents in the order in which Esper iterates them), ``state`` and ``restore``.
+    """
+
+    child: Sink
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        """Take a delta from the parent; tell ``self.child``."""
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[Event]:
+        raise NotImplementedError
+
+    def state(self) -> State:
+        """What must be kept so that ``restore`` on a freshly built view goes on exactly here."""
+        raise NotImplementedError
+
+    def restore(self, state: State) -> None:
+        """Take over ``state()`` of another instance of the same config; sets timers anew; tells the child nothing."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Undeploy: cancel timers."""
+
+
+class Timer(Protocol):
+    """One call-back of one operator; at most one due time at once. Timers due at the same time run in the order of their making."""
+
+    due: int | None
+
+    def set(self, due: int) -> None:
+        """Run the call-back once when the clock reaches ``due`` (engine time units); replaces an earlier due time."""
+
+    def cancel(self) -> None: ...
+
+
+class RandomAccess(Protocol):
+    """What prev, prevtail, prevcount and prevwindow ask of a data window. ``event`` is the event being looked from."""
+
+    def previous(self, event: Event, index: int) -> Event | None:
+        """The event ``index`` before ``event`` in the order of the window (0: itself)."""
+
+    def from_tail(self, event: Event, index: int) -> Event | None:
+        """The ``index``-th event from the window's oldest on."""
+
+    def count(self, event: Event) -> int: ...
+
+    def window(self, event: Event) -> Iterable[Event]:
+        """All events, newest first."""
+
+
+class Accumulator(Protocol):
+    """One aggregation's running value (runtime.aggregation has them; windows get them from the context)."""
+
+    def enter(self, event: Event) -> None: ...
+
+    def leave(self, event: Event) -> None: ...
+
+    def value(self) -> Any: ...
+
+    def clear(self) -> None: ...
+
+    def state(self) -> State: ...
+
+    def restore(self, state: State) -> None: ...
+
+
+class BuildContext(Protocol):
+    """What a window may ask of its statement while it is built. Implemented by runtime.build."""
+
+    def now(self) -> int:
+        """Engine time, in engine time units (ms, or µs by configuration); valid at any later time too."""
+
+    def timer(self, callback: Callable[[], None]) -> Timer:
+        """A new timer. The call-back runs under the statement's lock; what it tells its child is delivered when it returns."""
+
+    def evaluator(self, expression: TypedExpression) -> Evaluate:
+        """evaluate(event) for an expression over this stream alone. It may read variables and the time."""
+
+    def constant(self, expression: TypedExpression) -> Any:
+        """The value, now, of an expression without events (a window parameter: constant, variable, arithmetic)."""
+
+    def add_time(self, start: int, period: TypedExpression, times: int = 1) -> int:
+        """``start`` plus ``times`` periods; a period is a time period (months and years by the calendar) or a number of seconds."""
+
+    def accumulators(self, expression: TypedExpression) -> tuple[Sequence[Accumulator], Evaluate]:
+        """For the expr windows: the expression's aggregations and evaluate(event) that reads them."""
+
+    def publish_random_access(self, access: RandomAccess) -> None:
+        """Called at build by the view that answers prev and friends of this stream (the last data window in the chain)."""
+
+
+__all__ = [
+    "NO_EVENTS", "Accumulator", "BuildContext", "Evaluate", "Event", "RandomAccess", "Sink", "State", "Timer", "View",
+]
