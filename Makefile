@@ -1,0 +1,44 @@
+# make demo: the demo job on Spark. make test: the tests. Each makes its own virtual environment under .venv/.
+PYTHON ?= python3
+JOBS ?= 2
+DEMO := .venv/demo
+TEST := .venv/test
+
+.PHONY: demo test bench lint clean java python
+
+demo: java $(DEMO)/ready
+	$(DEMO)/bin/python examples/demo.py
+
+test: $(TEST)/ready
+	@.ci/require-java || echo "make test: without Java the Spark tests are skipped."
+	@if [ -z "$$EPL_TRACES" ]; then echo "make test: EPL_TRACES is not set, the tests over recorded traces are skipped."; fi
+	$(TEST)/bin/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
+
+lint: $(TEST)/ready
+	$(TEST)/bin/ruff check .
+	$(TEST)/bin/mypy
+	$(TEST)/bin/lint-imports --no-cache
+
+bench: $(TEST)/ready
+	$(TEST)/bin/python benchmarks/run.py
+
+java:
+	@.ci/require-java
+
+python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Python 3.10 or newer is needed, this is " + sys.version.split()[0] + ": make PYTHON=python3.11 ...")'
+
+$(DEMO)/ready: setup.cfg pyproject.toml | python
+	$(PYTHON) -m venv $(DEMO)
+	$(DEMO)/bin/python -m pip install --quiet --upgrade pip
+	$(DEMO)/bin/python -m pip install --quiet -e '.[spark]'
+	touch $@
+
+$(TEST)/ready: setup.cfg pyproject.toml | python
+	$(PYTHON) -m venv $(TEST)
+	$(TEST)/bin/python -m pip install --quiet --upgrade pip
+	$(TEST)/bin/python -m pip install --quiet -e '.[dev,spark]'
+	touch $@
+
+clean:
+	rm -rf .venv build dist *.egg-info
