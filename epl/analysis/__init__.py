@@ -1,0 +1,1 @@
+"""From syntax to plan: pure functions over the catalog."""

@@ -1,0 +1,69 @@
+"""Filter expressions → what the filter index looks up and what remains to be evaluated."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from epl.analysis.expressions import bind_in_clause
+from epl.analysis.scope import Scope
+from epl.errors import EplValidationError
+from epl.event_types import EventType
+from epl.plan.expressions import Constant, Convert, Equality, Logic, Membership, Parameter, StreamProperty, TypedExpression
+from epl.plan.statements import FilterPlan, IndexKey
+from epl.syntax import Expression
+from epl.value_types import Scalar, is_boolean, is_null
+
+INDEXED_KINDS = ("boolean", "byte", "short", "int", "long", "char", "String", "BigInteger")
+"""Kinds whose equality in Python is Java's: a hash look-up may replace the comparison."""
+
+
+def bind_filters(expressions: Sequence[Expression], scope: Scope) -> tuple[TypedExpression, ...]:
+    """The conditions, split at ``and``; each must be boolean."""
+    bound: list[TypedExpression] = []
+    for expression in expressions:
+        typed = bind_in_clause(expression, scope)
+        if not (is_boolean(typed.type) or is_null(typed.type)):
+            from epl.unparse import quoted
+
+            raise EplValidationError(f"Filter expression not returning a boolean value: {quoted(expression)}", span=expression.span)
+        bound.extend(_conjuncts(typed))
+    return tuple(bound)
+
+
+def _conjuncts(typed: TypedExpression) -> list[TypedExpression]:
+    if isinstance(typed, Logic) and typed.operator == "and":
+        return [c for operand in typed.operands for c in _conjuncts(operand)]
+    return [typed]
+
+
+def plan_filter(event_type: EventType, conditions: Sequence[TypedExpression]) -> FilterPlan:
+    """Choose the condition to be looked up: the first equality with a constant or variable, else the first in-list of constants."""
+    keys = [(i, key) for i, c in enumerate(conditions) if (key := _index_key(c)) is not None]
+    if not keys:
+        return FilterPlan(event_type, tuple(conditions))
+    chosen, key = min(keys, key=lambda found: len(found[1].values))
+    return FilterPlan(event_type, tuple(c for i, c in enumerate(conditions) if i != chosen), key)
+
+
+def _index_key(condition: TypedExpression) -> IndexKey | None:
+    if isinstance(condition, Equality) and not (condition.negated or condition.null_safe or condition.arrays):
+        for one, other in ((condition.left, condition.right), (condition.right, condition.left)):
+            if _is_indexed_property(one) and _is_fixed(other):
+                return IndexKey(one.name, (other,))  # type: ignore[attr-defined]
+    if isinstance(condition, Membership) and not condition.negated and not any(condition.spread) and _is_indexed_property(condition.value):
+        if all(_is_fixed(item) for item in condition.items):
+            return IndexKey(condition.value.name, condition.items)  # type: ignore[attr-defined]
+    return None
+
+
+def _is_indexed_property(typed: TypedExpression) -> bool:
+    return isinstance(typed, StreamProperty) and isinstance(typed.type, Scalar) and typed.type.kind in INDEXED_KINDS
+
+
+def _is_fixed(typed: TypedExpression) -> bool:
+    """Known at deploy: constants and substitution parameters (a variable may change, so it is evaluated)."""
+    if isinstance(typed, Convert):
+        return _is_fixed(typed.operand) and isinstance(typed.type, Scalar) and typed.type.kind in INDEXED_KINDS
+    return isinstance(typed, (Constant, Parameter)) and isinstance(typed.type, Scalar) and typed.type.kind in INDEXED_KINDS
+
+
+__all__ = ["bind_filters", "plan_filter"]

@@ -1,0 +1,139 @@
+"""What analysis makes of statements: frozen data from which the runtime builds, and which explain() prints."""
+from __future__ import annotations
+
+from typing import Any, Literal as Choice
+
+import attrs
+
+from epl.event_types import EventType
+from epl.plan.expressions import TypedExpression
+from epl.plan.result_set import ResultSetPlan
+from epl.plan.row_recognition import RowRecognitionPlan
+from epl.plan.windows import WindowConfig
+from epl.syntax import Annotation, Declaration
+from epl.value_types import ValueType
+
+
+@attrs.frozen
+class IndexKey:
+    """A condition of a filter that an index can serve: the property's value equals one of ``values`` (constants or variables of the property's type)."""
+
+    property: str
+    values: tuple[TypedExpression, ...]
+
+
+@attrs.frozen
+class FilterPlan:
+    """Which events of a type (and its sub-types) a stream wants: all that satisfy ``conditions``.
+
+    ``key`` is one of them that is looked up instead of evaluated; it does not stand in ``conditions`` again.
+    """
+
+    event_type: EventType
+    conditions: tuple[TypedExpression, ...] = ()
+    key: IndexKey | None = None
+
+
+@attrs.frozen
+class StreamPlan:
+    """One stream: filter, then windows. ``event_type`` is what comes out behind the windows (derived-value windows change it)."""
+
+    filter: FilterPlan
+    event_type: EventType
+    windows: tuple[WindowConfig, ...] = ()
+    retain: Choice["union", "intersection"] | None = None
+    alias: str | None = None
+    priors: tuple[TypedExpression, ...] = ()
+
+
+@attrs.frozen
+class InsertPlan:
+    """Where the output goes on to. ``stream``: which of insert / remove stream is routed. ``positions``: for each property of the target, the column of the
+    row that fills it (None: null); ``converts``: numeric widenings to apply, by kind, or None. ``same``: rows are events of the target already.
+    """
+
+    target: EventType
+    stream: Choice["istream", "rstream", "irstream"]
+    same: bool = True
+    positions: tuple[int | None, ...] = ()
+    converts: tuple[ValueType | None, ...] = ()
+    precedence: TypedExpression | None = None
+
+
+@attrs.frozen
+class BodyPlan:
+    """What a statement does. ``output_type``: the type of what its listeners get, None where it has no output."""
+
+    output_type: EventType | None
+
+
+@attrs.frozen
+class SelectPlan(BodyPlan):
+    """select … from one stream: filter → windows → where → match_recognize → result set → insert into.
+
+    ``where`` is None where it has been moved into the filter.
+    """
+
+    streams: tuple[StreamPlan, ...]
+    result_set: ResultSetPlan | None = None
+    where: TypedExpression | None = None
+    row_recognition: RowRecognitionPlan | None = None
+    insert: InsertPlan | None = None
+    unbound: bool = False
+
+
+@attrs.frozen
+class CreateSchemaPlan(BodyPlan):
+    event_type: EventType
+
+
+@attrs.frozen
+class CreateVariablePlan(BodyPlan):
+    name: str
+    type: ValueType
+    constant: bool
+    initial: TypedExpression | None
+
+
+@attrs.frozen
+class CreateExpressionPlan(BodyPlan):
+    declaration: Declaration
+
+
+@attrs.frozen
+class StatementPlan:
+    """A statement, ready to be built. ``fingerprint``: canonical text with the schemas of the types used; names the statement across restarts with ``name``."""
+
+    name: str
+    body: BodyPlan
+    text: str
+    annotations: tuple[Annotation, ...] = ()
+    priority: int = 0
+    drop: bool = False
+    fingerprint: str = ""
+
+    @property
+    def kind(self) -> str:
+        return type(self.body).__name__.removesuffix("Plan")
+
+
+@attrs.frozen
+class Declared:
+    """What a statement adds to the catalog. ``access``: who else may see it."""
+
+    kind: Choice["event_type", "variable", "declaration"]
+    name: str
+    value: Any
+    access: Choice["private", "protected", "public"] = "private"
+
+
+@attrs.frozen
+class ModulePlan:
+    """A compiled module: deploy it as often as you like."""
+
+    statements: tuple[StatementPlan, ...]
+    declared: tuple[Declared, ...]
+    text: str
+    name: str | None = None
+    uses: tuple[str, ...] = ()
+    parameters: tuple[tuple[str | int, ValueType], ...] = ()

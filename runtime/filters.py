@@ -1,0 +1,115 @@
+"""Which streams want an event: an index, so that a statement that does not want it costs nothing.
+
+Each event type has a table per looked-up property (value → entries) and a list of entries without a key. An entry's remaining conditions are one
+compiled predicate. Entries of super-types serve sub-types' events.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from epl.event_types import EventType, field_name
+from windows.event import Event
+
+
+class Receiver(Protocol):
+    """A stream of a running statement. ``order`` sorts receivers of one event: (−priority, statement number, stream number)."""
+
+    order: tuple[int, int, int]
+
+    def receive(self, event: Event) -> None: ...
+
+
+class Entry:
+    __slots__ = ("receiver", "test", "key", "values")
+
+    def __init__(self, receiver: Receiver, test: Callable[[Event], bool] | None, key: str | None, values: tuple[Any, ...]) -> None:
+        self.receiver = receiver
+        self.test = test
+        self.key = field_name(key) if key is not None else None
+        self.values = values
+
+
+class _TypeIndex:
+    """The entries that ask for one event type by name."""
+
+    __slots__ = ("always", "tables")
+
+    def __init__(self) -> None:
+        self.always: dict[Entry, None] = {}
+        self.tables: dict[str, dict[Any, dict[Entry, None]]] = {}
+
+    def add(self, entry: Entry) -> None:
+        if entry.key is None:
+            self.always[entry] = None
+            return
+        table = self.tables.setdefault(entry.key, {})
+        for value in entry.values:
+            if value is not None:
+                table.setdefault(value, {})[entry] = None
+
+    def remove(self, entry: Entry) -> None:
+        if entry.key is None:
+            self.always.pop(entry, None)
+            return
+        table = self.tables.get(entry.key, {})
+        for value in entry.values:
+            bucket = table.get(value)
+            if bucket is not None and bucket.pop(entry, 0) is None and not bucket:
+                del table[value]
+        if not table:
+            self.tables.pop(entry.key, None)
+
+
+class FilterIndex:
+    """All entries of a runtime."""
+
+    def __init__(self) -> None:
+        self._by_type: dict[EventType, _TypeIndex] = {}
+        self._lineages: dict[EventType, tuple[_TypeIndex, ...]] = {}
+
+    def add(self, event_type: EventType, entry: Entry) -> None:
+        index = self._by_type.get(event_type)
+        if index is None:
+            index = self._by_type[event_type] = _TypeIndex()
+            self._lineages.clear()
+        index.add(entry)
+
+    def remove(self, event_type: EventType, entry: Entry) -> None:
+        index = self._by_type.get(event_type)
+        if index is not None:
+            index.remove(entry)
+            if not index.always and not index.tables:
+                del self._by_type[event_type]
+                self._lineages.clear()
+
+    def match(self, event: Event) -> list[Receiver]:
+        """The receivers that want the event, in order. All conditions are evaluated before any receiver is told."""
+        event_type = event.type
+        indexes = self._lineages.get(event_type)
+        if indexes is None:
+            indexes = self._lineages[event_type] = self._lineage(event_type)
+        found: list[Receiver] = []
+        for index in indexes:
+            for entry in index.always:
+                if entry.test is None or entry.test(event):
+                    found.append(entry.receiver)
+            for field, table in index.tables.items():
+                bucket = table.get(getattr(event, field))
+                if bucket is not None:
+                    for entry in bucket:
+                        if entry.test is None or entry.test(event):
+                            found.append(entry.receiver)
+        if len(found) > 1:
+            found.sort(key=_order)
+        return found
+
+    def _lineage(self, event_type: EventType) -> tuple[_TypeIndex, ...]:
+        return tuple(self._by_type[t] for t in event_type.lineage() if t in self._by_type)
+
+
+def _order(receiver: Receiver) -> tuple[int, int, int]:
+    return receiver.order
+
+
+__all__ = ["Entry", "FilterIndex", "Receiver"]

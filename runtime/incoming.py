@@ -1,0 +1,278 @@
+"""Mappings, objects and tuples that users send → events, checked: one generated function an event type.
+
+A value of the wrong type is refused before anything is done; the message names the type and the property.
+"""
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from difflib import get_close_matches
+from typing import Any
+
+from epl.errors import EplRuntimeError
+from epl.event_types import EventType, Property
+from epl.java import to_float32
+from epl.value_types import ArrayType, CollectionType, EnumType, EventOf, MapType, Scalar, ValueType
+from windows.event import Event, event_class
+
+Coerce = Callable[[Any], Any]
+
+
+class WrongValue(Exception):
+    """A value that does not fit its property's type; the caller adds the names."""
+
+
+RANGES = {"byte": 1 << 7, "short": 1 << 15, "int": 1 << 31, "long": 1 << 63}
+
+
+def _integer(kind: str) -> Coerce:
+    bound = RANGES.get(kind)
+
+    def coerce(value: Any) -> Any:
+        if isinstance(value, bool) or not hasattr(value, "__index__"):
+            raise WrongValue
+        value = value.__index__()
+        if bound is not None and not -bound <= value < bound:
+            raise WrongValue
+        return value
+
+    return coerce
+
+
+def _double(value: Any) -> float:
+    if isinstance(value, str) and value in ("NaN", "Infinity", "-Infinity"):
+        return float(value)
+    if isinstance(value, (bool, str)) or not hasattr(value, "__float__"):
+        raise WrongValue
+    return float(value)
+
+
+def _float(value: Any) -> float:
+    return to_float32(_double(value))
+
+
+def _decimal(value: Any) -> Decimal:
+    if isinstance(value, Decimal):
+        return value
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or (isinstance(value, float) and not math.isfinite(value)):
+        raise WrongValue
+    return Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+
+
+def _boolean(value: Any) -> bool:
+    if value is True or value is False:
+        return bool(value)
+    if type(value).__name__ in ("bool_", "bool"):
+        return bool(value)
+    raise WrongValue
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise WrongValue
+    return value
+
+
+def _char(value: Any) -> str:
+    if not isinstance(value, str) or len(value) != 1:
+        raise WrongValue
+    return value
+
+
+EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+
+
+def _instant(value: Any) -> datetime.datetime:
+    """Date, Calendar, ZonedDateTime: aware datetime; ms since 1970 and ISO text are taken too; a naive one is UTC."""
+    if isinstance(value, datetime.datetime):
+        return value if value.tzinfo else value.replace(tzinfo=datetime.timezone.utc)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return EPOCH + datetime.timedelta(milliseconds=value)
+    if isinstance(value, str):
+        return _instant(_iso(datetime.datetime.fromisoformat, value.split("[")[0].replace("Z", "+00:00")))
+    raise WrongValue
+
+
+def _iso(parse: Callable[[str], Any], text: str) -> Any:
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise WrongValue from error
+
+
+def _temporal(kind: type, parse: Callable[[str], Any]) -> Coerce:
+    def coerce(value: Any) -> Any:
+        if isinstance(value, str):
+            return _iso(parse, value)
+        if isinstance(value, kind):
+            return value
+        raise WrongValue
+
+    return coerce
+
+
+def _any(value: Any) -> Any:
+    return value
+
+
+SCALARS: dict[str, Coerce] = {
+    **{kind: _integer(kind) for kind in ("byte", "short", "int", "long", "BigInteger")},
+    "double": _double, "float": _float, "BigDecimal": _decimal, "boolean": _boolean, "String": _text, "char": _char,
+    "Date": _instant, "Calendar": _instant, "ZonedDateTime": _instant, "OffsetDateTime": _instant,
+    "LocalDateTime": _temporal(datetime.datetime, datetime.datetime.fromisoformat),
+    "LocalDate": _temporal(datetime.date, datetime.date.fromisoformat),
+    "LocalTime": _temporal(datetime.time, datetime.time.fromisoformat),
+    "Object": _any, "Number": _any, "null": _any,
+}
+DIRECT = {
+    "String": "str", "double": "float", "boolean": "bool", "BigDecimal": "Decimal",
+}
+"""Kinds whose values of exactly that Python class need no coercion."""
+
+
+def coercion(value_type: ValueType) -> Coerce:
+    """The function that checks and converts one value that is not None; it raises WrongValue."""
+    if isinstance(value_type, Scalar):
+        return SCALARS.get(value_type.kind, _any)
+    if isinstance(value_type, EventOf):
+        return _event_coercion(value_type.event_type)
+    if isinstance(value_type, (ArrayType, CollectionType)):
+        return _list_coercion(value_type.element)
+    if isinstance(value_type, MapType):
+        return _map_coercion(value_type)
+    if isinstance(value_type, EnumType):
+        return _text
+    return _any
+
+
+def _event_coercion(event_type: EventType) -> Coerce:
+    def coerce(value: Any) -> Any:
+        if isinstance(value, Event):
+            return value
+        return to_event(event_type, value)
+
+    return coerce
+
+
+def _list_coercion(element: ValueType) -> Coerce:
+    inner = coercion(element)
+
+    def coerce(value: Any) -> Any:
+        if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__iter__"):
+            raise WrongValue
+        return [None if v is None else inner(v) for v in value]
+
+    return coerce
+
+
+def _map_coercion(map_type: MapType) -> Coerce:
+    inner = coercion(map_type.value)
+
+    def coerce(value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise WrongValue
+        return {k: None if v is None else inner(v) for k, v in value.items()}
+
+    return coerce
+
+
+# ------------------------------------------------------------------ whole events
+
+
+def to_event(event_type: EventType, value: Any) -> Event:
+    """An event of the type from a mapping, a tuple or list in property order, JSON text (json types), or an object with attributes.
+
+    Raises EplRuntimeError naming type and property; nothing has been done then.
+    """
+    if isinstance(value, dict):
+        return maker(event_type)(value)
+    if isinstance(value, Mapping):
+        return maker(event_type)(dict(value))
+    if isinstance(value, (tuple, list)):
+        if len(value) != len(event_type.properties):
+            raise EplRuntimeError(f"Event type '{event_type.name}' has {len(event_type.properties)} properties, the event has {len(value)}")
+        return maker(event_type)(dict(zip(event_type.properties, value)))
+    if isinstance(value, str) and event_type.kind == "json":
+        return to_event(event_type, parse_json(event_type, value))
+    if isinstance(value, (str, bytes, int, float)) or value is None:
+        raise EplRuntimeError(f"Event type '{event_type.name}' cannot be made of {value!r}", hint="send a mapping, a tuple or an object with attributes")
+    return maker(event_type)({name: getattr(value, name, None) for name in event_type.properties})
+
+
+def parse_json(event_type: EventType, text: str) -> Any:
+    """JSON text → dict."""
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise EplRuntimeError(f"Failed to parse Json: {error}") from error
+    if not isinstance(found, dict):
+        raise EplRuntimeError(f"Failed to parse Json: an object is expected for event type '{event_type.name}'")
+    return found
+
+
+
+def maker(event_type: EventType) -> Callable[[dict[str, Any]], Event]:
+    """make(dict) → event, generated once a type."""
+    made = event_class(event_type)
+    found = getattr(made, "make", None)
+    if found is None:
+        found = _generate(event_type, made)
+        made.make = staticmethod(found)  # type: ignore[attr-defined]
+    return found  # type: ignore[no-any-return]
+
+
+def _generate(event_type: EventType, made: type[Event]) -> Callable[[dict[str, Any]], Event]:
+    lines = ["def make(d):", "    get = d.get"]
+    scope: dict[str, Any] = {"cls": made, "wrong": _wrong(event_type), "WrongValue": WrongValue, "Decimal": Decimal, "EplRuntimeError": EplRuntimeError}
+    names = []
+    for i, prop in enumerate(event_type.properties.values()):
+        value_type = _whole_type(prop)
+        direct = DIRECT.get(value_type.kind) if isinstance(value_type, Scalar) else None
+        scope[f"coerce{i}"] = coercion(value_type)
+        guard = f"v{i}.__class__ is not {direct} and v{i} is not None" if direct else f"v{i} is not None"
+        lines += [f"    v{i} = get({prop.name!r})", f"    if {guard}:", "        try:", f"            v{i} = coerce{i}(v{i})",
+                  f"        except WrongValue: wrong({prop.name!r}, v{i})"]
+        if isinstance(value_type, Scalar) and value_type.primitive:
+            default = {"boolean": "False", "float": "0.0", "double": "0.0", "char": repr("\0")}.get(value_type.kind, "0")
+            lines += [f"    if v{i} is None: v{i} = {default}"]
+        names.append(f"v{i}")
+    lines += [f"    e = cls({', '.join(names)})"]
+    if event_type.open:
+        scope["declared"] = frozenset(event_type.properties)
+        lines += ["    if not (d.keys() <= declared): e.extra = {k: v for k, v in d.items() if k not in declared}"]
+    elif event_type.kind in ("objectarray", "row"):
+        scope["declared"], scope["unknown"] = frozenset(event_type.properties), _unknown(event_type)
+        lines += ["    if not (d.keys() <= declared): unknown(d)"]
+    lines += ["    return e"]
+    exec(compile("\n".join(lines), f"<incoming {event_type.name}>", "exec"), scope)  # noqa: S102
+    return scope["make"]  # type: ignore[no-any-return]
+
+
+def _whole_type(prop: Property) -> ValueType:
+    if prop.indexed:
+        return ArrayType(prop.type)
+    if prop.mapped:
+        return MapType(SCALAR_STRING, prop.type)
+    return prop.type
+
+
+SCALAR_STRING = Scalar("String")
+
+
+def _wrong(event_type: EventType) -> Callable[[str, Any], None]:
+    def wrong(name: str, value: Any) -> None:
+        raise EplRuntimeError(f"Event type '{event_type.name}': property '{name}' is declared {event_type.type_of(name)} and cannot hold {value!r} ({type(value).__name__})")
+
+    return wrong
+
+
+def _unknown(event_type: EventType) -> Callable[[dict[str, Any]], None]:
+    def unknown(values: dict[str, Any]) -> None:
+        name = next(n for n in values if n not in event_type.properties)
+        close = get_close_matches(str(name), event_type.properties, 1)
+        raise EplRuntimeError(f"Event type '{event_type.name}' has no property '{name}'", hint=f"did you mean '{close[0]}'?" if close else None)
+
+    return unknown

@@ -1,0 +1,119 @@
+"""What users see of events: mappings that equal dicts."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from html import escape
+from typing import Any, SupportsIndex, overload
+
+from windows.event import Event
+
+
+class Row(Mapping[str, Any]):
+    """An event as a mapping: equals a dict of the same content, has the event type's property order.
+
+    ``row["count(*)"]`` always works; ``row.price`` works for every property whose name is no method of a mapping.
+    Undeclared properties of open types come after the declared ones.
+    """
+
+    __slots__ = ("event",)
+
+    def __init__(self, event: Event) -> None:
+        object.__setattr__(self, "event", event)
+
+    event: Event
+
+    def __getitem__(self, name: str) -> Any:
+        event = self.event
+        if not event.has(name):
+            raise KeyError(name)
+        return visible(event.get(name))
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.event.type.properties
+        yield from self.event.extra or ()
+
+    def __len__(self) -> int:
+        return len(self.event.type.properties) + len(self.event.extra or ())
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("__") and self.event.has(name):
+            return self[name]
+        raise AttributeError(f"row of type {self.event.type.name!r} has no property {name!r}; it has {', '.join(self)}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError("rows cannot be changed")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mapping) and dict(self) == dict(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A plain dict, nested rows too."""
+        return {name: _plain(value) for name, value in self.items()}
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+    def _repr_html_(self) -> str:
+        return table_html([self])
+
+
+def visible(value: Any) -> Any:
+    """An event-typed value as a row, a list of events as rows; anything else as it is."""
+    if isinstance(value, Event):
+        return Row(value)
+    if isinstance(value, (list, tuple)):
+        return [visible(v) for v in value]
+    if isinstance(value, dict):
+        return {k: visible(v) for k, v in value.items()}
+    return value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Row):
+        return value.to_dict()
+    if isinstance(value, list):
+        return [_plain(v) for v in value]
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
+    return value
+
+
+class Rows(list["Row"]):
+    """The rows of one listener call or iteration: a list that shows itself as a table."""
+
+    @classmethod
+    def of(cls, events: Iterable[Event]) -> Rows:
+        return cls(Row(e) for e in events)
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Row]: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> Row | list[Row]:
+        return Rows(super().__getitem__(index)) if isinstance(index, slice) else super().__getitem__(index)
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame with a column a property."""
+        import pandas
+
+        return pandas.DataFrame([row.to_dict() for row in self], columns=list(self[0]) if self else None)
+
+    def _repr_html_(self) -> str:
+        return table_html(self)
+
+
+def table_html(rows: Iterable[Mapping[str, Any]], limit: int = 50) -> str:
+    """Rows as an HTML table for notebooks."""
+    shown = list(rows)
+    if not shown:
+        return "<i>no rows</i>"
+    names = list(dict.fromkeys(name for row in shown for name in row))
+    head = "".join(f"<th>{escape(n)}</th>" for n in names)
+    body = "".join("<tr>" + "".join(f"<td>{escape(str(row.get(n)))}</td>" for n in names) + "</tr>" for row in shown[:limit])
+    more = f"<p>… {len(shown) - limit} more rows</p>" if len(shown) > limit else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
