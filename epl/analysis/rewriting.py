@@ -1,0 +1,53 @@
+"""Rebuilding typed expressions with some nodes replaced."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import attrs
+
+from epl.plan.expressions import TypedExpression
+from epl.syntax.nodes import Node
+
+Replace = Callable[[TypedExpression], "TypedExpression | None"]
+AnyNode = TypeVar("AnyNode", bound=Node)
+
+
+def replaced(expression: TypedExpression, replace: Replace) -> TypedExpression:
+    """The expression with every node for which ``replace`` gives one put in its place, from the root down; what was put in is not looked into."""
+    found = replace(expression)
+    if found is not None:
+        return found
+    changes = {f.name: _replaced_value(getattr(expression, f.name), replace) for f in attrs.fields(type(expression))}
+    if all(new is getattr(expression, name) for name, new in changes.items()):
+        return expression
+    return attrs.evolve(expression, **changes)
+
+
+def _replaced_value(value: Any, replace: Replace) -> Any:
+    if isinstance(value, TypedExpression):
+        return replaced(value, replace)
+    if isinstance(value, tuple):
+        made = tuple(_replaced_value(item, replace) for item in value)
+        return value if all(a is b for a, b in zip(made, value)) else made
+    return value
+
+
+def replaced_syntax(node: AnyNode, replace: Callable[[Node], Node | None]) -> AnyNode:
+    """The same for syntax trees."""
+    found = replace(node)
+    if found is not None:
+        return found  # type: ignore[return-value]
+    changes = {f.name: _replaced_syntax_value(getattr(node, f.name), replace) for f in attrs.fields(type(node)) if f.init}
+    if all(new is getattr(node, name) for name, new in changes.items()):
+        return node
+    return attrs.evolve(node, **changes)
+
+
+def _replaced_syntax_value(value: Any, replace: Callable[[Node], Node | None]) -> Any:
+    if isinstance(value, Node):
+        return replaced_syntax(value, replace)
+    if isinstance(value, tuple):
+        made = tuple(_replaced_syntax_value(item, replace) for item in value)
+        return value if all(a is b for a, b in zip(made, value)) else made
+    return value

@@ -1,0 +1,117 @@
+"""What a select clause computes: columns, groups, aggregations, order and limit, as frozen data."""
+from __future__ import annotations
+
+from typing import Any, Literal as Choice
+
+import attrs
+
+from epl.event_types import EventType
+from epl.plan.expressions import TypedExpression
+from epl.value_types import ValueType
+
+Shape = Choice["un-aggregated", "fully aggregated", "aggregated", "grouped fully aggregated", "grouped aggregated", "rollup"]
+"""How many rows a delta gives (Esper reference, appendix A):
+
+==========================  ========================================================================
+un-aggregated               one an event
+fully aggregated            one a delta: every selected property stands inside an aggregation
+aggregated                  one an event, with the aggregations of all events
+grouped fully aggregated    one a group touched: every other property is a group key
+grouped aggregated          one an event, with the aggregations of its group
+rollup                      one a group touched, for each grouping level
+==========================  ========================================================================
+"""
+
+StreamSelector = Choice["istream", "rstream", "irstream"]
+
+
+@attrs.frozen
+class AggregationPlan:
+    """One aggregation: which function over which values.
+
+    ``function`` is the canonical name (key of the accumulator factories); ``arguments`` are evaluated on each row that enters or leaves;
+    ``type`` is the value's type. ``distinct``: each value counts once. ``filter``: only rows for which it is true. ``group_by``: the
+    aggregation's own groups (an empty tuple: all rows), None for those of the statement. ``stream``: the stream that an access
+    aggregation keeps events of. ``descending``: the directions of sort criteria. ``constants``: parameters that are fixed at deploy
+    (an index, a number of milliseconds). ``ever``: rows never leave (an unbound stream, or an …ever function).
+    ``whole_event``: an access aggregation that keeps events gives them themselves, not the value of ``arguments[0]`` on them.
+    """
+
+    function: str
+    arguments: tuple[TypedExpression, ...]
+    type: ValueType
+    distinct: bool = False
+    filter: TypedExpression | None = None
+    group_by: tuple[TypedExpression, ...] | None = None
+    stream: int | None = None
+    descending: tuple[bool, ...] = ()
+    constants: tuple[Any, ...] = ()
+    ever: bool = False
+    whole_event: bool = False
+
+    @property
+    def expressions(self) -> tuple[TypedExpression, ...]:
+        """Everything that is evaluated on a row."""
+        return (*self.arguments, *((self.filter,) if self.filter is not None else ()), *(self.group_by or ()))
+
+
+@attrs.frozen
+class OrderKey:
+    expression: TypedExpression
+    descending: bool = False
+
+
+@attrs.frozen
+class LimitPlan:
+    """``limit rows offset offset``: constants or variables; a null or negative number of rows is no limit."""
+
+    rows: TypedExpression
+    offset: TypedExpression | None = None
+
+
+@attrs.frozen
+class GroupLevel:
+    """One grouping of rollup, cube or grouping sets: ``keys`` are positions in ``group_by``.
+
+    Columns, having and order keys are those of this level: keys that it leaves out are null in them, and ``grouping()`` is constant.
+    """
+
+    keys: tuple[int, ...]
+    columns: tuple[TypedExpression, ...]
+    having: TypedExpression | None
+    order_by: tuple[OrderKey, ...]
+
+
+@attrs.frozen
+class ReclaimGroups:
+    """``@Hint('reclaim_group_aged=n,reclaim_group_freq=m')``: groups idle for ``age`` are dropped, looked for every ``frequency`` (both in engine time units;
+    a variable's name stands for its value in seconds)."""
+
+    age: int | str
+    frequency: int | str
+
+
+@attrs.frozen
+class ResultSetPlan:
+    """What becomes of a delta of rows (events, or tuples of events for a join of ``arity`` streams).
+
+    ``columns`` are the values of ``output_type``'s properties in order; empty when ``forward`` hands stream ``forward``'s event on as it is.
+    """
+
+    shape: Shape
+    output_type: EventType
+    columns: tuple[TypedExpression, ...]
+    arity: int = 1
+    forward: int | None = None
+    selector: StreamSelector = "istream"
+    distinct: bool = False
+    group_by: tuple[TypedExpression, ...] = ()
+    levels: tuple[GroupLevel, ...] = ()
+    having: TypedExpression | None = None
+    order_by: tuple[OrderKey, ...] = ()
+    limit: LimitPlan | None = None
+    aggregations: tuple[AggregationPlan, ...] = ()
+    unbound: bool = False
+    unidirectional: bool = False
+    reclaim: ReclaimGroups | None = None
+    iterable_unbound: bool = False
