@@ -27,7 +27,11 @@ class Variable:
 
 @attrs.frozen
 class Settings:
-    """Configuration that changes meaning. Names follow Esper's."""
+    """Configuration that changes meaning. Names follow Esper's.
+
+    ``default_access``: what names without @public, @protected or @private are: ``public`` (every later deployment sees them, event types take events
+    from outside) or ``private`` (Esper's default: only their own module does).
+    """
 
     time_unit: str = "milliseconds"
     time_zone: str = "UTC"
@@ -48,6 +52,7 @@ class Settings:
     scripts_enabled: bool = True
     property_resolution: str = "case_sensitive"
     default_event_representation: str = "map"
+    default_access: str = "public"
 
     @property
     def units_per_second(self) -> int:

@@ -1,0 +1,86 @@
+"""insert into: which type the output becomes, and how a row fills it."""
+from __future__ import annotations
+
+from epl.catalog import Catalog
+from epl.errors import EplValidationError
+from epl.event_types import EventType
+from epl.plan.statements import InsertPlan
+from epl.syntax import InsertInto
+from epl.value_types import NULL, OBJECT, EventOf, Scalar, ValueType, is_numeric
+
+WIDENING = ("byte", "short", "int", "long", "float", "double", "BigDecimal")
+
+
+def plan_insert(clause: InsertInto, row_type: EventType, columns: tuple[str, ...], catalog: Catalog, *, own_event: bool) -> InsertPlan:
+    """How rows of ``row_type`` become events of the target.
+
+    ``columns``: the names the row's columns have for the target (the clause's column list, or their own). ``own_event``: rows are whole events of
+    another stream (``select *``). A target that does not exist yet takes over the row's columns.
+    """
+    stream = clause.stream or "istream"
+    target = catalog.event_types.get(clause.target)
+    if target is None:
+        properties = {n: _named(p, n) for n, p in zip(columns, row_type.properties.values())}
+        target = EventType(clause.target, row_type.kind if own_event else "map", properties, row_type.supertypes if own_event else (),
+                           row_type.start_timestamp, row_type.end_timestamp, open=own_event and row_type.open)
+        return InsertPlan(target, stream, same=False, positions=tuple(range(len(columns))), converts=(None,) * len(columns))
+    if target is row_type:
+        return InsertPlan(target, stream)
+    if target.kind == "variant":
+        return InsertPlan(_variant_target(target, row_type), stream)
+    if own_event and row_type.is_a(target):
+        return InsertPlan(target, stream)
+    return _populate(clause, target, row_type, columns, stream, own_event)
+
+
+def _named(prop, name: str):  # type: ignore[no-untyped-def]
+    import attrs
+
+    return prop if prop.name == name else attrs.evolve(prop, name=name)
+
+
+def _variant_target(target: EventType, row_type: EventType) -> EventType:
+    if not target.any_type and not any(row_type.is_a(m) for m in target.members):
+        raise EplValidationError(f"Selected event type is not a valid event type of the variant stream '{target.name}'")
+    return target
+
+
+def _populate(clause: InsertInto, target: EventType, row_type: EventType, columns: tuple[str, ...], stream, own_event: bool) -> InsertPlan:  # type: ignore[no-untyped-def]
+    positions: list[int | None] = [None] * len(target.properties)
+    converts: list[ValueType | None] = [None] * len(target.properties)
+    places = {name: i for i, name in enumerate(target.properties)}
+    types = [p.type for p in row_type.properties.values()]
+    for position, name in enumerate(columns):
+        if name not in places:
+            if own_event:
+                continue
+            if target.open and target.kind == "map" and False:
+                continue
+            raise EplValidationError(
+                f"Column '{name}' could not be assigned to any of the properties of the underlying type (missing column names, event property, setter method or constructor?)",
+                span=clause.span,
+            )
+        place = places[name]
+        declared = target.type_of(name)
+        assert declared is not None
+        converts[place] = _assignable(name, declared, types[position], target, clause)
+        positions[place] = position
+    return InsertPlan(target, stream, same=False, positions=tuple(positions), converts=tuple(converts))
+
+
+def _assignable(name: str, declared: ValueType, given: ValueType, target: EventType, clause: InsertInto) -> ValueType | None:
+    """The numeric type to widen to, or None for as it is; refuses what does not fit."""
+    if given in (NULL, OBJECT) or declared in (OBJECT, NULL) or declared.boxed == given.boxed:
+        return None
+    if isinstance(declared, Scalar) and isinstance(given, Scalar) and is_numeric(declared) and is_numeric(given):
+        if declared.kind in WIDENING and given.kind in WIDENING and WIDENING.index(given.kind) <= WIDENING.index(declared.kind):
+            return declared
+    elif isinstance(declared, Scalar) != isinstance(given, Scalar) or isinstance(declared, Scalar):
+        pass
+    elif not isinstance(declared, EventOf) or not isinstance(given, EventOf) or given.event_type.is_a(declared.event_type):
+        return None
+    raise EplValidationError(
+        f"Event type named '{target.name}' has already been declared with differing column name or type information: "
+        f"Type by name '{target.name}' in property '{name}' expected {declared} but receives {given}",
+        span=clause.span,
+    )

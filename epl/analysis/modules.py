@@ -1,0 +1,185 @@
+"""A module → its plan: statements in order, each seeing what those before it declare."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from epl.analysis.expressions import bind_in_clause
+from epl.analysis.schemas import analyse_schema
+from epl.analysis.scope import Scope
+from epl.analysis.select_statement import analyse_select
+from epl.analysis.type_names import resolve_type_name
+from epl.catalog import Catalog, Variable
+from epl.errors import EplError, EplUnsupportedError, EplValidationError
+from epl.plan.expressions import Parameter
+from epl.plan.statements import BodyPlan, CreateExpressionPlan, CreateSchemaPlan, CreateVariablePlan, Declared, ModulePlan, SelectPlan, StatementPlan
+from epl.syntax import Body, CreateExpression, CreateSchema, CreateVariable, Module, Select, Statement
+from epl.unparse import unparse
+
+ACCESS = ("private", "protected", "public")
+
+
+def analyse_module(module: Module, catalog: Catalog) -> ModulePlan:
+    """The module's plan. Raises EplError with the module's text and the position of the fault; the catalog is not changed."""
+    statements: list[StatementPlan] = []
+    declared: list[Declared] = []
+    catalog = attrs.evolve(catalog, imports=(*catalog.imports, *module.imports))
+    for number, statement in enumerate(module.statements):
+        try:
+            plan, news = analyse_statement(statement, catalog, statement.name or f"stmt-{number}")
+        except EplError as error:
+            raise error.within(module.text)
+        catalog = with_declared(catalog, news)
+        statements.append(plan)
+        declared.extend(news)
+    parameters = {n.key: n.type for s in statements for n in _expressions(s.body) if isinstance(n, Parameter)}
+    return ModulePlan(_uniquely_named(statements), tuple(declared), module.text, module.name, module.uses, tuple(parameters.items()))
+
+
+def _uniquely_named(statements: list[StatementPlan]) -> tuple[StatementPlan, ...]:
+    """Statements of one name are told apart as Esper does: ``x``, ``x--0``, ``x--1``."""
+    seen: dict[str, int] = {}
+    named = []
+    for plan in statements:
+        count = seen.get(plan.name, 0)
+        seen[plan.name] = count + 1
+        named.append(plan if not count else attrs.evolve(plan, name=f"{plan.name}--{count - 1}"))
+    return tuple(named)
+
+
+def _expressions(value: Any):  # type: ignore[no-untyped-def]
+    from epl.plan.expressions import TypedExpression
+
+    if isinstance(value, TypedExpression):
+        yield from value.walk()
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _expressions(item)
+    elif attrs.has(type(value)) and type(value).__module__.startswith("epl.plan"):
+        for field in attrs.fields(type(value)):
+            yield from _expressions(getattr(value, field.name))
+
+
+def with_declared(catalog: Catalog, news: tuple[Declared, ...]) -> Catalog:
+    """The catalog with some names added."""
+    if not news:
+        return catalog
+    groups: dict[str, dict[str, Any]] = {"event_type": {}, "variable": {}, "declaration": {}}
+    for new in news:
+        groups[new.kind][new.name] = new.value
+    return attrs.evolve(
+        catalog, event_types={**catalog.event_types, **groups["event_type"]}, variables={**catalog.variables, **groups["variable"]},
+        declarations={**catalog.declarations, **groups["declaration"]},
+    )
+
+
+# ------------------------------------------------------------------ one statement
+
+Analysed = tuple[BodyPlan, tuple[Declared, ...]]
+
+
+def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tuple[StatementPlan, tuple[Declared, ...]]:
+    """A statement's plan and what it declares."""
+    analyse = ANALYSES.get(type(statement.body))
+    if analyse is None:
+        raise EplUnsupportedError(f"{REFUSED.get(type(statement.body).__name__, type(statement.body).__name__)} is not supported yet", span=statement.span)
+    if statement.classes:
+        raise EplUnsupportedError("Inlined classes are not supported", span=statement.span, hint="register a Python function instead")
+    _refuse_scripts(statement)
+    body, declared = analyse(statement, catalog, name)
+    priority = statement.annotation("priority")
+    value = priority.get() if priority else 0
+    plan = StatementPlan(
+        name, body, statement.text, statement.annotations, value if isinstance(value, int) else 0, statement.annotation("drop") is not None,
+        fingerprint=unparse(statement),
+    )
+    return plan, declared
+
+
+def _refuse_scripts(statement: Statement) -> None:
+    for declaration in statement.declarations:
+        if declaration.dialect is not None:
+            raise EplUnsupportedError(f"Scripts of dialect '{declaration.dialect}' are not supported", span=declaration.span, hint="register a Python function instead")
+
+
+REFUSED: Mapping[str, str] = {
+    "CreateWindow": "Create window", "CreateTable": "Create table", "CreateIndex": "Create index", "CreateContext": "Create context",
+    "CreateDataflow": "Create dataflow", "CreateClass": "Create inlined_class", "OnSelect": "On-select", "OnDelete": "On-delete", "OnUpdate": "On-update",
+    "OnSet": "On-set", "OnMerge": "On-merge", "OnSplit": "Split-stream", "UpdateIstream": "Update istream",
+}
+
+
+def _access(statement: Statement, catalog: Catalog) -> Any:
+    for access in ACCESS:
+        if statement.annotation(access):
+            return access
+    return catalog.settings.default_access
+
+
+def _select(statement: Statement, catalog: Catalog, name: str) -> Analysed:
+    assert isinstance(statement.body, Select)
+    plan = analyse_select(statement, statement.body, catalog, name)
+    return plan, _inserted_type(plan, statement, catalog)
+
+
+def _inserted_type(plan: SelectPlan, statement: Statement, catalog: Catalog) -> tuple[Declared, ...]:
+    """A stream that insert into brings into being is declared by it."""
+    if plan.insert is None or plan.insert.target.name in catalog.event_types:
+        return ()
+    target = plan.insert.target
+    target.is_bus = _is_bus(statement, catalog)
+    return (Declared("event_type", target.name, target, _access(statement, catalog)),)
+
+
+def _is_bus(statement: Statement, catalog: Catalog) -> bool:
+    return statement.annotation("buseventtype") is not None or catalog.settings.default_access == "public"
+
+
+def _create_schema(statement: Statement, catalog: Catalog, name: str) -> Analysed:
+    assert isinstance(statement.body, CreateSchema)
+    found = catalog.event_types.get(statement.body.name)
+    if found is not None and found.module != "":
+        raise EplValidationError(f"Event type named '{found.name}' has already been declared", span=statement.span)
+    event_type = analyse_schema(statement.body, statement, catalog)
+    event_type.is_bus = _is_bus(statement, catalog)
+    return CreateSchemaPlan(event_type, event_type), (Declared("event_type", event_type.name, event_type, _access(statement, catalog)),)
+
+
+def _create_variable(statement: Statement, catalog: Catalog, name: str) -> Analysed:
+    body = statement.body
+    assert isinstance(body, CreateVariable)
+    if body.name in catalog.variables:
+        raise EplValidationError(f"Variable by name '{body.name}' has already been declared", span=body.span)
+    value_type = resolve_type_name(body.type_name, catalog.event_types)
+    if value_type is None:
+        raise EplValidationError(
+            f"Cannot create variable '{body.name}', type '{body.type_name.name}' is not a recognized type", span=body.type_name.span or body.span
+        )
+    initial = bind_in_clause(body.value, Scope(catalog, (), clause="variable initialization")) if body.value is not None else None
+    variable = Variable(body.name, value_type, body.constant)
+    plan = CreateVariablePlan(None, body.name, value_type, body.constant, initial)
+    return plan, (Declared("variable", body.name, variable, _access(statement, catalog)),)
+
+
+def _create_expression(statement: Statement, catalog: Catalog, name: str) -> Analysed:
+    body = statement.body
+    assert isinstance(body, CreateExpression)
+    declaration = body.declaration
+    if declaration.dialect is not None:
+        raise EplUnsupportedError(f"Scripts of dialect '{declaration.dialect}' are not supported", span=declaration.span, hint="register a Python function instead")
+    if declaration.name in catalog.declarations:
+        raise EplValidationError(f"Expression '{declaration.name}' has already been declared", span=body.span)
+    return CreateExpressionPlan(None, declaration), (Declared("declaration", declaration.name, declaration, _access(statement, catalog)),)
+
+
+ANALYSES: Mapping[type[Body], Callable[[Statement, Catalog, str], Analysed]] = {
+    Select: _select,
+    CreateSchema: _create_schema,
+    CreateVariable: _create_variable,
+    CreateExpression: _create_expression,
+}
+"""Which bodies can be planned; every other one is refused by name (REFUSED)."""
+
+__all__ = ["ANALYSES", "REFUSED", "analyse_module", "analyse_statement", "with_declared"]

@@ -1,0 +1,189 @@
+"""select → plan: the compiler's table of contents is SELECT_PASSES.
+
+Each pass takes the facts known so far and returns them with its own added; none changes anything.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+
+from epl.analysis import result_set, row_recognition
+from epl.analysis.expressions import bind_in_clause
+from epl.analysis.filters import bind_filters, plan_filter
+from epl.analysis.inserts import plan_insert
+from epl.analysis.scope import Scope, ScopeStream
+from epl.analysis.streams import analyse_stream
+from epl.catalog import Catalog
+from epl.errors import EplUnsupportedError, EplValidationError
+from epl.event_types import EventType
+from epl.plan.expressions import Previous, Prior, TypedExpression
+from epl.plan.result_set import ResultSetPlan
+from epl.plan.row_recognition import RowRecognitionPlan
+from epl.plan.statements import InsertPlan, SelectPlan, StreamPlan
+from epl.syntax import Select, Statement, StreamWildcard, Wildcard
+
+
+@attrs.frozen
+class SelectFacts:
+    """What is known of a select statement between two passes."""
+
+    statement: Statement
+    select: Select
+    catalog: Catalog
+    name: str
+    streams: tuple[StreamPlan, ...] = ()
+    scopes: tuple[ScopeStream, ...] = ()
+    row_recognition: RowRecognitionPlan | None = None
+    where: TypedExpression | None = None
+    result_set: ResultSetPlan | None = None
+    insert: InsertPlan | None = None
+
+
+def refuse_what_cannot_run(facts: SelectFacts) -> SelectFacts:
+    """Clauses whose rooms are not there yet."""
+    select = facts.select
+    if select.from_ is None:
+        raise EplUnsupportedError("Select without a from clause is supported in fire-and-forget queries only", span=select.span)
+    refusals = (
+        (select.into_table, "Into-table is not supported yet"),
+        (facts.statement.context, "Contexts are not supported yet"),
+        (select.delivery, "The for clause is not supported yet"),
+        (len(select.from_.streams) > 1, "Joins are not supported yet"),
+        (select.insert_into is not None and select.insert_into.precedence, "Event-precedence is not supported yet"),
+    )
+    for found, message in refusals:
+        if found:
+            raise EplUnsupportedError(message, span=select.span)
+    return facts
+
+
+def bind_streams(facts: SelectFacts) -> SelectFacts:
+    """Event types, filters and data windows of the from clause."""
+    assert facts.select.from_ is not None
+    found = [analyse_stream(s, facts.catalog, facts.statement.declarations) for s in facts.select.from_.streams]
+    return attrs.evolve(facts, streams=tuple(p for p, _ in found), scopes=tuple(s for _, s in found))
+
+
+def bind_match_recognize(facts: SelectFacts) -> SelectFacts:
+    """match_recognize turns the stream into one of its measures; what stands behind it sees only those."""
+    clause = facts.select.match_recognize
+    if clause is None:
+        return facts
+    windows = facts.streams[0].windows
+    hints = [str(a.get()).lower() for a in facts.statement.annotations if a.name.lower() == "hint"]
+    plan = row_recognition.analyse(
+        clause, facts.scopes[0], facts.catalog,
+        has_window=any(w.is_data_window for w in windows), batch_window=any(w.is_batch for w in windows),
+        iterate_only=any("iterate_only" in h for h in hints),
+    )
+    return attrs.evolve(facts, row_recognition=plan)
+
+
+def bind_where(facts: SelectFacts) -> SelectFacts:
+    """where: moved into the filter of a stream without window, which changes nothing but the cost; else evaluated behind the windows."""
+    where = facts.select.where
+    if where is None:
+        return facts
+    behind = facts.streams[0].windows or facts.row_recognition is None
+    scopes = _visible(facts) if behind else facts.scopes
+    refusal = "An aggregate function may not appear in a WHERE clause (use the HAVING clause)"
+    scope = Scope(facts.catalog, scopes, clause="filter", aggregation_refusal=refusal, declarations=facts.statement.declarations)
+    conditions = _where_conditions(where, scope, facts)
+    stream = facts.streams[0]
+    if not stream.windows and not any(isinstance(n, (Previous, Prior)) for c in conditions for n in c.walk()):
+        existing = _all_conditions(facts)
+        return attrs.evolve(facts, streams=(attrs.evolve(stream, filter=plan_filter(stream.filter.event_type, (*existing, *conditions))),))
+    return attrs.evolve(facts, where=bind_in_clause(where, scope))
+
+
+def _where_conditions(where, scope: Scope, facts: SelectFacts):  # type: ignore[no-untyped-def]
+    try:
+        return bind_filters((where,), scope)
+    except EplValidationError as error:
+        if error.message == scope.aggregation_refusal and not facts.streams[0].windows:
+            raise EplValidationError("Aggregation functions not allowed within filters", span=error.span, hint=error.hint) from error
+        if error.message.startswith("Filter expression not"):
+            raise EplValidationError("The where-clause filter expression must return a boolean value", span=error.span) from error
+        raise EplValidationError(f"Failed to validate expression: {error.message}", span=error.span, hint=error.hint) from error
+
+
+def _all_conditions(facts: SelectFacts) -> tuple[TypedExpression, ...]:
+    """The stream's filter conditions, the looked-up one included."""
+    assert facts.select.from_ is not None
+    source = facts.select.from_.streams[0].source
+    stream = facts.streams[0]
+    scope = Scope(facts.catalog, (ScopeStream(stream.alias, stream.filter.event_type),), clause="filter", declarations=facts.statement.declarations)
+    return bind_filters(source.filters, scope)  # type: ignore[attr-defined]
+
+
+def _visible(facts: SelectFacts) -> tuple[ScopeStream, ...]:
+    """What select, having, order by see: the measures behind match_recognize, else the streams."""
+    if facts.row_recognition is None:
+        return facts.scopes
+    return (ScopeStream(facts.scopes[0].alias, facts.row_recognition.output_type),)
+
+
+def bind_result_set(facts: SelectFacts) -> SelectFacts:
+    """Columns, aggregations, group by, having, order by, limit."""
+    select = facts.select
+    scopes = _visible(facts)
+    target = facts.catalog.event_types.get(select.insert_into.target) if select.insert_into else None
+    data_windows = [w for w in facts.streams[0].windows]
+    plan = result_set.analyse(
+        select, scopes, facts.catalog, output_name=f"{facts.name}_out", insert_target=target,
+        has_remove_stream=bool(data_windows), is_unbound=not data_windows, declarations=facts.statement.declarations,
+    )
+    return attrs.evolve(facts, result_set=plan)
+
+
+def bind_insert(facts: SelectFacts) -> SelectFacts:
+    """insert into: the target type and how rows fill it."""
+    clause = facts.select.insert_into
+    if clause is None:
+        return facts
+    assert facts.result_set is not None
+    row_type = facts.result_set.output_type
+    wild = any(isinstance(i.expression, (Wildcard, StreamWildcard)) for i in facts.select.items)
+    columns = _insert_columns(facts, row_type, wild)
+    own_event = wild and len(facts.select.items) == 1
+    return attrs.evolve(facts, insert=plan_insert(clause, row_type, columns, facts.catalog, own_event=own_event))
+
+
+def _insert_columns(facts: SelectFacts, row_type: EventType, wild: bool) -> tuple[str, ...]:
+    clause = facts.select.insert_into
+    assert clause is not None
+    if not clause.columns:
+        return row_type.names
+    if wild:
+        raise EplValidationError("Wildcard not allowed when insert-into specifies column order", span=clause.span)
+    seen: set[str] = set()
+    for column in clause.columns:
+        if column in seen:
+            raise EplValidationError(f"Property name '{column}' appears more then once in insert-into clause", span=clause.span)
+        seen.add(column)
+    if len(clause.columns) != len(facts.select.items):
+        raise EplValidationError("Number of supplied values in the select or values clause does not match insert-into clause", span=clause.span)
+    return clause.columns
+
+
+SELECT_PASSES: tuple[Callable[[SelectFacts], SelectFacts], ...] = (
+    refuse_what_cannot_run,
+    bind_streams,
+    bind_match_recognize,
+    bind_where,
+    bind_result_set,
+    bind_insert,
+)
+
+
+def analyse_select(statement: Statement, select: Select, catalog: Catalog, name: str) -> SelectPlan:
+    """The plan of a select statement."""
+    facts = SelectFacts(statement, select, catalog, name)
+    for run in SELECT_PASSES:
+        facts = run(facts)
+    assert facts.result_set is not None
+    output = facts.insert.target if facts.insert else facts.result_set.output_type
+    return SelectPlan(
+        output, facts.streams, facts.result_set, facts.where, facts.row_recognition, facts.insert, unbound=not facts.streams[0].windows
+    )

@@ -1,0 +1,94 @@
+"""from clause → stream plans: which events, through which windows."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from epl.analysis.expressions import bind_in_clause
+from epl.analysis.filters import bind_filters, plan_filter
+from epl.analysis.scope import Scope, ScopeStream
+from epl.analysis.type_names import find_event_type
+from epl.catalog import Catalog
+from epl.errors import EplUnsupportedError, EplValidationError
+from epl.event_types import EventType
+from epl.plan.statements import StreamPlan
+from epl.plan.windows import WindowArgument, WindowConfig
+from epl.syntax import Declaration, Expression, MethodSource, Ordered, PatternSource, SqlSource, Stream, TimePeriod, TypeFilter, View, Wildcard
+
+REFUSED_SOURCES = {PatternSource: "Patterns", MethodSource: "Method joins", SqlSource: "SQL joins"}
+
+
+def analyse_stream(stream: Stream, catalog: Catalog, declarations: tuple[Declaration, ...] = ()) -> tuple[StreamPlan, ScopeStream]:
+    """One stream of a from clause: its plan, and how expressions of the statement see it."""
+    source = stream.source
+    if not isinstance(source, TypeFilter):
+        raise EplUnsupportedError(f"{REFUSED_SOURCES[type(source)]} are not supported yet", span=stream.span)
+    if source.contained:
+        raise EplUnsupportedError("Contained-event selection is not supported yet", span=source.span)
+    event_type = source_type(source, catalog)
+    inner = ScopeStream(stream.alias, event_type)
+    scope = Scope(catalog, (inner,), clause="filter", declarations=declarations)
+    conditions = bind_filters(source.filters, scope)
+    windows, outer = analyse_windows(stream.views, event_type, catalog, declarations)
+    if stream.retain and len(windows) < 2 and not windows:
+        raise EplValidationError("Retain keyword requires that one or more data windows are declared", span=stream.span)
+    plan = StreamPlan(plan_filter(event_type, conditions), outer, windows, stream.retain, stream.alias)
+    has_window = any(w.is_data_window for w in windows)
+    return plan, ScopeStream(stream.alias, outer, has_window=has_window)
+
+
+def source_type(source: TypeFilter, catalog: Catalog) -> EventType:
+    """The event type that a from clause names."""
+    name = source.type_name
+    if name in catalog.named_windows or name in catalog.tables:
+        raise EplUnsupportedError(f"'{name}' is a named window or table, which are not supported yet", span=source.span)
+    found = catalog.event_types.get(name) or find_event_type(name, catalog.event_types)
+    if found is None:
+        raise EplValidationError(f"Failed to resolve event type, named window or table by name '{name}'", span=source.span, hint=_close(name, catalog))
+    return found
+
+
+def _close(name: str, catalog: Catalog) -> str | None:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, catalog.event_types, 1)
+    return f"did you mean '{close[0]}'?" if close else "declare it with create schema or Runtime.register"
+
+
+def analyse_windows(
+    views: Sequence[View], event_type: EventType, catalog: Catalog, declarations: tuple[Declaration, ...] = ()
+) -> tuple[tuple[WindowConfig, ...], EventType]:
+    """The windows' configs, and the event type behind the last of them."""
+    configs: list[WindowConfig] = []
+    for view in views:
+        config = _window(view, event_type, catalog, declarations)
+        configs.append(config)
+        event_type = config.output_type(event_type)
+    return tuple(configs), event_type
+
+
+def _window(view: View, event_type: EventType, catalog: Catalog, declarations: tuple[Declaration, ...]) -> WindowConfig:
+    name = f"{view.namespace}:{view.name}" if view.namespace else view.name
+    found = catalog.window_configs.get(name.lower())
+    if found is None:
+        raise EplValidationError(f"Failed to validate data window declaration: View name '{name}' is not a known view name", span=view.span, hint=_close_window(view.name, catalog))
+    scope = Scope(catalog, (ScopeStream(None, event_type, has_window=True),), clause="view parameter", declarations=declarations)
+    try:
+        return found.from_arguments([_argument(a, scope) for a in view.arguments], event_type)
+    except EplValidationError as error:
+        message = getattr(error, "whole_message", None) or f"Error in view '{view.name}', {error.message}"
+        raise EplValidationError(f"Failed to validate data window declaration: {message}", span=error.span or view.span, hint=error.hint) from error
+
+
+def _close_window(name: str, catalog: Catalog) -> str | None:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, [n for n in catalog.window_configs if ":" not in n], 1)
+    return f"did you mean #{close[0]}?" if close else None
+
+
+def _argument(written: Expression, scope: Scope) -> WindowArgument:
+    if isinstance(written, Wildcard):
+        return WindowArgument(written, None)
+    value = written.value if isinstance(written, Ordered) else written
+    descending = written.descending if isinstance(written, Ordered) else None
+    return WindowArgument(written, bind_in_clause(value, scope), descending, isinstance(value, TimePeriod))

@@ -1,0 +1,251 @@
+"""Plan → running statement: the only factory. BUILDERS is explicit and complete: every plan class has a builder."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from epl.event_types import EventType
+from epl.plan.expressions import Prior, TypedExpression
+from epl.plan.statements import BodyPlan, CreateExpressionPlan, CreateSchemaPlan, CreateVariablePlan, InsertPlan, SelectPlan, StatementPlan, StreamPlan
+from runtime import match_recognize, result_set
+from runtime.context import StatementContext
+from runtime.evaluate import compile_expression, compile_predicate
+from runtime.filters import Entry
+from windows.chain import build_chain
+from windows.event import NO_EVENTS, Event, event_class
+from windows.protocol import Sink, State, View
+
+
+class Running(Protocol):
+    """What runs behind a statement."""
+
+    def start(self) -> None:
+        """Take part from now on: filters are entered."""
+
+    def close(self) -> None:
+        """Undo everything: filters, timers."""
+
+    def iterate(self) -> Iterable[Event]: ...
+
+    def state(self) -> State: ...
+
+    def restore(self, state: State) -> None: ...
+
+
+class Declaration:
+    """create schema, create expression: nothing runs."""
+
+    def start(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def iterate(self) -> Iterable[Event]:
+        return NO_EVENTS
+
+    def state(self) -> State:
+        return None
+
+    def restore(self, state: State) -> None:
+        if state is not None:
+            raise ValueError("a declaration has no state")
+
+
+class StreamReceiver:
+    """The place where a stream's events enter: filter index → windows."""
+
+    __slots__ = ("name", "order", "drop", "_update")
+
+    def __init__(self, name: str, order: tuple[int, int, int], drop: bool, first: Sink) -> None:
+        self.name = name
+        self.order = order
+        self.drop = drop
+        self._update = first.update
+
+    def receive(self, event: Event) -> None:
+        self._update((event,), NO_EVENTS)
+
+
+class Where:
+    """where behind a window: applies to insert and remove stream alike."""
+
+    def __init__(self, test: Callable[[Event], bool]) -> None:
+        self._test = test
+        self.child: Sink
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        test = self._test
+        kept_new = [e for e in new if test(e)] if new else NO_EVENTS
+        kept_old = [e for e in old if test(e)] if old else NO_EVENTS
+        if kept_new or kept_old:
+            self.child.update(kept_new, kept_old)
+
+    def contents(self, events: Iterable[Event]) -> Iterator[Event]:
+        return (e for e in events if self._test(e))
+
+
+class Inserter:
+    """insert into: turns rows into events of the target and routes them; the statement's listeners get the same events."""
+
+    def __init__(self, plan: InsertPlan, context: StatementContext, child: Sink) -> None:
+        self._plan = plan
+        self._route = context.core.route
+        self._child = child
+        self._convert = _identity if plan.same else _row_converter(plan)
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        convert, stream = self._convert, self._plan.stream
+        new = [convert(e) for e in new]
+        old = [convert(e) for e in old]
+        if stream != "rstream":
+            for event in new:
+                self._route(event)
+        if stream != "istream":
+            for event in old:
+                self._route(event)
+        self._child.update(new, old)
+
+    def convert(self, event: Event) -> Event:
+        return self._convert(event)
+
+
+def _identity(event: Event) -> Event:
+    return event
+
+
+def _row_converter(plan: InsertPlan) -> Callable[[Event], Event]:
+    """row → event of the target, widening numbers where the plan says so."""
+    made = event_class(plan.target)
+    steps = [(p, float if c is not None and getattr(c, "kind", "") in ("double", "float") else None) for p, c in zip(plan.positions, plan.converts)]
+
+    def convert(event: Event) -> Event:
+        values = event.values()
+        filled = [None if p is None else (values[p] if f is None or values[p] is None else f(values[p])) for p, f in steps]
+        result = made(*filled)
+        if event.extra is not None and plan.target.open:
+            result.extra = event.extra
+        return result
+
+    return convert
+
+
+class RunningSelect:
+    """filter → windows → where → match_recognize → result set → insert into → listeners."""
+
+    def __init__(self, plan: SelectPlan, context: StatementContext) -> None:
+        self.plan = plan
+        self.context = context
+        stream = plan.streams[0]
+        assert plan.result_set is not None
+        self.chain: View = build_chain(stream.windows, stream.retain, context, stream.filter.event_type)
+        self.first: Sink = context.prior_in_front(0, self.chain, _largest_prior(plan))
+        self.where = Where(compile_predicate(plan.where, context.environment)) if plan.where is not None else None
+        self.recognizer: View | None = match_recognize.build(plan.row_recognition, context) if plan.row_recognition is not None else None
+        self.result_set = result_set.build(plan.result_set, context.environment)
+        self.inserter = Inserter(plan.insert, context, context.output) if plan.insert is not None else None
+        self.receiver = StreamReceiver(context.name, context.order(0), context.plan.drop, self.first)
+        self.entry = Entry(self.receiver, *_filter_parts(stream, context))
+        self._connect()
+
+    def _connect(self) -> None:
+        """Chain the operators, last first."""
+        sink: Sink = self.inserter or self.context.output
+        self.result_set.child = sink
+        sink = self.result_set
+        if self.recognizer is not None:
+            if self.where is not None:
+                self.where.child = sink
+                sink = self.where
+            self.recognizer.child = sink
+            self.recognizer.parent_contents = lambda: iter(self.chain)  # type: ignore[attr-defined]
+            sink = self.recognizer
+        elif self.where is not None:
+            self.where.child = sink
+            sink = self.where
+        self.chain.child = sink
+
+    def start(self) -> None:
+        self.context.core.filters.add(self.plan.streams[0].filter.event_type, self.entry)
+
+    def close(self) -> None:
+        self.context.core.filters.remove(self.plan.streams[0].filter.event_type, self.entry)
+        self.chain.close()
+        if self.recognizer is not None:
+            self.recognizer.close()
+        self.context.close()
+
+    def iterate(self) -> Iterable[Event]:
+        contents: Iterable[Event] = self.recognizer if self.recognizer is not None else self.chain
+        if self.where is not None:
+            contents = self.where.contents(contents)
+        rows = self.result_set.iterate(contents)
+        if self.inserter is None:
+            return rows
+        return [self.inserter.convert(row) for row in rows]
+
+    def state(self) -> State:
+        return {
+            "windows": self.chain.state(),
+            "prior": self.context.prior_state(),
+            "match_recognize": None if self.recognizer is None else self.recognizer.state(),
+            "result_set": self.result_set.state(),
+        }
+
+    def restore(self, state: State) -> None:
+        self.chain.restore(state["windows"])
+        self.context.restore_prior(state["prior"])
+        if self.recognizer is not None:
+            self.recognizer.restore(state["match_recognize"])
+        self.result_set.restore(state["result_set"])
+
+
+def _filter_parts(stream: StreamPlan, context: StatementContext) -> tuple[Callable[[Event], bool] | None, str | None, tuple[Any, ...]]:
+    """What Entry wants: the predicate of the remaining conditions, the key's property, its values."""
+    plan = stream.filter
+    test = context.conjunction(plan.conditions) if plan.conditions else None
+    if plan.key is None:
+        return test, None, ()
+    return test, plan.key.property, tuple(compile_expression(v, context.environment, 0)() for v in plan.key.values)
+
+
+def _largest_prior(plan: SelectPlan) -> int | None:
+    """The largest index that prior asks of stream 0, or None where nothing asks."""
+    found = [n.index for e in expressions_of(plan.result_set, plan.where) for n in e.walk() if isinstance(n, Prior)]
+    return max(found, default=None)
+
+
+def plans_of(value: Any) -> Iterator[Any]:
+    """Everything that stands in a plan, at any depth, down to event types and typed expressions (which are not entered)."""
+    yield value
+    if isinstance(value, tuple):
+        for item in value:
+            yield from plans_of(item)
+    elif not isinstance(value, (TypedExpression, EventType)) and hasattr(type(value), "__attrs_attrs__"):
+        for field in type(value).__attrs_attrs__:
+            yield from plans_of(getattr(value, field.name))
+
+
+def expressions_of(*plans: Any) -> Iterator[TypedExpression]:
+    """Every typed expression that stands anywhere in the plans."""
+    return (value for value in plans_of(plans) if isinstance(value, TypedExpression))
+
+
+def _declaration(plan: BodyPlan, context: StatementContext) -> Running:
+    return Declaration()
+
+
+BUILDERS: Mapping[type[BodyPlan], Callable[[Any, StatementContext], Running]] = {
+    SelectPlan: RunningSelect,
+    CreateSchemaPlan: _declaration,
+    CreateExpressionPlan: _declaration,
+    CreateVariablePlan: _declaration,
+}
+
+
+def build(plan: StatementPlan, context: StatementContext) -> Running:
+    """A fresh running statement; ``start`` makes it take part."""
+    return BUILDERS[type(plan.body)](plan.body, context)
+
+
+__all__ = ["BUILDERS", "Running", "build"]

@@ -1,0 +1,92 @@
+"""What the operators of one statement get while they are built: timers, evaluators, accumulators, the way out."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from epl.plan.expressions import TypedExpression
+from epl.plan.statements import StatementPlan
+from runtime.core import Core, MatchStates
+from runtime.evaluate import Environment, compile_expression, compile_predicate
+from runtime.periods import add_period
+from runtime.result_set import accumulators_of
+from runtime.schedule import ScheduledTimer
+from windows.event import Event
+from windows.prior import PriorBuffer
+from windows.protocol import Accumulator, Evaluate, RandomAccess, Sink, State
+
+
+class StatementContext:
+    """Implements windows.protocol.BuildContext for one statement."""
+
+    def __init__(self, core: Core, plan: StatementPlan, number: int, environment: Environment, output: Sink) -> None:
+        self.core = core
+        self.plan = plan
+        self.name = plan.name
+        self.environment = environment
+        self.output = output
+        self._number = number
+        self._timers: list[ScheduledTimer] = []
+        self._prior: PriorBuffer | None = None
+
+    # ------------------------------------------------------------------ BuildContext
+
+    def now(self) -> int:
+        return self.core.clock.now
+
+    def timer(self, callback: Callable[[], None]) -> ScheduledTimer:
+        made = ScheduledTimer(self.core.schedule, (self._number, len(self._timers)), self.name, callback)
+        self._timers.append(made)
+        return made
+
+    def evaluator(self, expression: TypedExpression) -> Evaluate:
+        return compile_expression(expression, self.environment, 1)
+
+    def constant(self, expression: TypedExpression) -> Any:
+        return compile_expression(expression, self.environment, 0)()
+
+    def add_time(self, start: int, period: TypedExpression, times: int = 1) -> int:
+        return add_period(start, period, self.constant, self.core.settings, times)
+
+    def accumulators(self, expression: TypedExpression) -> tuple[Sequence[Accumulator], Evaluate]:
+        return accumulators_of(expression, self.environment)
+
+    def publish_random_access(self, access: RandomAccess) -> None:
+        self.environment.random_access[0] = access
+
+    @property
+    def match_states(self) -> MatchStates:
+        return self.core.match_states
+
+    # ------------------------------------------------------------------ for the builders
+
+    def order(self, stream: int) -> tuple[int, int, int]:
+        """Where this statement's stream stands among the receivers of one event."""
+        return (-self.plan.priority, self._number, stream)
+
+    def conjunction(self, conditions: Sequence[TypedExpression]) -> Callable[[Event], bool]:
+        """One predicate for conditions that must all hold."""
+        tests = [compile_predicate(c, self.environment, 1) for c in conditions]
+        if len(tests) == 1:
+            return tests[0]
+        return lambda event: all([test(event) for test in tests[:1]]) and all(test(event) for test in tests[1:])
+
+    def prior_in_front(self, stream: int, first: Sink, largest: int | None) -> Sink:
+        """The buffer that prior reads, in front of the windows where prior is used; else ``first`` itself."""
+        if largest is None:
+            return first
+        self._prior = PriorBuffer(largest)
+        self._prior.child = first
+        self.environment.prior[stream] = self._prior
+        return self._prior
+
+    def prior_state(self) -> State:
+        return None if self._prior is None else self._prior.state()
+
+    def restore_prior(self, state: State) -> None:
+        if self._prior is not None:
+            self._prior.restore(state)
+
+    def close(self) -> None:
+        for timer in self._timers:
+            timer.cancel()

@@ -1,0 +1,170 @@
+"""The engine without its face: clock, schedule, filters, work queue, delivery.
+
+One event: all filters are evaluated → each statement that wants it is told → what they put out is delivered to listeners → events routed meanwhile
+(insert into) are processed the same way, first come first served. Time works the same with timers in place of filters.
+"""
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable
+
+from epl.catalog import Settings
+from runtime.filters import FilterIndex
+from runtime.schedule import Clock, Schedule
+from windows.event import Event
+
+log = logging.getLogger("epl")
+
+ErrorHandler = Callable[[BaseException, str, Event | None], None]
+"""handler(error, statement name, event or None for a timer)."""
+
+
+def log_error(error: BaseException, statement: str, event: Event | None) -> None:
+    """The default handler: the event is lost to that statement alone, and the log says so."""
+    log.error("statement %r: %s while processing %s", statement, error, "a timer" if event is None else event, exc_info=error)
+
+
+class Delivery:
+    """What a statement has put out and not delivered yet. Implemented by runtime.statement.Statement."""
+
+    name: str
+
+    def deliver(self) -> None:
+        raise NotImplementedError
+
+
+class MatchStates:
+    """How many match_recognize states the runtime holds: the limit of ``max_states`` and its metric."""
+
+    __slots__ = ("count", "limit", "prevent_start", "on_limit")
+
+    def __init__(self, limit: int | None, prevent_start: bool) -> None:
+        self.count = 0
+        self.limit = limit
+        self.prevent_start = prevent_start
+        self.on_limit: Callable[[int], None] = lambda limit: log.warning("match_recognize states have reached the limit of %d", limit)
+
+    def try_increase(self) -> bool:
+        """Whether one more state may be made."""
+        if self.limit is not None and self.count >= self.limit:
+            self.on_limit(self.limit)
+            if self.prevent_start:
+                return False
+        self.count += 1
+        return True
+
+    def decrease(self, count: int = 1) -> None:
+        self.count -= count
+
+
+class Core:
+    """Shared by all statements of a runtime; used under its lock only."""
+
+    def __init__(self, settings: Settings, start_time: int, on_error: ErrorHandler = log_error) -> None:
+        self.settings = settings
+        self.clock = Clock(start_time)
+        self.schedule = Schedule()
+        self.filters = FilterIndex()
+        self.on_error = on_error
+        self.match_states = MatchStates(settings.max_states, settings.max_states_prevent_start)
+        self._queue: deque[Event] = deque()
+        self._pending: dict[Delivery, None] = {}
+        self.events_in = 0
+        self.unmatched: Callable[[Event], None] | None = None
+        self.busy = False
+
+    # ------------------------------------------------------------------ events
+
+    def process(self, event: Event) -> None:
+        """One event from outside, with all that follows from it."""
+        self.events_in += 1
+        outer, self.busy = self.busy, True
+        try:
+            self._process_one(event)
+            self.work()
+        finally:
+            self.busy = outer
+
+    def _process_one(self, event: Event) -> None:
+        receivers = self.filters.match(event)
+        if receivers:
+            for receiver in receivers:
+                try:
+                    receiver.receive(event)
+                except Exception as error:  # noqa: BLE001 - law 6: one statement's fault harms no other; the handler is told
+                    self.on_error(error, receiver.name, event)  # type: ignore[attr-defined]
+                if receiver.drop:  # type: ignore[attr-defined]
+                    break
+            self.flush()
+        elif self.unmatched is not None:
+            self.unmatched(event)
+
+    def route(self, event: Event) -> None:
+        """An event that a statement or listener puts out: processed when the current one is done."""
+        self._queue.append(event)
+
+    def work(self) -> None:
+        """Process what has been routed, first come first served."""
+        queue = self._queue
+        while queue:
+            self._process_one(queue.popleft())
+
+    # ------------------------------------------------------------------ time
+
+    def advance(self, now: int) -> None:
+        """Jump: the clock is set, then each due timer runs once."""
+        self.clock.now = now
+        due = self.schedule.take_due(now)
+        if not due:
+            return
+        outer, self.busy = self.busy, True
+        try:
+            for timer in due:
+                try:
+                    timer.callback()
+                except Exception as error:  # noqa: BLE001 - law 6
+                    self.on_error(error, str(timer.owner), None)
+            self.flush()
+            self.work()
+        finally:
+            self.busy = outer
+
+    def advance_span(self, target: int, resolution: int | None = None) -> None:
+        """Walk: stop at every due time on the way (at multiples of ``resolution`` from now where one is given)."""
+        if resolution is not None and resolution > 0:
+            self._walk(target, resolution)
+            return
+        while True:
+            nearest = self.schedule.nearest()
+            if nearest is None or nearest >= target:
+                break
+            self.advance(max(nearest, self.clock.now))
+        self.advance(target)
+
+    def _walk(self, target: int, resolution: int) -> None:
+        while self.clock.now < target:
+            nearest = self.schedule.nearest()
+            if nearest is None:
+                break
+            step = self.clock.now + resolution
+            if nearest > step:
+                step = nearest
+            self.advance(min(step, target))
+        if self.clock.now < target:
+            self.advance(target)
+
+    # ------------------------------------------------------------------ delivery
+
+    def pend(self, delivery: Delivery) -> None:
+        """The statement has something to deliver once all statements have had the event."""
+        self._pending[delivery] = None
+
+    def flush(self) -> None:
+        """Deliver; what listeners send meanwhile is delivered by their own sends."""
+        while self._pending:
+            pending, self._pending = self._pending, {}
+            for delivery in pending:
+                delivery.deliver()
+
+

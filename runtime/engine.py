@@ -1,0 +1,419 @@
+"""The public face: ``Runtime``."""
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+
+from epl.analysis.modules import analyse_module
+from epl.catalog import Catalog, Settings, Variable
+from epl.errors import EplDeploymentError, EplRuntimeError, EplUnsupportedError
+from epl.event_types import EventType
+from epl.functions.aggregations import AGGREGATIONS
+from epl.functions.builtins import builtin_functions
+from epl.functions.user import function_spec
+from epl.parse import parse_module
+from epl.plan.statements import CreateVariablePlan, Declared, ModulePlan
+from runtime.build import build
+from runtime.context import StatementContext
+from runtime.core import Core, ErrorHandler, log_error
+from runtime.deployment import Deployment
+from runtime.evaluate import Environment, compile_expression
+from runtime.incoming import to_event
+from runtime.python_types import event_type_of
+from runtime.statement import Listener, Statement
+from runtime.variables import VariableCell
+from windows.event import Event
+from windows.registry import WINDOWS
+
+
+class Runtime:
+    """One EPL engine: statements in, events and time in, changes out.
+
+    Time is external unless ``clock="system"``: it stands at ``start_time`` (ms; µs where settings say so) and moves by ``advance_time``,
+    ``advance_time_span`` and ``send_batch(time=…)``. All calls exclude one another (one re-entrant lock); calls from listeners run at once.
+    ``on_error(error, statement name, event)`` hears of exceptions in expressions and listeners; the default logs them.
+    """
+
+    def __init__(
+        self, *, clock: str = "external", start_time: int = 0, tier: str = "auto", settings: Settings | None = None, on_error: ErrorHandler = log_error,
+    ) -> None:
+        if clock not in ("external", "system"):
+            raise ValueError("clock is 'external' or 'system'")
+        if tier not in ("auto", "row", "batch"):
+            raise ValueError("tier is 'auto', 'row' or 'batch'")
+        if tier == "batch":
+            raise EplUnsupportedError("The batch tier is not there yet", hint="use tier='auto' or tier='row'")
+        self.lock = threading.RLock()
+        self.settings = settings or Settings()
+        self.tier = tier
+        self._core = Core(self.settings, start_time, on_error)
+        self._functions = builtin_functions(self.settings)
+        self._user_functions: dict[str, Callable[..., Any]] = {}
+        self._types: dict[str, EventType] = {}
+        self._variables: dict[str, VariableCell] = {}
+        self._deployments: dict[str, Deployment] = {}
+        self._statement_count = 0
+        self._deployment_count = 0
+        self._batches: dict[Statement, None] = {}
+        self._system_clock: Any = None
+        if clock == "system":
+            from runtime.system_clock import SystemClock
+
+            self._system_clock = SystemClock(self)
+
+    # ------------------------------------------------------------------ types, functions, variables
+
+    def register(self, name: str, schema: Any, *, supertypes: Iterable[str] = (), start_timestamp: str | None = None, end_timestamp: str | None = None) -> EventType:
+        """Declare an event type: a dict of Python or EPL types, a dataclass, an attrs class, a pyarrow or Spark schema."""
+        with self.lock:
+            event_type = event_type_of(name, schema, self._types)
+            parents = tuple(self.event_type(s) for s in supertypes)
+            if parents or start_timestamp or end_timestamp:
+                inherited = {n: p for t in parents for n, p in t.properties.items()}
+                event_type = EventType(
+                    event_type.name, event_type.kind, {**inherited, **event_type.properties}, parents, start_timestamp, end_timestamp, open=event_type.open
+                )
+            return self.register_type(event_type)
+
+    def register_type(self, event_type: EventType) -> EventType:
+        """Declare an event type made elsewhere. The same layout under the same name again is the same type."""
+        with self.lock:
+            known = self._types.get(event_type.name)
+            if known is not None:
+                if known.properties == event_type.properties and known.kind == event_type.kind:
+                    return known
+                raise EplDeploymentError(f"Event type named '{event_type.name}' has already been declared")
+            self._types[event_type.name] = event_type
+            return event_type
+
+    def register_function(self, name: str, function: Callable[..., Any]) -> None:
+        """Make a Python function callable from EPL as ``name(…)``; type hints give its types."""
+        with self.lock:
+            self._functions.add_single_row(name, function_spec(name, function))
+            self._user_functions[name] = function
+
+    def declare_variable(self, name: str, value_type: Any, value: Any = None, *, constant: bool = False) -> None:
+        """A variable that statements see, declared from Python: a Python type, an EPL type name or a ValueType."""
+        from runtime.python_types import value_type as resolve
+
+        with self.lock:
+            variable = Variable(name, resolve(value_type, name, self._types), constant, value)
+            self._variables[name] = VariableCell(variable, value)
+
+    def event_type(self, name: str) -> EventType:
+        """A type by name: registered, or declared by a deployment; raises EplRuntimeError."""
+        found = self._types.get(name)
+        if found is None:
+            declared = [d.value for dep in self._deployments.values() for d in dep.plan.declared if d.kind == "event_type" and d.name == name]
+            if not declared:
+                raise EplRuntimeError(f"no bus event type named '{name}'", hint="declare it with create schema or Runtime.register")
+            found = declared[-1]
+        return found
+
+    def get_variable(self, name: str) -> Any:
+        """The current value of a variable."""
+        with self.lock:
+            return self._variable(name).value
+
+    def set_variable(self, name: str, value: Any) -> None:
+        """Assign a variable; constants refuse, values are checked against the declared type."""
+        with self.lock:
+            self._variable(name).assign(value)
+
+    def set_variables(self, values: Mapping[str, Any]) -> None:
+        """Assign several variables: all or none."""
+        with self.lock:
+            cells = [(self._variable(n), v) for n, v in values.items()]
+            for cell, value in cells:
+                cell.coerced(value)
+            for cell, value in cells:
+                cell.assign(value)
+
+    def _variable(self, name: str) -> VariableCell:
+        try:
+            return self._variables[name]
+        except KeyError:
+            raise EplRuntimeError(f"Variable by name '{name}' has not been declared") from None
+
+    # ------------------------------------------------------------------ compile and deploy
+
+    def catalog(self, module: str | None = None) -> Catalog:
+        """What a module compiled now would see."""
+        visible = [d for dep in self._deployments.values() for d in dep.plan.declared if _sees(d, dep.plan, module)]
+        types = {**self._types, **{d.name: d.value for d in visible if d.kind == "event_type"}}
+        variables = {n: c.variable for n, c in self._variables.items() if c.deployment is None}
+        variables.update({d.name: d.value for d in visible if d.kind == "variable"})
+        declarations = {d.name: d.value for d in visible if d.kind == "declaration"}
+        return Catalog(types, self._functions, WINDOWS, variables, declarations, aggregations=AGGREGATIONS, settings=self.settings)
+
+    def compile(self, text: str) -> ModulePlan:
+        """Check and plan a module: deploy the result as often as you like. Raises EplError with position and hint."""
+        with self.lock:
+            module = parse_module(text)
+            return analyse_module(module, self.catalog(module.name))
+
+    def deploy(
+        self, module: str | ModulePlan, *, name: str | None = None, listeners: Mapping[str, Listener] | None = None,
+        parameters: Mapping[str | int, Any] | None = None, replace: bool = False,
+    ) -> Deployment:
+        """Deploy a module: all of its statements or none.
+
+        ``name``: the deployment's id (default d0, d1, …). ``listeners``: by statement name, called from the first event on. ``parameters``: values of ``?``
+        by position (from 1) or name. ``replace``: first undeploy deployments that hold a statement of one of the names (for notebooks).
+        """
+        with self.lock:
+            if replace:
+                self._undeploy_namesakes(module)
+            plan = self.compile(module) if isinstance(module, str) else module
+            return self._deploy(plan, name, dict(listeners or {}), dict(parameters or {}))
+
+    def _undeploy_namesakes(self, module: str | ModulePlan) -> None:
+        """Undeploy what the module would double: same statement names, same declared names."""
+        if isinstance(module, ModulePlan):
+            names = {s.name for s in module.statements} | {d.name for d in module.declared}
+        else:
+            names = _names_in(parse_module(module))
+        for deployment in reversed(list(self._deployments.values())):
+            if names & ({s.name for s in deployment if s.plan.annotations} | {d.name for d in deployment.plan.declared}):
+                self._undeploy(deployment)
+
+    def _deploy(self, plan: ModulePlan, name: str | None, listeners: dict[str, Listener], parameters: dict[str | int, Any]) -> Deployment:
+        deployment_id = name if name is not None else self._next_id()
+        if deployment_id in self._deployments:
+            raise EplDeploymentError(f"Deployment by id '{deployment_id}' already exists")
+        unknown = listeners.keys() - {s.name for s in plan.statements}
+        if unknown:
+            raise EplDeploymentError(f"no statement named '{min(unknown)}' to attach a listener to; there are {', '.join(s.name for s in plan.statements)}")
+        _check_parameters(plan, parameters)
+        made: list[Statement] = []
+        cells: list[str] = []
+        try:
+            for statement_plan in plan.statements:
+                if isinstance(statement_plan.body, CreateVariablePlan):
+                    self._create_cell(statement_plan.body, deployment_id, parameters)
+                    cells.append(statement_plan.body.name)
+                made.append(self._build(statement_plan, deployment_id, parameters))
+        except BaseException:
+            for statement in made:
+                assert statement.running is not None
+                statement.running.close()
+            for cell in cells:
+                del self._variables[cell]
+            raise
+        deployment = Deployment(deployment_id, plan, tuple(made), self, parameters)
+        self._deployments[deployment_id] = deployment
+        for statement in made:
+            if statement.name in listeners:
+                statement.listeners.append(listeners[statement.name])
+            assert statement.running is not None
+            statement.running.start()
+        return deployment
+
+    def _next_id(self) -> str:
+        while f"d{self._deployment_count}" in self._deployments:
+            self._deployment_count += 1
+        self._deployment_count += 1
+        return f"d{self._deployment_count - 1}"
+
+    def _create_cell(self, plan: CreateVariablePlan, deployment_id: str, parameters: dict[str | int, Any]) -> None:
+        initial = None
+        if plan.initial is not None:
+            initial = compile_expression(plan.initial, self._environment(parameters), 0)()
+        self._variables[plan.name] = VariableCell(Variable(plan.name, plan.type, plan.constant), initial, deployment_id)
+
+    def _environment(self, parameters: dict[str | int, Any]) -> Environment:
+        return Environment(functions=self._functions, variables=self._variables, clock=self._core.clock, parameters=parameters, settings=self.settings)
+
+    def _build(self, plan: Any, deployment_id: str, parameters: dict[str | int, Any]) -> Statement:
+        statement = Statement(plan, self, self._core, deployment_id)
+        self._statement_count += 1
+        context = StatementContext(self._core, plan, self._statement_count, self._environment(parameters), statement)
+        statement.running = build(plan, context)
+        return statement
+
+    # ------------------------------------------------------------------ undeploy
+
+    def undeploy(self, deployment_id: str) -> None:
+        """Stop and forget a deployment; refuses while another one uses what it declares."""
+        with self.lock:
+            found = self._deployments.get(deployment_id)
+            if found is None:
+                raise EplDeploymentError(f"Deployment id '{deployment_id}' cannot be found")
+            self._check_not_used(found)
+            self._undeploy(found)
+
+    def undeploy_all(self) -> None:
+        """Stop and forget all deployments, newest first."""
+        with self.lock:
+            for deployment in reversed(list(self._deployments.values())):
+                self._undeploy(deployment)
+
+    def _undeploy(self, deployment: Deployment) -> None:
+        for statement in deployment:
+            assert statement.running is not None
+            statement.running.close()
+        for declared in deployment.plan.declared:
+            cell = self._variables.get(declared.name)
+            if declared.kind == "variable" and cell is not None and cell.deployment == deployment.id:
+                del self._variables[declared.name]
+        del self._deployments[deployment.id]
+
+    def _check_not_used(self, deployment: Deployment) -> None:
+        from runtime.dependencies import first_use
+
+        for declared in deployment.plan.declared:
+            user = first_use(declared, [d for d in self._deployments.values() if d is not deployment])
+            if user is not None:
+                what = {"event_type": "Event type", "variable": "Variable", "declaration": "Declared-expression"}[declared.kind]
+                raise EplDeploymentError(
+                    f"A precondition is not satisfied: {what} '{declared.name}' cannot be un-deployed as it is referenced by deployment '{user.id}'"
+                )
+
+    @property
+    def deployments(self) -> dict[str, Deployment]:
+        """Deployments by id, in order of deployment."""
+        return dict(self._deployments)
+
+    def statement(self, name: str) -> Statement:
+        """The newest statement of that name; raises KeyError."""
+        for deployment in reversed(list(self._deployments.values())):
+            for statement in deployment:
+                if statement.name == name:
+                    return statement
+        raise KeyError(f"no statement named {name!r}")
+
+    # ------------------------------------------------------------------ events and time
+
+    def send(self, event_type: str | EventType, event: Any) -> None:
+        """One event: a mapping, a tuple in property order, an object of the class, JSON text for json types.
+
+        Values are checked first: a wrong one raises EplRuntimeError and nothing has been done.
+        """
+        with self.lock:
+            self._core.process(self._incoming(event_type, event))
+            if self._batches:
+                self._deliver_batches()
+
+    def route(self, event_type: str | EventType, event: Any) -> None:
+        """From a listener: the event is processed when the current one is done. Elsewhere the same as ``send``."""
+        with self.lock:
+            self._core.route(self._incoming(event_type, event))
+            if not self._core.busy:
+                self._core.work()
+
+    def _incoming(self, event_type: str | EventType, event: Any) -> Event:
+        found = self.event_type(event_type) if isinstance(event_type, str) else event_type
+        if not found.is_bus:
+            raise EplRuntimeError(f"no bus event type named '{found.name}'", hint="declare it with @public @buseventtype")
+        return event if isinstance(event, Event) else to_event(found, event)
+
+    def send_batch(self, *arguments: Any, **options: Any) -> None:
+        """Arrow tables, pandas data frames: see runtime.batches.send_batch."""
+        from runtime.batches import send_batch
+
+        with self.lock:
+            send_batch(self, self._core, *arguments, **options)
+            self._deliver_batches()
+
+    @property
+    def now(self) -> int:
+        """Engine time (ms since 1970, or µs by configuration)."""
+        return self._core.clock.now
+
+    def advance_time(self, now: int) -> None:
+        """Jump to ``now``: each timer that is due runs once, at the new time. Going back only sets the clock."""
+        with self.lock:
+            self._core.advance(int(now))
+            self._deliver_batches()
+
+    def advance_time_span(self, now: int, resolution: int | None = None) -> None:
+        """Walk to ``now``, stopping at every time at which something is due (or at steps of ``resolution``)."""
+        with self.lock:
+            self._core.advance_span(int(now), resolution)
+            self._deliver_batches()
+
+    @property
+    def next_scheduled_time(self) -> int | None:
+        """When the next timer is due, None where none is."""
+        with self.lock:
+            return self._core.schedule.nearest()
+
+    def pend_batch(self, statement: Statement) -> None:
+        """The statement has output for its batch listeners at the end of this call."""
+        self._batches[statement] = None
+
+    def _deliver_batches(self) -> None:
+        while self._batches:
+            pending, self._batches = self._batches, {}
+            for statement in pending:
+                statement.deliver_batches()
+
+    # ------------------------------------------------------------------ queries, state
+
+    def query(self, text: str) -> Any:
+        """Fire-and-forget queries come with named windows and tables."""
+        raise EplUnsupportedError("Fire-and-forget queries are not supported yet")
+
+    def snapshot(self) -> bytes:
+        """Everything: modules, parameters, variables, clock, state; no code. ``Runtime.restore`` goes on exactly here."""
+        from runtime.snapshot import snapshot
+
+        with self.lock:
+            return snapshot(self)
+
+    @classmethod
+    def restore(
+        cls, blob: bytes, *, functions: Mapping[str, Callable[..., Any]] | None = None, classes: Mapping[str, Any] | None = None,
+        on_error: ErrorHandler = log_error,
+    ) -> Runtime:
+        """The runtime that ``snapshot()`` saw. User functions are given again by name; listeners are attached again by the caller."""
+        from runtime.snapshot import restore
+
+        return restore(cls, blob, dict(functions or {}), dict(classes or {}), on_error)
+
+    # ------------------------------------------------------------------ manners
+
+    def close(self) -> None:
+        """Undeploy everything; a system clock stops."""
+        if self._system_clock is not None:
+            self._system_clock.stop()
+        self.undeploy_all()
+
+    def __enter__(self) -> Runtime:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Runtime(now={self.now}, {sum(len(d) for d in self._deployments.values())} statements)"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><td>{d.id}</td><td>{s.name}</td><td>{s.plan.kind}</td></tr>" for d in self._deployments.values() for s in d)
+        return f"<b>Runtime</b> at {self.now}<table><tr><th>deployment</th><th>statement</th><th>kind</th></tr>{rows}</table>"
+
+
+def _sees(declared: Declared, plan: ModulePlan, module: str | None) -> bool:
+    """Whether a module of that name sees what another deployment has declared."""
+    return declared.access == "public" or (declared.access == "protected" and plan.name == module)
+
+
+def _names_in(module: Any) -> set[str]:
+    """Statement names and declared names that stand in a module's text."""
+    names = {s.name for s in module.statements if s.name}
+    return names | {s.body.name for s in module.statements if hasattr(s.body, "name")}
+
+
+def _check_parameters(plan: ModulePlan, parameters: dict[str | int, Any]) -> None:
+    for key, _ in plan.parameters:
+        if key not in parameters:
+            name = f"'{key}'" if isinstance(key, str) else key
+            raise EplDeploymentError(f"Substitution parameters have not been provided: Missing value for substitution parameter {name}")
+    unknown = parameters.keys() - {k for k, _ in plan.parameters}
+    if unknown:
+        raise EplDeploymentError(f"There is no substitution parameter {next(iter(unknown))!r} in the module")
+
+
+__all__ = ["Runtime"]

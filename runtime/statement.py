@@ -1,0 +1,151 @@
+"""A deployed statement as users see it: listeners and the on-demand iterator."""
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from epl.event_types import EventType
+from epl.plan.statements import StatementPlan
+from runtime.core import Core, Delivery
+from runtime.rows import Row, Rows, table_html
+from windows.event import Event
+
+if TYPE_CHECKING:
+    from runtime.build import Running
+    from runtime.engine import Runtime
+
+log = logging.getLogger("epl")
+
+Listener = Callable[[Rows, Rows, "Statement", "Runtime"], object]
+"""listener(new, old, statement, runtime): insert and remove stream, each a list of rows, perhaps empty, never both."""
+
+BatchListener = Callable[[Any, Any, "Statement", "Runtime"], object]
+"""listener(new, old, statement, runtime): Arrow record batches, None where empty; once a send, send_batch or advance."""
+
+
+class Statement(Delivery):
+    """One running statement.
+
+    Iterating gives the current rows (the statement's data window through its select clause); ``add_listener`` delivers changes.
+    """
+
+    def __init__(self, plan: StatementPlan, runtime: Runtime, core: Core, deployment_id: str) -> None:
+        self.plan = plan
+        self.name = plan.name
+        self.runtime = runtime
+        self.deployment_id = deployment_id
+        self.listeners: list[Listener] = []
+        self.batch_listeners: list[BatchListener] = []
+        self._core = core
+        self._new: list[Event] = []
+        self._old: list[Event] = []
+        self._batch_new: list[Event] = []
+        self._batch_old: list[Event] = []
+        self.running: Running | None = None
+
+    # ------------------------------------------------------------------ output
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        """The end of the statement's operators: kept until all statements have had the event."""
+        if self.listeners or self.batch_listeners:
+            self._new.extend(new)
+            self._old.extend(old)
+            self._core.pend(self)
+
+    def deliver(self) -> None:
+        """Call the listeners with what has come together; a listener's exception harms no other listener."""
+        new, self._new = self._new, []
+        old, self._old = self._old, []
+        if not (new or old):
+            return
+        if self.batch_listeners:
+            self._batch_new.extend(new)
+            self._batch_old.extend(old)
+            self.runtime.pend_batch(self)
+        if not self.listeners:
+            return
+        rows = Rows.of(new), Rows.of(old)
+        for listener in tuple(self.listeners):
+            try:
+                listener(rows[0], rows[1], self, self.runtime)
+            except Exception as error:  # noqa: BLE001 - law 6
+                self._core.on_error(error, self.name, None)
+
+    def deliver_batches(self) -> None:
+        """Call the batch listeners with everything since the last call, as Arrow."""
+        from runtime.arrow import to_batch
+
+        new, self._batch_new = self._batch_new, []
+        old, self._batch_old = self._batch_old, []
+        batches = [to_batch(rows, self.event_type) if rows else None for rows in (new, old)]
+        for listener in tuple(self.batch_listeners):
+            listener(batches[0], batches[1], self, self.runtime)
+
+    # ------------------------------------------------------------------ what users call
+
+    @property
+    def event_type(self) -> EventType:
+        """The type of the rows; raises LookupError for a statement without output."""
+        output = self.plan.body.output_type
+        if output is None:
+            raise LookupError(f"statement {self.name!r} has no output")
+        return output
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """Output columns: name → type, in order."""
+        output = self.plan.body.output_type
+        return {} if output is None else {p.name: str(p.type) for p in output.properties.values()}
+
+    def add_listener(self, listener: Listener) -> Listener:
+        """From now on ``listener(new, old, statement, runtime)`` is called at every change; gives the listener back (usable as a decorator)."""
+        with self.runtime.lock:
+            self.listeners.append(listener)
+        return listener
+
+    def remove_listener(self, listener: Listener) -> None:
+        with self.runtime.lock:
+            self.listeners.remove(listener)
+
+    def add_batch_listener(self, listener: BatchListener) -> BatchListener:
+        """Arrow record batches of insert and remove stream (None where empty), once a send, send_batch or advance."""
+        with self.runtime.lock:
+            self.batch_listeners.append(listener)
+        return listener
+
+    def __iter__(self) -> Iterator[Row]:
+        """The current rows: a snapshot taken at the call."""
+        return iter(self.rows())
+
+    def rows(self) -> Rows:
+        """The current rows."""
+        with self.runtime.lock:
+            return Rows.of(() if self.running is None else self.running.iterate())
+
+    def to_pandas(self) -> Any:
+        """The current rows as a pandas DataFrame."""
+        import pandas
+
+        return pandas.DataFrame([row.to_dict() for row in self.rows()], columns=list(self.properties))
+
+    def to_arrow(self) -> Any:
+        """The current rows as a pyarrow Table."""
+        import pyarrow
+
+        from runtime.arrow import to_batch
+
+        with self.runtime.lock:
+            return pyarrow.Table.from_batches([to_batch(list(() if self.running is None else self.running.iterate()), self.event_type)])
+
+    def explain(self) -> str:
+        """The plan, readable."""
+        from epl.plan.explain import explain
+
+        return explain(self.plan)
+
+    def __repr__(self) -> str:
+        return f"Statement({self.name!r})"
+
+    def _repr_html_(self) -> str:
+        return f"<b>{self.name}</b>{table_html(self.rows())}"
