@@ -1,0 +1,348 @@
+"""The aggregation functions: their names, how they type, what they refuse.
+
+A function is an AggregationSpec: ``bind`` makes an AggregationPlan of a call whose arguments are typed, or refuses in Esper's words. The accumulators
+behind the plans are in runtime.aggregation, under the plan's ``function``.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import attrs
+
+from epl.errors import EplUnsupportedError, EplValidationError
+from epl.event_types import EventType
+from epl.plan.expressions import Constant, StreamEvent, TimeSpan, TypedExpression, VariableValue
+from epl.plan.result_set import AggregationPlan
+from epl.value_types import (
+    BIG_DECIMAL,
+    BOXED_BOOLEAN,
+    BOXED_DOUBLE,
+    BOXED_INT,
+    BOXED_LONG,
+    ArrayType,
+    EventOf,
+    Scalar,
+    ValueType,
+    is_boolean,
+    is_numeric,
+)
+
+
+@attrs.frozen
+class AggregationCall:
+    """A call with its positional arguments typed. ``text`` is as Esper prints it; an argument ``*`` is None.
+
+    ``has_remove_stream``: rows leave (a data window is declared). ``units_per_second``: of engine time.
+    """
+
+    name: str
+    arguments: tuple[TypedExpression | None, ...]
+    streams: tuple[EventType, ...]
+    distinct: bool = False
+    filter: TypedExpression | None = None
+    group_by: tuple[TypedExpression, ...] | None = None
+    descending: tuple[bool, ...] = ()
+    has_remove_stream: bool = True
+    units_per_second: int = 1000
+
+    def plan(self, function: str, arguments: Sequence[TypedExpression], result: ValueType, **more: object) -> AggregationPlan:
+        """The plan of this call, with its filter, groups and distinct."""
+        made = AggregationPlan(function, tuple(arguments), result, self.distinct, self.filter, self.group_by, ever=not self.has_remove_stream)
+        return attrs.evolve(made, **more)  # type: ignore[arg-type]
+
+
+@attrs.frozen
+class AggregationSpec:
+    """An aggregation function. ``single_row_from``: with that many positional arguments the name means a single-row function (``min(a, b)``)."""
+
+    name: str
+    bind: Callable[[AggregationCall], AggregationPlan]
+    summary: str = ""
+    single_row_from: int | None = None
+
+
+# ------------------------------------------------------------------ arguments
+
+
+def _with_filter(call: AggregationCall, position: int) -> AggregationCall:
+    """The call with the argument at ``position`` taken as its filter, where there is one."""
+    if len(call.arguments) <= position:
+        return call
+    if call.filter is not None:
+        raise EplValidationError("Only a single filter expression can be provided")
+    condition = call.arguments[position]
+    if condition is None or not is_boolean(condition.type):
+        found = "com.espertech.esper.common.internal.type.WildcardParameter" if condition is None else condition.type
+        raise EplValidationError(
+            f"Invalid filter expression parameter to the aggregation function '{call.name}' is expected to return a boolean value but returns {found}"
+        )
+    return attrs.evolve(call, arguments=call.arguments[:position], filter=condition)
+
+
+def _one_value(call: AggregationCall) -> tuple[AggregationCall, TypedExpression]:
+    """The only argument, behind which a filter may stand."""
+    if not 1 <= len(call.arguments) <= 2:
+        raise EplValidationError(f"The '{call.name}' function expects at least 1 and up to 2 parameters")
+    call = _with_filter(call, 1)
+    value = call.arguments[0]
+    if value is None:
+        value = _whole_event(call)
+    return call, value
+
+
+def _number(call: AggregationCall, value: TypedExpression) -> TypedExpression:
+    if not is_numeric(value.type):
+        named = value.type.boxed if isinstance(value.type, Scalar) else value.type
+        raise EplValidationError(
+            f"Implicit conversion from datatype '{named}' to numeric is not allowed for aggregation function '{call.name}'"
+        )
+    return value
+
+
+def _whole_event(call: AggregationCall) -> TypedExpression:
+    """``*`` as an argument."""
+    if len(call.streams) != 1:
+        raise EplValidationError(
+            f"The '{call.name}' aggregation function requires that in joins or subqueries the stream-wildcard (stream-alias.*) syntax is used instead"
+        )
+    return StreamEvent(stream=0, type=EventOf(call.streams[0]))
+
+
+# ------------------------------------------------------------------ numbers
+
+
+def _count(call: AggregationCall) -> AggregationPlan:
+    if not 1 <= len(call.arguments) <= 2:
+        if call.filter is None or call.arguments:
+            raise EplValidationError("The 'count' function expects at least 1 and up to 2 parameters")
+        return call.plan("count", (), BOXED_LONG)
+    call = _with_filter(call, 1)
+    value = call.arguments[0]
+    if value is None and call.distinct:
+        raise EplValidationError("Invalid use of the 'distinct' keyword with count and wildcard")
+    return call.plan("count", () if value is None else (value,), BOXED_LONG)
+
+
+SUM_KINDS = ("long", "float", "double", "BigInteger", "BigDecimal")
+
+
+def _sum(call: AggregationCall) -> AggregationPlan:
+    call, value = _one_value(call)
+    kind = _number(call, value).type.kind  # type: ignore[attr-defined]
+    return call.plan("sum", (value,), Scalar(kind) if kind in SUM_KINDS else BOXED_INT)
+
+
+def _average(call: AggregationCall) -> AggregationPlan:
+    call, value = _one_value(call)
+    kind = _number(call, value).type.kind  # type: ignore[attr-defined]
+    return call.plan("avg", (value,), BIG_DECIMAL if kind in ("BigInteger", "BigDecimal") else BOXED_DOUBLE)
+
+
+def _double_of_number(function: str) -> Callable[[AggregationCall], AggregationPlan]:
+    def bind(call: AggregationCall) -> AggregationPlan:
+        call, value = _one_value(call)
+        return call.plan(function, (_number(call, value),), BOXED_DOUBLE)
+
+    return bind
+
+
+def _extreme(function: str, *, ever: bool = False, filtered: bool = False) -> Callable[[AggregationCall], AggregationPlan]:
+    """min, max and their …ever and f… forms."""
+
+    def bind(call: AggregationCall) -> AggregationPlan:
+        word = function.upper()
+        if not call.arguments or len(call.arguments) > 2:
+            raise EplValidationError(f"{word} node must have either 1 or 2 parameters")
+        if filtered and len(call.arguments) == 1 and call.filter is None:
+            raise EplValidationError(f"{word}-filtered aggregation function must have a filter expression as a second parameter")
+        call, value = _one_value(call)
+        if not isinstance(value.type, Scalar):
+            raise EplValidationError(f"The '{call.name}' aggregation function requires values that have an order, '{value.type}' has none")
+        return call.plan(function, (value,), value.type.boxed, ever=ever or not call.has_remove_stream)
+
+    return bind
+
+
+# ------------------------------------------------------------------ events kept
+
+
+def _only_stream(call: AggregationCall, expressions: Sequence[TypedExpression]) -> int:
+    """The one stream that the expressions read."""
+    streams = frozenset[int]().union(*(e.streams for e in expressions))
+    if len(streams) != 1:
+        raise EplValidationError(
+            f"The '{call.name}' aggregation function requires that any child expressions evaluate properties of the same stream; "
+            "Use 'firstever' or 'lastever' or 'nth' instead"
+        )
+    return next(iter(streams))
+
+
+def _linear(function: str) -> Callable[[AggregationCall], AggregationPlan]:
+    """first, last, window: of a data window's events in order of arrival. Without a data window first and last are firstever and lastever."""
+
+    def bind(call: AggregationCall) -> AggregationPlan:
+        if not call.arguments:
+            raise EplValidationError(f"The '{call.name}' aggregation function requires a parameter: a wildcard, a stream or an expression")
+        value = call.arguments[0] if call.arguments[0] is not None else _whole_event(call)
+        stream = _only_stream(call, (value,))
+        if function == "window" and not call.has_remove_stream:
+            raise EplValidationError(
+                "The 'window' aggregation function requires that the aggregated events provide a remove stream; "
+                "Please define a data window onto the stream or use 'firstever', 'lastever' or 'nth' instead"
+            )
+        index = _index(call, function)
+        call = attrs.evolve(call, distinct=False)
+        if not call.has_remove_stream:
+            return call.plan(f"{function}ever", (value,), value.type.boxed, stream=stream, ever=True)
+        whole = isinstance(value, StreamEvent)
+        result = ArrayType(value.type) if function == "window" else value.type.boxed
+        arguments = (value,) if index is None else (value, index)
+        return call.plan(function, arguments, result, stream=stream, whole_event=whole)
+
+    return bind
+
+
+def _index(call: AggregationCall, function: str) -> TypedExpression | None:
+    if len(call.arguments) < 2:
+        return None
+    if function == "window":
+        raise EplValidationError("The 'window' aggregation function does not accept an index expression; Use 'first' or 'last' instead")
+    index = call.arguments[1]
+    if index is None or not isinstance(index.type, Scalar) or index.type.kind not in ("int", "short", "byte"):
+        raise EplValidationError(f"The '{call.name}' aggregation function requires an index expression that returns an integer value")
+    if index.streams or len(call.arguments) > 2:
+        raise EplUnsupportedError(f"The '{call.name}' aggregation function takes one index that does not depend on events")
+    return index
+
+
+def _ever(function: str) -> Callable[[AggregationCall], AggregationPlan]:
+    """firstever, lastever."""
+
+    def bind(call: AggregationCall) -> AggregationPlan:
+        call, value = _one_value(call)
+        return call.plan(function, (value,), value.type.boxed, ever=True)
+
+    return bind
+
+
+def _count_ever(call: AggregationCall) -> AggregationPlan:
+    if call.distinct:
+        raise EplValidationError("Aggregation function 'countever' does now allow distinct")
+    if not 1 <= len(call.arguments) <= 2:
+        raise EplValidationError("The 'countever' function expects at least 1 and up to 2 parameters")
+    call = _with_filter(call, 1)
+    value = call.arguments[0]
+    return call.plan("count", () if value is None else (value,), BOXED_LONG, ever=True)
+
+
+def _nth(call: AggregationCall) -> AggregationPlan:
+    message = "The nth aggregation function requires two parameters, an expression returning aggregation values and a numeric index constant"
+    if len(call.arguments) != 2:
+        raise EplValidationError(message)
+    value, index = call.arguments
+    if value is None or not isinstance(index, Constant) or not isinstance(index.value, int):
+        raise EplValidationError(message)
+    return call.plan("nth", (value,), value.type.boxed, constants=(index.value,))
+
+
+def _leaving(call: AggregationCall) -> AggregationPlan:
+    if call.arguments:
+        raise EplValidationError("The 'leaving' function expects no parameters")
+    return call.plan("leaving", (), BOXED_BOOLEAN)
+
+
+def _rate(call: AggregationCall) -> AggregationPlan:
+    """``rate(seconds)``: events of the last seconds by engine time; ``rate(timestamp[, amount])``: by the window's own timestamps."""
+    if not call.arguments or call.arguments[0] is None:
+        raise EplValidationError("The rate aggregation function minimally requires a numeric constant or expression as a parameter.")
+    first = call.arguments[0]
+    if isinstance(first, (Constant, TimeSpan, VariableValue)) and not first.streams:
+        rest = call.arguments[1:]
+        if rest and rest[0] is not None and is_boolean(rest[0].type):
+            call = _with_filter(call, 1)
+        return call.plan("rate", (), BOXED_DOUBLE, ever=True, constants=(first,))
+    if not isinstance(first.type, Scalar) or first.type.kind != "long":
+        raise EplValidationError(
+            "The rate aggregation function requires a property or expression returning a non-constant long-type value as the first parameter "
+            "in the timestamp-property notation"
+        )
+    if not call.has_remove_stream:
+        raise EplValidationError("The rate aggregation function in the timestamp-property notation requires data windows")
+    arguments = [first]
+    if len(call.arguments) > 1:
+        amount = call.arguments[1]
+        if amount is not None and is_boolean(amount.type):
+            return _with_filter(call, 1).plan("rate by timestamp", arguments, BOXED_DOUBLE)
+        if amount is None or not is_numeric(amount.type):
+            raise EplValidationError(
+                "The rate aggregation function accepts an expression returning a numeric value to accumulate as an optional second parameter"
+            )
+        arguments.append(amount)
+        call = _with_filter(call, 2)
+    return call.plan("rate by timestamp", arguments, BOXED_DOUBLE, constants=(call.units_per_second,))
+
+
+def _by_criteria(function: str, *, ever: bool = False) -> Callable[[AggregationCall], AggregationPlan]:
+    """sorted, minby, maxby and their …ever forms: events by sort criteria."""
+
+    def bind(call: AggregationCall) -> AggregationPlan:
+        criteria = call.arguments
+        if not criteria:
+            raise EplValidationError("Missing the sort criteria expression")
+        if any(c is None for c in criteria):
+            raise EplValidationError(f"The '{call.name}' aggregation function requires sort criteria expressions, not a wildcard")
+        keys = [c for c in criteria if c is not None]
+        if any(not k.streams for k in keys) or len(frozenset[int]().union(*(k.streams for k in keys))) != 1:
+            raise EplValidationError(f"The '{call.name}' aggregation function requires that any parameter expressions evaluate properties of the same stream")
+        if function == "sorted" and not call.has_remove_stream:
+            raise EplValidationError("The 'sorted' aggregation function requires that a data window is declared for the stream")
+        stream = next(iter(keys[0].streams))
+        event = EventOf(call.streams[stream])
+        result = ArrayType(event) if function == "sorted" else event
+        more = {"stream": stream, "descending": call.descending or (False,) * len(keys), "whole_event": True}
+        return attrs.evolve(call, distinct=False).plan(
+            f"{function}ever" if ever else function, keys, result, ever=ever or not call.has_remove_stream, **more
+        )
+
+    return bind
+
+
+def _count_min_sketch(call: AggregationCall) -> AggregationPlan:
+    raise EplValidationError(f"Count-min-sketch aggregation function '{call.name}' can only be used in create-table statements")
+
+
+AGGREGATIONS: Mapping[str, AggregationSpec] = {
+    spec.name: spec
+    for spec in (
+        AggregationSpec("count", _count, "rows, or values that are not null"),
+        AggregationSpec("sum", _sum, "null without values"),
+        AggregationSpec("avg", _average, "null without values"),
+        AggregationSpec("min", _extreme("min"), "smallest value", single_row_from=2),
+        AggregationSpec("max", _extreme("max"), "largest value", single_row_from=2),
+        AggregationSpec("fmin", _extreme("min", filtered=True), "smallest value of filtered rows"),
+        AggregationSpec("fmax", _extreme("max", filtered=True), "largest value of filtered rows"),
+        AggregationSpec("minever", _extreme("min", ever=True), "smallest value ever seen"),
+        AggregationSpec("maxever", _extreme("max", ever=True), "largest value ever seen"),
+        AggregationSpec("fminever", _extreme("min", ever=True, filtered=True), "smallest value ever seen of filtered rows"),
+        AggregationSpec("fmaxever", _extreme("max", ever=True, filtered=True), "largest value ever seen of filtered rows"),
+        AggregationSpec("median", _double_of_number("median"), "middle value; mean of the two middle values"),
+        AggregationSpec("stddev", _double_of_number("stddev"), "sample standard deviation"),
+        AggregationSpec("avedev", _double_of_number("avedev"), "mean distance from the mean"),
+        AggregationSpec("first", _linear("first"), "of the oldest event, or the one at an index"),
+        AggregationSpec("last", _linear("last"), "of the newest event, or the one at an index from the newest"),
+        AggregationSpec("window", _linear("window"), "of all events in order of arrival"),
+        AggregationSpec("firstever", _ever("firstever"), "first value ever seen"),
+        AggregationSpec("lastever", _ever("lastever"), "last value ever seen"),
+        AggregationSpec("countever", _count_ever, "rows ever seen"),
+        AggregationSpec("nth", _nth, "the value n values ago"),
+        AggregationSpec("rate", _rate, "events or amounts a second"),
+        AggregationSpec("leaving", _leaving, "whether any row has left"),
+        AggregationSpec("minby", _by_criteria("minby"), "event with the smallest criteria"),
+        AggregationSpec("maxby", _by_criteria("maxby"), "event with the largest criteria"),
+        AggregationSpec("minbyever", _by_criteria("minby", ever=True), "event with the smallest criteria ever seen"),
+        AggregationSpec("maxbyever", _by_criteria("maxby", ever=True), "event with the largest criteria ever seen"),
+        AggregationSpec("sorted", _by_criteria("sorted"), "events in order of criteria"),
+        AggregationSpec("countminsketch", _count_min_sketch, "approximate counts; in tables only"),
+    )
+}
+"""By lower-case name."""

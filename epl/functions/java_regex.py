@@ -1,0 +1,409 @@
+"""Java's regular expressions in Python's words, and SQL's like patterns.
+
+``translate`` rewrites what is written differently (``(?<n>…)``, ``\\z``, ``\\h``, ``\\R``, ``\\p{Alpha}``, ``\\Q…\\E``, class intersections …) and
+refuses by name what Python cannot do. In Java ``\\d \\w \\s \\b`` are ASCII unless ``(?U)`` stands in front, ``.`` stops at more line ends and
+``$`` knows more of them; so do the translations.
+"""
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from functools import lru_cache
+
+from epl.functions.java_values import JavaException
+
+_LINE_ENDS = "\\n\\r\\u0085\\u2028\\u2029"
+_NOT_LINE_END = f"[^{_LINE_ENDS}]"
+_HORIZONTAL = "\\t\\x20\\xa0\\u1680\\u180e\\u2000-\\u200a\\u202f\\u205f\\u3000"
+_VERTICAL = "\\n\\x0b\\f\\r\\x85\\u2028\\u2029"
+_CLASS_SETS = {"d": "0-9", "w": "a-zA-Z_0-9", "s": "\\x20\\t\\n\\x0b\\f\\r", "h": _HORIZONTAL, "v": _VERTICAL}
+_POSIX = {
+    "Lower": "a-z", "Upper": "A-Z", "ASCII": "\\x00-\\x7f", "Alpha": "a-zA-Z", "Digit": "0-9", "Alnum": "a-zA-Z0-9",
+    "Punct": "!-/:-@\\[-`{-~", "Graph": "!-~", "Print": "\\x20-~", "Blank": "\\x20\\t", "Cntrl": "\\x00-\\x1f\\x7f", "XDigit": "0-9a-fA-F",
+    "Space": "\\x20\\t\\n\\x0b\\f\\r",
+}
+_LINE_BREAK = "(?:\\r\\n|[\\n\\x0b\\f\\r\\x85\\u2028\\u2029])"
+_FINAL_BREAK = f"(?:\\r\\n|[{_LINE_ENDS}])?"
+_ESCAPES = {"t": "\\t", "n": "\\n", "r": "\\r", "f": "\\f", "a": "\\x07", "e": "\\x1b"}
+_HAS_POSSESSIVE = sys.version_info >= (3, 11)
+_FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
+
+
+class UnsupportedPattern(ValueError):
+    """A Java pattern that Python's engine cannot run."""
+
+
+def pattern_error(message: str, pattern: str) -> JavaException:
+    return JavaException(f"java.util.regex.PatternSyntaxException: {message} near index {len(pattern) - 1 if pattern else 0}\n{pattern}")
+
+
+@lru_cache(maxsize=1024)
+def translate(pattern: str) -> re.Pattern[str]:
+    """The compiled Python pattern of a Java pattern.
+
+    Raises UnsupportedPattern for what cannot be translated, JavaException (a PatternSyntaxException) for what Java refuses too.
+
+    >>> translate("(?<year>\\\\d{4})\\\\z").fullmatch("2024")["year"]
+    '2024'
+    >>> bool(translate("[a-z&&[^aeiou]]+").fullmatch("xyz")), bool(translate("[a-z&&[^aeiou]]+").fullmatch("abc"))
+    (True, False)
+    """
+    translated, flags = _Translator(pattern).run()
+    try:
+        return re.compile(translated, flags)
+    except re.error as error:
+        raise pattern_error(str(error.msg).capitalize(), pattern) from error
+
+
+@lru_cache(maxsize=1024)
+def like_pattern(pattern: str, escape: str | None = "\\") -> Callable[[str], re.Match[str] | None]:
+    """What tells whether a whole text is like an SQL pattern: ``%`` any text, ``_`` any character, ``escape`` takes the next one as it is.
+
+    >>> bool(like_pattern("a%_")("abc")), bool(like_pattern("5!%", "!")("5%")), bool(like_pattern("5!%", "!")("50"))
+    (True, True, False)
+    """
+    parts, position = [], 0
+    while position < len(pattern):
+        character = pattern[position]
+        if escape is not None and character == escape and position + 1 < len(pattern):
+            position += 1
+            parts.append(re.escape(pattern[position]))
+        else:
+            parts.append({"%": ".*", "_": "."}.get(character) or re.escape(character))
+        position += 1
+    return re.compile("".join(parts), re.DOTALL).fullmatch
+
+
+class _Translator:
+    """One left-to-right pass over a Java pattern."""
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+        self.position = 0
+        self.flags = re.RegexFlag(0)
+        self.unicode = False
+        self.dot_all = [False]
+        self.multi_line = [False]
+
+    def run(self) -> tuple[str, re.RegexFlag]:
+        self._leading_flags()
+        out: list[str] = []
+        while self.position < len(self.pattern):
+            out.append(self._element())
+        return "".join(out), self.flags
+
+    # Flags that stand in front hold for the whole pattern: Python takes them as compile flags.
+    def _leading_flags(self) -> None:
+        while found := re.compile(r"\(\?([a-zA-Z]+)\)").match(self.pattern, self.position):
+            for letter in found[1]:
+                self._set_flag(letter)
+            self.position = found.end()
+
+    def _set_flag(self, letter: str) -> None:
+        if letter == "U":
+            self.unicode = True
+        elif letter == "s":
+            self.dot_all[-1] = True
+        elif letter == "m":
+            self.multi_line[-1] = True
+        elif letter in "ixu":
+            self.flags |= _FLAGS.get(letter, re.RegexFlag(0))
+        else:
+            raise UnsupportedPattern(f"Flag '(?{letter})' of a regular expression is not supported")
+
+    def _peek(self, offset: int = 0) -> str:
+        index = self.position + offset
+        return self.pattern[index] if index < len(self.pattern) else ""
+
+    def _element(self) -> str:
+        character = self._peek()
+        self.position += 1
+        if character == "\\":
+            return self._escape()
+        if character == "[":
+            return _class_text(self._character_class())
+        if character == "(":
+            return self._group()
+        if character == ")":
+            return self._group_end()
+        if character == ".":
+            return "(?s:.)" if self.dot_all[-1] else _NOT_LINE_END
+        if character == "^":
+            return f"(?:(?<=[{_LINE_ENDS}])(?!\\Z)|(?<![\\s\\S]))" if self.multi_line[-1] else "(?<![\\s\\S])"
+        if character == "$":
+            return f"(?=[{_LINE_ENDS}]|(?![\\s\\S]))" if self.multi_line[-1] else f"(?={_FINAL_BREAK}(?![\\s\\S]))"
+        return self._quantifier(character) if character in "*+?}" else character
+
+    def _quantifier(self, character: str) -> str:
+        if self._peek() == "+" and character in "*+?}":
+            if not _HAS_POSSESSIVE:
+                raise UnsupportedPattern("Possessive quantifiers of regular expressions need Python 3.11 or later")
+            self.position += 1
+            return character + "+"
+        return character
+
+    def _group_end(self) -> str:
+        if len(self.dot_all) > 1:
+            self.dot_all.pop()
+            self.multi_line.pop()
+        return ")"
+
+    def _group(self) -> str:
+        self.dot_all.append(self.dot_all[-1])
+        self.multi_line.append(self.multi_line[-1])
+        if self._peek() != "?":
+            return "("
+        for start in ("?=", "?!", "?<=", "?<!", "?:"):
+            if self.pattern.startswith(start, self.position):
+                self.position += len(start)
+                return "(" + start
+        if self._peek(1) == ">":
+            if not _HAS_POSSESSIVE:
+                raise UnsupportedPattern("Atomic groups of regular expressions need Python 3.11 or later")
+            self.position += 2
+            return "(?>"
+        if named := re.compile(r"\?<([a-zA-Z][a-zA-Z0-9]*)>").match(self.pattern, self.position):
+            self.position = named.end()
+            return f"(?P<{named[1]}>"
+        return self._flag_group()
+
+    def _flag_group(self) -> str:
+        found = re.compile(r"\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])").match(self.pattern, self.position)
+        if not found:
+            raise pattern_error("Unknown inline modifier", self.pattern)
+        self.position = found.end()
+        on, off, end = found[1], found[2] or "", found[3]
+        if end == ")":
+            return self._rest_of_group(on, off)
+        return self._open_with_flags(on, off)
+
+    def _rest_of_group(self, on: str, off: str) -> str:
+        """``(?i)`` amid a pattern holds to the end of the group around it: what is left of that group is put into one of its own."""
+        self.dot_all.pop()
+        self.multi_line.pop()
+        depth = len(self.dot_all)
+        opened = self._open_with_flags(on, off, push=True)
+        out = [opened]
+        while self.position < len(self.pattern) and not (self._peek() == ")" and len(self.dot_all) == depth + 1):
+            if self._peek() == "|" and len(self.dot_all) == depth + 1:
+                self.position += 1
+                out.append(")|" + opened)
+                continue
+            out.append(self._element())
+        self.dot_all.pop()
+        self.multi_line.pop()
+        return "".join(out) + ")"
+
+    def _open_with_flags(self, on: str, off: str, push: bool = False) -> str:
+        if push:
+            self.dot_all.append(self.dot_all[-1])
+            self.multi_line.append(self.multi_line[-1])
+        for letters, value in ((on, True), (off, False)):
+            self.dot_all[-1] = value if "s" in letters else self.dot_all[-1]
+            self.multi_line[-1] = value if "m" in letters else self.multi_line[-1]
+            unknown = set(letters) - set("imsux")
+            if unknown:
+                raise UnsupportedPattern(f"Flag '(?{min(unknown)})' within a regular expression is not supported")
+        plus, minus = ("".join(c for c in letters if c in "ix") for letters in (on, off))
+        return f"(?{plus}{'-' + minus if minus else ''}:"
+
+    # -------------------------------------------------------------- escapes
+
+    def _escape(self) -> str:
+        letter = self._peek()
+        self.position += 1
+        if letter == "":
+            raise pattern_error("Unexpected internal error", self.pattern)
+        if letter == "Q":
+            return self._quoted()
+        if letter == "k":
+            return self._named_reference()
+        boundary = self._boundary(letter)
+        if boundary is not None:
+            return boundary
+        found = self._set_escape(letter)
+        if found is not None:
+            return _class_text(found)
+        if letter.isdigit() and letter != "0":
+            return f"(?:\\{letter})" if self._peek().isdigit() else "\\" + letter
+        return self._literal_escape(letter)
+
+    def _boundary(self, letter: str) -> str | None:
+        if letter in "bB" and self._peek() != "{":
+            return "\\" + letter
+        if letter == "b":
+            raise UnsupportedPattern("'\\b{g}' of regular expressions is not supported")
+        fixed = {"A": "\\A", "z": "(?![\\s\\S])", "Z": f"(?={_FINAL_BREAK}(?![\\s\\S]))", "R": _LINE_BREAK}
+        if letter in ("G", "X"):
+            raise UnsupportedPattern(f"'\\{letter}' of regular expressions is not supported")
+        return fixed.get(letter)
+
+    def _set_escape(self, letter: str) -> _CharacterSet | None:
+        """``\\d \\W \\h \\p{…}`` as a set of characters."""
+        lower = letter.lower()
+        if lower in _CLASS_SETS:
+            text = "\\" + lower if self.unicode and lower in "dws" else _CLASS_SETS[lower]
+            return _CharacterSet(text, negated=letter != lower)
+        if lower == "p":
+            return self._property(negated=letter == "P")
+        return None
+
+    def _property(self, negated: bool) -> _CharacterSet:
+        if self._peek() == "{":
+            end = self.pattern.find("}", self.position)
+            if end < 0:
+                raise pattern_error("Unclosed character family", self.pattern)
+            name = self.pattern[self.position + 1:end]
+            self.position = end + 1
+        else:
+            name = self._peek()
+            self.position += 1
+        known = _POSIX.get(name) or _UNICODE.get(name.removeprefix("Is"))
+        if known is None and name.startswith("java"):
+            known = _JAVA.get(name)
+        if known is None:
+            raise UnsupportedPattern(f"Character class '\\p{{{name}}}' of regular expressions is not supported")
+        return _CharacterSet(known.removeprefix("^"), negated=negated != known.startswith("^"))
+
+    def _quoted(self) -> str:
+        end = self.pattern.find("\\E", self.position)
+        text = self.pattern[self.position:] if end < 0 else self.pattern[self.position:end]
+        self.position = len(self.pattern) if end < 0 else end + 2
+        return re.escape(text)
+
+    def _named_reference(self) -> str:
+        found = re.compile(r"<([a-zA-Z][a-zA-Z0-9]*)>").match(self.pattern, self.position)
+        if not found:
+            raise pattern_error("\\k is not followed by '<' for named capturing group", self.pattern)
+        self.position = found.end()
+        return f"(?P={found[1]})"
+
+    def _literal_escape(self, letter: str) -> str:
+        """``\\t \\x41 \\u0041 \\x{1F600} \\012 \\cA \\.`` as one escaped character."""
+        if letter in _ESCAPES:
+            return _ESCAPES[letter]
+        if letter in "xu":
+            found = re.compile(r"\{([0-9a-fA-F]+)\}|([0-9a-fA-F]{4})" if letter == "u" else r"\{([0-9a-fA-F]+)\}|([0-9a-fA-F]{2})").match(
+                self.pattern, self.position)
+            if not found:
+                raise pattern_error("Illegal hexadecimal escape sequence", self.pattern)
+            self.position = found.end()
+            return re.escape(chr(int(found[1] or found[2], 16)))
+        if letter == "0":
+            found = re.compile(r"[0-3]?[0-7]{1,2}").match(self.pattern, self.position)
+            if not found:
+                raise pattern_error("Illegal octal escape sequence", self.pattern)
+            self.position = found.end()
+            return re.escape(chr(int(found[0], 8)))
+        if letter == "c":
+            self.position += 1
+            return re.escape(chr(ord(self.pattern[self.position - 1]) ^ 64))
+        if letter.isascii() and letter.isalpha():
+            raise pattern_error("Illegal/unsupported escape sequence", self.pattern)
+        return re.escape(letter)
+
+    # -------------------------------------------------------------- character classes
+
+    def _character_class(self) -> _CharacterSet:
+        """What stands behind ``[``: a union of items, intersected at ``&&``."""
+        negated = self._peek() == "^"
+        self.position += negated
+        operands: list[list[_CharacterSet]] = [[]]
+        first = True
+        while True:
+            character = self._peek()
+            if character == "":
+                raise pattern_error("Unclosed character class", self.pattern)
+            if character == "]" and not first:
+                self.position += 1
+                break
+            if self.pattern.startswith("&&", self.position):
+                self.position += 2
+                operands.append([])
+            else:
+                operands[-1].append(self._class_item())
+            first = False
+        return _combine([o for o in operands if o], negated)
+
+    def _class_item(self) -> _CharacterSet:
+        character = self._peek()
+        self.position += 1
+        if character == "[":
+            return self._character_class()
+        if character == "\\":
+            letter = self._peek()
+            self.position += 1
+            found = self._set_escape(letter)
+            if found is not None:
+                return found
+            low = self._quoted_in_class() if letter == "Q" else self._literal_escape(letter)
+            if letter == "Q":
+                return _CharacterSet(low)
+        else:
+            low = _in_class(character)
+        return self._range(low)
+
+    def _quoted_in_class(self) -> str:
+        end = self.pattern.find("\\E", self.position)
+        text = self.pattern[self.position:end if end >= 0 else len(self.pattern)]
+        self.position = len(self.pattern) if end < 0 else end + 2
+        return "".join(map(_in_class, text))
+
+    def _range(self, low: str) -> _CharacterSet:
+        if self._peek() != "-" or self._peek(1) in ("]", "", "[") or self.pattern.startswith("-&&", self.position):
+            return _CharacterSet(low)
+        self.position += 1
+        character = self._peek()
+        self.position += 1
+        if character == "\\":
+            letter = self._peek()
+            self.position += 1
+            high = self._literal_escape(letter)
+        else:
+            high = _in_class(character)
+        return _CharacterSet(f"{low}-{high}")
+
+
+class _CharacterSet:
+    """Characters as the inside of a Python class, or (``assertion``) as a look-ahead that one character must pass."""
+
+    def __init__(self, inside: str, negated: bool = False, assertion: str | None = None) -> None:
+        self.inside = inside
+        self.negated = negated
+        self.assertion = assertion
+
+
+def _class_text(characters: _CharacterSet) -> str:
+    """One character of the set, as Python writes it."""
+    if characters.assertion is not None:
+        return f"(?:{characters.assertion}[\\s\\S])"
+    if not characters.inside:
+        return "[\\s\\S]" if characters.negated else "(?!)"
+    return f"[{'^' if characters.negated else ''}{characters.inside}]"
+
+
+def _combine(operands: list[list[_CharacterSet]], negated: bool) -> _CharacterSet:
+    if len(operands) == 1 and not any(c.negated or c.assertion is not None for c in operands[0]):
+        return _CharacterSet("".join(c.inside for c in operands[0]), negated)
+    if len(operands) == 1 and len(operands[0]) == 1 and operands[0][0].assertion is None:
+        only = operands[0][0]
+        return _CharacterSet(only.inside, only.negated != negated)
+    tests = "".join(f"(?={_union(items)})" for items in operands)
+    return _CharacterSet("", assertion=f"(?!{tests})" if negated else tests)
+
+
+def _union(items: list[_CharacterSet]) -> str:
+    return "|".join(_class_text(c) for c in items) or "(?!)"
+
+
+def _in_class(character: str) -> str:
+    return "\\" + character if character in "\\]^-[&~|" else character
+
+
+_UNICODE = {
+    "L": "^\\W\\d_", "Alphabetic": "^\\W\\d_", "N": "\\d", "Nd": "\\d", "Digit": "\\d", "White_Space": "\\s", "WhiteSpace": "\\s",
+    "Latin": "a-zA-Z\\xaa\\xba\\xc0-\\xd6\\xd8-\\xf6\\xf8-\\u02b8\\u1e00-\\u1eff", "Cyrillic": "\\u0400-\\u052f", "Greek": "\\u0370-\\u03ff\\u1f00-\\u1fff",
+    "Z": "\\x20\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000", "Zs": "\\x20\\xa0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000",
+}
+_JAVA = {"javaWhitespace": "\\x20\\t-\\r\\x1c-\\x1f\\u1680\\u2000-\\u2006\\u2008-\\u200a\\u2028\\u2029\\u205f\\u3000", "javaLetter": "^\\W\\d_", "javaDigit": "\\d"}

@@ -1,0 +1,24 @@
+"""The built-in functions of the language, one registry."""
+from __future__ import annotations
+
+from functools import lru_cache
+
+from epl.functions.java_big import add_big_numbers
+from epl.functions.java_math import add_math
+from epl.functions.java_numbers import add_number_classes
+from epl.functions.java_objects import add_objects
+from epl.functions.java_strings import add_strings
+from epl.functions.registry import FunctionRegistry
+
+
+def builtin_functions() -> FunctionRegistry:
+    """A fresh registry of all built-in functions, for a runtime to extend."""
+    return _built().copy()
+
+
+@lru_cache(maxsize=8)
+def _built() -> FunctionRegistry:
+    registry = FunctionRegistry()
+    for family in (add_strings, add_math, add_number_classes, add_big_numbers, add_objects):
+        family(registry)
+    return registry
