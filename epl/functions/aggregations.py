@@ -307,6 +307,10 @@ def _by_criteria(function: str, *, ever: bool = False) -> Callable[[AggregationC
     return bind
 
 
+def _grouping(call: AggregationCall) -> AggregationPlan:
+    raise EplUnsupportedError(f"'{call.name}' is bound by the analysis of the group-by clause alone")
+
+
 def _count_min_sketch(call: AggregationCall) -> AggregationPlan:
     raise EplValidationError(f"Count-min-sketch aggregation function '{call.name}' can only be used in create-table statements")
 
@@ -342,6 +346,8 @@ AGGREGATIONS: Mapping[str, AggregationSpec] = {
         AggregationSpec("minbyever", _by_criteria("minby", ever=True), "event with the smallest criteria ever seen"),
         AggregationSpec("maxbyever", _by_criteria("maxby", ever=True), "event with the largest criteria ever seen"),
         AggregationSpec("sorted", _by_criteria("sorted"), "events in order of criteria"),
+        AggregationSpec("grouping", _grouping, "1 where the rollup level leaves the key out, else 0"),
+        AggregationSpec("grouping_id", _grouping, "grouping() of several keys as the bits of a number"),
         AggregationSpec("countminsketch", _count_min_sketch, "approximate counts; in tables only"),
     )
 }

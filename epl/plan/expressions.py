@@ -175,12 +175,14 @@ class Arithmetic(TypedExpression):
     """Both operands have the kind of ``type``; integers wrap; null if either is null.
 
     ``/``: on double unless integer division is configured; by zero Infinity / NaN, or null if ``zero_division_null``; an integer division by zero gives null.
+    ``math_context``: precision and rounding of BigDecimal division.
     """
 
     operator: Choice["+", "-", "*", "/", "%"]
     left: TypedExpression
     right: TypedExpression
     zero_division_null: bool = False
+    math_context: tuple[int, str] | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -358,13 +360,15 @@ class Invoke(TypedExpression):
     """A call of a Python function of the registry with evaluated arguments.
 
     ``function`` is the registry's key (module-level data: looked up again by name after a restore); ``bound`` is extra constant data that the
-    function's factory asked for at bind (see epl.functions.registry). ``null_propagates``: the call is left out and null given if an argument is null.
+    function's factory asked for at bind (see epl.functions.registry). ``null_propagates``: the call is left out and null given if an argument is null;
+    ``null_receiver``: if the first is null (a method's receiver).
     """
 
     function: str
     arguments: tuple[TypedExpression, ...]
     bound: tuple[Any, ...] = ()
     null_propagates: bool = False
+    null_receiver: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -388,9 +392,10 @@ class Prior(TypedExpression):
 
 @attrs.frozen(kw_only=True)
 class Aggregated(TypedExpression):
-    """The value of aggregation number ``slot`` of the statement, for the current group."""
+    """The value of aggregation number ``slot`` of the statement, for the current group; ``plan`` is its epl.plan.result_set.AggregationPlan."""
 
     slot: int
+    plan: Any = attrs.field(default=None, repr=False)
 
 
 @attrs.frozen(kw_only=True)

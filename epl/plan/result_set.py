@@ -96,6 +96,8 @@ class ResultSetPlan:
     """What becomes of a delta of rows (events, or tuples of events for a join of ``arity`` streams).
 
     ``columns`` are the values of ``output_type``'s properties in order; empty when ``forward`` hands stream ``forward``'s event on as it is.
+    ``selector``: which streams listeners get. ``raw``: an insert into wants others (``insert rstream into X select istream …``), so the result set
+    puts out both and the selector is applied behind the insert.
     """
 
     shape: Shape
@@ -104,6 +106,7 @@ class ResultSetPlan:
     arity: int = 1
     forward: int | None = None
     selector: StreamSelector = "istream"
+    raw: bool = False
     distinct: bool = False
     group_by: tuple[TypedExpression, ...] = ()
     levels: tuple[GroupLevel, ...] = ()
