@@ -52,7 +52,11 @@ class View:
 
 
 class Timer(Protocol):
-    """One call-back of one operator; at most one due time at once. Timers due at the same time run in the order of their making."""
+    """One call-back of one operator; at most one due time at once. Timers due at the same time run in the order of their setting.
+
+    ``due`` is None while the call-back runs, unless the call-back sets it anew. A due time that is not later than the clock is taken at the next
+    step of the clock, not in the step that sets it.
+    """
 
     due: int | None
 
@@ -63,18 +67,22 @@ class Timer(Protocol):
 
 
 class RandomAccess(Protocol):
-    """What prev, prevtail, prevcount and prevwindow ask of a data window. ``event`` is the event being looked from."""
+    """What prev, prevtail, prevcount and prevwindow ask of a data window. ``event`` is the event of the row.
+
+    Asked for rows of the insert stream and of iterators only: in a row of the remove stream all four are null. A batch window answers for the
+    events of the batch released last by their places in it, and gives None for all others.
+    """
 
     def previous(self, event: Event, index: int) -> Event | None:
-        """The event ``index`` before ``event`` in the order of the window (0: itself)."""
+        """The event at ``index`` in the order of the window (0: the newest, or the first by sort order); in a batch: the one ``index`` before ``event``."""
 
     def from_tail(self, event: Event, index: int) -> Event | None:
-        """The ``index``-th event from the window's oldest on."""
+        """The ``index``-th event from the window's other end (0: the oldest)."""
 
-    def count(self, event: Event) -> int: ...
+    def count(self, event: Event) -> int | None: ...
 
-    def window(self, event: Event) -> Iterable[Event]:
-        """All events, newest first."""
+    def window(self, event: Event) -> Iterable[Event] | None:
+        """All events, newest (or first by sort order) first."""
 
 
 class Accumulator(Protocol):
@@ -109,10 +117,13 @@ class BuildContext(Protocol):
         """The value, now, of an expression without events (a window parameter: constant, variable, arithmetic)."""
 
     def add_time(self, start: int, period: TypedExpression, times: int = 1) -> int:
-        """``start`` plus ``times`` periods; a period is a time period (months and years by the calendar) or a number of seconds."""
+        """``start`` plus ``times`` periods (-1: one back); a period is a time period (months and years by the calendar) or a number of seconds."""
 
-    def accumulators(self, expression: TypedExpression) -> tuple[Sequence[Accumulator], Evaluate]:
-        """For the expr windows: the expression's aggregations and evaluate(event) that reads them."""
+    def accumulators(self, expression: TypedExpression, names: Sequence[str] = ()) -> tuple[Sequence[Accumulator], Evaluate]:
+        """For the expr windows: the expression's aggregations, fresh ones, and evaluate(event, *values) that reads them.
+
+        ``names``: the built-in names of ``WindowConfig.builtins``, ``Local`` nodes in the expression; ``values`` come in their order.
+        """
 
     def publish_random_access(self, access: RandomAccess) -> None:
         """Called at build by the view that answers prev and friends of this stream (the last data window in the chain)."""

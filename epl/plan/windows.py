@@ -1,17 +1,30 @@
 """The base of window configs: frozen data in the plan; ``windows/`` has one a file."""
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 
+from epl.errors import EplValidationError
 from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from epl.syntax import Expression
+    from epl.value_types import ValueType
+
+
+class WindowRefused(EplValidationError):
+    """Parameters that a window cannot take.
+
+    ``message`` stands behind ``Error in view 'name', ``; where Esper says its refusal without that, ``whole_message`` is it. Either way the caller
+    puts ``Failed to validate data window declaration: `` before.
+    """
+
+    def __init__(self, message: str, *, whole: bool = False, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.whole_message = message if whole else None
 
 
 @attrs.frozen
@@ -35,17 +48,36 @@ class WindowConfig:
 
     A subclass names itself (``names``: ``("length",)``; the namespace of the old syntax in ``namespace``: ``win``), makes itself from bound
     arguments or refuses in Esper's words (``from_arguments``), and builds its view (``build(context) -> windows.protocol.View``).
+
+    ``title``: how Esper's refusals call it. ``is_batch``: releases its events in batches. ``answers_previous``: prev, prevtail, prevcount and
+    prevwindow may be asked of it when it is the stream's only data window. ``groups`` / ``merges``: groupwin and merge.
     """
 
     names: ClassVar[tuple[str, ...]] = ()
     namespace: ClassVar[str] = "win"
+    title: ClassVar[str] = ""
     is_data_window: ClassVar[bool] = True
     is_batch: ClassVar[bool] = False
+    answers_previous: ClassVar[bool] = False
+    groups: ClassVar[bool] = False
+    merges: ClassVar[bool] = False
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> WindowConfig:
-        """Check the parameters; raises EplValidationError whose message is what stands behind ``Error in view 'name', ``."""
+        """Check the parameters; raises WindowRefused (EplValidationError)."""
         raise NotImplementedError
+
+    @classmethod
+    def builtins(cls, event_type: EventType) -> Mapping[str, ValueType]:
+        """Names that the first argument may use beside the event's properties (the expr windows: ``current_count`` …).
+
+        They are bound as ``Local`` nodes; aggregation functions over the stream's events may stand in that argument too.
+        """
+        return {}
+
+    def with_hints(self, hints: Mapping[str, str]) -> WindowConfig:
+        """This config with the statement's hints taken in (``@Hint('reclaim_group_aged=30')``); most windows know none."""
+        return self
 
     def output_type(self, event_type: EventType) -> EventType:
         """What the child sees: the same type for data windows, a type of its own for derived-value windows."""
@@ -54,3 +86,35 @@ class WindowConfig:
     def build(self, context: Any) -> Any:
         """A fresh view: ``context`` is a windows.protocol.BuildContext, the result a windows.protocol.View."""
         raise NotImplementedError
+
+
+def check_chain(configs: Sequence[WindowConfig], retain: str | None = None) -> None:
+    """Refuse what Esper refuses of a stream's windows taken together; ``retain`` is ``union``, ``intersection`` or None."""
+    grouping = [i for i, c in enumerate(configs) if c.groups]
+    if grouping and grouping[-1] == len(configs) - 1:
+        raise WindowRefused(
+            "Invalid use of the 'groupwin' view, the view requires one or more child views to group, or consider using the group-by clause", whole=True
+        )
+    if len(grouping) > 1:
+        raise WindowRefused("Multiple groupwin-declarations are not supported", whole=True)
+    if grouping and grouping[0] > 0:
+        raise WindowRefused("The 'groupwin' declaration must occur in the first position", whole=True)
+    _check_merge(configs)
+    if retain != "union" and sum(c.is_batch for c in configs) > 1:
+        raise WindowRefused("Cannot combined multiple batch data windows into an intersection", whole=True)
+
+
+def _check_merge(configs: Sequence[WindowConfig]) -> None:
+    merging = next((c for c in configs if c.merges), None)
+    if merging is None:
+        return
+    if not configs[0].groups:
+        raise WindowRefused("The 'merge' declaration cannot be used in without a 'group' declaration", whole=True)
+    if getattr(merging, "keys", None) != getattr(configs[0], "keys", None):
+        raise WindowRefused("Mismatching parameters between 'group' and 'merge'", whole=True)
+
+
+def answers_previous(configs: Sequence[WindowConfig]) -> bool:
+    """Whether prev and its relatives may be asked of a stream with these windows."""
+    windows = [c for c in configs if c.is_data_window and not c.groups and not c.merges]
+    return len(windows) == 1 and windows[0].answers_previous

@@ -1,0 +1,77 @@
+"""What batch windows share: the batch that grows, the batch released last, and prev inside a released batch."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from windows.event import Event
+from windows.protocol import BuildContext, View
+
+
+class BatchView(View):
+    """Base of windows that release events in batches.
+
+    ``current`` grows; ``last`` was released before and leaves with the next release. The contents that an iterator sees are ``current``.
+    A removal by the parent takes an event out of ``current`` and tells nobody, since nobody has seen it yet.
+    It answers prev for the events of the batch released last, by their places in it; for others there is no answer.
+    """
+
+    def __init__(self, context: BuildContext) -> None:
+        self.current: dict[Event, None] = {}
+        self.last: Sequence[Event] = ()
+        self._places: dict[Event, int] | None = None
+        context.publish_random_access(self)
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self.current)
+
+    def drop(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self.current.pop(event, None)
+
+    def release(self) -> None:
+        """Tell the child: the current batch is new, the last one old; neither: nothing is told."""
+        new, old = list(self.current), self.last
+        self._turn(new)
+        if new or old:
+            self.child.update(new, old)
+
+    def release_even_empty(self) -> None:
+        new, old = list(self.current), self.last
+        self._turn(new)
+        self.child.update(new, old)
+
+    def _turn(self, released: list[Event]) -> None:
+        self.current = {}
+        self.last = released
+        self._places = None
+
+    def _place(self, event: Event) -> int | None:
+        if self._places is None:
+            self._places = {e: i for i, e in enumerate(self.last)}
+        return self._places.get(event)
+
+    def previous(self, event: Event, index: int) -> Event | None:
+        place = self._place(event)
+        if place is None or index < 0 or index > place:
+            return None
+        return self.last[place - index]
+
+    def from_tail(self, event: Event, index: int) -> Event | None:
+        if self._place(event) is None or not 0 <= index < len(self.last):
+            return None
+        return self.last[index]
+
+    def count(self, event: Event) -> int | None:
+        return None if self._place(event) is None else len(self.last)
+
+    def window(self, event: Event) -> Iterable[Event] | None:
+        return None if self._place(event) is None else reversed(self.last)
+
+    def state(self) -> Any:
+        return {"current": list(self.current), "last": list(self.last)}
+
+    def restore(self, state: Any) -> None:
+        self.current = dict.fromkeys(state["current"])
+        self.last = list(state["last"])
+        self._places = None

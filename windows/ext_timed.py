@@ -1,0 +1,84 @@
+"""``ext_timed(timestamp, period)``: the events of the last stretch of the events' own time."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from epl.event_types import EventType
+from epl.plan.expressions import TypedExpression
+from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
+from epl.value_types import is_numeric
+from windows.event import Event
+from windows.parameters import Duration, constant_refused, duration_argument, is_literal
+from windows.protocol import BuildContext
+from windows.sliding import SlidingView
+
+__all__ = ["ExtTimed", "ExtTimedView"]
+
+
+@attrs.frozen
+class ExtTimed(WindowConfig):
+    """The events whose ``timestamp`` is less than ``period`` before the last event's; no clock, no timer.
+
+    Events leave in order of arrival: one that came with an earlier timestamp waits for those before it. An event without a timestamp counts as time 0.
+
+    ::
+
+        ext_timed(ts, 10 sec)   E1(ts=0)   E2(ts=3)   E3(ts=10)   E4(ts=20)
+        contents                1          1 2        2 3         4
+        new                     E1         E2         E3          E4
+        old                     -          -          E1          E2 E3
+    """
+
+    names = ("ext_timed",)
+    title = "Externally-timed"
+    answers_previous = True
+
+    timestamp: TypedExpression
+    period: TypedExpression
+
+    @classmethod
+    def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> ExtTimed:
+        message = "Externally-timed view requires a timestamp expression and a numeric or time period parameter for window size"
+        if len(arguments) != 2:
+            raise WindowRefused(message, whole=True)
+        return cls(timestamp_argument(arguments[0], cls.title, message), duration_argument(arguments[1], 1, cls.title, message, whole=True))
+
+    def build(self, context: BuildContext) -> ExtTimedView:
+        return ExtTimedView(self.timestamp, Duration(context, self.period), context)
+
+
+def timestamp_argument(argument: WindowArgument, title: str, message: str) -> TypedExpression:
+    """A numeric expression over the event, milliseconds."""
+    if argument.typed is None or not is_numeric(argument.typed.type):
+        raise WindowRefused(message, whole=True)
+    if is_literal(argument):
+        raise constant_refused(0, title)
+    return argument.typed
+
+
+class ExtTimedView(SlidingView):
+    """See ExtTimed. ``events`` notes each event's timestamp."""
+
+    def __init__(self, timestamp: TypedExpression, duration: Duration, context: BuildContext) -> None:
+        super().__init__(context)
+        self.timestamp = context.evaluator(timestamp)
+        self.duration = duration
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        gone = self.drop(old) if old else []
+        events = self.events
+        latest = 0
+        for event in new:
+            latest = events[event] = int(self.timestamp(event) or 0)
+        if new:
+            limit = self.duration.before(latest)
+            while events:
+                event = next(iter(events))
+                if events[event] > limit:
+                    break
+                del events[event]
+                gone.append(event)
+        if new or gone:
+            self.child.update(new, gone)

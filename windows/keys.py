@@ -1,0 +1,134 @@
+"""Keys of unique, firstunique, groupwin and rank: hashable values, and the order in which a Java hash map would iterate them.
+
+Esper keeps the events of ``unique`` in a hash map, so that an iterator sees them in the order of hash buckets. That order is part of what
+a statement prints, and for plain values it is well defined, so it is kept here (``bucket_order``).
+"""
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from math import copysign
+from typing import Any, TypeVar
+
+from epl.plan.expressions import TypedExpression
+from epl.value_types import EventOf, Scalar, ValueType
+from windows.event import Event
+from windows.protocol import BuildContext
+
+__all__ = ["Key", "bucket_order", "hash_of_keys", "key_evaluator"]
+
+Key = Any
+"""A single key's value, or a tuple of several; arrays as tuples."""
+
+V = TypeVar("V")
+PLAIN_KINDS = ("boolean", "byte", "short", "int", "long", "char", "String", "BigInteger")
+
+
+def key_evaluator(keys: Sequence[TypedExpression], context: BuildContext) -> Callable[[Event], Key]:
+    """key(event) for expressions over the event; no expression: the event itself (``unique(*)``)."""
+    parts = [_part(k, context) for k in keys]
+    if not parts:
+        return lambda event: event
+    if len(parts) == 1:
+        return parts[0]
+    if len(parts) == 2:
+        first, second = parts
+        return lambda event: (first(event), second(event))
+    return lambda event: tuple([part(event) for part in parts])
+
+
+def _part(key: TypedExpression, context: BuildContext) -> Callable[[Event], Key]:
+    evaluate = context.evaluator(key)
+    if isinstance(key.type, EventOf) or (isinstance(key.type, Scalar) and key.type.kind in PLAIN_KINDS):
+        return evaluate
+    return lambda event: hashable(evaluate(event))
+
+
+def hashable(value: Any) -> Key:
+    """A value that is equal to another one just when Java's are: NaN equals NaN, 0.0 and -0.0 differ, arrays go by their elements."""
+    if isinstance(value, float):
+        if value != value:
+            return "NaN", float
+        return ("-0.0", float) if value == 0 and copysign(1, value) < 0 else value
+    if isinstance(value, Decimal):
+        return value.as_tuple()
+    if isinstance(value, (list, tuple)):
+        return tuple([hashable(v) for v in value])
+    if isinstance(value, dict):
+        return frozenset((k, hashable(v)) for k, v in value.items())
+    return value
+
+
+# ------------------------------------------------------------------ order
+
+
+def _signed(value: int) -> int:
+    value &= 0xFFFFFFFF
+    return value - (1 << 32) if value >> 31 else value
+
+
+def _hash_long(value: int) -> int:
+    value &= 0xFFFFFFFFFFFFFFFF
+    return _signed(value ^ (value >> 32))
+
+
+def _hash_text(value: str) -> int:
+    result = 0
+    for unit in memoryview(value.encode("utf-16-le")).cast("H"):
+        result = (31 * result + unit) & 0xFFFFFFFF
+    return _signed(result)
+
+
+def _hash_double(value: float) -> int:
+    return _hash_long(struct.unpack(">q", struct.pack(">d", value))[0])
+
+
+def _hash_float(value: float) -> int:
+    return int(struct.unpack(">i", struct.pack(">f", value))[0])
+
+
+HASHES: Mapping[str, Callable[[Any], int]] = {
+    "boolean": lambda v: 1231 if v else 1237, "byte": _signed, "short": _signed, "int": _signed, "long": _hash_long,
+    "char": _hash_text, "String": _hash_text, "double": _hash_double, "float": _hash_float,
+}
+
+
+def hash_of_keys(types: Sequence[ValueType]) -> Callable[[Key], int] | None:
+    """Java's hash of a key of these types; None where Java's would not be the same from run to run, or is not known here."""
+    hashes = [HASHES.get(t.kind) if isinstance(t, Scalar) else None for t in types]
+    known = [h for h in hashes if h is not None]
+    if not known or len(known) < len(hashes):
+        return None
+    if len(known) == 1:
+        only = known[0]
+        return lambda key: 0 if key is None else only(_number(key))
+
+    def combined(key: Key) -> int:
+        result = 0
+        for part, hash_part in zip(key, known):
+            result = _signed(31 * result + (0 if part is None else hash_part(_number(part))))
+        return result
+
+    return combined
+
+
+def _number(part: Any) -> Any:
+    """Back from ``hashable``."""
+    return float(part[0]) if isinstance(part, tuple) else part
+
+
+def bucket_order(items: Mapping[Key, V], hash_of: Callable[[Key], int] | None, peak: int) -> Iterable[V]:
+    """The values in the order of a Java hash map that held at most ``peak`` keys at once; the mapping's own order if there is no hash."""
+    if hash_of is None:
+        return items.values()
+    capacity = 16
+    while peak > capacity * 3 // 4:
+        capacity *= 2
+    mask = capacity - 1
+
+    def bucket(item: tuple[Key, V]) -> int:
+        value = hash_of(item[0]) & 0xFFFFFFFF
+        return (value ^ (value >> 16)) & mask
+
+    return [value for _, value in sorted(items.items(), key=bucket)]

@@ -1,0 +1,63 @@
+"""``length(n)``: the last n events."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from epl.event_types import EventType
+from epl.plan.expressions import TypedExpression
+from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
+from windows.event import Event
+from windows.parameters import integer_argument, size_value
+from windows.protocol import BuildContext
+from windows.sliding import SlidingView
+
+__all__ = ["Length", "LengthView"]
+
+
+@attrs.frozen
+class Length(WindowConfig):
+    """The last ``size`` events; an event that comes in pushes the oldest out in the same delta.
+
+    ::
+
+        length(2)     E1    E2    E3         delete E2
+        contents      1     1 2   2 3        3
+        new           E1    E2    E3         -
+        old           -     -     E1         E2
+    """
+
+    names = ("length",)
+    title = "Length"
+    answers_previous = True
+
+    size: TypedExpression
+
+    @classmethod
+    def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> Length:
+        message = "Length view requires a single integer-type parameter"
+        if len(arguments) != 1:
+            raise WindowRefused(message)
+        return cls(integer_argument(arguments[0], 0, cls.title, message))
+
+    def build(self, context: BuildContext) -> LengthView:
+        return LengthView(size_value(context, self.size, self.title), context)
+
+
+class LengthView(SlidingView):
+    """See Length."""
+
+    def __init__(self, size: int, context: BuildContext) -> None:
+        super().__init__(context)
+        self.size = size
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        events = self.events
+        gone = self.drop(old) if old else []
+        for event in new:
+            events[event] = None
+        while len(events) > self.size:
+            gone.append(events.popitem(last=False)[0])
+        if new or gone:
+            self.child.update(new, gone)

@@ -1,0 +1,122 @@
+"""What windows ask of their parameters: sizes, durations, keys; refusals in Esper's words."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from epl.plan.expressions import Constant, StreamProperty, TimeSpan, TypedExpression
+from epl.plan.windows import WindowArgument, WindowRefused
+from epl.value_types import Scalar, ValueType, is_numeric
+from windows.protocol import BuildContext
+
+__all__ = ["Duration", "constant_refused", "duration_argument", "integer_argument", "is_scalar", "key_arguments", "no_arguments", "size_value"]
+
+
+def is_scalar(value_type: ValueType, *kinds: str) -> bool:
+    """Whether a type is one of these kinds, primitive or boxed."""
+    return isinstance(value_type, Scalar) and value_type.kind in kinds
+
+
+def no_arguments(arguments: Sequence[WindowArgument], title: str) -> None:
+    if arguments:
+        raise WindowRefused(f"{title} view requires an empty parameter list")
+
+
+def refuse_event_properties(argument: WindowArgument, index: int, title: str, *, whole: bool = False) -> None:
+    """Where Esper looks names up in no stream at all: a property is unknown there."""
+    if argument.typed is None or argument.is_constant:
+        return
+    name = next((n.name for n in argument.typed.walk() if isinstance(n, StreamProperty)), "")
+    message = (
+        f"Invalid parameter expression {index} for {title} view: Failed to validate view parameter expression "
+        f"'{_text(argument, name)}': Property named '{name}' is not valid in any stream"
+    )
+    raise WindowRefused(message, whole=whole)
+
+
+def _text(argument: WindowArgument, name: str) -> str:
+    if isinstance(argument.typed, TimeSpan):
+        return " ".join(f"{name} {part}" for part, _ in argument.typed.parts)
+    return name
+
+
+def integer_argument(argument: WindowArgument, index: int, title: str, message: str, *, whole: bool = False) -> TypedExpression:
+    """A size: an int, constant or by variable, positive if it is known already."""
+    refuse_event_properties(argument, index, title, whole=whole)
+    typed = argument.typed
+    if typed is None or argument.is_period or not is_scalar(typed.type, "int", "short", "byte"):
+        raise WindowRefused(message, whole=whole)
+    if isinstance(typed, Constant):
+        _check_positive(typed.value, title, whole)
+    return typed
+
+
+def _check_positive(value: object, title: str, whole: bool) -> int:
+    if not isinstance(value, int) or value <= 0:
+        raise WindowRefused(f"{title} view requires a positive integer for size but received {value}", whole=whole)
+    return value
+
+
+def size_value(context: BuildContext, size: TypedExpression, title: str) -> int:
+    """The size, now that variables have values; refuses what is not positive."""
+    return _check_positive(context.constant(size), title, whole=False)
+
+
+def duration_argument(argument: WindowArgument, index: int, title: str, message: str, *, whole: bool = False) -> TypedExpression:
+    """A time period or a number of seconds; at least one millisecond if it is a constant number (as in Esper, a period may be zero)."""
+    refuse_event_properties(argument, index, title, whole=whole)
+    typed = argument.typed
+    if typed is None or not (argument.is_period or is_numeric(typed.type)):
+        raise WindowRefused(message, whole=whole)
+    if not argument.is_period and isinstance(typed, Constant) and typed.value < 0.001:
+        raise WindowRefused(f"{title} view requires a size of at least 1 msec but received {typed.value}", whole=whole)
+    return typed
+
+
+def constant_refused(index: int, title: str) -> WindowRefused:
+    return WindowRefused(
+        f"Invalid view parameter expression {index} for {title} view, the expression returns a constant result value, are you sure?", whole=True
+    )
+
+
+def is_literal(argument: WindowArgument) -> bool:
+    """Whether the parameter holds neither a property nor a variable: a key of that kind makes no sense."""
+    return argument.typed is not None and not any(not isinstance(n, Constant) for n in argument.typed.walk() if not list(n.children()))
+
+
+def key_arguments(arguments: Sequence[WindowArgument], title: str, message: str) -> tuple[TypedExpression, ...]:
+    """One or more expressions over the event."""
+    if not arguments:
+        raise WindowRefused(message, whole=True)
+    for index, argument in enumerate(arguments):
+        if is_literal(argument):
+            raise constant_refused(index, title)
+    return tuple(a.typed for a in arguments if a.typed is not None)
+
+
+class Duration:
+    """A window's length of time, fixed at build: by the calendar if it has months or years, else a plain number of time units."""
+
+    def __init__(self, context: BuildContext, period: TypedExpression) -> None:
+        self._context = context
+        self._period = period
+        self.calendar = isinstance(period, TimeSpan) and any(name.startswith(("month", "year")) for name, _ in period.parts)
+        self.length = 0 if self.calendar else context.add_time(0, period)
+
+    def after(self, start: int) -> int:
+        return self._context.add_time(start, self._period) if self.calendar else start + self.length
+
+    def before(self, end: int) -> int:
+        return self._context.add_time(end, self._period, -1) if self.calendar else end - self.length
+
+    def boundary_after(self, reference: int, now: int) -> int:
+        """The first of … reference - d, reference, reference + d … that is later than ``now``."""
+        if not self.calendar:
+            step = max(1, self.length)
+            return reference + ((now - reference) // step + 1) * step
+        while reference > now:
+            reference = self.before(reference)
+        while reference <= now:
+            reference = self.after(reference)
+        return reference
+
+

@@ -1,0 +1,36 @@
+"""All data windows and derived-value windows by name: ``length`` and, in the old syntax, ``win:length``. A user's window registers the same way."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from epl.plan.windows import WindowConfig
+from windows.ext_timed import ExtTimed
+from windows.first_events import FirstLength, FirstTime
+from windows.group import GroupWin, Merge
+from windows.keepall import KeepAll
+from windows.length import Length
+from windows.length_batch import LengthBatch
+from windows.single_event import FirstEvent, LastEvent
+from windows.time_batch import TimeBatch
+from windows.time_sliding import Time
+from windows.unique import FirstUnique, Unique
+
+__all__ = ["WINDOWS", "by_name"]
+
+ALL: tuple[type[WindowConfig], ...] = (
+    Length, LengthBatch, Time, TimeBatch, ExtTimed, KeepAll, FirstLength, FirstTime,
+    Unique, FirstUnique, LastEvent, FirstEvent, GroupWin, Merge,
+)
+
+
+def by_name(*configs: type[WindowConfig]) -> dict[str, type[WindowConfig]]:
+    """The configs under each of their names, plain and with their namespace."""
+    found: dict[str, type[WindowConfig]] = {}
+    for config in configs:
+        for name in config.names:
+            found[name] = config
+            found[f"{config.namespace}:{name}"] = config
+    return found
+
+
+WINDOWS: Mapping[str, type[WindowConfig]] = by_name(*ALL)

@@ -1,0 +1,98 @@
+"""``time(period)``: the events of the last stretch of time."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+
+from epl.event_types import EventType
+from epl.plan.expressions import TypedExpression
+from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
+from windows.event import NO_EVENTS, Event
+from windows.parameters import Duration, duration_argument
+from windows.protocol import BuildContext
+from windows.sliding import SlidingView
+
+__all__ = ["Time", "TimeView"]
+
+
+@attrs.frozen
+class Time(WindowConfig):
+    """The events that came in less than ``period`` ago; those that are as old leave when the clock reaches that time.
+
+    Events leave in order of arrival: one that came at an earlier clock (a clock may be set back) waits for those before it.
+
+    ::
+
+        time(10 sec)   t=0: E1   t=3: E2   t=10   t=13
+        contents       1         1 2       2
+        new            E1        E2        -      -
+        old            -         -         E1     E2
+    """
+
+    names = ("time",)
+    title = "Time"
+    answers_previous = True
+
+    period: TypedExpression
+
+    @classmethod
+    def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> Time:
+        message = "Time view requires a single numeric or time period parameter"
+        if len(arguments) != 1:
+            raise WindowRefused(message)
+        return cls(duration_argument(arguments[0], 0, cls.title, message))
+
+    def build(self, context: BuildContext) -> TimeView:
+        return TimeView(Duration(context, self.period), context)
+
+
+class TimeView(SlidingView):
+    """See Time. ``events`` notes each event's time of arrival; the timer is due when the oldest is to leave."""
+
+    def __init__(self, duration: Duration, context: BuildContext) -> None:
+        super().__init__(context)
+        self.duration = duration
+        self.now = context.now
+        self.timer = context.timer(self.expire)
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        gone = self.drop(old) if old else old
+        if new:
+            now = self.now()
+            if not self.events:
+                self.timer.set(self.duration.after(now))
+            for event in new:
+                self.events[event] = now
+        if gone and not self.events:
+            self.timer.cancel()
+        if new or gone:
+            self.child.update(new, gone)
+
+    def expire(self) -> None:
+        """The timer: let go of what is due, and be called again for the next."""
+        limit = self.duration.before(self.now())
+        events = self.events
+        gone = []
+        while events:
+            event = next(iter(events))
+            if events[event] > limit:
+                break
+            del events[event]
+            gone.append(event)
+        if events:
+            self.timer.set(self.duration.after(next(iter(events.values()))))
+        if gone:
+            self.child.update(NO_EVENTS, gone)
+
+    def state(self) -> Any:
+        return {"events": super().state(), "due": self.timer.due}
+
+    def restore(self, state: Any) -> None:
+        super().restore(state["events"])
+        if state["due"] is not None:
+            self.timer.set(state["due"])
+
+    def close(self) -> None:
+        self.timer.cancel()

@@ -1,0 +1,136 @@
+"""``unique(keys)`` and ``firstunique(keys)``: the last, or the first, event of each key."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from epl.event_types import EventType
+from epl.plan.expressions import TypedExpression
+from epl.plan.windows import WindowArgument, WindowConfig
+from windows.event import Event
+from windows.keys import Key, bucket_order, hash_of_keys, key_evaluator
+from windows.parameters import key_arguments
+from windows.protocol import BuildContext, View
+
+__all__ = ["FirstUnique", "FirstUniqueView", "Unique", "UniqueView"]
+
+
+@attrs.frozen
+class Unique(WindowConfig):
+    """The last event of each key; a new one pushes out the one before it.
+
+    ::
+
+        unique(k)     E1(a)   E2(b)   E3(a)     delete E2
+        contents      1       1 2     3 2       3
+        new           E1      E2      E3        -
+        old           -       -       E1        E2
+    """
+
+    names = ("unique",)
+    namespace = "std"
+    title = "unique"
+
+    keys: tuple[TypedExpression, ...]
+
+    @classmethod
+    def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> Unique:
+        return cls(key_arguments(arguments, cls.title, "unique view requires a one or more expressions providing unique values as parameters"))
+
+    def build(self, context: BuildContext) -> UniqueView:
+        return UniqueView(self.keys, context)
+
+
+@attrs.frozen
+class FirstUnique(WindowConfig):
+    """The first event of each key; later ones of the same key are not let in until it is deleted.
+
+    ::
+
+        firstunique(k)   E1(a)   E2(b)   E3(a)   delete E1   E4(a)
+        contents         1       1 2     1 2     2           2 4
+        new              E1      E2      -       -           E4
+        old              -       -       -       E1          -
+    """
+
+    names = ("firstunique",)
+    namespace = "std"
+    title = "firstunique"
+
+    keys: tuple[TypedExpression, ...]
+
+    @classmethod
+    def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> FirstUnique:
+        return cls(key_arguments(arguments, cls.title, "firstunique view requires a one or more expressions provinding unique values as parameters"))
+
+    def build(self, context: BuildContext) -> FirstUniqueView:
+        return FirstUniqueView(self.keys, context)
+
+
+class KeyedView(View):
+    """Base of the two: ``events`` by key, ``peak`` the most keys ever held (it tells the order of iteration, see windows.keys)."""
+
+    def __init__(self, keys: tuple[TypedExpression, ...], context: BuildContext) -> None:
+        self.key = key_evaluator(keys, context)
+        self.hash_of = hash_of_keys([k.type for k in keys])
+        self.events: dict[Key, Event] = {}
+        self.peak = 0
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(bucket_order(self.events, self.hash_of, self.peak))
+
+    def drop(self, events: Sequence[Event]) -> list[Event]:
+        gone = []
+        for event in events:
+            key = self.key(event)
+            if self.events.get(key) is event:
+                del self.events[key]
+                gone.append(event)
+        return gone
+
+    def state(self) -> Any:
+        return {"events": list(self.events.values()), "peak": self.peak}
+
+    def restore(self, state: Any) -> None:
+        self.events = {self.key(e): e for e in state["events"]}
+        self.peak = state["peak"]
+
+
+class UniqueView(KeyedView):
+    """See Unique."""
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        events = self.events
+        gone = []
+        for event in new:
+            key = self.key(event)
+            before = events.get(key)
+            if before is not None:
+                gone.append(before)
+            events[key] = event
+        if old:
+            gone += self.drop(old)
+        if len(events) > self.peak:
+            self.peak = len(events)
+        if new or gone:
+            self.child.update(new, gone)
+
+
+class FirstUniqueView(KeyedView):
+    """See FirstUnique."""
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        events = self.events
+        gone = self.drop(old) if old else old
+        let_in = []
+        for event in new:
+            key = self.key(event)
+            if key not in events:
+                events[key] = event
+                let_in.append(event)
+        if len(events) > self.peak:
+            self.peak = len(events)
+        if let_in or gone:
+            self.child.update(let_in, gone)
