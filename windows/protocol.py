@@ -52,7 +52,7 @@ class View:
 
 
 class Timer(Protocol):
-    """One call-back of one operator; at most one due time at once. Timers due at the same time run in the order of their setting.
+    """One call-back of one operator; at most one due time at once. Timers due at the same time run in the order of their making.
 
     ``due`` is None while the call-back runs, unless the call-back sets it anew. A due time that is not later than the clock is taken at the next
     step of the clock, not in the step that sets it.

@@ -48,6 +48,8 @@ def batch_flags(argument: WindowArgument) -> BatchFlags:
 class TimeBatch(WindowConfig):
     """Collects events and releases them at each boundary: ``reference`` plus whole periods, or the first event's time plus whole periods.
 
+    With ``start_eager`` the reference is the statement's start, whatever was written.
+
     ::
 
         time_batch(10 sec)   t=2: E1   t=5: E2   t=12      t=22     t=32
@@ -109,16 +111,14 @@ class TimeBatchView(BatchView):
         self.now = context.now
         self.timer = context.timer(self.boundary)
         if flags.start_eager:
+            self.reference = None
             self._schedule()
 
     def _schedule(self) -> None:
         now = self.now()
         if self.reference is None:
             self.reference = now
-        due = self.duration.boundary_after(self.reference, now)
-        if self.duration.calendar:
-            self.reference = self.duration.before(due) if self.reference > now else self.reference
-        self.timer.set(due)
+        self.timer.set(self.duration.boundary_after(self.reference, now))
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         if old:

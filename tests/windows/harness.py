@@ -65,12 +65,14 @@ class ManualClock:
     def __init__(self, now: int = 0) -> None:
         self.now = now
         self.counter = 0
+        self.steps = 0
         self.timers: list[ManualTimer] = []
 
     def jump(self, now: int) -> None:
         self.now = now
-        due = sorted((t.due, t.order, i) for i, t in enumerate(self.timers) if t.due is not None and t.due <= now)
-        for when, order, i in due:
+        self.steps += 1
+        due = sorted((t.due, i, t.order) for i, t in enumerate(self.timers) if t.due is not None and t.due <= now)
+        for when, i, order in due:
             timer = self.timers[i]
             if timer.due == when and timer.order == order:
                 timer.due = None
@@ -248,7 +250,7 @@ def declare(text: str, event_type: EventType) -> tuple[tuple[WindowConfig, ...],
 
 
 class Statement:
-    """``select irstream * from T#…``: notes what the last view tells."""
+    """``select irstream * from T#…``: notes what the last view tells; what it tells in one step of the clock or for one event is one delta."""
 
     def __init__(self, text: str, clock: ManualClock, event_type: EventType, variables: dict[str, Any] | None = None) -> None:
         self.context = Context(clock, variables)
@@ -257,12 +259,18 @@ class Statement:
         self.view: View = build_chain(configs, retain, self.context, event_type)
         self.view.child = self
         self.told: list[tuple[list[Event], list[Event]]] = []
+        self.step = -1
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        self.told.append((list(new), list(old)))
+        if self.told and self.step == self.context.clock.steps:
+            self.told[-1][0].extend(new)
+            self.told[-1][1].extend(old)
+        else:
+            self.told.append((list(new), list(old)))
+        self.step = self.context.clock.steps
 
     def take(self) -> list[tuple[list[Event], list[Event]]]:
-        told, self.told = self.told, []
+        told, self.told, self.step = self.told, [], -1
         return told
 
     def access(self) -> RandomAccess:
