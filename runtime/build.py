@@ -12,7 +12,7 @@ from runtime.context import StatementContext
 from runtime.evaluate import compile_expression, compile_predicate
 from runtime.filters import Entry
 from windows.chain import build_chain
-from windows.event import NO_EVENTS, Event, event_class
+from windows.event import NO_EVENTS, Event, as_variant, event_class
 from windows.protocol import Sink, State, View
 
 
@@ -92,7 +92,7 @@ class Inserter:
         self._plan = plan
         self._route = context.core.route
         self._child = child
-        self._convert = _identity if plan.same else _row_converter(plan)
+        self._convert = _converter(plan)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         convert, stream = self._convert, self._plan.stream
@@ -100,14 +100,20 @@ class Inserter:
         old = [convert(e) for e in old]
         if stream != "rstream":
             for event in new:
-                self._route(event)
+                self._route(event, self._plan.target)
         if stream != "istream":
             for event in old:
-                self._route(event)
+                self._route(event, self._plan.target)
         self._child.update(new, old)
 
     def convert(self, event: Event) -> Event:
         return self._convert(event)
+
+
+def _converter(plan: InsertPlan) -> Callable[[Event], Event]:
+    if plan.target.kind == "variant":
+        return lambda event: as_variant(event, plan.target)
+    return _identity if plan.same else _row_converter(plan)
 
 
 def _identity(event: Event) -> Event:
@@ -144,7 +150,7 @@ class RunningSelect:
         self.recognizer: View | None = match_recognize.build(plan.row_recognition, context) if plan.row_recognition is not None else None
         self.result_set = result_set.build(plan.result_set, context.environment)
         self.inserter = Inserter(plan.insert, context, context.output) if plan.insert is not None else None
-        self.receiver = StreamReceiver(context.name, context.order(0), context.plan.drop, self.first)
+        self.receiver = StreamReceiver(context.name, context.order(0), context.drops, self.first)
         self.entry = Entry(self.receiver, *_filter_parts(stream, context))
         self._connect()
 

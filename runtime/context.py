@@ -62,7 +62,13 @@ class StatementContext:
 
     def order(self, stream: int) -> tuple[int, int, int]:
         """Where this statement's stream stands among the receivers of one event."""
-        return (-self.plan.priority, self._number, stream)
+        priority = self.plan.priority if self.core.settings.prioritized else 0
+        return (-priority, self._number, stream)
+
+    @property
+    def drops(self) -> bool:
+        """Whether an event that this statement wants goes no further (``@drop``, where execution is prioritized)."""
+        return self.plan.drop and self.core.settings.prioritized
 
     def conjunction(self, conditions: Sequence[TypedExpression]) -> Callable[[Event], bool]:
         """One predicate for conditions that must all hold."""

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable
 
 from epl.catalog import Settings
+from epl.event_types import EventType
 from runtime.filters import FilterIndex
 from runtime.schedule import Clock, Schedule
 from windows.event import Event
@@ -68,7 +69,7 @@ class Core:
         self.filters = FilterIndex()
         self.on_error = on_error
         self.match_states = MatchStates(settings.max_states, settings.max_states_prevent_start)
-        self._queue: deque[Event] = deque()
+        self._queue: deque[tuple[Event, EventType]] = deque()
         self._pending: dict[Delivery, None] = {}
         self.events_in = 0
         self.unmatched: Callable[[Event], None] | None = None
@@ -81,13 +82,13 @@ class Core:
         self.events_in += 1
         outer, self.busy = self.busy, True
         try:
-            self._process_one(event)
+            self._process_one(event, event.type)
             self.work()
         finally:
             self.busy = outer
 
-    def _process_one(self, event: Event) -> None:
-        receivers = self.filters.match(event)
+    def _process_one(self, event: Event, stream_type: EventType) -> None:
+        receivers = self.filters.match(event, stream_type)
         if receivers:
             for receiver in receivers:
                 try:
@@ -100,15 +101,18 @@ class Core:
         elif self.unmatched is not None:
             self.unmatched(event)
 
-    def route(self, event: Event) -> None:
-        """An event that a statement or listener puts out: processed when the current one is done."""
-        self._queue.append(event)
+    def route(self, event: Event, stream_type: EventType) -> None:
+        """An event that a statement or listener puts out: processed when the current one is done.
+
+        ``stream_type``: the stream it goes into, its own type or (insert into a variant stream or super-type) another one.
+        """
+        self._queue.append((event, stream_type))
 
     def work(self) -> None:
         """Process what has been routed, first come first served."""
         queue = self._queue
         while queue:
-            self._process_one(queue.popleft())
+            self._process_one(*queue.popleft())
 
     # ------------------------------------------------------------------ time
 

@@ -299,7 +299,8 @@ class Runtime:
     def route(self, event_type: str | EventType, event: Any) -> None:
         """From a listener: the event is processed when the current one is done. Elsewhere the same as ``send``."""
         with self.lock:
-            self._core.route(self._incoming(event_type, event))
+            incoming = self._incoming(event_type, event)
+            self._core.route(incoming, incoming.type)
             if not self._core.busy:
                 self._core.work()
 

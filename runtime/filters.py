@@ -83,9 +83,11 @@ class FilterIndex:
                 del self._by_type[event_type]
                 self._lineages.clear()
 
-    def match(self, event: Event) -> list[Receiver]:
-        """The receivers that want the event, in order. All conditions are evaluated before any receiver is told."""
-        event_type = event.type
+    def match(self, event: Event, event_type: EventType) -> list[Receiver]:
+        """The receivers that want the event, in order, when it goes into the stream ``event_type``.
+
+        All conditions are evaluated before any receiver is told.
+        """
         indexes = self._lineages.get(event_type)
         if indexes is None:
             indexes = self._lineages[event_type] = self._lineage(event_type)
@@ -95,7 +97,7 @@ class FilterIndex:
                 if entry.test is None or entry.test(event):
                     found.append(entry.receiver)
             for field, table in index.tables.items():
-                bucket = table.get(getattr(event, field))
+                bucket = table.get(getattr(event, field, None))
                 if bucket is not None:
                     for entry in bucket:
                         if entry.test is None or entry.test(event):

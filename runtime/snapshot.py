@@ -63,12 +63,12 @@ def _head(runtime: Runtime, table: TypeTable) -> dict[str, Any]:
 
 
 def _events_page(encoder: Encoder, table: TypeTable) -> bytes:
-    """[type reference, values, undeclared values] by number; encoding an event may number further ones (nested), so the list grows while it is read."""
+    """[type reference, values, undeclared values, origin] by number; encoding an event may number further ones (nested), so the list grows while it is read."""
     rows: list[bytes] = []
     number = 0
     while number < len(encoder.events):
         event = encoder.events[number]
-        rows.append(encoder.encode([table.reference(event.type), list(event.values()), event.extra]))
+        rows.append(encoder.encode([table.reference(event.type), list(event.values()), event.extra, event.origin]))
         number += 1
     return msgpack.packb(rows, use_bin_type=True)  # type: ignore[no-any-return]
 
@@ -144,10 +144,12 @@ class _EventReader:
     def event(self, number: int) -> Event:
         made = self._made.get(number)
         if made is None:
-            reference, values, extra = self._decoder.decode(self._rows[number])
+            reference, values, extra, origin = self._decoder.decode(self._rows[number])
             made = event_class(self._table.event_type(reference))(*values)
             if extra is not None:
                 made.extra = extra
+            if origin is not None:
+                made.origin = origin
             self._made[number] = made
         return made
 

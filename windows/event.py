@@ -14,13 +14,14 @@ from epl.event_types import EventType, field_name
 class Event:
     """Base of all events. Never compared by value: the same object is the same event.
 
-    ``extra``: undeclared properties of an open type (dict), None elsewhere.
+    ``extra``: undeclared properties of an open type (dict), None elsewhere. ``origin``: the event that stands in a variant stream, None elsewhere.
     """
 
     __slots__ = ()
     type: ClassVar[EventType]
     fields: ClassVar[tuple[str, ...]]
     extra: dict[str, Any] | None = None
+    origin: Event | None = None
 
     def __init__(self, *values: Any) -> None:
         raise TypeError("events are made by the class of their type: event_class(event_type)(*values)")
@@ -52,6 +53,25 @@ class Event:
         return f"{self.type.name}({inner})"
 
 
+class VariantEvent(Event):
+    """An event of any member type as it stands in a variant stream: the stream's own properties, and behind them all of ``origin``'s."""
+
+    __slots__ = ()
+
+    def get(self, name: str) -> Any:
+        return None if self.origin is None else self.origin.get(name)
+
+    def has(self, name: str) -> bool:
+        return self.origin is not None and self.origin.has(name)
+
+
+def as_variant(event: Event, variant: EventType) -> Event:
+    """The event as it stands in the variant stream."""
+    made = event_class(variant)(*[event.get(n) for n in variant.names])
+    made.origin = event.origin or event
+    return made
+
+
 def event_class(event_type: EventType) -> type[Event]:
     """The class of a type's events; made once a type. ``event_class(t)(v1, v2, …)``: values in the type's order."""
     if event_type.event_class is None:
@@ -62,15 +82,17 @@ def event_class(event_type: EventType) -> type[Event]:
 
 def _make_class(event_type: EventType) -> type[Event]:
     fields = tuple(field_name(n) for n in event_type.names)
-    slots = (*fields, "extra") if event_type.open else fields
+    variant = event_type.kind == "variant"
+    slots = (*fields, *(("extra",) if event_type.open else ()), *(("origin",) if variant else ()))
     lines = [f"def __init__(self{''.join(f', {f}' for f in fields)}):"]
     lines += [f"    self.{f} = {f}" for f in fields]
     lines += ["    self.extra = None"] if event_type.open else []
+    lines += ["    self.origin = None"] if variant else []
     lines += ["    pass"] if not slots else []
     namespace: dict[str, Any] = {}
     exec(compile("\n".join(lines), f"<event {event_type.name}>", "exec"), namespace)  # noqa: S102
     body = {"__slots__": slots, "__init__": namespace["__init__"], "type": event_type, "fields": fields}
-    return type(Event)(event_type.name, (Event,), body)
+    return type(Event)(event_type.name, (VariantEvent if variant else Event,), body)
 
 
 Events = Sequence[Event]

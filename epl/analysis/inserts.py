@@ -54,8 +54,6 @@ def _populate(clause: InsertInto, target: EventType, row_type: EventType, column
         if name not in places:
             if own_event:
                 continue
-            if target.open and target.kind == "map" and False:
-                continue
             raise EplValidationError(
                 f"Column '{name}' could not be assigned to any of the properties of the underlying type (missing column names, event property, setter method or constructor?)",
                 span=clause.span,
@@ -80,7 +78,6 @@ def _assignable(name: str, declared: ValueType, given: ValueType, target: EventT
     elif not isinstance(declared, EventOf) or not isinstance(given, EventOf) or given.event_type.is_a(declared.event_type):
         return None
     raise EplValidationError(
-        f"Event type named '{target.name}' has already been declared with differing column name or type information: "
-        f"Type by name '{target.name}' in property '{name}' expected {declared} but receives {given}",
+        f"Invalid assignment of column '{name}' of type '{given.boxed}' to event property '{name}' typed as '{declared}', column and parameter types mismatch",
         span=clause.span,
     )

@@ -103,8 +103,10 @@ def _where_conditions(where, scope: Scope, facts: SelectFacts):  # type: ignore[
     except EplValidationError as error:
         if error.message == scope.aggregation_refusal and not facts.streams[0].windows:
             raise EplValidationError("Aggregation functions not allowed within filters", span=error.span, hint=error.hint) from error
+        if not facts.streams[0].windows and not facts.row_recognition:
+            raise
         if error.message.startswith("Filter expression not"):
-            raise EplValidationError("The where-clause filter expression must return a boolean value", span=error.span) from error
+            raise EplValidationError("Failed to validate expression: The where-clause filter expression must return a boolean value", span=error.span) from error
         raise EplValidationError(f"Failed to validate expression: {error.message}", span=error.span, hint=error.hint) from error
 
 

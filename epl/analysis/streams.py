@@ -3,6 +3,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import attrs
+
+from epl.analysis.aggregations import Collector
 from epl.analysis.expressions import bind_in_clause
 from epl.analysis.filters import bind_filters, plan_filter
 from epl.analysis.scope import Scope, ScopeStream
@@ -11,7 +14,7 @@ from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
 from epl.plan.statements import StreamPlan
-from epl.plan.windows import WindowArgument, WindowConfig
+from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused, check_chain
 from epl.syntax import Declaration, Expression, MethodSource, Ordered, PatternSource, SqlSource, Stream, TimePeriod, TypeFilter, View, Wildcard
 
 REFUSED_SOURCES = {PatternSource: "Patterns", MethodSource: "Method joins", SqlSource: "SQL joins"}
@@ -29,11 +32,17 @@ def analyse_stream(stream: Stream, catalog: Catalog, declarations: tuple[Declara
     scope = Scope(catalog, (inner,), clause="filter", declarations=declarations)
     conditions = bind_filters(source.filters, scope)
     windows, outer = analyse_windows(stream.views, event_type, catalog, declarations)
-    if stream.retain and len(windows) < 2 and not windows:
-        raise EplValidationError("Retain keyword requires that one or more data windows are declared", span=stream.span)
+    _check_windows(windows, stream)
     plan = StreamPlan(plan_filter(event_type, conditions), outer, windows, stream.retain, stream.alias)
     has_window = any(w.is_data_window for w in windows)
     return plan, ScopeStream(stream.alias, outer, has_window=has_window)
+
+
+def _check_windows(windows: tuple[WindowConfig, ...], stream: Stream) -> None:
+    try:
+        check_chain(windows, stream.retain)
+    except WindowRefused as error:
+        raise EplValidationError(f"Failed to validate data window declaration: {error.message}", span=stream.views[0].span if stream.views else stream.span) from error
 
 
 def source_type(source: TypeFilter, catalog: Catalog) -> EventType:
@@ -71,9 +80,8 @@ def _window(view: View, event_type: EventType, catalog: Catalog, declarations: t
     found = catalog.window_configs.get(name.lower())
     if found is None:
         raise EplValidationError(f"Failed to validate data window declaration: View name '{name}' is not a known view name", span=view.span, hint=_close_window(view.name, catalog))
-    scope = Scope(catalog, (ScopeStream(None, event_type, has_window=True),), clause="view parameter", declarations=declarations)
     try:
-        return found.from_arguments([_argument(a, scope) for a in view.arguments], event_type)
+        return found.from_arguments(_arguments(view, found, event_type, catalog, declarations), event_type)
     except EplValidationError as error:
         message = getattr(error, "whole_message", None) or f"Error in view '{view.name}', {error.message}"
         raise EplValidationError(f"Failed to validate data window declaration: {message}", span=error.span or view.span, hint=error.hint) from error
@@ -84,6 +92,19 @@ def _close_window(name: str, catalog: Catalog) -> str | None:
 
     close = get_close_matches(name, [n for n in catalog.window_configs if ":" not in n], 1)
     return f"did you mean #{close[0]}?" if close else None
+
+
+def _arguments(
+    view: View, config: type[WindowConfig], event_type: EventType, catalog: Catalog, declarations: tuple[Declaration, ...]
+) -> list[WindowArgument]:
+    """The parameters, bound over the stream; the first one of an expr window also sees the window's own names and aggregations."""
+    stream = (ScopeStream(None, event_type, has_window=True),)
+    plain = Scope(catalog, stream, clause="view parameter", declarations=declarations)
+    builtins = config.builtins(event_type)
+    if not builtins:
+        return [_argument(a, plain) for a in view.arguments]
+    own = attrs.evolve(plain, locals=tuple(builtins.items()), aggregations=Collector(has_remove_stream=True))
+    return [_argument(a, own if i == 0 else plain) for i, a in enumerate(view.arguments)]
 
 
 def _argument(written: Expression, scope: Scope) -> WindowArgument:
