@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from epl.functions.java_numbers import CLASS_OF, compare, compare_floating
-from epl.functions.java_values import equality_key, hash_function, java_equals, java_hash, java_text, list_hash, text_function, throw
+from epl.functions.java_values import equality_key, hash_function, java_equals, java_hash, java_text, list_hash, map_key, text_function, throw
 from epl.functions.overloads import ANY_ARRAY, ANY_COLLECTION, Overload, add_methods, add_statics, kind_is, overload
 from epl.functions.registry import FunctionRegistry
 from epl.java import converter
@@ -147,11 +147,11 @@ def _values_type(receiver: ValueType, *_: ValueType) -> ValueType:
 
 
 def _lookup(mapping: dict[Any, Any], key: Any, default: Any = None) -> Any:
-    return mapping.get(key if not isinstance(key, list) else equality_key(key), default)
+    return mapping.get(map_key(key), default)
 
 
 def _has_key(mapping: dict[Any, Any], key: Any) -> bool:
-    return (key if not isinstance(key, list) else equality_key(key)) in mapping
+    return map_key(key) in mapping
 
 
 _MAPS: Table = {

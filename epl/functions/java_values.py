@@ -114,7 +114,7 @@ def text_function(value_type: ValueType) -> Callable[[Any], str]:
 def equality_key(value: Any) -> Any:
     """A hashable stand-in that is equal where Java's ``equals`` is (arrays and lists by their elements).
 
-    Numbers of different Python classes differ; a BigDecimal's scale counts.
+    Numbers of different Python classes differ; a BigDecimal's scale counts. Events are equal by content, object-array ones by identity.
     """
     kind = type(value)
     if kind is str or kind is int or value is None:
@@ -129,11 +129,19 @@ def equality_key(value: Any) -> Any:
         return (dict, frozenset((equality_key(k), equality_key(v)) for k, v in value.items()))
     if kind is Decimal:
         return (Decimal, value.as_tuple())
+    event_type = getattr(value, "type", None)
+    if event_type is not None and event_type.kind != "objectarray":
+        return (event_type.names, *map(equality_key, value.values()))
     return value
 
 
+def map_key(value: Any) -> Any:
+    """The value as a key of a dict: lists become tuples."""
+    return tuple(map(map_key, value)) if isinstance(value, list) else value
+
+
 def java_equals(left: Any, right: Any) -> bool:
-    """``left.equals(right)``; events are equal to themselves only."""
+    """``left.equals(right)``."""
     if left is right:
         return True
     return type(left) is type(right) and bool(equality_key(left) == equality_key(right))

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from epl.catalog import Settings
+from epl.functions.enumeration import add_enumeration
 from epl.functions.java_big import add_big_numbers
 from epl.functions.java_math import add_math
 from epl.functions.java_numbers import add_number_classes
@@ -11,14 +13,15 @@ from epl.functions.java_strings import add_strings
 from epl.functions.registry import FunctionRegistry
 
 
-def builtin_functions() -> FunctionRegistry:
-    """A fresh registry of all built-in functions, for a runtime to extend."""
-    return _built().copy()
+def builtin_functions(settings: Settings | None = None) -> FunctionRegistry:
+    """A fresh registry of all built-in functions, for a runtime to extend; time zone, time unit and math context are those of the settings."""
+    return _built(settings or Settings()).copy()
 
 
 @lru_cache(maxsize=8)
-def _built() -> FunctionRegistry:
+def _built(settings: Settings) -> FunctionRegistry:
     registry = FunctionRegistry()
     for family in (add_strings, add_math, add_number_classes, add_big_numbers, add_objects):
         family(registry)
+    add_enumeration(registry, settings.math_context)
     return registry

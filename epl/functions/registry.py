@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from epl.event_types import EventType
-from epl.value_types import ValueType
+from epl.value_types import Scalar, ValueType
 
 
 @attrs.frozen
@@ -48,6 +48,10 @@ class NotConstant:
 NOT_CONSTANT = NotConstant()
 
 
+FIRST_ARGUMENT = Scalar("type of the first argument")
+"""In a LambdaShape: the boxed type of argument 0, which is no lambda (the state of ``aggregate`` has its seed's type)."""
+
+
 @attrs.frozen
 class LambdaShape:
     """What a lambda argument of an enumeration method receives: a type for each of 1..n parameters (element, index, size; or state, element, …)."""
@@ -59,10 +63,12 @@ class LambdaShape:
 class EnumerationSpec:
     """An enumeration method (``where``, ``sumOf``, …) over a collection of elements.
 
-    ``arguments(element, argument_count)``: for each argument a LambdaShape (a lambda is taken; one with fewer parameters too), or None (a plain expression).
-    ``bind(collection, argument_types)``: the result type, given the collection's type and, for each argument, its value type (a lambda's body type).
-    ``make(*constants)``: callable(list of elements or None, *arguments), where a lambda argument is a Python callable of exactly the parameters it was written with
-    (``bound constants[0]`` is the tuple of those counts). Null collections give null unless the method says otherwise.
+    ``arguments(element, argument_count)``: for each argument a LambdaShape (a lambda is taken; one with fewer parameters too), or None (a plain
+    expression). Ask ``mismatch`` first. ``bind(collection, argument_types)``: the result type, given the collection's type and, for each argument, its
+    value type (a lambda's body type); it raises ValueError with Esper's words to refuse.
+    ``make(counts, *constants)``: callable(list of elements or None, *arguments), where a lambda argument is a Python callable of exactly the parameters
+    it was written with; ``counts`` is the tuple of those numbers (0 for plain arguments), which the caller puts in front of the bound constants.
+    Null collections give null.
     """
 
     name: str
@@ -71,6 +77,8 @@ class EnumerationSpec:
     make: Callable[..., Callable[..., Any]]
     signature: str = ""
     summary: str = ""
+    mismatch: Callable[[Sequence[int | None]], str | None] = lambda _written: None
+    """Given, for each argument written, its number of lambda parameters (None: a plain expression): why the method does not take them, in Esper's words."""
 
 
 @attrs.define
