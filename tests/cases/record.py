@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Fill cases with what Esper does: EPL_ORACLE=…/record.py python tests/cases/record.py [FILE …]
 
-A case says only what goes in (CONTRIBUTING.md, "Add a case"); the recorder that the environment variable EPL_ORACLE names (a program that takes
-JSON files of traces and rewrites them with Esper's output) adds what comes out. Without FILE: every case file beside this script. Files are
-written one step a line, so that a change reads well in a diff.
+A case says only what goes in (CONTRIBUTING.md, "Add a case"); the recorder that the environment variable EPL_ORACLE names (a
+program that takes JSON files of traces and rewrites them with Esper's output) adds what comes out. Without FILE: every case file
+beside this script. Files are written one step a line, so that a change reads well in a diff.
 """
+
 from __future__ import annotations
 
 import json

@@ -1,0 +1,154 @@
+"""The ``epl`` command: check, run, explain, replay.
+
+Exit codes: 0; 1 for errors in the input (EPL text, events, traces); 2 for wrong use (options, files that are not there).
+What a sub-command needs is imported when it runs, so that ``epl check`` starts in a blink.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+EXAMPLES = """examples:
+  epl check rules/                                  what a folder of modules would need to run here
+  epl run rules.epl --events trades.csv --type Trade --time ts
+  epl run rules.epl --events script.txt             an EPL Online script (t=t.plus(1 seconds), Trade={symbol='A'})
+  epl explain rules.epl
+  epl replay traces/ --out actual/ --jobs 2
+"""
+
+
+class UsageError(Exception):
+    """Wrong use of the command: exit code 2."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line. Every sub-command's module has ``run(arguments) -> exit code``."""
+    top = argparse.ArgumentParser(
+        prog="epl",
+        description="Esper's event processing language in Python.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_check(commands)
+    _add_run(commands)
+    _add_explain(commands)
+    _add_replay(commands)
+    return top
+
+
+Commands = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def _add_check(commands: Commands) -> None:
+    check = commands.add_parser("check", help="compile modules and print errors as compilers do; a folder gives a porting report")
+    check.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="module files, or folders of .epl files; - reads standard input")
+    check.add_argument(
+        "--with",
+        dest="with_files",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="deploy this module first (schemas); may be repeated",
+    )
+    check.set_defaults(module="runtime.cli.check")
+
+
+def _add_run(commands: Commands) -> None:
+    run = commands.add_parser("run", help="run a module over events from a file")
+    run.add_argument("module_file", type=Path, metavar="MODULE")
+    run.add_argument(
+        "--events",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="JSON lines, CSV, Parquet or an EPL Online script; - reads standard input",
+    )
+    run.add_argument(
+        "--input",
+        choices=("auto", "jsonl", "csv", "parquet", "script"),
+        default="auto",
+        help="what FILE holds (default: by its name and first line)",
+    )
+    run.add_argument(
+        "--type", metavar="NAME", help="event type of every row (default: the column --type-column, else the one type the module declares)"
+    )
+    run.add_argument("--type-column", default="type", metavar="NAME", help="column that holds the event type (default: type)")
+    run.add_argument("--time", metavar="COLUMN", help="column of engine time in ms: the clock walks to it before the row")
+    run.add_argument(
+        "--start", metavar="TIME", help="beginning of time: ms, or yyyy-MM-dd HH:mm:ss.SSS (default: 0; scripts: 2001-01-01 08:00:00.000)"
+    )
+    run.add_argument("--until", metavar="TIME", help="walk the clock to this time after the last event")
+    run.add_argument("--statement", action="append", default=[], metavar="NAME", help="print this statement only; may be repeated")
+    run.add_argument(
+        "--with",
+        dest="with_files",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="deploy this module first; may be repeated",
+    )
+    run.add_argument("--format", choices=("online", "json"), default="online", help="as EPL Online prints, or a JSON line a listener call")
+    run.add_argument("--spark", action="store_true", help="through Spark micro-batches (needs the extra [spark] and Java 17)")
+    run.add_argument(
+        "--batches", type=int, default=10, metavar="N", help="how many micro-batches --spark cuts the input into (default: 10)"
+    )
+    run.add_argument(
+        "--progress",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="progress bar on standard error (default: where it is a terminal)",
+    )
+    run.set_defaults(module="runtime.cli.run")
+
+
+def _add_explain(commands: Commands) -> None:
+    explain = commands.add_parser("explain", help="print the plan of a module's statements")
+    explain.add_argument("module_file", type=Path, metavar="MODULE")
+    explain.add_argument(
+        "--with",
+        dest="with_files",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="deploy this module first; may be repeated",
+    )
+    explain.set_defaults(module="runtime.cli.explain")
+
+
+def _add_replay(commands: Commands) -> None:
+    replay = commands.add_parser("replay", help="execute recorded traces and write what this engine did")
+    replay.add_argument("path", type=Path, metavar="PATH", help="a file or folder of traces, .json or .json.gz")
+    replay.add_argument(
+        "--out", type=Path, metavar="DIR", help="write the traces here, named as they are in PATH (default: JSON to standard output)"
+    )
+    replay.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: 1)")
+    replay.add_argument("--restart", action="store_true", help="snapshot and restore into a new runtime between every two steps")
+    replay.add_argument(
+        "--tier", choices=("row", "batch"), help="row: one event at a time; batch: the events between two other steps as one batch"
+    )
+    replay.add_argument("--spark", action="store_true", help="through Spark micro-batches")
+    replay.add_argument("--limit", type=float, default=60.0, metavar="SECONDS", help="time limit a trace (default: 60)")
+    replay.set_defaults(module="runtime.cli.replay")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit code (argparse itself exits with 2)."""
+    options = parser().parse_args(arguments)
+    try:
+        return int(import_module(options.module).run(options))
+    except UsageError as error:
+        print(f"epl: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    except KeyboardInterrupt:
+        return 130

@@ -1,0 +1,50 @@
+"""``epl replay PATH``: execute traces, write what this engine did."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+
+from runtime.cli import UsageError
+from runtime.cli.progress import Progress
+from runtime.replay_files import Job, Outcome, replay_files, trace_files
+
+
+def run(options: argparse.Namespace) -> int:
+    """0, or 1 where a trace broke off or a file is no trace file; what the steps do is in the traces written, not in the exit code."""
+    if options.tier == "batch":
+        raise UsageError("--tier batch: the batch tier is not there yet; use --tier row")
+    if options.spark:
+        raise UsageError("--spark: traces cannot be replayed through Spark yet; leave the option out")
+    if options.jobs < 1:
+        raise UsageError("--jobs: at least 1")
+    if not options.path.exists():
+        raise UsageError(f"cannot read {options.path}: no such file or folder")
+    files = trace_files(options.path)
+    if not files:
+        raise UsageError(f"no traces (.json, .json.gz) in {options.path}")
+    jobs = [
+        Job(source, options.out / name if options.out else None, options.restart, options.tier, options.limit) for source, name in files
+    ]
+    started = time.monotonic()
+    done: list[Outcome] = []
+    try:
+        with Progress("files", len(jobs), None) as progress:
+            for outcome in replay_files(jobs, options.jobs):
+                done.append(outcome)
+                progress.advance(1)
+    except ValueError as error:
+        print(f"epl replay: {error}", file=sys.stderr)
+        return 1
+    if options.out is None:
+        json.dump([trace for outcome in done for trace in outcome.traces], sys.stdout, ensure_ascii=False, indent=1)
+        print()
+    broken = [f"{name}: {text}" for outcome in done for name, text in outcome.broken]
+    for line in broken:
+        print(f"epl replay: {line}", file=sys.stderr)
+    seconds = time.monotonic() - started
+    replayed = sum(o.replayed for o in done)
+    print(f"{replayed} traces of {len(done)} files replayed in {seconds:.1f} s, {len(broken)} broke off", file=sys.stderr)
+    return 1 if broken else 0

@@ -1,0 +1,278 @@
+"""Replays a trace: executes its steps on this engine and gives the same trace with what this engine did.
+
+A trace is a dict with ``schema``, ``config``, ``start_time`` and ``steps`` (``op``: deploy, event, time, iterate, …). Outputs are put
+into ``out``, ``rows``, ``values`` and ``exception`` of each step, on a deploy step ``statements`` and ``tiers``, on a compile_error
+step ``refused``, ``code`` and ``message``. Nothing is compared here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from epl.errors import EplError
+from epl.plan.statements import SelectPlan
+from runtime.deployment import Deployment
+from runtime.engine import Runtime
+from runtime.rows import Rows
+from runtime.statement import Statement
+from runtime.trace_schema import TraceTypes, add_variant_streams, settings_of, types_of
+from runtime.trace_values import from_json, json_row, json_value
+from windows.event import Event
+
+RESULTS = ("out", "rows", "exception", "refused", "code", "tiers")
+"""What a replay writes anew: recorded values of these never reach the result."""
+
+
+def replay_trace(trace: Mapping[str, Any], *, restart: bool = False, tier: str | None = None) -> dict[str, Any]:
+    """The trace with this engine's output. ``restart``: between every two steps the runtime is replaced by one restored from its snapshot.
+
+    What goes wrong in a step is that step's ``exception``; what goes wrong before the first one is every step's.
+    """
+    try:
+        player = TracePlayer(trace, tier or "row")
+    except EplError as error:
+        return {**trace, "steps": [{**_asked(s), "exception": error.message} for s in trace["steps"]]}
+    steps = []
+    for step in trace["steps"]:
+        if restart:
+            player.restart()
+        steps.append(player.play(step))
+    return {**trace, "steps": steps}
+
+
+def _asked(step: Mapping[str, Any]) -> dict[str, Any]:
+    left_out = (*RESULTS, "values") if step["op"] == "get_variable" else RESULTS
+    return {k: v for k, v in step.items() if k not in left_out}
+
+
+class TracePlayer:
+    """One trace on one runtime."""
+
+    def __init__(self, trace: Mapping[str, Any], tier: str) -> None:
+        self.trace = trace
+        self.tier = tier
+        self.listens_to_all = trace.get("listen") == "all"
+        self.types: TraceTypes = types_of(trace.get("schema", {}))
+        add_variant_streams(trace.get("config", {}), self.types)
+        self.ids: dict[str, str] = {}
+        """The trace's deployment names → this runtime's deployment ids."""
+        self.listening: list[tuple[str, str]] = []
+        """(deployment id, statement name), in order of attachment."""
+        self.calls: list[dict[str, Any]] = []
+        self.errors: list[BaseException] = []
+        self.listeners: dict[tuple[str, str], Any] = {}
+        self.runtime = self._new_runtime()
+
+    def _new_runtime(self) -> Runtime:
+        runtime = Runtime(
+            start_time=self.trace.get("start_time", 0), settings=settings_of(self.trace), tier=self.tier, on_error=self._on_error
+        )
+        for event_type in self.types.event_types.values():
+            runtime.register_type(event_type)
+        for variable in self.trace.get("config", {}).get("variables", ()):
+            value_type = self.types.value_type(variable["type"])
+            runtime.declare_variable(
+                variable["name"], value_type, from_json(variable.get("value"), value_type), constant=bool(variable.get("constant"))
+            )
+        return runtime
+
+    def _on_error(self, error: BaseException, statement: str, event: Event | None) -> None:
+        self.errors.append(error)
+
+    def restart(self) -> None:
+        """Go on in a new runtime, restored from this one's snapshot."""
+        self.runtime = Runtime.restore(self.runtime.snapshot(), on_error=self._on_error)
+        attached, self.listening, self.listeners = self.listening, [], {}
+        for deployment_id, name in attached:
+            self._listen(self.runtime.deployments[deployment_id][name])
+
+    # ------------------------------------------------------------------ steps
+
+    def play(self, step: Mapping[str, Any]) -> dict[str, Any]:
+        """The step with what it did here."""
+        done = _asked(step)
+        self.calls, self.errors = [], []
+        try:
+            action = ACTIONS.get(step["op"])
+            if action is not None:
+                action(self, step, done)
+        except Exception as error:  # noqa: BLE001 - whatever a step raises is its result; the next step goes on
+            done["exception"] = _text(error)
+        if self.errors and "exception" not in done:
+            done["exception"] = _text(self.errors[0])
+        if self.calls:
+            done["out"] = self.calls
+        return done
+
+    def deploy(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+        """Deploy a module; the result says its statements' output columns."""
+        done.pop("statements", None)
+        deployment = self._deploy(step, done)
+        done["statements"] = [
+            {"name": s.name, "type": None if s.plan.body.output_type is None else s.plan.body.output_type.name, "props": s.properties}
+            for s in deployment
+        ]
+        done["tiers"] = {s.name: "row" for s in deployment}
+
+    def _deploy(self, item: Mapping[str, Any], done: dict[str, Any]) -> Deployment:
+        deployment = self.runtime.deploy(item["epl"], name=item.get("deployment_id"), parameters=_parameters(item.get("params", ())))
+        if "deployment" in item:
+            self.ids[item["deployment"]] = deployment.id
+        if self.listens_to_all:
+            for statement in deployment:
+                if isinstance(statement.plan.body, SelectPlan) or statement.plan.kind in ("OnSelect", "OnInsert", "OnSplit"):
+                    self._listen(statement)
+        return deployment
+
+    def rollout(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+        """Several deployments, all or none."""
+        made: list[Deployment] = []
+        try:
+            for item in step["items"]:
+                made.append(self._deploy(item, done))
+        except EplError:
+            for deployment in reversed(made):
+                deployment.undeploy()
+            raise
+
+    def undeploy(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+        if "deployment" in step:
+            deployment_id = self.ids.get(step["deployment"], step["deployment"])
+        else:
+            deployment_id = self.runtime.statement(step["statement"]).deployment_id
+        self.runtime.undeploy(deployment_id)
+        self.listening = [key for key in self.listening if key[0] != deployment_id]
+
+    def undeploy_all(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+        self.runtime.undeploy_all()
+        self.listening = []
+
+    def compile_error(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+        """Whether we refuse it too, and in which words. An error that is none of ours is no refusal."""
+        done.pop("message", None)
+        try:
+            if step.get("kind") == "faf":
+                self.runtime.query(step["epl"])
+            else:
+                self.runtime.compile(step["epl"])
+                if self.listens_to_all:
+                    self.runtime.deploy(step["epl"]).undeploy()
+            done["refused"] = False
+        except EplError as error:
+            done.update(refused=True, code=error.code, message=error.message)
+        except Exception as error:  # noqa: BLE001 - a fault of ours: told, and not counted as a refusal
+            done.update(refused=False, code="internal", message=_text(error))
+
+    def compile(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+        if step.get("kind") != "faf":
+            self.runtime.compile(step["epl"])
+
+    def add_listener(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+        self._listen(self._statement(step))
+
+    def _listen(self, statement: Statement) -> None:
+        key = (statement.deployment_id, statement.name)
+        self.listening.append(key)
+        self.listeners[key] = statement.add_listener(self._collect)
+
+    def _collect(self, new: Rows, old: Rows, statement: Statement, runtime: Runtime) -> None:
+        call: dict[str, Any] = {"statement": statement.name, "deployment": self._name_of(statement.deployment_id)}
+        call["new"] = [json_row(row) for row in new] or None
+        call["old"] = [json_row(row) for row in old] or None
+        self.calls.append(call)
+
+    def _name_of(self, deployment_id: str) -> str:
+        return next((name for name, known in self.ids.items() if known == deployment_id), deployment_id)
+
+    def remove_listener(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+        statement = self._statement(step)
+        key = (statement.deployment_id, statement.name)
+        statement.remove_listener(self.listeners.pop(key))
+        self.listening.remove(key)
+
+    def _statement(self, step: Mapping[str, Any]) -> Statement:
+        if "deployment" not in step:
+            return self.runtime.statement(step["statement"])
+        deployment_id = self.ids.get(step["deployment"], step["deployment"])
+        found = self.runtime.deployments.get(deployment_id)
+        if found is None:
+            raise LookupError(f"no deployment {step['deployment']!r}")
+        return found[step["statement"]]
+
+    # ------------------------------------------------------------------ events and time
+
+    def event(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+        """Send one event; JSON text as text."""
+        if step.get("via") == "json" and "json" in step:
+            self.runtime.send(step["type"], step["json"])
+            return
+        props = step["props"]
+        known = self.types.event_types.get(step["type"])
+        if known is not None and isinstance(props, dict):
+            props = {name: from_json(value, known.type_of(name)) for name, value in props.items()}
+        self.runtime.send(step["type"], props)
+
+    def route(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+        self.runtime.route(step["type"], step["props"])
+
+    def time(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+        self.runtime.advance_time(step["ms"])
+
+    def time_span(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+        self.runtime.advance_time_span(step["ms"], step.get("resolution"))
+
+    # ------------------------------------------------------------------ variables, iterators, queries
+
+    def set_variable(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+        self.runtime.set_variables({v["name"]: v["value"] for v in step["values"]})
+
+    def get_variable(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+        if "name" in step:
+            self.runtime.get_variable(step["name"])
+        else:
+            done["values"] = [{**v, "value": json_value(self.runtime.get_variable(v["name"]), None)} for v in step["values"]]
+
+    def iterate(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+        done["rows"] = [json_row(row) for row in self._statement(step)]
+
+    def faf(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+        done["rows"] = [json_row(row) for row in self.runtime.query(step["epl"])]
+
+    def initialize(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+        """The runtime is made anew."""
+        self.ids, self.listening, self.listeners = {}, [], {}
+        self.runtime = self._new_runtime()
+
+
+Action = Callable[[TracePlayer, Mapping[str, Any], dict[str, Any]], None]
+
+ACTIONS: dict[str, Action] = {
+    "deploy": TracePlayer.deploy,
+    "rollout": TracePlayer.rollout,
+    "undeploy": TracePlayer.undeploy,
+    "undeploy_all": TracePlayer.undeploy_all,
+    "compile_error": TracePlayer.compile_error,
+    "compile": TracePlayer.compile,
+    "add_listener": TracePlayer.add_listener,
+    "remove_listener": TracePlayer.remove_listener,
+    "event": TracePlayer.event,
+    "route": TracePlayer.route,
+    "time": TracePlayer.time,
+    "time_span": TracePlayer.time_span,
+    "set_variable": TracePlayer.set_variable,
+    "get_variable": TracePlayer.get_variable,
+    "iterate": TracePlayer.iterate,
+    "faf": TracePlayer.faf,
+    "initialize": TracePlayer.initialize,
+}
+"""By ``op``; ``async`` steps came from a wall clock and have nothing to execute."""
+
+
+def _text(error: BaseException) -> str:
+    return error.message if isinstance(error, EplError) else f"{type(error).__name__}: {error}"
+
+
+def _parameters(given: Any) -> dict[str | int, Any]:
+    """Values of ``?``: by name or place."""
+    return {p["name"] if "name" in p else p["index"]: p["value"] for p in given}

@@ -1,0 +1,114 @@
+"""Folders of traces: read, replay in several processes with a time limit a trace, write."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import attrs
+
+from runtime.replay import replay_trace
+
+
+class TraceTimeout(BaseException):
+    """A trace took too long. Not an Exception, so that no handler inside the engine takes it for a statement's fault."""
+
+
+@attrs.frozen
+class Job:
+    """One file to replay."""
+
+    source: Path
+    target: Path | None
+    restart: bool = False
+    tier: str | None = None
+    limit: float = 60.0
+
+
+@attrs.frozen
+class Outcome:
+    """What came of one file: traces replayed, those that broke off (name, text), and the traces themselves where no target was given."""
+
+    source: Path
+    replayed: int
+    broken: tuple[tuple[str, str], ...]
+    traces: tuple[dict[str, Any], ...] = ()
+
+
+def trace_files(path: Path) -> list[tuple[Path, Path]]:
+    """(file, path relative to ``path``) of all trace files of a folder, or of the one file."""
+    if path.is_file():
+        return [(path, Path(path.name))]
+    found = sorted(p for p in path.rglob("*") if p.name.endswith((".json", ".json.gz")) and p.name not in ("index.json", "ledger.json"))
+    return [(p, p.relative_to(path)) for p in found]
+
+
+def read_traces(path: Path) -> list[dict[str, Any]]:
+    """The traces of one file, .json or .json.gz: a list of traces, or a single one."""
+    sys.set_int_max_str_digits(0)
+    opener = gzip.open if path.name.endswith(".gz") else open
+    with opener(path, "rt", encoding="utf-8") as handle:
+        found = json.load(handle)
+    if isinstance(found, dict):
+        found = [found]
+    if not isinstance(found, list) or not all(isinstance(t, dict) and "steps" in t for t in found):
+        raise ValueError(f"{path}: a list of traces is expected")
+    return found
+
+
+def write_traces(path: Path, traces: list[dict[str, Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    opener = gzip.open if path.name.endswith(".gz") else open
+    with opener(path, "wt", encoding="utf-8") as handle:
+        json.dump(traces, handle, ensure_ascii=False)
+
+
+def with_limit(seconds: float, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Run ``work``, raising TraceTimeout when it takes longer; without a limit where the platform has no alarms."""
+    if not hasattr(signal, "setitimer"):
+        return work()
+
+    def expired(number: int, frame: FrameType | None) -> None:
+        raise TraceTimeout(f"the trace did not end in {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, expired)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        return work()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def replay_file(job: Job) -> Outcome:
+    """Replay every trace of a file. A trace that breaks off is written with its text as ``error`` and no steps."""
+    done: list[dict[str, Any]] = []
+    broken: list[tuple[str, str]] = []
+    for trace in read_traces(job.source):
+        try:
+            done.append(with_limit(job.limit, lambda: replay_trace(trace, restart=job.restart, tier=job.tier)))  # noqa: B023 - called at once
+        except (Exception, TraceTimeout) as error:  # noqa: BLE001 - one trace must not stop the run; the text is reported
+            text = f"{type(error).__name__}: {error}"
+            broken.append((str(trace.get("id", trace.get("name"))), text))
+            done.append({**trace, "steps": [], "error": text})
+    if job.target is not None:
+        write_traces(job.target, done)
+    return Outcome(job.source, len(done), tuple(broken), () if job.target is not None else tuple(done))
+
+
+def replay_files(jobs: list[Job], processes: int) -> Iterator[Outcome]:
+    """Outcomes as they come, the largest files first; in this process when there is one process only."""
+    ordered = sorted(jobs, key=lambda job: -job.source.stat().st_size)
+    if processes <= 1:
+        yield from map(replay_file, ordered)
+        return
+    with ProcessPoolExecutor(processes) as pool:
+        for future in as_completed([pool.submit(replay_file, job) for job in ordered]):
+            yield future.result()

@@ -1,0 +1,164 @@
+"""A trace's ``schema`` and ``config`` → event types, enums, settings and variables of this engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from epl.catalog import Settings
+from epl.event_types import EventType, Property
+from epl.value_types import OBJECT, ArrayType, ClassType, CollectionType, EnumType, EventOf, MapType, ValueType, named_type
+
+COLLECTIONS = ("Collection", "List", "Set", "Iterable", "ArrayList", "LinkedList", "AbstractList")
+SETTINGS = {
+    "runtime.execution.prioritized": "prioritized",
+    "runtime.execution.precedenceEnabled": "precedence",
+    "runtime.matchRecognize.maxStates": "max_states",
+    "runtime.matchRecognize.maxStatesPreventStart": "max_states_prevent_start",
+    "runtime.patterns.maxSubexpressions": "max_subexpressions",
+    "runtime.patterns.maxSubexpressionPreventStart": "max_subexpressions_prevent_start",
+    "runtime.expression.selfSubselectPreeval": "self_subselect_preeval",
+    "compiler.expression.integerDivision": "integer_division",
+    "compiler.expression.divisionByZeroReturnsNull": "division_by_zero_returns_null",
+    "compiler.expression.udfCache": "udf_cache",
+    "compiler.scripts.enabled": "scripts_enabled",
+    "compiler.viewResources.iterableUnbound": "iterable_unbound",
+    "compiler.language.sortUsingCollator": "sort_using_collator",
+}
+"""Configuration that changes meaning and is taken over as it is; LOWERED ones are words that we write in lower case."""
+LOWERED = {
+    "common.timeSource.timeUnit": "time_unit",
+    "common.eventMeta.classPropertyResolutionStyle": "property_resolution",
+    "common.eventMeta.defaultEventRepresentation": "default_event_representation",
+}
+ZONES = ("runtime.expression.timeZone", "compiler.expression.timeZone")
+SELECTORS = {"ISTREAM_ONLY": "istream", "RSTREAM_ONLY": "rstream", "RSTREAM_ISTREAM_BOTH": "irstream"}
+
+
+def settings_of(trace: Mapping[str, Any]) -> Settings:
+    """The settings that a trace ran under. Traces in which everything listens had everything public as well."""
+    given: Mapping[str, Any] = trace.get("config", {}).get("settings", {})
+    changes: dict[str, Any] = {field: given[path] for path, field in SETTINGS.items() if path in given}
+    changes.update({field: str(given[path]).lower() for path, field in LOWERED.items() if path in given})
+    for path in ZONES:
+        if path in given:
+            changes["time_zone"] = str(given[path])
+    selector = given.get("compiler.streamSelection.defaultStreamSelector")
+    if selector is not None:
+        changes["default_stream_selector"] = SELECTORS[selector]
+    if "compiler.expression.mathContext" in given:
+        changes["math_context"] = _math_context(given["compiler.expression.mathContext"])
+    changes["default_access"] = "public" if trace.get("listen") == "all" else "private"
+    return attrs.evolve(Settings(), **changes)
+
+
+def _math_context(text: Any) -> tuple[int, str]:
+    """``precision=7 roundingMode=HALF_EVEN`` → (7, "HALF_EVEN")."""
+    parts = dict(p.split("=", 1) for p in str(text).split())
+    return int(parts["precision"]), parts["roundingMode"]
+
+
+@attrs.define
+class TraceTypes:
+    """The types that a trace's schema declares, by simple name."""
+
+    event_types: dict[str, EventType]
+    enums: dict[str, EnumType]
+
+    def value_type(self, written: str) -> ValueType:
+        """The type that a simple Java name stands for; unknown classes are opaque.
+
+        >>> str(TraceTypes({}, {}).value_type("Map<String,int[]>"))
+        'Map<String,int[]>'
+        """
+        if written.endswith("[]"):
+            return ArrayType(self.value_type(written[:-2]))
+        if written.endswith(">") and "<" in written:
+            name, inner = written[:-1].split("<", 1)
+            if name.endswith("[]"):
+                return ArrayType(ClassType(name[:-2]))
+            return self._generic(name, [self.value_type(p) for p in split_parameters(inner)])
+        return self._plain(written)
+
+    def _generic(self, name: str, parameters: list[ValueType]) -> ValueType:
+        if name in COLLECTIONS:
+            return CollectionType(parameters[0], name)
+        if name.endswith("Map") and len(parameters) == 2:
+            return MapType(parameters[0], parameters[1])
+        return ClassType(name)
+
+    def _plain(self, name: str) -> ValueType:
+        simple = name.replace("$", ".").rsplit(".", 1)[-1]
+        if simple in self.event_types:
+            return EventOf(self.event_types[simple])
+        if simple in self.enums:
+            return self.enums[simple]
+        if name in COLLECTIONS:
+            return CollectionType(OBJECT, name)
+        if simple in ("Map", "HashMap", "LinkedHashMap"):
+            return MapType(OBJECT, OBJECT)
+        return named_type(name) or ClassType(simple)
+
+
+def split_parameters(text: str) -> list[str]:
+    """Type parameters at the outermost commas.
+
+    >>> split_parameters("String,Map<Integer,int[]>")
+    ['String', 'Map<Integer,int[]>']
+    """
+    parts, depth, start = [], 0, 0
+    for at, letter in enumerate(text):
+        depth += (letter == "<") - (letter == ">")
+        if letter == "," and not depth:
+            parts.append(text[start:at])
+            start = at + 1
+    return [*parts, text[start:]]
+
+
+def types_of(schema: Mapping[str, Any]) -> TraceTypes:
+    """All event types and enums of a trace's schema; types may name one another in any order, themselves included.
+
+    ``class`` entries (Java classes that the EPL names) become bean types too, so that schemas and properties can be made of them.
+    """
+    found = TraceTypes({}, {})
+    for name, entry in schema.items():
+        if entry["kind"] == "enum":
+            found.enums[name] = EnumType(name, tuple(entry["constants"]))
+        elif entry["kind"] == "variant":
+            found.event_types[name] = EventType(name, "variant", {}, any_type=not entry.get("variant_types"))
+        else:
+            kind = "bean" if entry["kind"] == "class" else entry["kind"]
+            found.event_types[name] = EventType(
+                name,
+                kind,
+                {},
+                start_timestamp=entry.get("start_timestamp"),
+                end_timestamp=entry.get("end_timestamp"),
+                open=kind == "map",
+                is_bus=entry["kind"] != "class",
+            )
+    for name, event_type in found.event_types.items():
+        _complete(event_type, schema[name], found)
+    return found
+
+
+def _complete(event_type: EventType, entry: Mapping[str, Any], types: TraceTypes) -> None:
+    indexed, mapped = entry.get("indexed_props", ()), entry.get("mapped_props", ())
+    event_type.properties = {
+        name: Property(name, types.value_type(written), indexed=name in indexed, mapped=name in mapped)
+        for name, written in (entry.get("props") or {}).items()
+    }
+    event_type.supertypes = tuple(types.event_types[s] for s in entry.get("supertypes", ()) if s in types.event_types)
+    event_type.members = tuple(types.event_types[m] for m in entry.get("variant_types", ()) if m in types.event_types)
+
+
+def add_variant_streams(config: Mapping[str, Any], types: TraceTypes) -> None:
+    """Preconfigured variant streams that the schema does not list yet, as far as their member types are there."""
+    for name, entry in config.get("variant_streams", {}).items():
+        members = [types.event_types[m] for m in entry["types"] if m in types.event_types]
+        if name in types.event_types or len(members) != len(entry["types"]):
+            continue
+        shared = {n: p for n, p in members[0].properties.items() if all(m.type_of(n) == p.type for m in members)} if members else {}
+        types.event_types[name] = EventType(name, "variant", shared, members=tuple(members), any_type=entry["variance"] == "ANY")
