@@ -1,0 +1,371 @@
+"""The clauses of select statements, from the select list to ``for``."""
+from __future__ import annotations
+
+from typing import Any
+
+from pyparsing import Opt, ParserElement, ZeroOrMore
+
+from epl import syntax as S
+from epl.grammar.chains import is_row, row
+from epl.grammar.elements import Bound, Element, Kit, Parsed, Source
+from epl.grammar.expressions import Expressions
+from epl.spans import Span
+
+STREAMS = {word: word for word in ("istream", "rstream", "irstream")}
+
+
+class Clauses:
+    """The grammar of clauses; ``select`` is a whole select without insert into, ``subselect`` that of subqueries."""
+
+    def __init__(self, kit: Kit, expressions: Expressions) -> None:
+        self.kit = kit
+        self.expressions = expressions
+        self.expression = expression = expressions.expression
+        self.pattern_source = kit.reference()
+        """Given by the pattern grammar: ``pattern @a [ … ]``."""
+        self.match_recognize = kit.reference()
+        """Given by the row pattern grammar."""
+        self.annotation = annotation(kit)
+        self.where = kit.key("where") + kit.field("where", expression)
+        self.items = kit.fields("items", kit.listed(self._select_item()))
+        self.view, self.views = self._views()
+        self.type_filter = self._type_filter()
+        self.assignments = kit.listed(self._assignment())
+        self.insert_into = self._insert_into()
+        self.stream = self._stream()
+        self.from_ = kit.key("from") + kit.field("from_", self._from())
+        self.group_by = kit.key("group by") + kit.fields("group_by", kit.listed(self._group_element()))
+        self.having = kit.key("having") + kit.field("having", expression)
+        self.order_by = kit.key("order by") + kit.fields("order_by", kit.listed(self._order_item()))
+        self.limit = kit.field("limit", self._limit())
+        self.output = kit.field("output", self._output())
+        self.delivery = kit.field("delivery", self._delivery())
+        self.select_list = kit.key("select") + Opt(self._stream_selector()) + Opt(kit.given("distinct", True, "distinct")) + self.items
+        self.body = self._select_body()
+        self.subselect = self._subselect()
+        expressions.select.define(self.subselect)
+
+    def _stream_selector(self) -> ParserElement:
+        """``istream`` and so on; ``istream()`` is a function."""
+        kit = self.kit
+        selector = kit.field("stream", kit.any_of(STREAMS))
+        return _Unless(kit.source, "istream", ("(", ")"), selector)
+
+    def _select_item(self) -> ParserElement:
+        kit = self.kit
+        alias = kit.key("as") + kit.field("alias", kit.property_name) | kit.field("alias", kit.property_name)
+        marked = kit.key("@") + kit.field("annotation", kit.class_name)
+        plain = kit.field("expression", self.expression) + Opt(marked) + Opt(alias)
+        wildcard = kit.field("expression", kit.convert(lambda found, span: S.Wildcard(span=span), kit.key("*")))
+        stream = kit.field("expression", kit.convert(lambda found, span: S.StreamWildcard(found[0], span=span), kit.property_name + kit.key(". *")))
+        stream = stream + Opt(kit.key("as") + kit.field("alias", kit.property_name))
+        return kit.node(S.SelectItem, _SelectItem(kit.source, wildcard, stream, plain))
+
+    def _views(self) -> tuple[ParserElement, ParserElement]:
+        kit = self.kit
+        arguments = kit.fields("arguments", Opt(self.expressions.parameters))
+        qualified = kit.field("namespace", kit.name) + kit.key(":") + kit.field("name", kit.view_name)
+        view = kit.node(S.View, (kit.ahead(lambda _, after: after.key == ":", qualified, "a data window") | kit.field("name", kit.view_name)) + arguments)
+        old = kit.node(S.View, qualified + arguments)
+        hashed = kit.key("#") + view + ZeroOrMore(kit.key("#") + view)
+        dotted = kit.key(".") + old + ZeroOrMore(kit.key(".") + old)
+        return view, kit.fields("views", Opt(kit.dispatch({"#": hashed, ".": dotted})))
+
+    def _contained(self) -> ParserElement:
+        kit = self.kit
+        select = Opt(kit.key("select") + self.items + kit.key("from"))
+        mark = Opt(kit.key("@") + kit.any_of({"type": None}) + kit.key("(") + kit.field("type_name", kit.type_name) + kit.key(")"))
+        alias = Opt(kit.key("as") + kit.field("alias", kit.name) | kit.field("alias", kit.name))
+        inside = select + kit.field("expression", self.expression) + _Discard(kit.source, mark) + alias + Opt(self.where)
+        return kit.node(S.Contained, kit.key("[") + inside + kit.key("]"))
+
+    def _type_filter(self) -> ParserElement:
+        kit = self.kit
+        filters = Opt(kit.key("(") + kit.fields("filters", Opt(self.expressions.listed)) + kit.key(")"))
+        self.contained = self._contained()
+        contained = kit.fields("contained", ZeroOrMore(self.contained))
+        self.filtered = kit.field("type_name", kit.type_name) + filters
+        return kit.node(S.TypeFilter, self.filtered + contained)
+
+    def _assignment(self) -> ParserElement:
+        kit = self.kit
+        value = kit.key("=") + kit.field("value", self.expression)
+
+        def made(target: S.Expression, span: Span, value: S.Expression | None = None) -> S.Assignment:
+            return S.Assignment(target, value, span=span)
+
+        return kit.node(made, kit.field("target", self.expressions.chain) + Opt(value))
+
+    def _insert_into(self) -> ParserElement:
+        kit = self.kit
+        precedence = kit.key("event-precedence (") + kit.field("precedence", self.expression) + kit.key(")")
+        columns = kit.key("(") + kit.fields("columns", Opt(kit.listed(kit.name))) + kit.key(")")
+        self.precedence = precedence
+        self.insert_columns = columns
+        stream = Opt(kit.field("stream", kit.any_of(STREAMS)))
+        return kit.node(S.InsertInto, kit.key("insert") + stream + kit.key("into") + kit.field("target", kit.type_name) + Opt(precedence) + Opt(columns))
+
+    def _stream(self) -> ParserElement:
+        kit = self.kit
+        annotations = kit.fields("annotations", ZeroOrMore(self.annotation))
+        method_arguments = Opt(kit.key("(") + kit.fields("arguments", Opt(self.expressions.listed)) + kit.key(")"))
+        method = kit.node(S.MethodSource, kit.key("method :") + kit.field("name", kit.type_name) + method_arguments + annotations)
+        metadata = Opt(kit.key("metadatasql") + kit.field("metadata_query", kit.string))
+        sql = kit.node(
+            S.SqlSource, kit.key("sql :") + kit.field("database", kit.name) + kit.key("[") + kit.field("query", kit.string) + metadata + kit.key("]")
+        )
+        by_word = kit.dispatch({"pattern": self.pattern_source, "sql": sql}, self.type_filter)
+        source = kit.ahead(lambda token, after: token.key == "method" and after.key == ":", method, "method") | by_word
+        self.alias = kit.key("as") + kit.field("alias", kit.name) | kit.field("alias", kit.name)
+        unidirectional = kit.given("unidirectional", True, "unidirectional")
+        retain = kit.field("retain", kit.any_of({"retain-union": "union", "retain-intersection": "intersection"}))
+        self.retain = retain
+        return kit.node(S.Stream, kit.field("source", source) + self.views + Opt(self.alias) + Opt(unidirectional) + Opt(retain))
+
+    def _from(self) -> ParserElement:
+        kit = self.kit
+        equal = kit.convert(lambda found, span: tuple(found), self.expressions.chain + kit.key("=") + self.expressions.chain)
+        on = kit.key("on") + kit.fields("on", kit.listed(equal, "and"))
+        outer = kit.field("kind", kit.any_of("left right full")) + kit.key("outer join")
+        inner = Opt(kit.key("inner")) + kit.given("kind", "inner", "join")
+        join = kit.dispatch({"left": outer, "right": outer, "full": outer, "inner": inner, "join": inner})
+        joined = kit.convert(lambda found, span: Bound("join", (found, span)), join + kit.field("stream", self.stream) + Opt(on))
+        comma = kit.convert(lambda found, span: Bound("join", (found, span)), kit.given("kind", "comma", ",") + kit.field("stream", self.stream))
+        return kit.convert(_from, self.stream + ZeroOrMore(kit.dispatch({",": comma}, joined)))
+
+    def _group_element(self) -> ParserElement:
+        kit = self.kit
+        single = kit.convert(lambda found, span: S.GroupElement("expression", tuple(found), span=span), self.expression)
+        combination = kit.convert(
+            lambda found, span: S.GroupElement("combination", found[0].items, span=span), _RowOnly(kit.source, self.expression)
+        )
+        plain = kit.ahead(lambda token, _: token.key == "(" and is_row(kit.source, token.start), combination, "(") | single
+        element = kit.reference()
+        combined = kit.key("(") + kit.fields("items", kit.listed(plain)) + kit.key(")")
+        rollup = kit.node(S.GroupElement, kit.field("kind", kit.any_of("rollup cube")) + combined)
+        nested = kit.dispatch({"rollup": rollup, "cube": rollup}, plain)
+        sets = kit.node(
+            S.GroupElement, kit.key("grouping") + kit.given("kind", "grouping sets", "sets") + kit.key("(") + kit.fields("items", kit.listed(nested)) + kit.key(")")
+        )
+        grouping_sets = kit.ahead(lambda _, after: after.key == "sets", sets, "grouping sets") | plain
+        element.define(kit.dispatch({"rollup": rollup, "cube": rollup, "grouping": grouping_sets}, plain))
+        return element
+
+    def _order_item(self) -> ParserElement:
+        kit = self.kit
+        return kit.node(S.OrderItem, kit.field("expression", self.expression) + Opt(kit.field("descending", kit.any_of({"asc": False, "desc": True}))))
+
+    def _limit(self) -> ParserElement:
+        kit = self.kit
+        amount = _LimitNumber(kit.source, self.expressions)
+
+        def made(rows: S.Expression, span: Span, offset: S.Expression | None = None, second: S.Expression | None = None) -> S.Limit:
+            if second is not None:
+                return S.Limit(second, rows, True, span=span)
+            return S.Limit(rows, offset, span=span)
+
+        second = kit.key(",") + kit.field("second", amount) | kit.key("offset") + kit.field("offset", amount)
+        return kit.node(made, kit.key("limit") + kit.field("rows", amount) + Opt(second))
+
+    def _output(self) -> ParserElement:
+        kit = self.kit
+        timed = kit.field("rate", self.expressions.time_period) + kit.given("unit", "time", _Nothing(kit.source))
+        events = kit.field("rate", _LimitNumber(kit.source, self.expressions)) + kit.given("unit", "events", "events")
+        amount = kit.ahead(lambda _, after: after.key == "events", events, "events") | timed
+        after_timed = kit.field("after", self.expressions.time_period) + kit.given("after_unit", "time", _Nothing(kit.source))
+        after_events = kit.field("after", _LimitNumber(kit.source, self.expressions)) + kit.given("after_unit", "events", "events")
+        after = kit.key("after") + (kit.ahead(lambda _, following: following.key == "events", after_events, "events") | after_timed)
+        then = kit.key("then set")
+        terminated = Opt(kit.key("and") + kit.field("condition", self.expression)) + Opt(then + kit.fields("assignments", self.assignments))
+        when = kit.given("kind", "when", kit.key("when")) + kit.field("condition", self.expression) + Opt(then + kit.fields("assignments", self.assignments))
+        kinds = kit.dispatch(
+            {
+                "every": kit.given("kind", "every", "every") + amount,
+                "at": kit.given("kind", "at", "at") + kit.fields("crontab", self.expressions.crontab),
+                "when": kit.ahead(
+                    lambda _, following: following.key == "terminated", kit.given("kind", "terminated", "when terminated") + terminated, "when terminated"
+                )
+                | when,
+            }
+        )
+        selector = Opt(kit.field("selector", kit.any_of("all first last snapshot")))
+        and_terminated = (
+            kit.given("and_terminated", True, "and when terminated")
+            + Opt(kit.key("and") + kit.field("terminated_condition", self.expression))
+            + Opt(then + kit.fields("terminated_assignments", self.assignments))
+        )
+
+        def made(span: Span, **fields: Any) -> S.Output:
+            return S.Output(**{"kind": "after", **fields}, span=span)
+
+        return kit.node(made, kit.key("output") + Opt(after) + selector + Opt(kinds) + Opt(and_terminated))
+
+    def _delivery(self) -> ParserElement:
+        kit = self.kit
+        keys = kit.key("(") + kit.fields("keys", Opt(self.expressions.listed)) + kit.key(")")
+        return kit.node(S.ForDelivery, kit.key("for") + kit.field("kind", kit.name) + Opt(keys))
+
+    def _select_body(self) -> ParserElement:
+        kit = self.kit
+        match = Opt(kit.field("match_recognize", self.match_recognize))
+        tail = Opt(self.where) + Opt(self.group_by) + Opt(self.having) + Opt(self.output) + Opt(self.order_by) + Opt(self.limit)
+        return self.select_list + Opt(self.from_) + match + tail + Opt(self.delivery)
+
+    def _subselect(self) -> ParserElement:
+        """``select [distinct] … from one stream [where] [group by] [having]``."""
+        kit = self.kit
+        source = kit.node(S.Stream, kit.field("source", self.type_filter) + self.views + Opt(self.alias) + Opt(self.retain))
+        from_ = kit.key("from") + kit.field("from_", kit.convert(lambda found, span: S.From(tuple(found), span=span), source))
+        head = kit.key("select") + Opt(kit.given("distinct", True, "distinct")) + self.items
+        return kit.node(S.Select, head + from_ + Opt(self.where) + Opt(self.group_by) + Opt(self.having))
+
+
+def _from(found: list[Any], span: Span) -> S.From:
+    streams, joins = [found[0]], []
+    for bound in found[1:]:
+        fields, join_span = bound.value
+        values = dict(fields)
+        streams.append(values.pop("stream"))
+        joins.append(S.Join(**values, span=join_span))
+    return S.From(tuple(streams), tuple(joins), span=span)
+
+
+def annotation(kit: Kit) -> ParserElement:
+    """``@Name``, ``@Name(value)``, ``@Name(a = 1, b = {…})``."""
+    value = kit.reference()
+    result = kit.reference()
+    array = kit.convert(lambda found, span: Bound("array", tuple(found)), kit.key("{") + Opt(kit.listed(value)) + kit.key("}"))
+    value.define(_AnnotationValue(kit.source, array, result))
+    pair = kit.convert(lambda found, span: (found[0], _plain(found[1])), kit.property_name + kit.key("=") + value)
+    single = kit.convert(lambda found, span: ("value", _plain(found[0])), value)
+    inside = kit.ahead(lambda _, after: after.key == "=", kit.listed(pair), "an attribute") | single
+    values = kit.key("(") + kit.fields("values", Opt(inside)) + kit.key(")")
+    result.define(kit.node(S.Annotation, kit.key("@") + kit.field("name", kit.type_name) + Opt(values)))
+    return result
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Bound):
+        assert isinstance(value.value, tuple)
+        return tuple(_plain(item) for item in value.value)
+    return value.value if isinstance(value, S.Literal) else value
+
+
+class _AnnotationValue(Element):
+    """A literal, an array, an annotation or a constant's name."""
+
+    def __init__(self, source: Source, array: ParserElement, inner: ParserElement) -> None:
+        super().__init__(source)
+        self.array = array
+        self.inner = inner
+        self.kit = Kit(source)
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        token = self.source.at[loc]
+        if token.key == "{":
+            return self.array._parse(instring, loc, do_actions)
+        if token.key == "@":
+            return self.inner._parse(instring, loc, do_actions)
+        if token.kind in ("string", "integer", "float") or token.key in ("-", "+", "null", "true", "false"):
+            return _constant(self.source, loc, self)
+        end, tokens = self.kit.type_name._parse(instring, loc, do_actions)
+        return end, [S.EnumConstant(tokens[0], span=Span(token.start, end))]
+
+
+def _constant(source: Source, loc: int, element: Element) -> Parsed:
+    from epl.grammar.literals import WORDS, number, string_literal
+
+    token = source.at[loc]
+    if token.kind == "string":
+        return token.end, [string_literal(token)]
+    if token.key in WORDS:
+        value, kind = WORDS[token.key]
+        return token.end, [S.Literal(value, kind, span=token.span)]  # type: ignore[arg-type]
+    sign = ""
+    if token.key in ("-", "+"):
+        sign, token = token.key, source.at[token.end]
+    if token.kind not in ("integer", "float"):
+        source.fail(loc, token, "a constant", element)
+    return token.end, [number(token, sign)]
+
+
+class _LimitNumber(Element):
+    """A whole number, a variable's name or a substitution parameter."""
+
+    def __init__(self, source: Source, expressions: Expressions) -> None:
+        super().__init__(source)
+        self.chain = expressions.chain
+        self.substitution = expressions.substitution
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        token = self.source.at[loc]
+        if token.kind in ("integer", "float") or token.key in ("-", "+"):
+            return _constant(self.source, loc, self)
+        if token.key == "?":
+            return self.substitution._parse(instring, loc, do_actions)
+        if token.kind not in ("word", "quoted"):
+            self.source.fail(loc, token, "a number", self)
+        return self.chain._parse(instring, loc, do_actions)
+
+
+class _RowOnly(Element):
+    """``(a, b)`` or ``()`` as a Row."""
+
+    def __init__(self, source: Source, expression: ParserElement) -> None:
+        super().__init__(source)
+        self.expression = expression
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        loc, found = row(self.source, self.expression, loc)
+        return loc, [found]
+
+
+class _Nothing(Element):
+    """Matches everywhere, without consuming."""
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        return loc, []
+
+
+class _Discard(Element):
+    """Keeps only the bound fields of what the element yields."""
+
+    def __init__(self, source: Source, element: ParserElement) -> None:
+        super().__init__(source)
+        self.element = element
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        loc, tokens = self.element._parse(instring, loc, do_actions)
+        return loc, [token for token in tokens if isinstance(token, Bound)]
+
+
+class _Unless(Element):
+    """The element, unless the word with these two tokens behind it stands here."""
+
+    def __init__(self, source: Source, word: str, behind: tuple[str, str], element: ParserElement) -> None:
+        super().__init__(source)
+        self.word, self.behind, self.element = word, behind, element
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        at = self.source.at
+        token = at[loc]
+        if token.key == self.word and at[token.end].key == self.behind[0] and at[at[token.end].end].key == self.behind[1]:
+            self.source.fail(loc, token, "an expression", self)
+        return self.element._parse(instring, loc, do_actions)
+
+
+class _SelectItem(Element):
+    """``*``, ``s.*`` or an expression, told apart by the next tokens."""
+
+    def __init__(self, source: Source, wildcard: ParserElement, stream: ParserElement, plain: ParserElement) -> None:
+        super().__init__(source)
+        self.wildcard, self.stream, self.plain = wildcard, stream, plain
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        at = self.source.at
+        token = at[loc]
+        if token.key == "*":
+            return self.wildcard._parse(instring, loc, do_actions)
+        if token.kind != "end" and at[token.end].key == "." and at[at[token.end].end].key == "*":
+            return self.stream._parse(instring, loc, do_actions)
+        return self.plain._parse(instring, loc, do_actions)

@@ -1,0 +1,149 @@
+"""Expression, script and dataflow declarations."""
+from __future__ import annotations
+
+from typing import Any
+
+from pyparsing import Opt, ParserElement, ZeroOrMore
+
+from epl import syntax as S
+from epl.grammar.chains import is_property_name
+from epl.grammar.clauses import Clauses
+from epl.grammar.elements import Bound, Element, Kit, Parsed, Source
+from epl.spans import Span
+
+
+class Declarations:
+    """``expression`` is a declaration (behind ``create`` too), ``dataflow`` the rest of ``create dataflow …``."""
+
+    def __init__(self, kit: Kit, clauses: Clauses) -> None:
+        self.kit = kit
+        self.clauses = clauses
+        self.schema = kit.reference()
+        """``schema …`` behind ``create``; given by the statements."""
+        self.expression = self._expression()
+        self.dataflow = self._dataflow()
+
+    def _expression(self) -> ParserElement:
+        kit, clauses = self.kit, self.clauses
+        names = kit.fields("parameters", kit.key("(") + Opt(kit.listed(kit.property_name)) + kit.key(")"))
+        name_list = kit.key("(") + Opt(kit.listed(kit.property_name)) + kit.key(")")
+        body = kit.field("body", clauses.expressions.subquery) | kit.field("body", clauses.expression)
+        body = kit.dispatch({"(": body}, kit.field("body", clauses.expression))
+        arrow = kit.fields("parameters", name_list | kit.property_name) + kit.key("=>")
+        lambda_body = kit.key("{") + _LambdaBody(kit.source, arrow, body) + kit.key("}")
+        alias = kit.given("alias", True, kit.any_of({"alias": None}) + kit.key("for")) + kit.key("{") + body + kit.key("}")
+        dialect = kit.ahead(lambda _, after: after.key == ":", kit.field("dialect", kit.name) + kit.key(":"), "a script dialect")
+        script = _Script(kit.source)
+        typed = kit.field("return_type", clauses.expressions.type_name)
+        named = kit.field("name", kit.name)
+        tail = kit.dispatch({"{": lambda_body, "[": kit.field("script", script), "alias": alias})
+        head = _DeclarationHead(kit.source, typed, dialect, named)
+        annotations = kit.fields("annotations", ZeroOrMore(clauses.annotation))
+        return kit.node(S.Declaration, kit.key("expression") + head + Opt(names) + annotations + tail)
+
+    def _dataflow(self) -> ParserElement:
+        """``dataflow Name operator operator …``; the operators are read, and kept as text."""
+        kit, clauses = self.kit, self.clauses
+        type_argument = kit.reference()
+        type_argument.define(kit.key("?") | kit.type_name + Opt(kit.key("<") + kit.listed(type_argument) + kit.key(">")))
+        port = kit.name + Opt(kit.key("<") + kit.listed(type_argument) + kit.key(">"))
+        stream = kit.key("(") + kit.listed(kit.name) + kit.key(")") | kit.name
+        inputs = kit.key("(") + Opt(kit.listed(stream + Opt(kit.key("as") + kit.name))) + kit.key(")")
+        outputs = kit.key("->") + kit.listed(port)
+        value = kit.reference()
+        pair = (kit.property_name | kit.string) + (kit.key(":") | kit.key("=")) + value
+        settings = kit.key("{") + Opt(kit.listed(pair) + Opt(kit.key(","))) + kit.key("}")
+        json_array = kit.key("[") + Opt(kit.listed(value)) + kit.key("]")
+        selected = kit.key("(") + kit.key("select") + _SkipTo(kit.source)
+        by_first = kit.dispatch({"{": settings, "[": json_array}, clauses.expression)
+        value.define(kit.ahead(lambda token, after: token.key == "(" and after.key == "select", selected, "(select") | by_first)
+        operator = ZeroOrMore(clauses.annotation) + (kit.key("select") | kit.name) + Opt(inputs) + Opt(outputs) + settings
+        schema = kit.key("create") + self.schema + kit.key(",")
+        operators = kit.convert(_text(kit.source), ZeroOrMore(kit.dispatch({"create": schema}, operator)))
+        return kit.node(S.CreateDataflow, kit.key("dataflow") + kit.field("name", kit.name) + Opt(kit.key("as")) + kit.field("source", operators))
+
+
+def _text(source: Source) -> Any:
+    return lambda found, span: source.tokens.text[span.start : span.end]
+
+
+class _SkipTo(Element):
+    """Everything up to the bracket that closes the one before, and that bracket."""
+
+    def __init__(self, source: Source, closing: str = ")") -> None:
+        super().__init__(source)
+        self.closing = closing
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        at = self.source.at
+        depth = 0
+        while True:
+            token = at[loc]
+            if token.kind == "end":
+                self.source.fail(loc, token, self.closing, self)
+            if token.key == self.closing and not depth:
+                return token.end, []
+            depth += (token.key in ("(", "[", "{", "-[")) - (token.key in (")", "]", "}"))
+            loc = token.end
+
+
+class _Script(Element):
+    """``[ text ]``: yields the text as written."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.rest = _SkipTo(source, "]")
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        start = self.source.at[loc].end
+        loc, _ = self.rest._parse(instring, start, do_actions)
+        return loc, [instring[start : loc - 1]]
+
+
+class _LambdaBody(Element):
+    """``x => body``, ``(x, y) => body`` or a body alone."""
+
+    def __init__(self, source: Source, arrow: ParserElement, body: ParserElement) -> None:
+        super().__init__(source)
+        self.arrow, self.body = arrow, body
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        found: list[Any] = []
+        if self._has_arrow(loc):
+            loc, tokens = self.arrow._parse(instring, loc, do_actions)
+            found.extend(tokens)
+        loc, tokens = self.body._parse(instring, loc, do_actions)
+        return loc, [*found, *tokens]
+
+    def _has_arrow(self, loc: int) -> bool:
+        at = self.source.at
+        token = at[loc]
+        if token.key == "(":
+            token = at[token.end]
+            while is_property_name(token) or token.key == ",":
+                token = at[token.end]
+            return token.key == ")" and at[token.end].key == "=>"
+        return token.kind != "end" and at[token.end].key == "=>"
+
+
+class _DeclarationHead(Element):
+    """``[return type] [dialect:] name``: a type stands in front when a name follows what reads as one."""
+
+    def __init__(self, source: Source, typed: ParserElement, dialect: ParserElement, named: ParserElement) -> None:
+        super().__init__(source)
+        self.typed, self.dialect, self.named = typed, dialect, named
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        at = self.source.at
+        found: list[Bound] = []
+        following = at[at[loc].end] if at[loc].kind != "end" else at[loc]
+        is_alias = following.key == "alias" and at[following.end].key == "for"
+        is_script = following.key == "[" and at[following.end].key not in ("]", "primitive")
+        if following.key not in ("(", "{", ":") and not is_alias and not is_script:
+            loc, tokens = self.typed._parse(instring, loc, do_actions)
+            found.extend(tokens)
+        if at[loc].kind != "end" and at[at[loc].end].key == ":":
+            loc, tokens = self.dialect._parse(instring, loc, do_actions)
+            found.extend(tokens)
+        loc, tokens = self.named._parse(instring, loc, do_actions)
+        return loc, [*found, *tokens]

@@ -1,0 +1,340 @@
+"""The pyparsing elements that EPL's grammar is made of: words, symbols and names that match whole tokens, and nodes built from named fields.
+
+Every element here reads tokens from the `Source` it was made with, whose offsets are those of the text: they compose with pyparsing's own (``+``, ``|``,
+``Opt``, ``ZeroOrMore``). What an element yields are syntax nodes, plain values, or `Bound` values that the enclosing `Node` takes as its fields.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, NoReturn
+
+from pyparsing import ParseException, ParserElement
+
+from epl.errors import EplValidationError
+from epl.grammar.lexis import RESERVED, RESERVED_FOR_NAMES, RESERVED_FOR_TYPES, RESERVED_FOR_VIEWS, Token, Tokens, name_of, string_value
+from epl.spans import Span
+
+Parsed = tuple[int, Any]
+
+
+class Source:
+    """The text in hand, and the furthest place where it did not go on, with what was expected there."""
+
+    def __init__(self) -> None:
+        self.reset(Tokens(""))
+
+    def reset(self, tokens: Tokens) -> None:
+        self.tokens = tokens
+        self.at = tokens.at
+        self.furthest = 0
+        self.expected: list[str] = []
+        self.refused: EplValidationError | None = None
+
+    def fail(self, offset: int, token: Token, expected: str, element: ParserElement) -> NoReturn:
+        """Note what was expected at the token, and let pyparsing try what else there is."""
+        if token.start > self.furthest:
+            self.furthest = token.start
+            self.expected = [expected]
+        elif token.start == self.furthest:
+            self.expected.append(expected)
+        raise ParseException(self.tokens.text, offset, expected, element)
+
+    def refuse(self, message: str, span: Span, hint: str | None = None) -> None:
+        """Note that the text is EPL and yet means nothing; raised once the whole text is known to be EPL."""
+        if self.refused is None:
+            self.refused = EplValidationError(message, span=span, text=self.tokens.text, hint=hint)
+
+
+class Element(ParserElement):
+    """An element that matches whole tokens: space and comments never need skipping."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__()
+        self.source = source
+        self.skipWhitespace = False
+        self.callPreparse = False
+        self.mayIndexError = False
+
+    def _generateDefaultName(self) -> str:  # noqa: N802 (pyparsing's name)
+        return type(self).__name__
+
+    def preParse(self, instring: str, loc: int) -> int:  # noqa: N802
+        return loc
+
+
+class Key(Element):
+    """A keyword or a symbol; yields nothing."""
+
+    def __init__(self, source: Source, key: str) -> None:
+        super().__init__(source)
+        self.key = key
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        token = self.source.at[loc]
+        if token.key != self.key:
+            self.source.fail(loc, token, self.key, self)
+        return token.end, []
+
+
+class AnyOf(Element):
+    """One of several keywords or symbols; yields what the mapping gives for it."""
+
+    def __init__(self, source: Source, values: Mapping[str, object]) -> None:
+        super().__init__(source)
+        self.values = values
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        token = self.source.at[loc]
+        if token.key not in self.values:
+            self.source.fail(loc, token, "|".join(self.values), self)
+        return token.end, [self.values[token.key]]
+
+
+class Identifier(Element):
+    """A name; yields it without backticks. ``reserved``: the words it may not be."""
+
+    def __init__(self, source: Source, reserved: frozenset[str]) -> None:
+        super().__init__(source)
+        self.reserved = reserved
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        token = self.source.at[loc]
+        if token.kind == "word" and token.key not in self.reserved or token.kind == "quoted":
+            return token.end, [name_of(token)]
+        self.source.fail(loc, token, "an identifier", self)
+
+
+class DottedName(Element):
+    """``a.b.c``: yields one string. Ahead of ``a.b:c`` it stops before ``.b`` (an old-style view follows)."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        at = self.source.at
+        token = at[loc]
+        names: list[str] = []
+        while True:
+            if not (token.kind == "word" and token.key not in RESERVED_FOR_TYPES or token.kind == "quoted"):
+                self.source.fail(loc, token, "an identifier", self)
+            names.append(token.text if token.kind == "word" else _requoted(token))
+            loc = token.end
+            dot = at[loc]
+            if dot.key != ".":
+                break
+            token = at[dot.end]
+            if token.kind == "word" and at[token.end].key == ":":
+                break
+        return loc, [".".join(names)]
+
+
+def _requoted(token: Token) -> str:
+    """A quoted name keeps its backticks only where it holds a dot, so that the dotted name stays readable as parts."""
+    return token.text if "." in token.text else name_of(token)
+
+
+class StringLiteral(Element):
+    """A string; yields what it holds."""
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        token = self.source.at[loc]
+        if token.kind != "string":
+            self.source.fail(loc, token, "a string literal", self)
+        return token.end, [string_value(token)]
+
+
+class ClassText(Element):
+    """The text between triple quotes."""
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        token = self.source.at[loc]
+        if token.kind != "class text":
+            self.source.fail(loc, token, "a triple-quoted class text", self)
+        return token.end, [token.text[3:-3]]
+
+
+class Reference(Element):
+    """Stands for an element that is given later, by ``define``."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self.target: ParserElement | None = None
+
+    def define(self, target: ParserElement) -> None:
+        self.target = target
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        assert self.target is not None
+        return self.target._parse(instring, loc, do_actions)
+
+
+class Dispatch(Element):
+    """Chooses by the next token alone; ``otherwise`` where the mapping has nothing for it."""
+
+    def __init__(self, source: Source, choices: Mapping[str, ParserElement], otherwise: ParserElement | None = None) -> None:
+        super().__init__(source)
+        self.choices = choices
+        self.otherwise = otherwise
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        token = self.source.at[loc]
+        chosen = self.choices.get(token.key, self.otherwise)
+        if chosen is None:
+            self.source.fail(loc, token, "|".join(self.choices), self)
+        return chosen._parse(instring, loc, do_actions)
+
+
+class Ahead(Element):
+    """Tries ``element`` only where ``test`` holds of the next token and the one after it; so nothing is ever parsed twice."""
+
+    def __init__(self, source: Source, test: Callable[[Token, Token], bool], element: ParserElement, expected: str) -> None:
+        super().__init__(source)
+        self.test = test
+        self.element = element
+        self.expected = expected
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        token = self.source.at[loc]
+        if token.kind == "end" or not self.test(token, self.source.at[token.end]):
+            self.source.fail(loc, token, self.expected, self)
+        return self.element._parse(instring, loc, do_actions)
+
+
+class Listed(Element):
+    """``item, item, …``: yields every item's tokens."""
+
+    def __init__(self, source: Source, item: ParserElement, separator: str = ",", least: int = 1) -> None:
+        super().__init__(source)
+        self.item = item
+        self.separator = separator
+        self.least = least
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        at, parse = self.source.at, self.item._parse
+        loc, tokens = parse(instring, loc, do_actions)
+        found = list(tokens)
+        while at[loc].key == self.separator:
+            loc, tokens = parse(instring, at[loc].end, do_actions)
+            found.extend(tokens)
+        if len(found) < self.least:
+            self.source.fail(loc, at[loc], self.separator, self)
+        return loc, found
+
+
+# ------------------------------------------------------------------ building nodes
+
+
+class Bound(NamedTuple):
+    """A value on its way to the field of the node around it."""
+
+    field: str
+    value: object
+
+
+class Field(Element):
+    """Binds what the element yields to a field: its one value, or with ``many`` a tuple of all."""
+
+    def __init__(self, source: Source, field: str, element: ParserElement, many: bool = False) -> None:
+        super().__init__(source)
+        self.field = field
+        self.element = element
+        self.many = many
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        loc, tokens = self.element._parse(instring, loc, do_actions)
+        return loc, [Bound(self.field, tuple(tokens) if self.many else tokens[0])]
+
+
+class Given(Element):
+    """Binds a fixed value to a field where the element matches: flags."""
+
+    def __init__(self, source: Source, field: str, value: object, element: ParserElement) -> None:
+        super().__init__(source)
+        self.field = field
+        self.value = value
+        self.element = element
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        loc, _ = self.element._parse(instring, loc, do_actions)
+        return loc, [Bound(self.field, self.value)]
+
+
+class Node(Element):
+    """Makes ``make(**fields, span=…)`` of the fields bound inside."""
+
+    def __init__(self, source: Source, make: Callable[..., object], element: ParserElement) -> None:
+        super().__init__(source)
+        self.make = make
+        self.element = element
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        start = self.source.at[loc].start
+        loc, tokens = self.element._parse(instring, loc, do_actions)
+        return loc, [self.make(**dict(iter(tokens)), span=Span(start, loc))]
+
+
+class Convert(Element):
+    """Makes one value of what the element yields: ``make(list of tokens, span)``."""
+
+    def __init__(self, source: Source, make: Callable[[list[Any], Span], object], element: ParserElement) -> None:
+        super().__init__(source)
+        self.make = make
+        self.element = element
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        start = self.source.at[loc].start
+        loc, tokens = self.element._parse(instring, loc, do_actions)
+        return loc, [self.make(list(tokens), Span(start, loc))]
+
+
+class Kit:
+    """Makes elements over one source, by short names, so that a grammar reads like one."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._keys: dict[str, Key] = {}
+        self.property_name = Identifier(source, RESERVED)
+        self.class_name = Identifier(source, RESERVED_FOR_TYPES)
+        self.name = Identifier(source, RESERVED_FOR_NAMES)
+        self.view_name = Identifier(source, RESERVED_FOR_VIEWS)
+        self.any_name = Identifier(source, frozenset())
+        self.type_name = DottedName(source)
+        self.string = StringLiteral(source)
+
+    def key(self, words: str) -> ParserElement:
+        """One keyword or symbol, or several in a row."""
+        elements = [self._keys.setdefault(word, Key(self.source, word)) for word in words.split()]
+        result: ParserElement = elements[0]
+        for element in elements[1:]:
+            result = result + element
+        return result
+
+    def any_of(self, values: Mapping[str, object] | str) -> ParserElement:
+        return AnyOf(self.source, {word: word for word in values.split()} if isinstance(values, str) else values)
+
+    def field(self, field: str, element: ParserElement) -> ParserElement:
+        return Field(self.source, field, element)
+
+    def fields(self, field: str, element: ParserElement) -> ParserElement:
+        return Field(self.source, field, element, many=True)
+
+    def given(self, field: str, value: object, element: ParserElement | str) -> ParserElement:
+        return Given(self.source, field, value, self.key(element) if isinstance(element, str) else element)
+
+    def node(self, make: Callable[..., object], element: ParserElement) -> ParserElement:
+        return Node(self.source, make, element)
+
+    def convert(self, make: Callable[[list[Any], Span], object], element: ParserElement) -> ParserElement:
+        return Convert(self.source, make, element)
+
+    def listed(self, item: ParserElement, separator: str = ",", least: int = 1) -> ParserElement:
+        return Listed(self.source, item, separator, least)
+
+    def dispatch(self, choices: Mapping[str, ParserElement], otherwise: ParserElement | None = None) -> ParserElement:
+        return Dispatch(self.source, choices, otherwise)
+
+    def ahead(self, test: Callable[[Token, Token], bool], element: ParserElement, expected: str) -> ParserElement:
+        return Ahead(self.source, test, element, expected)
+
+    def reference(self) -> Reference:
+        return Reference(self.source)

@@ -1,0 +1,114 @@
+"""Module files: statements between semicolons, behind ``module``, ``uses`` and ``import``."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+from typing import Any
+
+from pyparsing import ParseBaseException, ParserElement
+
+from epl import syntax as S
+from epl.errors import EplSyntaxError
+from epl.grammar.elements import Kit, Source
+from epl.grammar.lexis import Token, Tokens
+from epl.grammar.mistakes import incorrect_syntax
+from epl.grammar.statements import Statements
+from epl.spans import Span
+
+
+class Grammar:
+    """EPL's grammar, made once; one text at a time is read with it."""
+
+    def __init__(self) -> None:
+        self._source = Source()
+        self._statements = Statements(Kit(self._source))
+        self._lock = Lock()
+
+    def module(self, text: str) -> S.Module:
+        return self._read(text, self._module)
+
+    def statement(self, text: str) -> S.Statement:
+        return self._read(text, lambda: self._alone(self._statements.statement))
+
+    def query(self, text: str) -> S.Statement:
+        return self._read(text, lambda: self._alone(self._statements.query))
+
+    def expression(self, text: str) -> S.Expression:
+        return self._read(text, lambda: self._alone(self._statements.expression))
+
+    def _read(self, text: str, reading: Callable[[], Any]) -> Any:
+        with self._lock:
+            source = self._source
+            source.reset(Tokens(text))
+            try:
+                found = reading()
+            except ParseBaseException:
+                raise incorrect_syntax(source) from None
+            except RecursionError:
+                token = source.at.get(source.furthest, source.tokens.end)
+                raise EplSyntaxError(f"Incorrect syntax near '{token.text}', nested too deeply", span=token.span, text=text) from None
+            finally:
+                refused = source.refused
+                source.reset(Tokens(""))
+            if refused is not None:
+                raise refused
+            return found
+
+    def _one(self, element: ParserElement, loc: int) -> tuple[int, Any]:
+        loc, tokens = element._parse(self._source.tokens.text, loc, True)
+        return loc, tokens[0]
+
+    def _alone(self, element: ParserElement) -> Any:
+        """The element and nothing behind it but a semicolon."""
+        loc, found = self._one(element, 0)
+        end = self._source.at[loc]
+        if end.key == ";":
+            end = self._source.at[end.end]
+        self._end(end)
+        return found
+
+    def _end(self, token: Token) -> None:
+        if token.kind != "end":
+            self._source.fail(token.start, token, "end of input", self._statements.expression)
+
+    def _module(self) -> S.Module:
+        source = self._source
+        at, text = source.at, source.tokens.text
+        fields: dict[str, Any] = {"uses": (), "imports": ()}
+        statements: list[S.Statement] = []
+        loc = 0
+        while at[loc].kind != "end":
+            token = at[loc]
+            if token.key == ";":
+                loc = token.end
+                continue
+            if not statements and token.key in ("module", "uses", "import") and at[token.end].kind in ("word", "quoted"):
+                loc = self._header(token, fields)
+            else:
+                loc, statement = self._one(self._statements.statement, loc)
+                statements.append(statement)
+            token = at[loc]
+            if token.key != ";":
+                self._end(token)
+        return S.Module(tuple(statements), **fields, text=text, span=Span(0, len(text)))
+
+    def _header(self, keyword: Token, fields: dict[str, Any]) -> int:
+        """``module a.b;``, ``uses a.b;``, ``import a.b.*;``: any words."""
+        at = self._source.at
+        token = at[keyword.end]
+        start = token.start
+        loc = token.end
+        while at[loc].kind != "end" and at[loc].key != ";":
+            token = at[loc]
+            if token.key not in (".", "*", "$") and token.kind not in ("word", "quoted"):
+                self._source.fail(loc, token, ";", self._statements.expression)
+            loc = token.end
+        name = self._source.tokens.text[start:loc]
+        if keyword.key == "module":
+            fields["name"] = name
+        else:
+            field = "uses" if keyword.key == "uses" else "imports"
+            fields[field] = (*fields[field], name)
+        return loc
+
+

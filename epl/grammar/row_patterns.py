@@ -1,0 +1,104 @@
+"""``match_recognize ( … )``."""
+from __future__ import annotations
+
+from typing import Any
+
+from pyparsing import Opt, ParserElement, ZeroOrMore
+
+from epl import syntax as S
+from epl.grammar.clauses import Clauses
+from epl.grammar.elements import Element, Kit, Parsed, Source
+from epl.spans import Span
+
+_SKIPS = {"past last row", "to next row", "to current row"}
+
+
+def match_recognize(kit: Kit, clauses: Clauses) -> ParserElement:
+    """The clause as a whole; its parts stand in fixed order."""
+    expression = clauses.expression
+    measure = kit.node(S.SelectItem, kit.field("expression", expression) + Opt(kit.key("as") + Opt(kit.field("alias", kit.name)) | kit.field("alias", kit.name)))
+    partition = Opt(kit.key("partition by") + kit.fields("partition_by", kit.listed(expression)))
+    skip = Opt(kit.key("after") + kit.key("match skip") + kit.field("skip", _skip(kit)))
+    interval = kit.key("interval") + kit.field("interval", clauses.expressions.time_or_expression) + Opt(kit.given("or_terminated", True, "or terminated"))
+    definition = kit.convert(lambda found, span: tuple(found), kit.name + kit.key("as") + expression)
+    define = Opt(kit.key("define") + kit.fields("defines", kit.listed(definition)))
+    measures = kit.key("measures") + kit.fields("measures", kit.listed(measure))
+    pattern = kit.key("pattern (") + kit.field("pattern", row_pattern(kit, expression)) + kit.key(")")
+    matches = Opt(kit.given("all_matches", True, "all matches"))
+    return kit.node(
+        S.MatchRecognize, kit.key("match_recognize (") + partition + measures + matches + skip + pattern + Opt(interval) + define + kit.key(")")
+    )
+
+
+def _skip(kit: Kit) -> ParserElement:
+    def made(found: list[Any], span: Span) -> str:
+        words = " ".join(found).lower()
+        if words not in _SKIPS:
+            message = "Match-recognize AFTER clause must be either AFTER MATCH SKIP TO LAST ROW or AFTER MATCH SKIP TO NEXT ROW or AFTER MATCH SKIP TO CURRENT ROW"
+            kit.source.refuse(message, span, "past last row, to next row or to current row")
+        return words
+
+    return kit.convert(made, kit.any_name + kit.any_name + kit.any_name)
+
+
+def row_pattern(kit: Kit, expression: ParserElement) -> ParserElement:
+    """Alternation of concatenations of repeated atoms."""
+    pattern = kit.reference()
+    permute_items = kit.listed(pattern)
+    permutation = kit.convert(lambda found, span: S.RowPermutation(tuple(found), span=span), kit.key("match_recognize_permute (") + permute_items + kit.key(")"))
+    variable = kit.convert(lambda found, span: S.RowVariable(found[0], span=span), kit.name)
+    group = kit.key("(") + pattern + kit.key(")")
+    atom = kit.dispatch({"(": group, "match_recognize_permute": permutation}, variable)
+    repeated = _Repeated(kit.source, atom, expression)
+    concatenation = kit.convert(lambda found, span: found[0] if len(found) == 1 else S.RowConcatenation(tuple(found), span=span), repeated + ZeroOrMore(repeated))
+    pattern.define(kit.convert(lambda found, span: found[0] if len(found) == 1 else S.RowAlternation(tuple(found), span=span), kit.listed(concatenation, "|")))
+    return pattern
+
+
+class _Repeated(Element):
+    """An atom, its quantifier and its braces: ``A``, ``A*?``, ``A{2,3}``, ``(A B)+``."""
+
+    def __init__(self, source: Source, atom: ParserElement, expression: ParserElement) -> None:
+        super().__init__(source)
+        self.atom = atom
+        self.expression = expression
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        at = self.source.at
+        start = at[loc].start
+        grouped = at[loc].key == "("
+        loc, tokens = self.atom._parse(instring, loc, do_actions)
+        item = tokens[0]
+        quantifier = ""
+        if at[loc].key in ("*", "+", "?"):
+            quantifier, loc = at[loc].key, at[loc].end
+            if at[loc].key == "?":
+                quantifier, loc = quantifier + "?", at[loc].end
+        if at[loc].key == "{":
+            loc, low, high, exact = self._braces(at[loc].end)
+        elif not quantifier:
+            return loc, [item]
+        else:
+            low, high, exact = None, None, False
+        return loc, [S.RowRepetition(item, quantifier, low, high, exact, span=Span(start, loc))]  # type: ignore[arg-type]
+
+    def _braces(self, loc: int) -> tuple[int, S.Expression | None, S.Expression | None, bool]:
+        at = self.source.at
+        low = high = None
+        exact = False
+        if at[loc].key not in (",", "}"):
+            loc, low = self._bound(loc)
+            exact = at[loc].key == "}"
+        if at[loc].key == ",":
+            loc = at[loc].end
+            if at[loc].key != "}":
+                loc, high = self._bound(loc)
+        elif not exact and at[loc].key == "}":
+            self.source.refuse("Invalid match-recognize quantifier '{}', expecting an expression", at[loc].span)
+        if at[loc].key != "}":
+            self.source.fail(loc, at[loc], "}", self)
+        return at[loc].end, low, (low if exact else high), exact
+
+    def _bound(self, loc: int) -> tuple[int, S.Expression]:
+        loc, tokens = self.expression._parse(self.source.tokens.text, loc, True)
+        return loc, tokens[0]

@@ -1,0 +1,194 @@
+"""Statements: what stands between two semicolons of a module."""
+from __future__ import annotations
+
+from typing import Any
+
+from pyparsing import Opt, ParserElement, ZeroOrMore
+
+from epl import syntax as S
+from epl.grammar.clauses import Clauses
+from epl.grammar.contexts import context_statement
+from epl.grammar.declarations import Declarations
+from epl.grammar.elements import ClassText, Kit
+from epl.grammar.event_patterns import event_pattern, pattern_source
+from epl.grammar.expressions import Expressions
+from epl.grammar.lexis import Token
+from epl.grammar.row_patterns import match_recognize
+from epl.grammar.triggers import Triggers
+from epl.spans import Span
+
+
+class Statements:
+    """The grammar of statements: ``statement`` in modules, ``query`` fire-and-forget, ``expression`` alone."""
+
+    def __init__(self, kit: Kit) -> None:
+        self.kit = kit
+        expressions = Expressions(kit)
+        self.expression: ParserElement = expressions.expression
+        self.clauses = clauses = Clauses(kit, expressions)
+        pattern = event_pattern(kit, clauses)
+        clauses.pattern_source.define(pattern_source(kit, clauses, pattern))
+        clauses.match_recognize.define(match_recognize(kit, clauses))
+        self.declarations = Declarations(kit, clauses)
+        triggers = Triggers(kit, clauses, pattern)
+        self.create = self._create(pattern)
+        self.select = self._select()
+        update = kit.node(S.UpdateIstream, kit.key("update istream") + kit.field("type_name", kit.type_name) + Opt(clauses.alias) + self._set_where())
+        bodies = {"select": self.select, "insert": self.select, "into": self.select, "create": self.create, "on": triggers.statement, "update": update}
+        self.statement = self._statement(kit.dispatch(bodies))
+        self.query = self._statement(kit.dispatch({"select": self.select, "insert": self._insert_values(), **self._faf_changes()}))
+
+    def _set_where(self) -> ParserElement:
+        return self.kit.key("set") + self.kit.fields("assignments", self.clauses.assignments) + Opt(self.clauses.where)
+
+    def _statement(self, body: ParserElement) -> ParserElement:
+        """Annotations, declarations and the context in front of a body, in any order."""
+        kit, declarations = self.kit, self.declarations
+        class_text = kit.fields("classes", kit.key("inlined_class") + ClassText(kit.source))
+        declared = kit.fields("declarations", declarations.expression)
+        context = kit.field("context", kit.key("context") + kit.name)
+        annotated = kit.fields("annotations", self.clauses.annotation)
+        head = kit.dispatch({"@": annotated, "expression": declared, "inlined_class": class_text, "context": context})
+
+        def made(found: list[Any], span: Span) -> S.Statement:
+            merged: dict[str, Any] = {}
+            for field, value in found:
+                merged[field] = (*merged.get(field, ()), *value) if isinstance(value, tuple) else value
+            return S.Statement(**merged, text=kit.source.tokens.text[span.start : span.end], span=span)
+
+        return kit.convert(made, ZeroOrMore(head) + kit.field("body", body))
+
+    def _select(self) -> ParserElement:
+        kit, clauses = self.kit, self.clauses
+        into_table = kit.key("into table") + kit.field("into_table", kit.name)
+        return kit.node(S.Select, Opt(into_table) + Opt(kit.field("insert_into", clauses.insert_into)) + clauses.body)
+
+    # -------------------------------------------------------------- create
+
+    def _create(self, pattern: ParserElement) -> ParserElement:
+        kit = self.kit
+        declarations = self.declarations
+        create_expression = kit.node(S.CreateExpression, kit.field("declaration", declarations.expression))
+        create_class = kit.node(S.CreateClass, kit.key("inlined_class") + kit.field("source", ClassText(kit.source)))
+        schema = self._schema()
+        declarations.schema.define(schema)
+        index = self._index()
+        variable = self._variable()
+        choices = {
+            "window": self._window(),
+            "table": self._table(),
+            "index": index,
+            "unique": index,
+            "variable": variable,
+            "constant": variable,
+            "context": context_statement(kit, self.clauses, pattern),
+            "expression": create_expression,
+            "inlined_class": create_class,
+            "dataflow": declarations.dataflow,
+        }
+        return kit.key("create") + kit.dispatch(choices, schema)
+
+    def _columns(self) -> ParserElement:
+        kit = self.kit
+        column = kit.node(S.Column, kit.field("name", kit.class_name) + kit.field("type_name", self.clauses.expressions.type_name))
+        return kit.key("(") + kit.fields("columns", Opt(kit.listed(column))) + kit.key(")")
+
+    def _schema(self) -> ParserElement:
+        kit = self.kit
+        representation = Opt(kit.ahead(lambda token, _: token.key not in ("schema", "variant"), kit.field("representation", kit.name), "a representation"))
+        variant = Opt(kit.given("variant", True, "variant"))
+        names = kit.listed(kit.convert(_type_or_star, kit.key("*") | self.clauses.expressions.type_name))
+        classes = kit.fields("types", names)
+        columns = self._columns()
+        body = Opt(kit.key("as")) + kit.dispatch({"(": columns}, classes)
+        qualifier = kit.convert(lambda found, span: (found[0].lower(), tuple(found[1:]), span), kit.name + kit.listed(kit.type_name))
+
+        def made(span: Span, qualifiers: tuple[Any, ...] = (), **fields: Any) -> S.CreateSchema:
+            for name, values, at in qualifiers:
+                self._qualify(name, values, at, fields)
+            return S.CreateSchema(**fields, span=span)
+
+        head = representation + variant + representation + kit.key("schema") + kit.field("name", kit.name)
+        return kit.node(made, head + body + kit.fields("qualifiers", ZeroOrMore(qualifier)))
+
+    def _qualify(self, name: str, values: tuple[str, ...], span: Span, fields: dict[str, Any]) -> None:
+        field = {"inherits": "inherits", "copyfrom": "copy_from", "starttimestamp": "start_timestamp", "endtimestamp": "end_timestamp"}.get(name)
+        if field is None:
+            message = f"Expected 'inherits', 'starttimestamp', 'endtimestamp' or 'copyfrom' keyword after create-schema clause but encountered '{name}'"
+            self.kit.source.refuse(message, span)
+            return
+        fields[field] = values if field in ("inherits", "copy_from") else values[0]
+
+    def _window(self) -> ParserElement:
+        kit, clauses = self.kit, self.clauses
+        selected = kit.key("select") + clauses.items + kit.key("from")
+        modelled = Opt(selected) + kit.field("from_type", kit.type_name)
+        insert = kit.given("insert", True, "insert") + Opt(kit.key("where") + kit.field("insert_where", clauses.expression))
+        body = Opt(kit.key("as")) + kit.dispatch({"(": self._columns()}, modelled)
+        name = kit.field("name", kit.name)
+        return kit.node(S.CreateWindow, kit.key("window") + name + clauses.views + Opt(clauses.retain) + body + Opt(insert))
+
+    def _table(self) -> ParserElement:
+        kit, clauses = self.kit, self.clauses
+        call = kit.ahead(lambda token, _: _is_call(kit, token), kit.field("expression", clauses.expressions.chain), "an aggregation")
+        typed = kit.field("type_name", clauses.expressions.type_name)
+        key = Opt(kit.given("primary_key", True, kit.convert(self._primary_key, kit.name + Opt(kit.name))))
+        marks = Opt(kit.fields("annotations", clauses.annotation + ZeroOrMore(clauses.annotation)))
+        column = kit.node(S.Column, kit.field("name", kit.name) + (call | typed) + marks + key + marks)
+        columns = kit.key("(") + kit.fields("columns", kit.listed(column)) + kit.key(")")
+        return kit.node(S.CreateTable, kit.key("table") + kit.field("name", kit.name) + Opt(kit.key("as")) + columns)
+
+    def _primary_key(self, found: list[str], span: Span) -> bool:
+        for word, expected in zip(found + [""], ("primary", "key"), strict=False):
+            if word.lower() != expected:
+                self.kit.source.refuse(f"Invalid keyword '{word or found[0]}' encountered, expected 'primary key'", span)
+                break
+        return True
+
+    def _index(self) -> ParserElement:
+        kit, clauses = self.kit, self.clauses
+        plain = kit.fields("expressions", clauses.expression)
+        several = kit.key("(") + kit.fields("expressions", Opt(clauses.expressions.listed)) + kit.key(")")
+        kind = Opt(kit.field("kind", kit.name) + Opt(kit.key("(") + kit.fields("arguments", Opt(clauses.expressions.listed)) + kit.key(")")))
+        column = kit.node(S.IndexColumn, kit.dispatch({"(": several}, plain) + kind)
+        unique = Opt(kit.given("unique", True, "unique"))
+        head = unique + kit.key("index") + kit.field("name", kit.name) + kit.key("on") + kit.field("target", kit.name)
+        return kit.node(S.CreateIndex, head + kit.key("(") + kit.fields("columns", Opt(kit.listed(column))) + kit.key(")"))
+
+    def _variable(self) -> ParserElement:
+        kit = self.kit
+        value = Opt(kit.key("=") + kit.field("value", self.expression))
+        constant = Opt(kit.given("constant", True, "constant"))
+        typed = kit.field("type_name", self.clauses.expressions.type_name)
+        return kit.node(S.CreateVariable, constant + kit.key("variable") + typed + kit.field("name", kit.name) + value)
+
+    # -------------------------------------------------------------- fire-and-forget
+
+    def _insert_values(self) -> ParserElement:
+        kit, clauses = self.kit, self.clauses
+        row = kit.convert(lambda found, span: tuple(found), kit.key("(") + clauses.expressions.listed + kit.key(")"))
+        values = kit.key("values") + kit.fields("rows", kit.listed(row))
+
+        def made(span: Span, rows: tuple[Any, ...] | None = None, **fields: Any) -> S.Body:
+            return S.Select(**fields, span=span) if rows is None else S.InsertValues(fields["insert_into"], rows, span=span)
+
+        return kit.node(made, kit.field("insert_into", clauses.insert_into) + kit.dispatch({"values": values}, clauses.body))
+
+    def _faf_changes(self) -> dict[str, ParserElement]:
+        kit, clauses = self.kit, self.clauses
+        target = kit.field("target", kit.type_name) + Opt(clauses.alias)
+        update = kit.node(S.FafUpdate, kit.key("update") + target + self._set_where())
+        delete = kit.node(S.FafDelete, kit.key("delete from") + target + Opt(clauses.where))
+        return {"update": update, "delete": delete}
+
+
+def _type_or_star(found: list[Any], span: Span) -> S.TypeName:
+    return found[0] if found else S.TypeName("*", span=span)
+
+
+def _is_call(kit: Kit, token: Token) -> bool:
+    """Whether a dotted name with an opening bracket behind it stands here."""
+    at = kit.source.at
+    while token.kind in ("word", "quoted") and at[token.end].key == ".":
+        token = at[at[token.end].end]
+    return token.kind in ("word", "quoted") and at[token.end].key == "("

@@ -1,0 +1,117 @@
+"""``on …``: select, delete, update, set, merge and split statements that an event or pattern triggers."""
+from __future__ import annotations
+
+from typing import Any
+
+from pyparsing import Opt, ParserElement, ZeroOrMore
+
+from epl import syntax as S
+from epl.grammar.clauses import Clauses
+from epl.grammar.elements import Bound, Kit
+from epl.spans import Span
+
+
+class Triggers:
+    """``statement`` is a whole on-statement."""
+
+    def __init__(self, kit: Kit, clauses: Clauses, pattern: ParserElement) -> None:
+        self.kit = kit
+        self.clauses = clauses
+        self.target = kit.field("target", kit.type_name) + Opt(clauses.alias)
+        self.set = kit.key("set") + kit.fields("assignments", clauses.assignments)
+        actions = kit.dispatch(
+            {
+                "select": self._selecting(),
+                "insert": self._selecting(),
+                "delete": kit.given("make", S.OnDelete, "delete from") + self.target + Opt(clauses.where),
+                "update": kit.given("make", S.OnUpdate, "update") + self.target + self.set + Opt(clauses.where),
+                "set": kit.given("make", S.OnSet, self._ahead_of("set")) + self.set,
+                "merge": self._merge(),
+            }
+        )
+        trigger = kit.field("trigger", self._trigger())
+
+        def made(make: Any, span: Span, **fields: Any) -> S.Body:
+            body: S.Body = make(**fields, span=span)
+            return body
+
+        self.statement = kit.node(made, kit.key("on") + trigger + actions)
+
+    def _ahead_of(self, word: str) -> ParserElement:
+        from pyparsing import FollowedBy
+
+        return FollowedBy(self.kit.key(word))
+
+    def _trigger(self) -> ParserElement:
+        kit, clauses = self.kit, self.clauses
+        source = kit.dispatch({"pattern": clauses.pattern_source}, clauses.type_filter)
+        stream = kit.node(S.Stream, kit.field("source", source) + Opt(clauses.alias))
+        return kit.node(S.OnTrigger, kit.field("source", stream))
+
+    # -------------------------------------------------------------- select, insert, split
+
+    def _selecting(self) -> ParserElement:
+        """On-select where the (one) select has a from clause; a split otherwise."""
+        kit, clauses = self.kit, self.clauses
+        delete = Opt(Opt(kit.key("and")) + kit.given("delete", True, "delete"))
+        stream_selector = Opt(kit.any_of({"istream": None, "rstream": None}))
+        _ = stream_selector
+        head = kit.key("select") + delete + Opt(kit.given("distinct", True, "distinct")) + clauses.items
+        streams = kit.convert(lambda found, span: S.From(tuple(found), span=span), kit.node(S.Stream, kit.field("source", kit.node(S.TypeFilter, clauses.filtered)) + Opt(clauses.alias)))
+        contained = kit.convert(lambda found, span: S.From(tuple(found), span=span), kit.node(S.Stream, kit.field("source", kit.node(_contained_filter, kit.fields("contained", clauses.contained + ZeroOrMore(clauses.contained)))) + Opt(clauses.alias)))
+        from_ = kit.key("from") + kit.field("from_", kit.dispatch({"[": contained}, streams))
+        tail = Opt(clauses.where) + Opt(clauses.group_by) + Opt(clauses.having) + Opt(clauses.order_by) + Opt(clauses.limit)
+        insert = Opt(kit.field("insert_into", clauses.insert_into))
+        branch = kit.convert(lambda found, span: Bound("branch", (dict(found), span)), insert + head + Opt(from_) + tail)
+        output = Opt(kit.key("output") + kit.field("output", kit.any_of("first all")))
+        more = kit.convert(
+            lambda found, span: Bound("branch", (dict(found), span)), kit.field("insert_into", clauses.insert_into) + head + Opt(from_) + Opt(clauses.where)
+        )
+
+        def made(found: list[Bound], span: Span) -> Bound:
+            return Bound("make", _select_maker(found))
+
+        return kit.convert(made, branch + ZeroOrMore(more) + output)
+
+    # -------------------------------------------------------------- merge
+
+    def _merge(self) -> ParserElement:
+        kit, clauses = self.kit, self.clauses
+        where = Opt(clauses.where)
+        columns = Opt(clauses.insert_columns)
+        into = Opt(kit.key("into") + kit.field("target", kit.type_name) + Opt(clauses.precedence))
+        insert = kit.node(S.MergeAction, kit.given("kind", "insert", "insert") + into + columns + kit.key("select") + clauses.items + where)
+        update = kit.node(S.MergeAction, kit.given("kind", "update", "update") + self.set + where)
+        delete = kit.node(S.MergeAction, kit.given("kind", "delete", "delete") + where)
+        condition = Opt(kit.key("and") + kit.field("condition", clauses.expression))
+        then_matched = kit.key("then") + kit.dispatch({"insert": insert, "update": update, "delete": delete})
+        then_not = kit.key("then") + kit.dispatch({"insert": insert})
+        matched = kit.given("matched", True, "when matched") + condition + kit.fields("actions", then_matched + ZeroOrMore(then_matched))
+        unmatched = kit.given("matched", False, "when not matched") + condition + kit.fields("actions", then_not + ZeroOrMore(then_not))
+        branch = kit.node(S.MergeBranch, kit.ahead(lambda _, after: after.key == "not", unmatched, "when not matched") | matched)
+        direct = kit.node(S.MergeBranch, kit.given("matched", None, self._ahead_of("insert")) + kit.fields("actions", insert))
+        branches = kit.fields("branches", kit.dispatch({"insert": direct}, branch + ZeroOrMore(branch)))
+        target = Opt(kit.key("into")) + self.target
+        return kit.given("make", S.OnMerge, "merge") + target + Opt(clauses.where) + branches
+
+
+def _contained_filter(contained: tuple[S.Contained, ...], span: Span) -> S.TypeFilter:
+    """The from clause of a split's branch names no type: it unfolds the triggering event."""
+    return S.TypeFilter("", (), contained, span=span)
+
+
+def _select_maker(found: list[Bound]) -> Any:
+    output = next((bound.value for bound in found if bound.field == "output"), None)
+    selects = []
+    delete = False
+    for bound in found:
+        if bound.field == "branch":
+            fields, span = bound.value  # type: ignore[misc]
+            delete = fields.pop("delete", False) or delete
+            selects.append(S.Select(**fields, span=span))
+    first = selects[0]
+    names_type = first.from_ is not None and first.from_.streams[0].source.type_name  # type: ignore[attr-defined]
+    if len(selects) == 1 and output is None and names_type:
+        return lambda trigger, span: S.OnSelect(trigger, first, delete, span=span)
+    branches = tuple(S.SplitBranch(select, span=select.span) for select in selects)
+    return lambda trigger, span: S.OnSplit(trigger, branches, output, span=span)  # type: ignore[arg-type]

@@ -1,0 +1,44 @@
+"""EPL text → syntax tree.
+
+Every node carries its span: offsets into the text given. Text that is not EPL raises `EplSyntaxError` whose message begins as Esper's, ``Incorrect syntax near``,
+with position and hint. The grammar is made on the first call of a thread and kept for it.
+"""
+from __future__ import annotations
+
+import threading
+
+from epl.grammar.modules import Grammar
+from epl.syntax import Expression, Module, Statement
+
+
+class _Made(threading.local):
+    grammar: Grammar | None = None
+
+
+_made = _Made()
+
+
+def _grammar() -> Grammar:
+    if _made.grammar is None:
+        _made.grammar = Grammar()
+    return _made.grammar
+
+
+def parse_module(text: str) -> Module:
+    """A module file: statements between semicolons, behind ``module``, ``uses`` and ``import`` lines."""
+    return _grammar().module(text)
+
+
+def parse_statement(text: str) -> Statement:
+    """One statement, perhaps with a semicolon behind it."""
+    return _grammar().statement(text)
+
+
+def parse_query(text: str) -> Statement:
+    """A fire-and-forget query: select, insert into … values, update, delete."""
+    return _grammar().query(text)
+
+
+def parse_expression(text: str) -> Expression:
+    """An expression alone."""
+    return _grammar().expression(text)
