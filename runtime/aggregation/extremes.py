@@ -1,0 +1,95 @@
+"""min and max: of what is there, and of all that ever was. NaN is greater than every other number, as Java orders it."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from runtime.aggregation.sorted_bag import SortedBag
+
+Row = Any
+Evaluate = Callable[[Row], Any]
+NAN = float("nan")
+
+
+class Extreme:
+    """``min(x)`` or ``max(x)`` while rows leave; about O(√n) an event."""
+
+    __slots__ = ("evaluate", "largest", "bag", "nans")
+
+    def __init__(self, evaluate: Evaluate, largest: bool) -> None:
+        self.evaluate = evaluate
+        self.largest = largest
+        self.bag = SortedBag()
+        self.nans = 0
+
+    def enter(self, row: Row) -> None:
+        value = self.evaluate(row)
+        if value is None:
+            return
+        if value == value:
+            self.bag.add(value)
+        else:
+            self.nans += 1
+
+    def leave(self, row: Row) -> None:
+        value = self.evaluate(row)
+        if value is None:
+            return
+        if value == value:
+            self.bag.remove(value)
+        elif self.nans:
+            self.nans -= 1
+
+    def value(self) -> Any:
+        if self.nans and (self.largest or not self.bag):
+            return NAN
+        if not self.bag:
+            return None
+        return self.bag.last() if self.largest else self.bag.first()
+
+    def clear(self) -> None:
+        self.bag.clear()
+        self.nans = 0
+
+    def state(self) -> Any:
+        return [list(self.bag), self.nans]
+
+    def restore(self, state: Any) -> None:
+        values, self.nans = state
+        self.bag = SortedBag(values)
+
+
+class ExtremeEver:
+    """``minever(x)``, ``maxever(x)``, and min and max of a stream that nothing leaves."""
+
+    __slots__ = ("evaluate", "largest", "found")
+
+    def __init__(self, evaluate: Evaluate, largest: bool) -> None:
+        self.evaluate = evaluate
+        self.largest = largest
+        self.found: Any = None
+
+    def enter(self, row: Row) -> None:
+        value = self.evaluate(row)
+        if value is None:
+            return
+        found = self.found
+        if found is None or (value != value if self.largest else found != found):
+            self.found = value
+        elif value > found if self.largest else value < found:
+            self.found = value
+
+    def leave(self, row: Row) -> None:
+        pass
+
+    def value(self) -> Any:
+        return self.found
+
+    def clear(self) -> None:
+        self.found = None
+
+    def state(self) -> Any:
+        return self.found
+
+    def restore(self, state: Any) -> None:
+        self.found = state

@@ -1,0 +1,257 @@
+"""AggregationPlan → accumulators. FACTORIES is explicit: function name → maker; a user's own aggregations are entered the same way."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
+from typing import Any
+
+import attrs
+
+from epl import java
+from epl.event_types import field_name
+from epl.plan.expressions import Aggregated, StreamEvent, StreamProperty, TypedExpression
+from epl.plan.result_set import AggregationPlan
+from epl.value_types import Scalar
+from runtime.aggregation.criteria import BestEver, Ranked, SmallestOrLargest, SortedEvents, key_maker
+from runtime.aggregation.extremes import Extreme, ExtremeEver
+from runtime.aggregation.linear import Ever, FirstOrLast, Kept, Leaving, Nth, WindowOf
+from runtime.aggregation.numbers import (
+    SUMS,
+    Average,
+    AverageBig,
+    CountRows,
+    CountValues,
+    MeanDeviation,
+    Median,
+    StandardDeviation,
+    SumBigDecimal,
+)
+from runtime.aggregation.rates import RateByClock, RateByTimestamp
+from runtime.aggregation.wrappers import Distinct, Filtered
+from runtime.evaluate import Environment, compile_expression, compile_row
+from runtime.periods import add_period
+
+Row = Any
+"""An event; a tuple of events (None where there is none) for a join."""
+
+Readers = Sequence[Any]
+"""Objects with ``value()``, by slot: the values of one group's aggregations."""
+
+
+@attrs.frozen
+class Arguments:
+    """A plan's expressions as functions of a row: ``value`` the first argument, ``values`` all, ``condition`` the filter (None without)."""
+
+    plan: AggregationPlan
+    value: Callable[[Row], Any]
+    values: Callable[[Row], Sequence[Any]]
+    condition: Callable[[Row], Any] | None
+    environment: Environment
+    arity: int
+
+
+@attrs.frozen
+class Parts:
+    """One aggregation of one group: ``reader`` has value(); ``kept`` (None: the reader itself) is told what enters and leaves."""
+
+    reader: Any
+    kept: Any
+
+
+Shared = dict[Any, Any]
+"""What aggregations of one group have in common, by what it depends on."""
+
+Factory = Callable[[Arguments, Shared], Parts]
+
+
+def _plain(make: Callable[[Arguments], Any]) -> Factory:
+    """For accumulators that stand alone."""
+
+    def build(arguments: Arguments, shared: Shared) -> Parts:
+        made = make(arguments)
+        if arguments.plan.distinct:
+            made = Distinct(made, arguments.value)
+        if arguments.condition is not None:
+            made = Filtered(made, arguments.condition)
+        return Parts(made, made)
+
+    return build
+
+
+def _count(a: Arguments) -> Any:
+    made: Any = CountValues(a.value) if a.plan.arguments else CountRows()
+    return _Growing(made) if a.plan.ever else made
+
+
+class _Growing:
+    """Anything whose rows never leave."""
+
+    __slots__ = ("inner", "enter", "value", "clear", "state", "restore")
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+        self.enter, self.value, self.clear, self.state, self.restore = inner.enter, inner.value, inner.clear, inner.state, inner.restore
+
+    def leave(self, row: Row) -> None:
+        pass
+
+
+def _kind(a: Arguments) -> str:
+    argument = a.plan.arguments[0].type
+    return argument.kind if isinstance(argument, Scalar) else "double"
+
+
+def _average(a: Arguments) -> Any:
+    if _kind(a) not in ("BigDecimal", "BigInteger"):
+        return Average(SUMS[_kind(a)](a.value))
+    configured = a.environment.settings.math_context
+    return AverageBig(SumBigDecimal(a.value), None if configured is None else java.math_context(*configured))
+
+
+def _extreme(largest: bool) -> Callable[[Arguments], Any]:
+    return lambda a: ExtremeEver(a.value, largest) if a.plan.ever else Extreme(a.value, largest)
+
+
+def _event_of(a: Arguments) -> Callable[[Row], Any]:
+    """The event of the plan's stream in a row."""
+    if a.arity == 1:
+        return lambda row: row
+    stream = a.plan.stream
+    return lambda row: row[stream]
+
+
+def _shared(arguments: Arguments, shared: Shared, key: Any, make: Callable[[], Any]) -> Any:
+    """The object under ``key``, made once a group, behind the plan's filter."""
+    plan = arguments.plan
+    key = (key, plan.stream, plan.filter, plan.group_by)
+    if key not in shared:
+        made = make()
+        shared[key] = made, (made if arguments.condition is None else Filtered(made, arguments.condition))
+    return shared[key]
+
+
+def _of_event(a: Arguments) -> Callable[[Any], Any] | None:
+    """The value of the first argument for one kept event; None for the event itself."""
+    if isinstance(a.plan.arguments[0], StreamEvent):
+        return None
+    if a.arity == 1:
+        return a.value
+    stream, arity = a.plan.stream, a.arity
+
+    def evaluate(event: Any) -> Any:
+        row: list[Any] = [None] * arity
+        row[stream] = event  # type: ignore[index]
+        return a.value(tuple(row))
+
+    return evaluate
+
+
+def _linear(newest: bool | None) -> Factory:
+    """first (newest False), last (True), window (None)."""
+
+    def build(a: Arguments, shared: Shared) -> Parts:
+        kept, entered = _shared(a, shared, "linear", lambda: Kept(_event_of(a)))
+        if newest is None:
+            return Parts(WindowOf(kept, _of_event(a)), entered)
+        index = compile_expression(a.plan.arguments[1], a.environment, 0) if len(a.plan.arguments) > 1 else None
+        return Parts(FirstOrLast(kept, _of_event(a), index, newest), entered)
+
+    return build
+
+
+def _key_maker(a: Arguments) -> Callable[[Sequence[Any]], Any]:
+    return key_maker([e.type for e in a.plan.arguments], a.plan.descending)
+
+
+def _criteria(last: bool | None) -> Factory:
+    """minby (last False), maxby (True), sorted (None)."""
+
+    def build(a: Arguments, shared: Shared) -> Parts:
+        if a.plan.ever and last is not None:
+            return _best_ever(last, forget_null=False)(a, shared)
+        key = "ranked", a.plan.arguments, a.plan.descending
+        ranked, entered = _shared(a, shared, key, lambda: Ranked(_event_of(a), a.values, _key_maker(a)))
+        return Parts(SortedEvents(ranked) if last is None else SmallestOrLargest(ranked, last), entered)
+
+    return build
+
+
+def _best_ever(last: bool, forget_null: bool = True) -> Factory:
+    return _plain(lambda a: BestEver(_event_of(a), a.values, _key_maker(a), last, forget_null))
+
+
+def _rate(a: Arguments) -> Any:
+    environment = a.environment
+    interval = add_period(0, a.plan.constants[0], lambda e: compile_expression(e, environment, 0)(), environment.settings)
+    return RateByClock(lambda: environment.clock.now, interval, environment.settings.units_per_second)
+
+
+FACTORIES: Mapping[str, Factory] = {
+    "count": _plain(_count),
+    "sum": _plain(lambda a: SUMS[_kind(a)](a.value)),
+    "avg": _plain(_average),
+    "min": _plain(_extreme(largest=False)),
+    "max": _plain(_extreme(largest=True)),
+    "median": _plain(lambda a: Median(a.value)),
+    "stddev": _plain(lambda a: StandardDeviation(a.value)),
+    "avedev": _plain(lambda a: MeanDeviation(a.value)),
+    "first": _linear(newest=False),
+    "last": _linear(newest=True),
+    "window": _linear(newest=None),
+    "firstever": _plain(lambda a: Ever(a.value, newest=False)),
+    "lastever": _plain(lambda a: Ever(a.value, newest=True)),
+    "nth": _plain(lambda a: Nth(a.value, a.plan.constants[0])),
+    "leaving": _plain(lambda a: Leaving()),
+    "rate": _plain(_rate),
+    "rate by timestamp": _plain(lambda a: RateByTimestamp(a.values, a.plan.constants[0] if a.plan.constants else 1000)),
+    "minby": _criteria(last=False),
+    "maxby": _criteria(last=True),
+    "sorted": _criteria(last=None),
+    "minbyever": _best_ever(last=False),
+    "maxbyever": _best_ever(last=True),
+}
+
+
+# ------------------------------------------------------------------ rows → arguments
+
+
+def row_function(expressions: Sequence[TypedExpression], environment: Environment, arity: int) -> Callable[[Row, bool, Readers], tuple[Any, ...]]:
+    """f(row, insert stream?, readers) → the expressions' values."""
+    compiled = compile_row(expressions, environment, arity)
+    if arity == 1:
+        return compiled
+    return lambda row, insert_stream, readers: compiled(*row, insert_stream, readers)
+
+
+def value_function(expression: TypedExpression, environment: Environment, arity: int, readers: Readers) -> Callable[[Row], Any]:
+    """f(row) → the expression's value; aggregations inside it are read from ``readers`` at that moment."""
+    if arity == 1 and isinstance(expression, StreamProperty):
+        return attrgetter(field_name(expression.name))
+    if arity == 1 and isinstance(expression, StreamEvent):
+        return lambda row: row
+    nested = any(isinstance(n, Aggregated) for n in expression.walk())
+    if arity == 1 and not nested:
+        return compile_expression(expression, environment, 1)
+    function = row_function((expression,), environment, arity)
+    return lambda row: function(row, True, readers)[0]
+
+
+def arguments_of(plan: AggregationPlan, environment: Environment, arity: int, readers: Readers = ()) -> Arguments:
+    """The plan's expressions, compiled. ``readers``: the group's, for an aggregation inside an aggregation."""
+    values = row_function(plan.arguments, environment, arity) if plan.arguments else None
+    return Arguments(
+        plan,
+        value_function(plan.arguments[0], environment, arity, readers) if plan.arguments else _nothing,
+        _nothing if values is None else (lambda row: values(row, True, readers)),
+        None if plan.filter is None else value_function(plan.filter, environment, arity, readers),
+        environment, arity,
+    )
+
+
+def _nothing(row: Row) -> Any:
+    return ()
+
+
+def is_nested(plan: AggregationPlan) -> bool:
+    """Whether the plan's arguments hold aggregations themselves: ``max(sum(x))``."""
+    return any(isinstance(n, Aggregated) for e in plan.expressions for n in e.walk())

@@ -1,0 +1,282 @@
+"""Which group a row belongs to: one for all rows, one a key, or a key of its own for each aggregation."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import attrs
+
+from epl.plan.expressions import TypedExpression
+from epl.plan.result_set import AggregationPlan, ReclaimGroups
+from runtime.aggregation.factory import Readers, Row, row_function
+from runtime.aggregation.groups import Group, GroupFactory
+from runtime.aggregation.keys import freeze, key_of, thaw
+from runtime.evaluate import Environment
+
+Key = Any
+
+
+def key_function(expressions: Sequence[TypedExpression], environment: Environment, arity: int) -> Callable[[Row], Key]:
+    """row → group key: the value for one expression, a tuple for several."""
+    values = row_function(expressions, environment, arity)
+    key: Callable[[Row], Key] = key_of([e.type for e in expressions], lambda row: values(row, True, ()))
+    return key
+
+
+class Aggregator:
+    """Takes rows in and out of their groups and finds the readers of a row's group."""
+
+    def enter(self, row: Row) -> None:
+        raise NotImplementedError
+
+    def leave(self, row: Row) -> None:
+        raise NotImplementedError
+
+    def readers(self, row: Row) -> Readers:
+        """The aggregations of the row's group."""
+        raise NotImplementedError
+
+    def clear(self) -> None:
+        raise NotImplementedError
+
+    def state(self) -> Any:
+        raise NotImplementedError
+
+    def restore(self, state: Any) -> None:
+        raise NotImplementedError
+
+    def apply(self, new: Iterable[Row], old: Iterable[Row]) -> None:
+        """Enter all of ``new``, then leave all of ``old``. A row that fails does not keep the others out; the first failure is raised in the end."""
+        failure: Exception | None = None
+        for step, rows in ((self.enter, new), (self.leave, old)):
+            for row in rows:
+                try:
+                    step(row)
+                except Exception as error:  # noqa: BLE001 - raised below, once every row is counted
+                    failure = failure or error
+        if failure is not None:
+            raise failure
+
+
+class Ungrouped(Aggregator):
+    """All rows in one group."""
+
+    def __init__(self, factory: GroupFactory) -> None:
+        self.group = factory()
+        self.enter = self.group.enter  # type: ignore[method-assign]
+        self.leave = self.group.leave  # type: ignore[method-assign]
+        self._readers = self.group.readers
+
+    def readers(self, row: Row) -> Readers:
+        return self._readers
+
+    def clear(self) -> None:
+        self.group.clear()
+
+    def state(self) -> Any:
+        return self.group.state()
+
+    def restore(self, state: Any) -> None:
+        self.group.restore(state)
+
+
+class Keyed(Aggregator):
+    """A group a key.
+
+    A group whose last row has left can still be read until the next row enters anywhere; then it is gone. Without a remove stream
+    (``counted`` False) groups stay, unless they are reclaimed by age.
+    """
+
+    def __init__(self, factory: GroupFactory, key: Callable[[Row], Key], counted: bool, reclaim: Reclaim | None = None) -> None:
+        self.key = key
+        self._factory = factory
+        self._counted = counted
+        self._reclaim = reclaim
+        self._blank = factory().readers
+        self._groups: dict[Key, Group] = {}
+        self._counts: dict[Key, int] = {}
+        self._empty: list[Key] = []
+
+    def enter(self, row: Row) -> None:
+        self.enter_key(self.key(row), row)
+
+    def leave(self, row: Row) -> None:
+        self.leave_key(self.key(row), row)
+
+    def enter_key(self, key: Key, row: Row) -> None:
+        if self._empty:
+            self._drop_empty()
+        if self._reclaim is not None:
+            for old in self._reclaim.touched(key):
+                self._groups.pop(old, None)
+                self._counts.pop(old, None)
+        group = self._groups.get(key)
+        if group is None:
+            group = self._groups[key] = self._factory()
+        if self._counted:
+            self._counts[key] = self._counts.get(key, 0) + 1
+        group.enter(row)
+
+    def leave_key(self, key: Key, row: Row) -> None:
+        group = self._groups.get(key)
+        if group is None:
+            return
+        if self._counted:
+            count = self._counts[key] = self._counts.get(key, 0) - 1
+            if count <= 0:
+                self._empty.append(key)
+        if self._reclaim is not None:
+            self._reclaim.left(key)
+        group.leave(row)
+
+    def _drop_empty(self) -> None:
+        for key in self._empty:
+            if self._counts.get(key, 0) <= 0:
+                self._groups.pop(key, None)
+                self._counts.pop(key, None)
+        self._empty.clear()
+
+    def readers(self, row: Row) -> Readers:
+        return self.readers_of(self.key(row))
+
+    def readers_of(self, key: Key) -> Readers:
+        """The aggregations of a key; those of an empty group where there is none."""
+        group = self._groups.get(key)
+        return self._blank if group is None else group.readers
+
+    def clear(self) -> None:
+        self._groups.clear()
+        self._counts.clear()
+        self._empty.clear()
+
+    def __len__(self) -> int:
+        return len(self._groups)
+
+    def state(self) -> Any:
+        groups = [[_key_out(key), self._counts.get(key, 0), group.state()] for key, group in self._groups.items()]
+        return [groups, [_key_out(key) for key in self._empty], None if self._reclaim is None else self._reclaim.state()]
+
+    def restore(self, state: Any) -> None:
+        groups, empty, reclaim = state
+        self.clear()
+        for saved, count, inner in groups:
+            key = _key_in(saved)
+            self._groups[key] = group = self._factory()
+            group.restore(inner)
+            if self._counted:
+                self._counts[key] = count
+        self._empty.extend(_key_in(key) for key in empty)
+        if self._reclaim is not None:
+            self._reclaim.restore(reclaim)
+
+
+def _key_out(key: Key) -> Any:
+    """A key as plain data: whether it has several parts, and the parts."""
+    if type(key) is tuple:
+        return [True, *[thaw(part) for part in key]]
+    return [False, thaw(key)]
+
+
+def _key_in(saved: Any) -> Key:
+    several, *parts = saved
+    return tuple([freeze(part) for part in parts]) if several else freeze(parts[0])
+
+
+class Reclaim:
+    """Which groups have been idle for longer than ``age``; looked for every ``frequency`` at most (engine time units)."""
+
+    def __init__(self, plan: ReclaimGroups, environment: Environment) -> None:
+        assert environment.clock is not None
+        self._clock = environment.clock
+        self._age = _units(plan.age, environment)
+        self._frequency = _units(plan.frequency, environment)
+        self._touched: dict[Key, int] = {}
+        self._next: int | None = None
+
+    def touched(self, key: Key) -> list[Key]:
+        """A row enters ``key``: the keys to drop first."""
+        now = self._clock.now
+        idle: list[Key] = []
+        if self._next is None:
+            self._next = now + self._frequency()
+        elif self._next <= now:
+            self._next = now + self._frequency()
+            age = self._age()
+            idle = [k for k, at in self._touched.items() if now - at > age]
+            for k in idle:
+                del self._touched[k]
+        self._touched[key] = now
+        return idle
+
+    def left(self, key: Key) -> None:
+        self._touched[key] = self._clock.now
+
+    def state(self) -> Any:
+        return [[[_key_out(key), at] for key, at in self._touched.items()], self._next]
+
+    def restore(self, state: Any) -> None:
+        pairs, self._next = state
+        self._touched = {_key_in(key): at for key, at in pairs}
+
+
+def _units(value: int | str, environment: Environment) -> Callable[[], int]:
+    """A fixed number of engine time units, or a variable that holds seconds."""
+    if isinstance(value, int):
+        return lambda: value
+    cell, per_second = environment.variables[value], environment.settings.units_per_second
+    return lambda: round(cell.value * per_second)
+
+
+class Separate(Aggregator):
+    """Aggregations with groups of their own (``group_by:``) beside those of the statement: each slot is read from its part."""
+
+    def __init__(self, parts: Sequence[tuple[Aggregator, Sequence[int]]]) -> None:
+        self._parts = tuple(parts)
+        self._size = sum(len(slots) for _, slots in parts)
+
+    def enter(self, row: Row) -> None:
+        for aggregator, _ in self._parts:
+            aggregator.enter(row)
+
+    def leave(self, row: Row) -> None:
+        for aggregator, _ in self._parts:
+            aggregator.leave(row)
+
+    def readers(self, row: Row) -> Readers:
+        found: list[Any] = [None] * self._size
+        for aggregator, slots in self._parts:
+            readers = aggregator.readers(row)
+            for place, slot in enumerate(slots):
+                found[slot] = readers[place]
+        return found
+
+    def clear(self) -> None:
+        for aggregator, _ in self._parts:
+            aggregator.clear()
+
+    def state(self) -> Any:
+        return [aggregator.state() for aggregator, _ in self._parts]
+
+    def restore(self, state: Any) -> None:
+        for (aggregator, _), saved in zip(self._parts, state, strict=True):
+            aggregator.restore(saved)
+
+
+def build_aggregator(plans: Sequence[AggregationPlan], group_by: Sequence[TypedExpression], environment: Environment, arity: int, *,
+                     unbound: bool, reclaim: ReclaimGroups | None = None) -> Aggregator:
+    """The aggregator of a statement's rows; ``group_by`` are the statement's keys (none: one group)."""
+    own = [tuple(group_by) if p.group_by is None or set(p.group_by) == set(group_by) else p.group_by for p in plans]
+    levels = list(dict.fromkeys(own)) or [tuple(group_by)]
+    built = []
+    for keys in levels:
+        slots = [slot for slot, mine in enumerate(own) if mine == keys]
+        factory = GroupFactory([attrs.evolve(plans[slot], group_by=None) for slot in slots], environment, arity)
+        built.append((_one(factory, keys, environment, arity, unbound, reclaim), slots))
+    return built[0][0] if len(built) == 1 else Separate(built)
+
+
+def _one(factory: GroupFactory, keys: Sequence[TypedExpression], environment: Environment, arity: int, unbound: bool,
+         reclaim: ReclaimGroups | None) -> Aggregator:
+    if not keys:
+        return Ungrouped(factory)
+    return Keyed(factory, key_function(keys, environment, arity), not unbound, None if reclaim is None else Reclaim(reclaim, environment))

@@ -1,0 +1,82 @@
+"""distinct and filter: around any accumulator."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from runtime.aggregation.keys import freeze, thaw
+from windows.protocol import Accumulator
+
+Row = Any
+
+
+class Filtered:
+    """Only rows for which ``condition(row)`` is true."""
+
+    __slots__ = ("inner", "condition")
+
+    def __init__(self, inner: Accumulator, condition: Callable[[Row], Any]) -> None:
+        self.inner = inner
+        self.condition = condition
+
+    def enter(self, row: Row) -> None:
+        if self.condition(row):
+            self.inner.enter(row)
+
+    def leave(self, row: Row) -> None:
+        if self.condition(row):
+            self.inner.leave(row)
+
+    def value(self) -> Any:
+        return self.inner.value()
+
+    def clear(self) -> None:
+        self.inner.clear()
+
+    def state(self) -> Any:
+        return self.inner.state()
+
+    def restore(self, state: Any) -> None:
+        self.inner.restore(state)
+
+
+class Distinct:
+    """Each value of ``evaluate(row)`` counts once: it enters with its first row and leaves with its last."""
+
+    __slots__ = ("inner", "evaluate", "counts")
+
+    def __init__(self, inner: Accumulator, evaluate: Callable[[Row], Any]) -> None:
+        self.inner = inner
+        self.evaluate = evaluate
+        self.counts: dict[Any, int] = {}
+
+    def enter(self, row: Row) -> None:
+        value = freeze(self.evaluate(row))
+        count = self.counts.get(value, 0)
+        self.counts[value] = count + 1
+        if not count:
+            self.inner.enter(row)
+
+    def leave(self, row: Row) -> None:
+        value = freeze(self.evaluate(row))
+        count = self.counts.get(value, 0)
+        if count > 1:
+            self.counts[value] = count - 1
+        elif count == 1:
+            del self.counts[value]
+            self.inner.leave(row)
+
+    def value(self) -> Any:
+        return self.inner.value()
+
+    def clear(self) -> None:
+        self.counts.clear()
+        self.inner.clear()
+
+    def state(self) -> Any:
+        return [self.inner.state(), [[thaw(value), count] for value, count in self.counts.items()]]
+
+    def restore(self, state: Any) -> None:
+        inner, pairs = state
+        self.inner.restore(inner)
+        self.counts = {freeze(value): count for value, count in pairs}

@@ -1,0 +1,54 @@
+"""The select clause at run time: ``build(plan, environment)`` makes the result set of a plan; ``accumulators_of`` serves the expr windows."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from epl.plan.expressions import Aggregated, TypedExpression
+from epl.plan.result_set import ResultSetPlan
+from runtime.aggregation import GroupFactory
+from runtime.aggregation.factory import row_function
+from runtime.evaluate import Environment
+from runtime.result_set.rollup import Rollup
+from runtime.result_set.shapes import Forward, FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
+from windows.event import Event
+from windows.protocol import Accumulator, Evaluate, State
+
+SHAPES: Mapping[str, Callable[[ResultSetPlan, Environment], ResultSet]] = {
+    "un-aggregated": Unaggregated,
+    "fully aggregated": FullyAggregated,
+    "aggregated": RowPerEvent,
+    "grouped fully aggregated": RowPerGroup,
+    "grouped aggregated": RowPerEvent,
+    "rollup": Rollup,
+}
+
+
+def build(plan: ResultSetPlan, environment: Environment, state: State = None) -> ResultSet:
+    """A fresh result set, or one that goes on where ``state`` was taken. Set its ``child`` before the first update."""
+    plain = plan.shape == "un-aggregated" and plan.forward is not None and plan.arity == 1
+    if plain and plan.having is None and not plan.order_by and plan.limit is None and not plan.distinct:
+        made: ResultSet = Forward(plan, environment)
+    else:
+        made = SHAPES[plan.shape](plan, environment)
+    if state is not None:
+        made.restore(state)
+    return made
+
+
+def accumulators_of(expression: TypedExpression, environment: Environment) -> tuple[Sequence[Accumulator], Evaluate]:
+    """The aggregations that stand in an expression over one stream, and evaluate(event) that reads them."""
+    found = {n.slot: n.plan for n in expression.walk() if isinstance(n, Aggregated)}
+    order = sorted(found)
+    group = GroupFactory([found[slot] for slot in order], environment, 1)()
+    places = {slot: place for place, slot in enumerate(order)}
+    readers = [group.readers[places[slot]] if slot in places else None for slot in range(max(order, default=-1) + 1)]
+    values = row_function((expression,), environment, 1)
+
+    def evaluate(event: Event) -> Any:
+        return values(event, True, readers)[0]
+
+    return group.kept, evaluate
+
+
+__all__ = ["ResultSet", "accumulators_of", "build"]

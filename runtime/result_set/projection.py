@@ -1,0 +1,109 @@
+"""Columns, having and order keys of a select clause, compiled; ordering, limit and distinct of what they give."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
+from typing import Any
+
+from epl.plan.expressions import TypedExpression
+from epl.plan.result_set import LimitPlan, OrderKey, ResultSetPlan
+from runtime.aggregation.criteria import key_maker
+from runtime.aggregation.factory import Readers, Row, row_function
+from runtime.aggregation.keys import freeze
+from runtime.evaluate import Environment, compile_expression
+from windows.event import Event, event_class
+
+Pair = tuple[Row, Readers]
+
+
+class Batch:
+    """The rows of one stream of one delta, with their order keys where there is an order."""
+
+    __slots__ = ("events", "keys")
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.keys: list[Any] = []
+
+
+class Projection:
+    """``make(row, insert stream?, readers)`` → output event; ``passes`` is having (None: all pass); ``key`` the order key (None: no order)."""
+
+    def __init__(self, plan: ResultSetPlan, columns: Sequence[TypedExpression], having: TypedExpression | None, order_by: Sequence[OrderKey],
+                 environment: Environment) -> None:
+        self.make = _maker(plan, columns, environment)
+        self.passes = None if having is None else _first_of(row_function((having,), environment, plan.arity))
+        self.key = _order_key(order_by, environment, plan.arity) if order_by else None
+
+    def collect(self, pairs: Iterable[Pair], insert_stream: bool, batch: Batch) -> None:
+        """Add the rows of ``pairs`` that pass to the batch."""
+        make, passes, key = self.make, self.passes, self.key
+        if passes is None and key is None:
+            batch.events += [make(row, insert_stream, readers) for row, readers in pairs]
+            return
+        for row, readers in pairs:
+            if passes is not None and not passes(row, insert_stream, readers):
+                continue
+            batch.events.append(make(row, insert_stream, readers))
+            if key is not None:
+                batch.keys.append(key(row, insert_stream, readers))
+
+
+def _maker(plan: ResultSetPlan, columns: Sequence[TypedExpression], environment: Environment) -> Callable[[Row, bool, Readers], Event]:
+    if plan.forward is not None:
+        if plan.arity == 1:
+            return lambda row, insert_stream, readers: row
+        forward = plan.forward
+        return lambda row, insert_stream, readers: row[forward]
+    made = event_class(plan.output_type)
+    values = row_function(columns, environment, plan.arity)
+    return lambda row, insert_stream, readers: made(*values(row, insert_stream, readers))
+
+
+def _first_of(function: Callable[[Row, bool, Readers], Sequence[Any]]) -> Callable[[Row, bool, Readers], Any]:
+    return lambda row, insert_stream, readers: function(row, insert_stream, readers)[0]
+
+
+def _order_key(order_by: Sequence[OrderKey], environment: Environment, arity: int) -> Callable[[Row, bool, Readers], Any]:
+    values = row_function([k.expression for k in order_by], environment, arity)
+    make = key_maker([k.expression.type for k in order_by], [k.descending for k in order_by])
+    return lambda row, insert_stream, readers: make(values(row, insert_stream, readers))
+
+
+class Finish:
+    """order by → limit → distinct, of each batch by itself."""
+
+    def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
+        self._ordered = bool(plan.order_by)
+        self._distinct = plan.distinct
+        self._limit = None if plan.limit is None else _limiter(plan.limit, environment)
+
+    def __call__(self, batch: Batch) -> list[Event]:
+        events = batch.events
+        if self._ordered and len(events) > 1:
+            events = [event for _, event in sorted(zip(batch.keys, events), key=itemgetter(0))]
+        if self._limit is not None and events:
+            events = self._limit(events)
+        if self._distinct and len(events) > 1:
+            events = distinct(events)
+        return events
+
+
+def _limiter(plan: LimitPlan, environment: Environment) -> Callable[[list[Event]], list[Event]]:
+    rows = compile_expression(plan.rows, environment, 0)
+    offset = None if plan.offset is None else compile_expression(plan.offset, environment, 0)
+
+    def limit(events: list[Event]) -> list[Event]:
+        count, skip = rows(), offset() if offset is not None else 0
+        start = max(0, skip or 0)
+        return events[start:] if count is None or count < 0 else events[start : start + count]
+
+    return limit
+
+
+def distinct(events: Iterable[Event]) -> list[Event]:
+    """The first of all rows with equal values, in order."""
+    found: dict[Any, Event] = {}
+    for event in events:
+        found.setdefault(tuple([freeze(value) for value in event.values()]), event)
+    return list(found.values())

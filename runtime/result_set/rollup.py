@@ -1,0 +1,79 @@
+"""rollup, cube and grouping sets: a row for each touched group of each level."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from epl.plan.result_set import GroupLevel, ResultSetPlan
+from runtime.aggregation.factory import Row, row_function
+from runtime.aggregation.grouped import Keyed
+from runtime.aggregation.groups import GroupFactory
+from runtime.aggregation.keys import freeze
+from runtime.evaluate import Environment
+from runtime.result_set.projection import Batch, Projection
+from runtime.result_set.shapes import ResultSet
+from windows.event import NO_EVENTS, Event
+from windows.protocol import State
+
+
+class Level:
+    """One grouping: its groups and its columns, in which the keys that it leaves out are null."""
+
+    def __init__(self, level: GroupLevel, plan: ResultSetPlan, environment: Environment, factory: GroupFactory,
+                 values: Callable[[Row], Sequence[Any]]) -> None:
+        positions = level.keys
+        self.key: Callable[[Row], Any] = lambda row: _picked(values(row), positions)
+        self.keyed = Keyed(factory, self.key, counted=not plan.unbound)
+        self.projection = Projection(plan, level.columns, level.having, level.order_by, environment)
+
+
+def _picked(values: Sequence[Any], positions: Sequence[int]) -> tuple[Any, ...]:
+    return tuple([freeze(values[p]) for p in positions])
+
+
+Touched = list[dict[Any, Row]]
+
+
+class Rollup(ResultSet):
+    """Levels in the order of the group-by clause; within a level, groups in the order in which the delta touches them."""
+
+    def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
+        super().__init__(plan, environment)
+        factory = GroupFactory(plan.aggregations, environment, plan.arity)
+        values = row_function(plan.group_by, environment, plan.arity)
+        self._levels = [Level(level, plan, environment, factory, lambda row: values(row, True, ())) for level in plan.levels]
+
+    def process(self, new: Sequence[Row], old: Sequence[Row]) -> tuple[Sequence[Event], Sequence[Event]]:
+        if self.plan.unidirectional:
+            for level in self._levels:
+                level.keyed.clear()
+        touched = self._touched((new, old))
+        before = self._rows(touched, False) if self.wants_old else NO_EVENTS
+        for level in self._levels:
+            level.keyed.apply(new, old)
+        return self._rows(touched, True) if self.wants_new else NO_EVENTS, before
+
+    def _touched(self, parts: Iterable[Iterable[Row]]) -> Touched:
+        found: Touched = [{} for _ in self._levels]
+        for rows in parts:
+            for row in rows:
+                for level, groups in zip(self._levels, found):
+                    groups[level.key(row)] = row
+        return found
+
+    def _rows(self, touched: Touched, insert_stream: bool) -> list[Event]:
+        batch = Batch()
+        for level, groups in zip(self._levels, touched):
+            readers_of = level.keyed.readers_of
+            level.projection.collect([(row, readers_of(key)) for key, row in groups.items()], insert_stream, batch)
+        return self.finish(batch)
+
+    def iterate(self, contents: Iterable[Row]) -> list[Event]:
+        return self._rows(self._touched((contents,)), True)
+
+    def state(self) -> State:
+        return [level.keyed.state() for level in self._levels]
+
+    def restore(self, state: State) -> None:
+        for level, saved in zip(self._levels, state, strict=True):
+            level.keyed.restore(saved)
