@@ -1,0 +1,33 @@
+"""What all tests share: where the traces are, which tests need Spark."""
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that start Spark run in one worker (one JVM), and are skipped where there is no Java for it."""
+    spark = [item for item in items if item.get_closest_marker("spark")]
+    if not spark:
+        return
+    java = subprocess.run([str(ROOT / ".ci" / "require-java")], capture_output=True, check=False).returncode == 0
+    for item in spark:
+        item.add_marker(pytest.mark.xdist_group("spark"))
+        if not java:
+            item.add_marker(pytest.mark.skip(reason="needs Java 17 or newer (.ci/require-java says how to get it)"))
+
+
+@pytest.fixture(scope="session")
+def traces() -> pathlib.Path:
+    """The folder of recorded traces that EPL_TRACES names."""
+    named = os.environ.get("EPL_TRACES")
+    if not named:
+        pytest.skip("EPL_TRACES is not set: no recorded traces to replay")
+    folder = pathlib.Path(named)
+    assert folder.is_dir(), f"EPL_TRACES={named} is no folder"
+    return folder
