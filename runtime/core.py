@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable
 
 from epl.catalog import Settings
+from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from runtime.filters import FilterIndex
 from runtime.schedule import Clock, Schedule
@@ -72,6 +73,7 @@ class Core:
         self._queue: deque[tuple[Event, EventType]] = deque()
         self._pending: dict[Delivery, None] = {}
         self.events_in = 0
+        self.span_stops = 0
         self.unmatched: Callable[[Event], None] | None = None
         self.busy = False
 
@@ -134,16 +136,24 @@ class Core:
         finally:
             self.busy = outer
 
-    def advance_span(self, target: int, resolution: int | None = None) -> None:
-        """Walk: stop at every due time on the way (at multiples of ``resolution`` from now where one is given)."""
+    def advance_span(self, target: int, resolution: int | None = None, max_stops: int | None = None) -> None:
+        """Walk: stop at every due time on the way (at multiples of ``resolution`` from now where one is given).
+
+        ``max_stops``: EplRuntimeError where the way has more of them; the clock then stands at the last. ``span_stops`` counts all of them.
+        """
         if resolution is not None and resolution > 0:
             self._walk(target, resolution)
             return
+        stops = 0
         while True:
             nearest = self.schedule.nearest()
             if nearest is None or nearest >= target:
                 break
+            if stops == max_stops:
+                raise EplRuntimeError(f"Time cannot move by span to {target}: more than {max_stops} timers are due on the way, the clock stands at {self.clock.now}")
             self.advance(max(nearest, self.clock.now))
+            stops += 1
+        self.span_stops += stops
         self.advance(target)
 
     def _walk(self, target: int, resolution: int) -> None:

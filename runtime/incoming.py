@@ -229,15 +229,14 @@ def _generate(event_type: EventType, made: type[Event]) -> Callable[[dict[str, A
     scope: dict[str, Any] = {"cls": made, "wrong": _wrong(event_type), "WrongValue": WrongValue, "Decimal": Decimal, "EplRuntimeError": EplRuntimeError}
     names = []
     for i, prop in enumerate(event_type.properties.values()):
-        value_type = _whole_type(prop)
+        value_type = whole_type(prop)
         direct = DIRECT.get(value_type.kind) if isinstance(value_type, Scalar) else None
         scope[f"coerce{i}"] = coercion(value_type)
         guard = f"v{i}.__class__ is not {direct} and v{i} is not None" if direct else f"v{i} is not None"
         lines += [f"    v{i} = get({prop.name!r})", f"    if {guard}:", "        try:", f"            v{i} = coerce{i}(v{i})",
                   f"        except WrongValue: wrong({prop.name!r}, v{i})"]
         if isinstance(value_type, Scalar) and value_type.primitive:
-            default = {"boolean": "False", "float": "0.0", "double": "0.0", "char": repr("\0")}.get(value_type.kind, "0")
-            lines += [f"    if v{i} is None: v{i} = {default}"]
+            lines += [f"    if v{i} is None: v{i} = {PRIMITIVE_DEFAULTS[value_type.kind]!r}"]
         names.append(f"v{i}")
     lines += [f"    e = cls({', '.join(names)})"]
     if event_type.open:
@@ -251,7 +250,12 @@ def _generate(event_type: EventType, made: type[Event]) -> Callable[[dict[str, A
     return scope["make"]  # type: ignore[no-any-return]
 
 
-def _whole_type(prop: Property) -> ValueType:
+PRIMITIVE_DEFAULTS: dict[str, Any] = {"boolean": False, "float": 0.0, "double": 0.0, "char": "\0", "byte": 0, "short": 0, "int": 0, "long": 0}
+"""What a property of a primitive type holds where the event gives nothing."""
+
+
+def whole_type(prop: Property) -> ValueType:
+    """The type of a property's whole value: indexed properties are given as lists, mapped ones as dicts."""
     if prop.indexed:
         return ArrayType(prop.type)
     if prop.mapped:

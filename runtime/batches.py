@@ -1,0 +1,227 @@
+"""Many rows in one call: the work behind ``Runtime.send_batch``.
+
+A batch is one ordered sequence of (time, sequence, type, row) over all of its types. Everything is checked before anything is done: a
+batch that is refused has moved no clock and fed no statement. Then, row by row, time moves by span to the row's time and the event is
+processed, so that the output is that of ``advance_time_span(time); send(type, event)`` for each row: how rows are cut into batches, and
+time moved in between, never shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from epl.errors import EplRuntimeError
+from epl.event_types import EventType
+from epl.value_types import Scalar
+from runtime.columns import Columns, WrongCell, columns_of, property_values, sequence_values, time_values
+from runtime.core import Core
+from runtime.incoming import PRIMITIVE_DEFAULTS, whole_type
+from windows.event import Event, event_class
+
+if TYPE_CHECKING:
+    from runtime.engine import Runtime
+
+MAX_STOPS = 1_000_000
+"""How many timers may be due between two rows: a guard against gaps that would take minutes (a one-second timer and a gap of years)."""
+
+Place = tuple[int, Any, int, int]
+"""Where a row stands in the batch: time, sequence, type, row."""
+
+
+@attrs.frozen
+class Options:
+    """How a batch is ordered and how time moves; the keyword arguments of ``Runtime.send_batch``, checked.
+
+    ``time``: the column of each row's time (integers are engine time, timestamps are converted), one name or one a type; None: no clock
+    moves. ``sequence``: the column that orders rows of equal time. ``late="keep"``: rows without a time or below the clock are processed at
+    the current time, before the others; ``"refuse"``: they refuse the batch. ``time_mode="jump"``: a timer that is due several times on the
+    way runs once, as with ``advance_time``. ``max_stops``: how many timers may be due between two rows.
+    """
+
+    time: str | Mapping[str, str] | None = None
+    sequence: str | Mapping[str, str] | None = None
+    late: str = attrs.field(default="refuse")
+    time_mode: str = attrs.field(default="span")
+    max_stops: int = MAX_STOPS
+
+    @late.validator
+    def _check_late(self, _: Any, value: str) -> None:
+        if value not in ("refuse", "keep"):
+            raise EplRuntimeError(f"late is 'refuse' or 'keep', not {value!r}")
+
+    @time_mode.validator
+    def _check_time_mode(self, _: Any, value: str) -> None:
+        if value not in ("span", "jump"):
+            raise EplRuntimeError(f"time_mode is 'span' or 'jump', not {value!r}")
+
+
+def send_batch(runtime: Runtime, core: Core, target: str | EventType | Mapping[str, Any], table: Any = None, **options: Any) -> None:
+    """Process ``table``'s rows as events of the type ``target``; or ``target`` is {type name: table} and all rows are merged.
+
+    ``options``: see ``Options``. Tables are pyarrow Tables, RecordBatches or pandas DataFrames, with a column for every declared property;
+    the time and sequence columns may stand beside them. Raises EplRuntimeError naming type, column, row (from 0) and value; nothing has
+    been done then. Called under the runtime's lock.
+    """
+    chosen = _options(options)
+    tables = dict(target) if isinstance(target, Mapping) else {target: table}
+    if isinstance(target, Mapping) and table is not None:
+        raise EplRuntimeError("send_batch takes a type and a table, or one mapping of types to tables")
+    streams = [_read(_bus_type(runtime, name), each, position, chosen, core) for position, (name, each) in enumerate(tables.items())]
+    _feed(core, _merged(streams, chosen), chosen)
+
+
+def _options(given: dict[str, Any]) -> Options:
+    unknown = given.keys() - {f.name for f in attrs.fields(Options)}
+    if unknown:
+        raise TypeError(f"send_batch() got an unexpected keyword argument {min(unknown)!r}")
+    return Options(**given)
+
+
+def _bus_type(runtime: Runtime, name: str | EventType) -> EventType:
+    found = runtime.event_type(name) if isinstance(name, str) else name
+    if not found.is_bus:
+        raise EplRuntimeError(f"no bus event type named '{found.name}'", hint="declare it with @public @buseventtype")
+    return found
+
+
+# ------------------------------------------------------------------ reading: no effects
+
+
+@attrs.frozen
+class _Stream:
+    """One type's rows: events in the table's order, and the place of each where rows are ordered by more than the table's order."""
+
+    position: int
+    events: Sequence[Event]
+    times: Sequence[int] | None
+    sequence: Sequence[Any] | None
+
+    def places(self) -> Iterator[tuple[Place, Event]]:
+        none = [0] * len(self.events)
+        for row, (time, sequence, event) in enumerate(zip(self.times or none, self.sequence or none, self.events)):
+            yield (time, sequence, self.position, row), event
+
+
+def _read(event_type: EventType, table: Any, position: int, options: Options, core: Core) -> _Stream:
+    columns = columns_of(table, event_type.name)
+    time, sequence = _column(options.time, event_type, "time"), _column(options.sequence, event_type, "sequence")
+    _check_names(event_type, columns, {c for c in (time, sequence) if c is not None})
+    times = None if time is None else _times(event_type, columns, time, options, core)
+    order = None
+    if sequence is not None:
+        try:
+            order = sequence_values(columns, sequence)
+        except WrongCell as wrong:
+            where = f"the sequence of row {wrong.row}, column '{sequence}'"
+            raise EplRuntimeError(f"Event type '{event_type.name}': {where}, is null") from wrong
+    return _Stream(position, events_of(event_type, columns, core.settings.units_per_second), times, order)
+
+
+def _column(given: str | Mapping[str, str] | None, event_type: EventType, what: str) -> str | None:
+    if given is None or isinstance(given, str):
+        return given
+    if event_type.name not in given:
+        raise EplRuntimeError(f"Event type '{event_type.name}' has no {what} column; there are columns for {', '.join(given)}")
+    return given[event_type.name]
+
+
+def _check_names(event_type: EventType, columns: Columns, beside: set[str]) -> None:
+    """Every declared property has a column, and there is no other one."""
+    for name in (*event_type.properties, *sorted(beside)):
+        if name not in columns.data:
+            present = ", ".join(columns.data) or "no columns"
+            raise EplRuntimeError(f"Event type '{event_type.name}': the table has no column '{name}'", hint=f"it has {present}")
+    for name in columns.data:
+        if name not in event_type.properties and name not in beside:
+            close = get_close_matches(name, event_type.properties, 1)
+            raise EplRuntimeError(
+                f"Event type '{event_type.name}' has no property '{name}': the table's column belongs to none",
+                hint=f"did you mean '{close[0]}'?" if close else "declare the property, or leave the column out",
+            )
+
+
+def events_of(event_type: EventType, columns: Columns, units_per_second: int) -> list[Event]:
+    """The rows as events, every value checked; raises EplRuntimeError naming type, column, row and value."""
+    made = event_class(event_type)
+    values = [_property_column(event_type, name, columns, units_per_second) for name in event_type.properties]
+    return list(map(made, *values)) if values else [made() for _ in range(columns.rows)]
+
+
+def _property_column(event_type: EventType, name: str, columns: Columns, units_per_second: int) -> list[Any]:
+    value_type = whole_type(event_type.properties[name])
+    try:
+        values = property_values(columns, name, value_type, units_per_second)
+    except WrongCell as wrong:
+        raise EplRuntimeError(
+            f"Event type '{event_type.name}': property '{name}' is declared {value_type} and cannot hold {wrong.value!r} "
+            f"({type(wrong.value).__name__}) of row {wrong.row}"
+        ) from wrong
+    except EplRuntimeError as error:
+        raise EplRuntimeError(f"Event type '{event_type.name}', column '{name}': {error.message}", hint=error.hint) from error
+    if isinstance(value_type, Scalar) and value_type.primitive:
+        default = PRIMITIVE_DEFAULTS[value_type.kind]
+        return [default if v is None else v for v in values]
+    return values
+
+
+def _times(event_type: EventType, columns: Columns, name: str, options: Options, core: Core) -> list[int]:
+    """Every row's time, none below the clock."""
+    now = core.clock.now
+    try:
+        found = time_values(columns, name, core.settings.units_per_second)
+    except WrongCell as wrong:
+        raise EplRuntimeError(
+            f"Event type '{event_type.name}': the time of row {wrong.row}, column '{name}', "
+            f"is {wrong.value!r} ({type(wrong.value).__name__})",
+            hint="times are integers in engine time or timestamps",
+        ) from wrong
+    if options.late == "refuse":
+        for row, time in enumerate(found):
+            if time is None or time < now:
+                what = "is null" if time is None else f"is {time}, below the engine time {now}"
+                raise EplRuntimeError(
+                    f"Event type '{event_type.name}': the time of row {row}, column '{name}', {what}",
+                    hint="late='keep' processes such rows at the engine time",
+                )
+    return [now if time is None else time for time in found]
+
+
+def _merged(streams: Sequence[_Stream], options: Options) -> list[tuple[Place, Event]]:
+    """All rows in order of (time, sequence, type, row)."""
+    rows = [each for stream in streams for each in stream.places()]
+    if options.time is None and options.sequence is None:
+        return rows
+    try:
+        rows.sort(key=_place)
+    except TypeError as error:
+        raise EplRuntimeError(f"The sequence columns cannot be compared: {error}") from error
+    return rows
+
+
+def _place(row: tuple[Place, Event]) -> Place:
+    return row[0]
+
+
+# ------------------------------------------------------------------ feeding: effects
+
+
+def _feed(core: Core, rows: Sequence[tuple[Place, Event]], options: Options) -> None:
+    if options.time is None:
+        for _, event in rows:
+            core.process(event)
+        return
+    clock, jump, max_stops = core.clock, options.time_mode == "jump", options.max_stops
+    for place, event in rows:
+        time = max(place[0], clock.now)
+        if jump:
+            core.advance(time)
+        else:
+            core.advance_span(time, None, max_stops)
+        core.process(event)
+
+
+__all__ = ["MAX_STOPS", "Options", "events_of", "send_batch"]

@@ -1,0 +1,232 @@
+"""Tables → columns of checked values: Arrow tables and record batches, pandas data frames. The way out is runtime.arrow.
+
+Each column is converted once, as a whole; a value is looked at alone only where its Arrow type does not decide that it fits.
+
+Times: an instant (timestamp with a zone) keeps its instant and is seen in UTC; a timestamp without a zone is taken as UTC where an instant
+or engine time is wanted. A timestamp column for a ``long`` property, or as the time column, gives engine units since 1970, rounded down.
+pandas: NaN, NaT and NA are null; a float column of whole numbers with gaps fits an integer property (pandas' usual way to write them).
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pyarrow as pa
+import pyarrow.types as kinds
+
+from epl.errors import EplRuntimeError
+from epl.value_types import Scalar, ValueType
+from runtime.incoming import WrongValue, coercion
+
+if TYPE_CHECKING:
+    import pandas
+
+BITS = {"byte": 8, "short": 16, "int": 32, "long": 64}
+INSTANTS = ("Date", "Calendar", "ZonedDateTime", "OffsetDateTime")
+EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+MICROSECOND = datetime.timedelta(microseconds=1)
+
+
+class WrongCell(Exception):
+    """The value of one row does not fit; the caller adds the names."""
+
+    def __init__(self, row: int, value: Any) -> None:
+        super().__init__(row, value)
+        self.row = row
+        self.value = value
+
+
+@attrs.frozen
+class Columns:
+    """A table as columns by name: Arrow arrays, or lists of Python objects (pandas' object columns). ``pandas``: where it came from."""
+
+    data: Mapping[str, pa.ChunkedArray[Any] | pa.Array[Any] | list[Any]]
+    rows: int
+    pandas: bool = False
+
+
+def columns_of(table: Any, owner: str) -> Columns:
+    """The columns of a pyarrow Table or RecordBatch, a pandas DataFrame, or whatever gives an Arrow stream."""
+    if isinstance(table, (pa.Table, pa.RecordBatch)):
+        return _arrow_columns(table, owner)
+    if type(table).__module__.split(".")[0] == "pandas" and hasattr(table, "columns"):
+        return _pandas_columns(table, owner)
+    if hasattr(table, "__arrow_c_stream__"):
+        return _arrow_columns(pa.table(table), owner)
+    raise EplRuntimeError(
+        f"Event type '{owner}' cannot be made of {type(table).__name__}",
+        hint="give a pyarrow Table or RecordBatch, or a pandas DataFrame; send takes single events",
+    )
+
+
+def _arrow_columns(table: pa.Table | pa.RecordBatch, owner: str) -> Columns:
+    names = table.schema.names
+    _check_names(names, owner)
+    return Columns(dict(zip(names, table.columns)), table.num_rows)
+
+
+def _pandas_columns(frame: pandas.DataFrame, owner: str) -> Columns:
+    import pandas
+
+    names = [str(name) for name in frame.columns]
+    _check_names(names, owner)
+    data: dict[str, Any] = {}
+    for position, name in enumerate(names):
+        column = frame.iloc[:, position]
+        if column.dtype == object:
+            data[name] = [None if v is pandas.NA or v is pandas.NaT or (isinstance(v, float) and v != v) else v for v in column.tolist()]
+        else:
+            data[name] = pa.array(column, from_pandas=True)
+    return Columns(data, len(frame), pandas=True)
+
+
+def _check_names(names: list[str], owner: str) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise EplRuntimeError(f"Event type '{owner}': the table has more than one column '{name}'")
+
+
+# ------------------------------------------------------------------ property columns
+
+
+def property_values(columns: Columns, name: str, value_type: ValueType, units_per_second: int) -> list[Any]:
+    """A column's values, checked and converted for a property of that type; None stays None. Raises WrongCell for the first misfit."""
+    column = columns.data[name]
+    if isinstance(column, list):
+        return _coerced(column, value_type)
+    column = _normal(column, columns.pandas, isinstance(value_type, Scalar) and value_type.kind in BITS)
+    kind = value_type.kind if isinstance(value_type, Scalar) else None
+    if kinds.is_timestamp(column.type):
+        if kind == "long":
+            return _engine_times(column, units_per_second)
+        if kind == "LocalDateTime":
+            return _python(column.cast(pa.timestamp("us")))
+    values = _python(column)
+    if kind == "BigInteger" and kinds.is_decimal(column.type) and column.type.scale == 0:
+        return [None if v is None else int(v) for v in values]
+    return values if kind is not None and _fits(column.type, kind) else _coerced(values, value_type)
+
+
+def _normal(column: pa.ChunkedArray[Any] | pa.Array[Any], from_pandas: bool, whole: bool) -> pa.ChunkedArray[Any] | pa.Array[Any]:
+    """Dictionaries decoded, timestamps in µs and UTC, pandas' floats with gaps as the whole numbers that were meant."""
+    arrow = column.type
+    if kinds.is_dictionary(arrow):
+        return _normal(column.cast(arrow.value_type), from_pandas, whole)
+    if kinds.is_timestamp(arrow):
+        return column.cast(pa.timestamp("us", tz="UTC" if arrow.tz else None), safe=False)
+    if kinds.is_time(arrow) and arrow.unit == "ns":
+        return column.cast(pa.time64("us"), safe=False)
+    if whole and from_pandas and kinds.is_floating(arrow) and column.null_count:
+        try:
+            return column.cast(pa.int64())
+        except pa.ArrowInvalid:
+            return column
+    return column
+
+
+def _python(column: pa.ChunkedArray[Any] | pa.Array[Any]) -> list[Any]:
+    try:
+        values: list[Any] = column.to_pylist(maps_as_pydicts="strict")
+    except KeyError as error:
+        raise EplRuntimeError(f"A map holds the same key twice: {error.args[0]}") from error
+    return values
+
+
+def _fits(arrow: pa.DataType, kind: str) -> bool:
+    """Whether every value of the Arrow type is a value of the kind as it is."""
+    if kinds.is_signed_integer(arrow):
+        return kind == "BigInteger" or arrow.bit_width <= BITS.get(kind, 0)
+    if kinds.is_unsigned_integer(arrow):
+        return kind == "BigInteger" or arrow.bit_width < BITS.get(kind, 0)
+    if kinds.is_timestamp(arrow):
+        return kind in INSTANTS and arrow.tz is not None
+    fitting: dict[str, Callable[[pa.DataType], bool]] = {
+        "double": kinds.is_floating,
+        "float": kinds.is_float32,
+        "boolean": kinds.is_boolean,
+        "BigDecimal": kinds.is_decimal,
+        "LocalDate": kinds.is_date32,
+        "LocalTime": kinds.is_time,
+    }
+    if kind == "String":
+        return bool(kinds.is_string(arrow) or kinds.is_large_string(arrow))
+    return kind in fitting and bool(fitting[kind](arrow))
+
+
+def _coerced(values: list[Any], value_type: ValueType) -> list[Any]:
+    coerce = coercion(value_type)
+    found = []
+    for row, value in enumerate(values):
+        try:
+            found.append(None if value is None else coerce(value))
+        except WrongValue as error:
+            raise WrongCell(row, value) from error
+    return found
+
+
+def may_hold(arrow: pa.DataType, value_type: ValueType) -> bool:
+    """Whether a column of that Arrow type can hold any value for the property: False is certain, True is to be seen by value."""
+    if not isinstance(value_type, Scalar) or kinds.is_null(arrow):
+        return True
+    if kinds.is_dictionary(arrow):
+        return may_hold(arrow.value_type, value_type)
+    kind = value_type.kind
+    if kinds.is_boolean(arrow):
+        return kind in ("boolean", "Object")
+    if kinds.is_integer(arrow):
+        return kind in (*BITS, "BigInteger", "float", "double", "BigDecimal", "Number", "Object", *INSTANTS)
+    if kinds.is_floating(arrow) or kinds.is_decimal(arrow):
+        return kind in ("float", "double", "BigDecimal", "BigInteger", "Number", "Object")
+    if kinds.is_timestamp(arrow):
+        return kind in (*INSTANTS, "LocalDateTime", "long", "Object")
+    if kinds.is_string(arrow) or kinds.is_large_string(arrow):
+        return kind not in (*BITS, "BigInteger", "BigDecimal", "boolean")
+    return kind not in (*BITS, "BigInteger", "float", "double", "BigDecimal", "boolean", "String", "char")
+
+
+# ------------------------------------------------------------------ the time and sequence columns
+
+
+def time_values(columns: Columns, name: str, units_per_second: int) -> list[int | None]:
+    """Engine time by row: integers as they are, timestamps in engine units. Raises WrongCell for anything else."""
+    column = columns.data[name]
+    if isinstance(column, list):
+        return [_one_time(row, value, units_per_second) for row, value in enumerate(column)]
+    column = _normal(column, columns.pandas, whole=True)
+    if kinds.is_timestamp(column.type):
+        return _engine_times(column, units_per_second)
+    values = _python(column)
+    if not (kinds.is_integer(column.type) or kinds.is_null(column.type)):
+        for row, value in enumerate(values):
+            if value is not None:
+                raise WrongCell(row, value)
+    return values
+
+
+def _engine_times(column: pa.ChunkedArray[Any] | pa.Array[Any], units_per_second: int) -> list[int | None]:
+    step = 1_000_000 // units_per_second
+    return [None if v is None else v // step for v in column.cast(pa.int64()).to_pylist()]
+
+
+def _one_time(row: int, value: Any, units_per_second: int) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, datetime.datetime):
+        instant = value if value.tzinfo else value.replace(tzinfo=datetime.timezone.utc)
+        return (instant - EPOCH) // MICROSECOND // (1_000_000 // units_per_second)
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise WrongCell(row, value)
+    return int(value.__index__())
+
+
+def sequence_values(columns: Columns, name: str) -> list[Any]:
+    """The values that order rows of equal time: one comparable kind, never null. Raises WrongCell for a null."""
+    column = columns.data[name]
+    values = column if isinstance(column, list) else _python(_normal(column, columns.pandas, whole=True))
+    for row, value in enumerate(values):
+        if value is None:
+            raise WrongCell(row, value)
+    return values
