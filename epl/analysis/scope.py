@@ -19,7 +19,8 @@ class ScopeStream:
     """One stream that names resolve in.
 
     ``alias``: how ``alias.x`` names it; ``group``: a group variable (its value is a list of events, ``alias[0].x``); ``optional``: there may be no event;
-    ``has_window``: a data window is declared (prev needs one); ``type_name``: the event type's name also names the stream, as in Esper.
+    ``has_window``: a data window is declared (prev needs one); the event type's name also names the stream, as in Esper.
+    ``visible``: names resolve in it (inside a declared expression only its parameters are).
     """
 
     alias: str | None
@@ -27,6 +28,7 @@ class ScopeStream:
     group: bool = False
     optional: bool = False
     has_window: bool = False
+    visible: bool = True
 
 
 class AggregationCollector:
@@ -45,6 +47,7 @@ class Scope:
 
     ``unqualified``: whether a bare property name is looked up in the streams (not so in match_recognize). ``aggregations``: None where no
     aggregation may stand; then a refusal says ``aggregation_refusal``. ``locals``: lambda parameters. ``allow_previous``: prev / prior may stand.
+    ``substitutions``: what the parameters of a declared expression stand for. ``context_properties``: what ``context.x`` has, None without a context.
     ``row_previous``: prev means an offset in the partition (match_recognize define).
     """
 
@@ -59,6 +62,8 @@ class Scope:
     locals: tuple[tuple[str, ValueType], ...] = ()
     declarations: tuple[Any, ...] = ()
     expanding: tuple[str, ...] = ()
+    substitutions: tuple[tuple[str, TypedExpression], ...] = ()
+    context_properties: tuple[tuple[str, ValueType], ...] | None = None
     parameters: dict[str | int, ValueType] = attrs.field(factory=dict, eq=False)
 
     def with_locals(self, *names: tuple[str, ValueType]) -> Scope:

@@ -62,10 +62,11 @@ class Parameter(TypedExpression):
 
 @attrs.frozen(kw_only=True)
 class StreamProperty(TypedExpression):
-    """A declared top-level property of one stream's event. Null where the stream has no event (outer join, optional match variable)."""
+    """A declared top-level property of one stream's event. Null where the stream has no event (outer join, match variable: ``optional``)."""
 
     stream: int
     name: str
+    optional: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -307,7 +308,30 @@ class Coalesce(TypedExpression):
     operands: tuple[TypedExpression, ...]
 
 
+@attrs.frozen(kw_only=True)
+class Extreme(TypedExpression):
+    """``min(a, b, …)`` / ``max(a, b, …)`` of one row; operands have one number type; null if any is null."""
+
+    function: Choice["min", "max"]
+    operands: tuple[TypedExpression, ...]
+
+
+@attrs.frozen(kw_only=True)
+class SameEvent(TypedExpression):
+    """event_identity_equals: whether both are the same event; null if either is null."""
+
+    left: TypedExpression
+    right: TypedExpression
+
+
 # ------------------------------------------------------------------ types, construction, calls
+
+
+@attrs.frozen(kw_only=True)
+class Cast(TypedExpression):
+    """``cast(x, type)`` to a number, boolean, char or text: null of null and of values that Esper does not cast; text is parsed or is an error."""
+
+    operand: TypedExpression
 
 
 @attrs.frozen(kw_only=True)

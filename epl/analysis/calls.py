@@ -1,0 +1,266 @@
+"""Calls: functions of the core (coalesce, min, max, prev, prior …), of the registry, methods of values, enumeration methods, aggregations."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from epl.analysis.binding import StatementRefusal, bind
+from epl.analysis.conversions import common_type, convert, is_null, require_numeric, type_name
+from epl.analysis.paths import is_integer, stream_value
+from epl.analysis.scope import Scope
+from epl.analysis.texts import written
+from epl.errors import EplUnsupportedError, EplValidationError
+from epl.functions.registry import FIRST_ARGUMENT, NOT_CONSTANT, Bound, EnumerationSpec, FunctionSpec, LambdaShape
+from epl.plan import expressions as typed
+from epl.plan.expressions import Constant, TypedExpression
+from epl.syntax import expressions as syntax
+from epl.syntax.expressions import Call
+from epl.value_types import BOOLEAN, BOXED_BOOLEAN, INT, LONG, OBJECT, ArrayType, CollectionType, EventOf, ValueType
+
+# ------------------------------------------------------------------ arguments
+
+
+def bind_argument(argument: syntax.Expression, scope: Scope, function: str) -> TypedExpression:
+    """An argument of a function or method: ``*`` and ``s.*`` are events."""
+    if isinstance(argument, syntax.Lambda):
+        raise EplValidationError(
+            f"Unrecognized lambda-expression encountered as parameter to UDF or static method '{function}'", span=argument.span)
+    if isinstance(argument, syntax.NamedArgument):
+        raise EplValidationError("Named parameters are not allowed", span=argument.span)
+    if isinstance(argument, syntax.Wildcard):
+        return wildcard_event(scope, function)
+    return bind(argument, scope)
+
+
+def wildcard_event(scope: Scope, function: str) -> TypedExpression:
+    visible = [n for n, s in enumerate(scope.streams) if s.visible]
+    if len(visible) != 1:
+        raise EplValidationError(
+            f"Expression '{function}' only allows a wildcard parameter if there is a single stream available, please use a stream or tag name instead")
+    return stream_value(visible[0], scope)
+
+
+def try_bind(spec: FunctionSpec, arguments: Sequence[TypedExpression]) -> Bound | None:
+    """What the function makes of these arguments; its refusals become validation errors."""
+    try:
+        return spec.bind([a.type for a in arguments], [a.value if isinstance(a, Constant) else NOT_CONSTANT for a in arguments])
+    except ValueError as refusal:
+        raise EplValidationError(str(refusal)) from None
+
+
+def _invoke(spec: FunctionSpec, bound: Bound, arguments: Sequence[TypedExpression], *, method: bool = False) -> TypedExpression:
+    return typed.Invoke(
+        type=bound.type if not method or not arguments[0].type.nullable else bound.type.boxed, function=spec.key, arguments=tuple(arguments),
+        bound=bound.constants, null_propagates=bound.null_propagates, null_receiver=method and arguments[0].type.nullable)
+
+
+def invoke_static(spec: FunctionSpec, call: Call, scope: Scope) -> TypedExpression | None:
+    """``Class.method(arguments)``; None where no overload takes these arguments."""
+    arguments = [bind_argument(a, scope, call.name) for a in call.arguments]
+    bound = try_bind(spec, arguments)
+    return _invoke(spec, bound, arguments) if bound is not None else None
+
+
+def invoke_single_row(spec: FunctionSpec, call: Call, scope: Scope) -> TypedExpression:
+    arguments = [bind_argument(a, scope, call.name) for a in call.arguments]
+    bound = try_bind(spec, arguments)
+    if bound is None:
+        types = ", ".join(type_name(a.type) for a in arguments)
+        raise EplValidationError(
+            f"Could not find static method named '{call.name}' with matching parameter number and expected parameter type(s) '{types}'", span=call.span)
+    return _invoke(spec, bound, arguments)
+
+
+def invoke_method(receiver: TypedExpression, call: Call, scope: Scope) -> TypedExpression | None:
+    """``receiver.method(arguments)``; None where no method of that name takes them."""
+    specs = scope.catalog.functions.methods.get(call.name, ())
+    if not specs:
+        return None
+    arguments = [receiver, *(bind_argument(a, scope, call.name) for a in call.arguments)]
+    for spec in specs:
+        bound = try_bind(spec, arguments)
+        if bound is not None:
+            return _invoke(spec, bound, arguments, method=True)
+    return None
+
+
+def unknown_method(value: TypedExpression, name: str, types: Sequence[ValueType]) -> str:
+    """Esper's refusal of a method that the value does not have."""
+    if isinstance(value.type, (ArrayType, CollectionType)) and isinstance(value.type.element, EventOf):
+        return f"Could not find event property or method named '{name}' in collection of events of type '{value.type.element}'"
+    taking = "taking no parameters" if not types else (
+        f"with matching parameter number and expected parameter type(s) '{', '.join(type_name(t.boxed) for t in types)}'")
+    shown = type_name(value.type.boxed)
+    return (f"Failed to resolve method '{name}': Could not find enumeration method, date-time method, instance method or property named '{name}' "
+            f"in class '{shown}' {taking}")
+
+
+# ------------------------------------------------------------------ enumeration methods
+
+
+def enumerate_with(spec: EnumerationSpec, collection: TypedExpression, call: Call, scope: Scope) -> TypedExpression:
+    """``collection.where(x => …)``."""
+    assert isinstance(collection.type, (ArrayType, CollectionType))
+    mismatch = spec.mismatch([len(a.parameters) if isinstance(a, syntax.Lambda) else None for a in call.arguments])
+    if mismatch is not None:
+        raise EplValidationError(mismatch, span=call.span)
+    try:
+        shapes = spec.arguments(collection.type.element, len(call.arguments))
+        arguments: list[TypedExpression] = []
+        for argument, shape in zip(call.arguments, shapes, strict=True):
+            arguments.append(_enumeration_argument(argument, _with_first(shape, arguments), spec.name, scope))
+        bound = spec.bind(collection.type, [a.type for a in arguments])
+    except ValueError as refusal:
+        raise EplValidationError(str(refusal), span=call.span) from None
+    if bound is None:
+        raise EplValidationError(f"Parameters mismatch for enumeration method '{call.name}'", span=call.span)
+    counts = tuple(len(a.parameters) if isinstance(a, typed.Function) else 0 for a in arguments)
+    return typed.Invoke(
+        type=bound.type, function=f"enum.{spec.name}", arguments=(collection, *arguments), bound=(counts, *bound.constants),
+        null_propagates=bound.null_propagates)
+
+
+def _with_first(shape: LambdaShape | None, arguments: Sequence[TypedExpression]) -> LambdaShape | None:
+    """The shape with the type of the first argument where it asks for that."""
+    if shape is None or not arguments:
+        return shape
+    return LambdaShape(tuple(arguments[0].type.boxed if p == FIRST_ARGUMENT else p for p in shape.parameters))
+
+
+def _enumeration_argument(argument: syntax.Expression, shape: LambdaShape | None, method: str, scope: Scope) -> TypedExpression:
+    if not isinstance(argument, syntax.Lambda):
+        return bind(argument, scope)
+    if shape is None or len(argument.parameters) > len(shape.parameters):
+        raise EplValidationError(
+            f"Parameters mismatch for enumeration method '{method}', the method does not take a {len(argument.parameters)}-parameter lambda here",
+            span=argument.span)
+    for name in argument.parameters:
+        if any(name == known for known, _ in scope.locals):
+            raise EplValidationError(
+                f"Failed to validate enumeration method '{method}', the lambda-parameter name '{name}' has already been declared in this context",
+                span=argument.span)
+    body = bind(argument.body, scope.with_locals(*zip(argument.parameters, shape.parameters)))
+    return typed.Function(type=body.type, parameters=argument.parameters, body=body)
+
+
+# ------------------------------------------------------------------ aggregations
+
+
+def aggregate(call: Call, scope: Scope) -> TypedExpression:
+    if scope.aggregations is None:
+        raise StatementRefusal(scope.aggregation_refusal, span=call.span)
+    return scope.aggregations.bind_call(call, scope)
+
+
+# ------------------------------------------------------------------ functions of the core
+
+
+def _coalesce(call: Call, scope: Scope) -> TypedExpression | None:
+    if any(isinstance(a, syntax.NamedArgument) for a in call.arguments):
+        raise EplValidationError("Named parameters are not allowed", span=call.span)
+    if len(call.arguments) < 2:
+        return None
+    operands = [bind(a, scope) for a in call.arguments]
+    target = common_type([o.type for o in operands])
+    return typed.Coalesce(type=target, operands=tuple(convert(o, target) for o in operands))
+
+
+def _extreme(call: Call, scope: Scope) -> TypedExpression | None:
+    """min and max of one row: two or more plain arguments; one argument is the aggregation."""
+    plain = [a for a in call.arguments if not isinstance(a, syntax.NamedArgument)]
+    if len(plain) < 2 or len(plain) != len(call.arguments) or call.distinct or isinstance(plain[0], syntax.Wildcard):
+        return None
+    operands = [bind(a, scope) for a in plain]
+    for operand in operands:
+        require_numeric(operand)
+    target = common_type([o.type for o in operands])
+    made = target if any(o.type.nullable for o in operands) else next((o.type for o in operands if o.type.boxed == target), target)
+    return typed.Extreme(
+        type=made, function="min" if call.name.lower() == "min" else "max", operands=tuple(convert(o, target) for o in operands))
+
+
+def _previous(call: Call, scope: Scope) -> TypedExpression | None:
+    """prev, prevtail: ``(index, value)``, ``(value, constant index)`` or ``(value)``; prevcount, prevwindow: ``(value)``."""
+    kind = {"prev": "previous", "prevtail": "tail", "prevcount": "count", "prevwindow": "window"}[call.name.lower()]
+    if not scope.allow_previous:
+        raise EplValidationError("Previous function cannot be used in this context", span=call.span)
+    arguments = list(call.arguments)
+    if not 1 <= len(arguments) <= (2 if kind in ("previous", "tail") else 1):
+        return None
+    if len(arguments) == 2 and _is_constant(arguments[1], scope) and not _is_constant(arguments[0], scope):
+        arguments.reverse()
+    value = bind_argument(arguments[-1], scope, call.name)
+    index: TypedExpression | None = None
+    if kind in ("previous", "tail"):
+        index = bind(arguments[0], scope) if len(arguments) == 2 else Constant(type=INT, value=1 if kind == "previous" else 0)
+        if not is_integer(index.type):
+            raise EplValidationError("Previous function requires an integer index parameter or expression", span=call.span)
+    number = _stream_of(value, call)
+    if not scope.streams[number].has_window and not scope.row_previous:
+        raise StatementRefusal(
+            "Required data window not found for the 'prev' function, specify a data window for which previous events are retained", span=call.span)
+    result = LONG.boxed if kind == "count" else ArrayType(value.type.boxed) if kind == "window" else value.type.boxed
+    return typed.Previous(type=result, kind=kind, stream=number, index=index, value=None if kind == "count" else value)  # type: ignore[arg-type]
+
+
+def _prior(call: Call, scope: Scope) -> TypedExpression | None:
+    if not scope.allow_previous:
+        raise EplValidationError("Prior function cannot be used in this context", span=call.span)
+    if len(call.arguments) != 2:
+        return None
+    index = bind(call.arguments[0], scope)
+    if not isinstance(index, Constant) or not is_integer(index.type):
+        raise EplValidationError("Prior function requires a constant-value integer-typed index expression as the first parameter", span=call.span)
+    value = bind_argument(call.arguments[1], scope, call.name)
+    return typed.Prior(type=value.type.boxed, stream=_stream_of(value, call), index=index.value, value=value)
+
+
+def _is_constant(argument: syntax.Expression, scope: Scope) -> bool:
+    return isinstance(argument, syntax.Literal)
+
+
+def _stream_of(value: TypedExpression, call: Call) -> int:
+    """The one stream that prev or prior looks back on."""
+    streams = value.streams
+    if len(streams) != 1:
+        raise EplValidationError("Previous function requires an event property as parameter", span=call.span)
+    return next(iter(streams))
+
+
+def _istream(call: Call, scope: Scope) -> TypedExpression | None:
+    if call.arguments:
+        raise EplValidationError("The istream function does not take parameters", span=call.span)
+    return typed.IsInsertStream(type=BOOLEAN)
+
+
+def _event_identity(call: Call, scope: Scope) -> TypedExpression | None:
+    if len(call.arguments) != 2:
+        raise EplValidationError("event_identity_equalsrequires two parameters", span=call.span)
+    sides = [bind_argument(a, scope, call.name) for a in call.arguments]
+    for side, argument in zip(sides, call.arguments):
+        if not isinstance(side.type, EventOf):
+            raise EplValidationError(
+                f"event_identity_equals requires a parameter that resolves to an event but received '{written(argument)}'", span=call.span)
+    left, right = (s.type.event_type for s in sides if isinstance(s.type, EventOf))
+    if left is not right:
+        raise EplValidationError(
+            f"event_identity_equals received two different event types as parameter, type '{left.name}' is not the same as type '{right.name}'",
+            span=call.span)
+    return typed.SameEvent(type=BOXED_BOOLEAN, left=sides[0], right=sides[1])
+
+
+def _unsupported(call: Call, scope: Scope) -> TypedExpression | None:
+    raise EplUnsupportedError(f"{call.name} gives a Java object and is not supported", span=call.span)
+
+
+BUILT_IN: dict[str, Callable[[Call, Scope], TypedExpression | None]] = {
+    "coalesce": _coalesce, "min": _extreme, "max": _extreme, "prev": _previous, "prevtail": _previous, "prevcount": _previous,
+    "prevwindow": _previous, "prior": _prior, "istream": _istream, "event_identity_equals": _event_identity,
+    "current_evaluation_context": _unsupported,
+}
+"""Functions that the grammar of EPL itself knows, by name in lower case; None: not this function after all."""
+
+
+__all__: list[Any] = [
+    "BUILT_IN", "OBJECT", "aggregate", "bind_argument", "enumerate_with", "invoke_method", "invoke_single_row", "invoke_static", "is_null", "unknown_method",
+]

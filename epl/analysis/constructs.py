@@ -1,0 +1,250 @@
+"""case, cast, instanceof, exists, arrays, structures, time: the nodes that are neither operators nor chains."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from epl.analysis.binding import bind, bind_node
+from epl.analysis.conversions import common_type, convert, is_boolean, is_null, is_numeric, require_numeric, shown, type_name
+from epl.analysis.operators import equality
+from epl.analysis.scope import Scope
+from epl.analysis.type_names import resolve_type_name
+from epl.errors import EplUnsupportedError, EplValidationError
+from epl.event_types import EventType, Property
+from epl.plan import expressions as typed
+from epl.plan.expressions import Constant, TypedExpression
+from epl.syntax import expressions as syntax
+from epl.value_types import (
+    BIG_DECIMAL, BOOLEAN, BOXED_BOOLEAN, DOUBLE, LONG, NULL, OBJECT, STRING, ArrayType, ClassType, CollectionType, EventOf, MapType, Scalar, ValueType,
+)
+
+# ------------------------------------------------------------------ case
+
+
+@bind_node.register
+def bind_case(node: syntax.Case, scope: Scope) -> TypedExpression:
+    operand = bind(node.operand, scope) if node.operand is not None else None
+    conditions = [_condition(operand, bind(when, scope)) for when, _ in node.whens]
+    values = [bind(then, scope) for _, then in node.whens]
+    otherwise = bind(node.otherwise, scope) if node.otherwise is not None else None
+    types = [v.type for v in (*values, *([otherwise] if otherwise is not None else []))]
+    target = common_type(types)
+    if is_null(target):
+        raise EplValidationError("Null-type return value is not allowed", span=node.span)
+    if all(isinstance(t, EventOf) and t.event_type.kind == "anonymous" for t in types if not is_null(t)):
+        target = next(t for t in types if not is_null(t))
+    return typed.Conditional(
+        type=target.boxed, pairs=tuple((c, convert(v, target)) for c, v in zip(conditions, values)),
+        otherwise=convert(otherwise, target) if otherwise is not None else None)
+
+
+def _condition(operand: TypedExpression | None, when: TypedExpression) -> TypedExpression:
+    if operand is None:
+        if not is_boolean(when.type):
+            raise EplValidationError("Case node 'when' expressions must return a boolean value")
+        return when
+    if not (is_numeric(operand.type) and is_numeric(when.type)):
+        common_type([operand.type, when.type])
+    return equality(operand, when, null_safe=True)
+
+
+# ------------------------------------------------------------------ cast, instanceof, typeof, exists
+
+
+CASTS = ("byte", "short", "int", "long", "float", "double", "BigInteger", "BigDecimal", "boolean", "char", "String")
+
+
+def resolve_class(written: syntax.TypeName, scope: Scope, function: str, verb: str) -> ValueType:
+    """The type named in cast or instanceof; refuses unknown names as Esper does."""
+    found = resolve_type_name(written, scope.catalog.event_types)
+    if found is None:
+        raise EplValidationError(f"Class as listed in {function} function by name '{written.name}' cannot be {verb}", span=written.span)
+    return found
+
+
+@bind_node.register
+def bind_cast(node: syntax.Cast, scope: Scope) -> TypedExpression:
+    value = bind(node.value, scope)
+    target = resolve_class(node.type_name, scope, "cast", "found")
+    if node.arguments:
+        return dated_cast(node, value, target, scope)
+    if is_null(value.type):
+        return Constant(type=target.boxed, value=None)
+    if isinstance(target, Scalar) and target.kind in CASTS:
+        primitive = is_numeric(value.type) and not value.type.nullable and target.kind not in ("char", "boolean", "String", "BigInteger", "BigDecimal")
+        return typed.Cast(type=Scalar(target.kind, primitive=primitive), operand=value)
+    return typed.Cast(type=target, operand=value)
+
+
+def dated_cast(node: syntax.Cast, value: TypedExpression, target: ValueType, scope: Scope) -> TypedExpression:
+    """``cast(text, date, dateformat: 'pattern')`` through the functions of dates."""
+    for argument in node.arguments:
+        if not isinstance(argument, syntax.NamedArgument) or argument.name.lower() != "dateformat":
+            name = argument.name if isinstance(argument, syntax.NamedArgument) else ""
+            raise EplValidationError(f"Unexpected named parameter '{name}', expecting any of the following: [dateformat]", span=node.span)
+    raise EplUnsupportedError("cast with dateformat is not supported", span=node.span)
+
+
+@bind_node.register
+def bind_instance_of(node: syntax.InstanceOf, scope: Scope) -> TypedExpression:
+    value = bind(node.value, scope)
+    targets = tuple(resolve_class(t, scope, "instanceof", "loaded") for t in node.type_names)
+    return typed.TypeTest(type=BOOLEAN, operand=value, targets=targets)
+
+
+@bind_node.register
+def bind_type_of(node: syntax.TypeOf, scope: Scope) -> TypedExpression:
+    return typed.TypeNameOf(type=STRING, operand=bind(node.value, scope))
+
+
+@bind_node.register
+def bind_exists(node: syntax.Exists, scope: Scope) -> TypedExpression:
+    """True for a property of a stream; for dynamic and nested ones whether the value is there."""
+    value = bind(node.value, scope)
+    if isinstance(value, typed.DynamicProperty):
+        return typed.DynamicExists(type=BOOLEAN, operand=value.operand, name=value.name, index=value.index, key=value.key)
+    if isinstance(value, (typed.StreamProperty, typed.StreamEvent)):
+        return Constant(type=BOOLEAN, value=True)
+    if isinstance(value, typed.PropertyOf):
+        return typed.Equality(type=BOOLEAN, left=value.operand, right=Constant(type=NULL, value=None), negated=True, null_safe=True)
+    if isinstance(value, (typed.Element, typed.MapValue)):
+        return typed.Equality(type=BOOLEAN, left=value, right=Constant(type=NULL, value=None), negated=True, null_safe=True)
+    raise EplValidationError("Exists function requires an property value expression as the only parameter", span=node.span)
+
+
+# ------------------------------------------------------------------ arrays, structures
+
+
+@bind_node.register
+def bind_array_literal(node: syntax.ArrayLiteral, scope: Scope) -> TypedExpression:
+    items = [bind(i, scope) for i in node.items]
+    try:
+        element = common_type([i.type for i in items])
+    except EplValidationError:
+        element = OBJECT
+    if is_null(element):
+        element = OBJECT
+    return typed.NewArrayOf(type=ArrayType(element.boxed), items=tuple(convert(i, element) for i in items))
+
+
+@bind_node.register
+def bind_new_array(node: syntax.NewArray, scope: Scope) -> TypedExpression:
+    element = resolve_type_name(attrs.evolve(node.type_name, dimensions=0), scope.catalog.event_types, boxed=False)
+    if element is None:
+        raise EplValidationError(f"Failed to resolve type parameter '{node.type_name.name}'", span=node.span)
+    if node.initializer is not None:
+        dimensions = max(node.type_name.dimensions, len(node.sizes), 1)
+        return _initialized(node.initializer, _array_of(element, dimensions), scope)
+    sizes = tuple(bind(s, scope) for s in node.sizes if s is not None)
+    for size in sizes:
+        if not (isinstance(size.type, Scalar) and size.type.kind in ("byte", "short", "int")):
+            raise EplValidationError(f"New-keyword with an array-type result requires an Integer-typed dimension but received type '{shown_boxed(size)}'",
+                                     span=node.span)
+    return typed.NewArraySized(type=_array_of(element, len(node.sizes)), sizes=sizes)
+
+
+def shown_boxed(value: TypedExpression) -> str:
+    return type_name(value.type.boxed)
+
+
+def _array_of(element: ValueType, dimensions: int) -> ValueType:
+    for _ in range(dimensions):
+        element = ArrayType(element)
+    return element
+
+
+def _initialized(node: syntax.ArrayLiteral, target: ValueType, scope: Scope) -> TypedExpression:
+    assert isinstance(target, ArrayType)
+    items: list[TypedExpression] = []
+    for written in node.items:
+        if isinstance(target.element, ArrayType) and isinstance(written, syntax.ArrayLiteral):
+            items.append(_initialized(written, target.element, scope))
+            continue
+        item = bind(written, scope)
+        items.append(_fit(item, target.element))
+    return typed.NewArrayOf(type=target, items=tuple(items))
+
+
+def _fit(item: TypedExpression, element: ValueType) -> TypedExpression:
+    """An item as the array's element: numbers may widen, nothing narrows."""
+    primitive = isinstance(element, Scalar) and element.primitive
+    if is_null(item.type):
+        if primitive:
+            raise EplValidationError(f"Array element type mismatch: Expecting type {type_name(element)} but received null")
+        return item
+    if is_numeric(item.type) and is_numeric(element):
+        if common_type([item.type, element]) == element.boxed:
+            return convert(item, element.boxed)
+    elif element == OBJECT or item.type.boxed == element.boxed:
+        return item
+    raise EplValidationError(f"Array element type mismatch: Expecting type {type_name(element)} but received type {shown(item)}")
+
+
+@bind_node.register
+def bind_new_struct(node: syntax.NewStruct, scope: Scope) -> TypedExpression:
+    columns: dict[str, TypedExpression] = {}
+    for name, value in node.columns:
+        if name in columns:
+            raise EplValidationError(f"Failed to validate new-keyword property names, property '{name}' has already been declared", span=node.span)
+        columns[name] = bind(value if value is not None else syntax.Chain(links=(syntax.Name(name=name),), span=node.span), scope)
+    properties = {n: Property(n, v.type.boxed) for n, v in columns.items()}
+    event_type = EventType(name=f"new{{{','.join(columns)}}}", kind="map", properties=properties)
+    return typed.NewStructOf(type=EventOf(event_type), event_type=event_type, values=tuple(columns.values()))
+
+
+@bind_node.register
+def bind_new_instance(node: syntax.NewInstance, scope: Scope) -> TypedExpression:
+    raise EplUnsupportedError(f"new {node.type_name.name}(…) makes a Java object and is not supported", span=node.span)
+
+
+# ------------------------------------------------------------------ parameters, time, the rest
+
+
+@bind_node.register
+def bind_parameter(node: syntax.SubstitutionParameter, scope: Scope) -> TypedExpression:
+    """Without a type a parameter is an Object."""
+    written = resolve_type_name(node.type_name, scope.catalog.event_types) if node.type_name is not None else OBJECT
+    if written is None:
+        assert node.type_name is not None
+        raise EplValidationError(f"Invalid substitution parameter type '{node.type_name.name}'", span=node.span)
+    key: str | int = node.name if node.name is not None else -1
+    return typed.Parameter(type=written, key=key)
+
+
+@bind_node.register
+def bind_current_timestamp(node: syntax.CurrentTimestamp, scope: Scope) -> TypedExpression:
+    return typed.CurrentTime(type=LONG)
+
+
+@bind_node.register
+def bind_time_period(node: syntax.TimePeriod, scope: Scope) -> TypedExpression:
+    parts: list[tuple[str, TypedExpression]] = []
+    for unit, written in node.parts:
+        value = bind(written, scope)
+        if not is_numeric(value.type) and not (value.type == OBJECT and isinstance(value, typed.Parameter)):
+            raise EplValidationError("Time period expression requires a numeric parameter type", span=node.span)
+        parts.append((unit, value))
+    return typed.TimeSpan(type=DOUBLE.boxed, parts=tuple(parts))
+
+
+@bind_node.register
+def bind_subquery(node: syntax.Subquery, scope: Scope) -> TypedExpression:
+    raise EplUnsupportedError("subqueries are not supported", span=node.span)
+
+
+@bind_node.register
+def bind_lambda(node: syntax.Lambda, scope: Scope) -> TypedExpression:
+    raise EplValidationError("Unrecognized lambda-expression encountered", span=node.span)
+
+
+@bind_node.register
+def bind_named_argument(node: syntax.NamedArgument, scope: Scope) -> TypedExpression:
+    raise EplValidationError("Named parameters are not allowed", span=node.span)
+
+
+def struct_types(values: Sequence[TypedExpression]) -> list[ValueType]:
+    return [v.type for v in values]
+
+
+_ = (BIG_DECIMAL, BOXED_BOOLEAN, ClassType, CollectionType, MapType, require_numeric)

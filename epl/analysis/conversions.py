@@ -1,0 +1,155 @@
+"""How Esper makes two types one: names of types in its refusals, common types, Convert nodes."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from epl import java
+from epl.errors import EplValidationError
+from epl.plan.expressions import Constant, Convert, Parameter, TypedExpression
+from epl.value_types import (
+    BIG_DECIMAL, BIG_INTEGER, DOUBLE, FLOAT, INT, LONG, NULL, OBJECT, ArrayType, ClassType, CollectionType, EventOf, MapType, Scalar, ValueType,
+    is_boolean, is_null, is_numeric,
+)
+
+FULL_NAMES = {
+    "Date": "java.util.Date", "Calendar": "java.util.Calendar", "BigInteger": "java.math.BigInteger", "BigDecimal": "java.math.BigDecimal",
+    "LocalDateTime": "java.time.LocalDateTime", "LocalDate": "java.time.LocalDate", "LocalTime": "java.time.LocalTime",
+    "ZonedDateTime": "java.time.ZonedDateTime", "OffsetDateTime": "java.time.OffsetDateTime",
+}
+"""Names in messages are full, but for java.lang."""
+
+EVENT_CLASSES = {"map": "java.util.Map<String,Object>", "row": "java.util.Map<String,Object>", "objectarray": "Object[]"}
+
+
+def type_name(value_type: ValueType) -> str:
+    """The type as Esper's messages print it: full class names outside java.lang."""
+    match value_type:
+        case Scalar() if value_type.kind in ("BigInteger", "BigDecimal"):
+            return value_type.kind
+        case Scalar():
+            return FULL_NAMES.get(value_type.kind, str(value_type))
+        case ArrayType(element=element):
+            return f"{type_name(element)}[]"
+        case CollectionType(element=element, kind=kind):
+            full = f"java.util.{kind}" if "." not in kind else kind
+            return full if element == OBJECT else f"{full}<{type_name(element)}>"
+        case MapType(key=key, value=value):
+            return "java.util.Map" if key == value == OBJECT else f"java.util.Map<{type_name(key)},{type_name(value)}>"
+        case EventOf(event_type=event_type):
+            return EVENT_CLASSES.get(event_type.kind, event_type.name)
+    return str(value_type)
+
+
+def shown_type(expression: TypedExpression) -> ValueType:
+    """The type that messages show: Esper boxes every expression but literals."""
+    return expression.type if isinstance(expression, Constant) else expression.type.boxed
+
+
+def shown(expression: TypedExpression) -> str:
+    return type_name(shown_type(expression))
+
+
+def boxed_name(expression: TypedExpression) -> str:
+    return type_name(expression.type.boxed)
+
+
+# ------------------------------------------------------------------ common types
+
+_RANKS = {"byte": INT, "short": INT, "int": INT, "long": LONG, "float": FLOAT, "double": DOUBLE, "BigInteger": BIG_INTEGER, "BigDecimal": BIG_DECIMAL}
+
+
+def arithmetic_type(left: ValueType, right: ValueType) -> Scalar:
+    """The type that Esper computes in. A float with any other number is a double; BigInteger with a floating-point number is BigDecimal.
+
+    Both operands are numeric. ``Number`` (sums of unknown) computes as double.
+    """
+    kinds = {_RANKS.get(t.kind, DOUBLE) for t in (left, right) if isinstance(t, Scalar)}
+    if BIG_DECIMAL in kinds:
+        return BIG_DECIMAL
+    if BIG_INTEGER in kinds:
+        return BIG_DECIMAL if kinds & {FLOAT, DOUBLE} else BIG_INTEGER
+    if FLOAT in kinds or DOUBLE in kinds:
+        return FLOAT if kinds == {FLOAT} else DOUBLE
+    return LONG if LONG in kinds else INT
+
+
+def comparison_type(left: ValueType, right: ValueType) -> Scalar:
+    """As arithmetic, but equal types stay."""
+    if left.boxed == right.boxed and isinstance(left, Scalar):
+        return left.boxed
+    return arithmetic_type(left, right).boxed
+
+
+def common_type(types: Sequence[ValueType]) -> ValueType:
+    """The type of coalesce, case, min / max and arrays: equal types stay, numbers widen, nulls are passed over.
+
+    Raises EplValidationError in Esper's words.
+    """
+    seen = [t for t in types if not is_null(t)]
+    if not seen:
+        return NULL
+    first = seen[0]
+    if all(t.boxed == first.boxed for t in seen):
+        return first.boxed
+    if isinstance(first, EventOf) and all(isinstance(t, EventOf) for t in seen):
+        return _common_event_type([t for t in seen if isinstance(t, EventOf)])
+    if not is_numeric(first):
+        other = next(t for t in seen if t.boxed != first.boxed)
+        # Esper says Boolean for char as well
+        shown_first = "Boolean" if isinstance(first, Scalar) and first.kind in ("boolean", "char") else type_name(first)
+        raise EplValidationError(f"Implicit conversion not allowed: Cannot coerce to {shown_first} type {type_name(other)}")
+    result: ValueType = first
+    for other in seen[1:]:
+        if not is_numeric(other):
+            raise EplValidationError(f"Implicit conversion not allowed: Cannot coerce types {type_name(result.boxed)} and {type_name(other.boxed)}")
+        result = comparison_type(result, other)
+    return result.boxed
+
+
+def _common_event_type(types: Sequence[EventOf]) -> ValueType:
+    for candidate in types[0].event_type.lineage():
+        if all(t.event_type.is_a(candidate) for t in types):
+            return EventOf(candidate)
+    raise EplValidationError(
+        f"Implicit conversion not allowed: Cannot coerce to {types[0]} type {next(t for t in types if t.event_type is not types[0].event_type)}")
+
+
+def convert(expression: TypedExpression, target: ValueType) -> TypedExpression:
+    """``expression`` as ``target``: itself where the kinds are equal, folded where it is constant, else under a Convert node that keeps nullability."""
+    source = expression.type
+    if not isinstance(target, Scalar) or not is_numeric(target):
+        return expression
+    if is_null(source):
+        return Constant(type=target.boxed, value=None)
+    if not isinstance(source, Scalar) or source.kind == target.kind or target.kind == "Number":
+        return expression
+    made = target if source.primitive and target.kind not in ("BigInteger", "BigDecimal") else target.boxed
+    made = Scalar(target.kind, primitive=True) if source.primitive and target.kind in java.BITS.keys() | {"float", "double"} else made
+    if isinstance(expression, Constant):
+        return Constant(type=made, value=None if expression.value is None else java.converter(source.kind, target.kind)(expression.value))
+    return Convert(type=made, operand=expression)
+
+
+def require_numeric(expression: TypedExpression) -> None:
+    """Refuse anything but numbers, in Esper's words; an untyped parameter passes."""
+    if not is_numeric(expression.type) and not is_untyped_parameter(expression):
+        raise EplValidationError(f"Implicit conversion from datatype '{boxed_name(expression)}' to numeric is not allowed")
+
+
+def is_untyped_parameter(expression: TypedExpression) -> bool:
+    return isinstance(expression, Parameter) and expression.type == OBJECT
+
+
+def is_array(value_type: ValueType) -> bool:
+    return isinstance(value_type, ArrayType)
+
+
+def is_opaque(value_type: ValueType) -> bool:
+    """Object and classes known by name only: any value may be behind them."""
+    return value_type == OBJECT or isinstance(value_type, ClassType)
+
+
+__all__ = [
+    "arithmetic_type", "boxed_name", "common_type", "comparison_type", "convert", "is_array", "is_boolean", "is_null", "is_numeric", "is_opaque",
+    "is_untyped_parameter", "require_numeric", "shown", "shown_type", "type_name",
+]

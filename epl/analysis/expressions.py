@@ -1,0 +1,34 @@
+"""The door to expression analysis: ``bind`` and ``bind_in_clause``.
+
+Rules are in the neighbours: operators, chains (names), calls, declared, constructs; each registers its kinds of nodes with ``binding``.
+"""
+from __future__ import annotations
+
+from epl.analysis import chains, constructs, operators
+from epl.analysis.binding import StatementRefusal, bind
+from epl.analysis.scope import Scope
+from epl.analysis.texts import quoted
+from epl.errors import EplValidationError
+from epl.plan.expressions import TypedExpression
+from epl.syntax.expressions import Expression
+
+MODULES = (operators, chains, constructs)
+
+
+def bind_in_clause(expression: Expression, scope: Scope) -> TypedExpression:
+    """``bind``, with refusals introduced as Esper does: ``Failed to validate select-clause expression 'a+b': …``."""
+    try:
+        return bind(expression, scope)
+    except StatementRefusal:
+        raise
+    except EplValidationError as refusal:
+        raise introduced(refusal, expression, scope.clause) from None
+
+
+def introduced(refusal: EplValidationError, expression: Expression, clause: str) -> EplValidationError:
+    """The refusal of an expression, with its clause and text in front."""
+    message = f"Failed to validate {clause} expression '{quoted(expression)}': {refusal.message}"
+    return EplValidationError(message, span=refusal.span, text=refusal.text, hint=refusal.hint)
+
+
+__all__ = ["StatementRefusal", "bind", "bind_in_clause", "introduced"]

@@ -1,0 +1,86 @@
+"""Source text → function. Code objects are cached by their text, so that equal expressions of other statements and restores compile nothing."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from types import CodeType
+from typing import Any
+
+from epl import java
+from epl.functions.java_regex import like_pattern, translate
+from epl.plan.expressions import TypedExpression
+from runtime.evaluate import operations, print_logic, print_numbers, print_values
+from runtime.evaluate.environment import Environment
+from runtime.evaluate.printer import Printer
+
+PRINTERS = (print_numbers, print_logic, print_values)
+
+OPERATIONS: dict[str, Any] = {
+    **{f.__name__: f for f in (
+        operations.same_double, operations.same_decimal, operations.same_object, operations.same_event, operations.member, operations.quantified,
+        operations.element_at, operations.dynamic_value, operations.dynamic_exists, operations.dynamic_index, operations.dynamic_key,
+        operations.sized_array, operations.each,
+        java.wrap_int, java.wrap_long, java.negate, java.to_float, java.integer_divide, java.integer_remainder, java.float_divide, java.float_remainder,
+        java.decimal_add, java.decimal_subtract, java.decimal_multiply, java.decimal_divide, java.decimal_remainder,
+        translate, like_pattern,
+    )},
+}
+"""What generated code may call by name."""
+
+
+@lru_cache(maxsize=4096)
+def code_of(text: str) -> CodeType:
+    return compile(text, "<epl expression>", "exec")
+
+
+def function_of(text: str, bindings: dict[str, Any]) -> Callable[..., Any]:
+    """The function ``evaluate`` that the text defines; its text is kept as ``source``."""
+    namespace = {**OPERATIONS, **bindings}
+    exec(code_of(text), namespace)  # noqa: S102
+    made: Callable[..., Any] = namespace["evaluate"]
+    made.source = text  # type: ignore[attr-defined]
+    return made
+
+
+def _signature(arity: int, *more: str) -> str:
+    return ", ".join([*(f"e{n}" for n in range(arity)), *more])
+
+
+def compile_expression(expression: TypedExpression, environment: Environment, arity: int = 1) -> Callable[..., Any]:
+    """``f(e0, …)`` → the value of one expression over events."""
+    printer = Printer(environment, arity)
+    return function_of(f"def evaluate({_signature(arity)}):\n    return {printer.value(expression)}\n", printer.bindings)
+
+
+def compile_predicate(expression: TypedExpression, environment: Environment, arity: int = 1) -> Callable[..., bool]:
+    """``f(e0, …)`` → whether the expression is true; null is not."""
+    printer = Printer(environment, arity)
+    return function_of(f"def evaluate({_signature(arity)}):\n    return True if {printer.test(expression)} else False\n", printer.bindings)
+
+
+def compile_row(expressions: Sequence[TypedExpression], environment: Environment, arity: int = 1) -> Callable[..., tuple[Any, ...]]:
+    """``f(e0, …, insert_stream, aggregations)`` → a tuple of the expressions' values."""
+    printer = Printer(environment, arity)
+    values = "".join(f"{printer.value(e)}, " for e in expressions)
+    return function_of(f"def evaluate({_signature(arity, 'insert_stream', 'aggregations')}):\n    return ({values})\n", printer.bindings)
+
+
+def compile_scalar(expression: TypedExpression, environment: Environment, arity: int = 1) -> Callable[..., Any]:
+    """``f(e0, …, insert_stream, aggregations)`` → one value."""
+    printer = Printer(environment, arity)
+    return function_of(
+        f"def evaluate({_signature(arity, 'insert_stream', 'aggregations')}):\n    return {printer.value(expression)}\n", printer.bindings)
+
+
+def compile_condition(expression: TypedExpression, environment: Environment, arity: int = 1) -> Callable[..., bool]:
+    """``f(e0, …, insert_stream, aggregations)`` → whether the expression is true (having)."""
+    printer = Printer(environment, arity)
+    return function_of(
+        f"def evaluate({_signature(arity, 'insert_stream', 'aggregations')}):\n    return True if {printer.test(expression)} else False\n",
+        printer.bindings)
+
+
+def source_of(function: Callable[..., Any]) -> str:
+    """The generated text of a compiled expression, for explain."""
+    text: str = getattr(function, "source", "")
+    return text

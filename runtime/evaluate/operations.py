@@ -1,0 +1,163 @@
+"""What generated code calls: the cases that are too long to print inline. All take and give plain values; None is null."""
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+from typing import Any
+
+from epl import java
+from epl.errors import EplRuntimeError
+from windows.event import Event
+
+# ------------------------------------------------------------------ equality
+
+
+def same_double(left: float, right: float) -> bool:
+    """``Double.equals``: NaN equals itself, 0.0 does not equal -0.0."""
+    if left == right:
+        return left != 0 or math.copysign(1.0, left) == math.copysign(1.0, right)
+    return left != left and right != right
+
+
+def same_decimal(left: Decimal, right: Decimal) -> bool:
+    """``BigDecimal.equals``: 2.0 does not equal 2.00."""
+    return left == right and java.scale_of(left) == java.scale_of(right)
+
+
+def same_object(left: Any, right: Any) -> bool:
+    """``Object.equals`` of values whose types are only known now: a boolean is no number, an Integer is no Double."""
+    if left is right:
+        return True
+    if type(left) is not type(right):
+        return False
+    if type(left) is float:
+        return same_double(left, right)
+    return bool(left == right)
+
+
+# ------------------------------------------------------------------ in, any, all
+
+
+def member(value: Any, plain: Sequence[Any], arrays: Sequence[Any], collections: Sequence[Any]) -> bool | None:
+    """``value in (…)``. Null if the value is null and there is anything to compare with, or if it is not found and an item or an array's element is null."""
+    null = False
+    for item in plain:
+        if item is None:
+            null = True
+        elif value is None:
+            return None
+        elif item == value:
+            return True
+    for array in arrays:
+        if array is None:
+            continue
+        if value is None:
+            return None
+        if value in array:
+            return True
+        null = null or None in array
+    for collection in collections:
+        if collection is None:
+            continue
+        if value is None:
+            return None
+        if value in keys_of(collection):
+            return True
+    return None if null else False
+
+
+def keys_of(collection: Any) -> Any:
+    """What ``in`` looks through: a map's keys, an event's property names, or the elements."""
+    return collection.type.names if isinstance(collection, Event) else collection
+
+
+COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq, "!=": operator.ne, "is": operator.eq, "is not": operator.ne,
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}
+
+
+def quantified(comparator: str, value: Any, items: Sequence[Any], spread: Sequence[bool], every: bool) -> bool | None:
+    """``value op any|all (items)``. Equality: three-valued. Order: any passes over nulls (null if there are only nulls), all is null at the first null."""
+    ordered = comparator[0] in "<>"
+    if not items:
+        return every
+    if value is None:
+        return None
+    compare = COMPARE[comparator]
+    compared = null = False
+    for candidate in spread_out(items, spread):
+        if candidate is None or (ordered and isinstance(candidate, str) is not isinstance(value, str)):
+            if ordered and every:
+                return None
+            null = True
+            continue
+        compared = True
+        if compare(value, candidate) is not every:
+            return not every
+    if ordered and not every:
+        return False if compared else None
+    return None if null else every
+
+
+def spread_out(items: Sequence[Any], spread: Sequence[bool]) -> Iterable[Any]:
+    """The items, collections by their elements (a null collection counts as one null)."""
+    for item, spreads in zip(items, spread):
+        if spreads and item is not None:
+            yield from keys_of(item)
+        else:
+            yield item
+
+
+# ------------------------------------------------------------------ values inside values
+
+
+def element_at(values: Sequence[Any] | None, index: int | None) -> Any:
+    """``values[index]``: null of null and beyond the end; a negative index is an error, as in Java."""
+    if values is None or index is None or index >= len(values):
+        return None
+    if index < 0:
+        raise EplRuntimeError(f"Index {index} out of bounds for length {len(values)}")
+    return values[index]
+
+
+def dynamic_value(owner: Any, name: str) -> Any:
+    """``owner.name?``: of an event or a map; None where there is no such property."""
+    if isinstance(owner, (Event, dict)):
+        return owner.get(name)
+    return None
+
+
+def dynamic_exists(owner: Any, name: str) -> bool:
+    if isinstance(owner, Event):
+        return owner.has(name)
+    return isinstance(owner, dict) and name in owner
+
+
+def dynamic_index(value: Any, index: int) -> Any:
+    return value[index] if isinstance(value, (list, tuple)) and 0 <= index < len(value) else None
+
+
+def dynamic_key(value: Any, key: str) -> Any:
+    return value.get(key) if isinstance(value, (dict, Event)) else None
+
+
+def sized_array(sizes: Sequence[int | None], depth: int, default: Any) -> list[Any]:
+    """``new T[n][m]``; dimensions without a size are null."""
+    size = sizes[0]
+    if size is None:
+        raise EplRuntimeError("new-array received a null value for dimension")
+    if len(sizes) > 1:
+        return [sized_array(sizes[1:], depth - 1, default) for _ in range(size)]
+    return [None if depth > 1 else default] * size
+
+
+def same_event(left: Any, right: Any) -> bool | None:
+    return None if left is None or right is None else left is right
+
+
+def each(value: Callable[[Event], Any], events: Iterable[Event] | None) -> list[Any] | None:
+    """A value of every event, for prevwindow."""
+    return None if events is None else [value(event) for event in events]

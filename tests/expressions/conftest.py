@@ -1,0 +1,16 @@
+"""Fixtures of the tests of expressions."""
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from expression_bench import Bench  # noqa: E402
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
