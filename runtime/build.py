@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from epl.event_types import EventType
 from epl.plan.expressions import Prior, TypedExpression
+from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import BodyPlan, CreateExpressionPlan, CreateSchemaPlan, CreateVariablePlan, InsertPlan, SelectPlan, StatementPlan, StreamPlan
 from runtime import match_recognize, result_set
 from runtime.context import StatementContext
@@ -88,8 +89,9 @@ class Where:
 class Inserter:
     """insert into: turns rows into events of the target and routes them; the statement's listeners get the same events."""
 
-    def __init__(self, plan: InsertPlan, context: StatementContext, child: Sink) -> None:
+    def __init__(self, plan: InsertPlan, rows: ResultSetPlan, context: StatementContext, child: Sink) -> None:
         self._plan = plan
+        self._selector = rows.selector if rows.raw else None
         self._route = context.core.route
         self._child = child
         self._convert = _converter(plan)
@@ -104,7 +106,12 @@ class Inserter:
         if stream != "istream":
             for event in old:
                 self._route(event, self._plan.target)
-        self._child.update(new, old)
+        if self._selector == "istream":
+            old = NO_EVENTS
+        elif self._selector == "rstream":
+            new, old = old, NO_EVENTS
+        if new or old:
+            self._child.update(new, old)
 
     def convert(self, event: Event) -> Event:
         return self._convert(event)
@@ -149,7 +156,7 @@ class RunningSelect:
         self.where = Where(compile_predicate(plan.where, context.environment)) if plan.where is not None else None
         self.recognizer: View | None = match_recognize.build(plan.row_recognition, context) if plan.row_recognition is not None else None
         self.result_set = result_set.build(plan.result_set, context.environment)
-        self.inserter = Inserter(plan.insert, context, context.output) if plan.insert is not None else None
+        self.inserter = Inserter(plan.insert, plan.result_set, context, context.output) if plan.insert is not None else None
         self.receiver = StreamReceiver(context.name, context.order(0), context.drops, self.first)
         self.entry = Entry(self.receiver, *_filter_parts(stream, context))
         self._connect()

@@ -14,7 +14,7 @@ from typing import Any
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType, Property
-from epl.java import to_float32
+from epl.java import to_float
 from epl.value_types import ArrayType, CollectionType, EnumType, EventOf, MapType, Scalar, ValueType
 from windows.event import Event, event_class
 
@@ -51,7 +51,7 @@ def _double(value: Any) -> float:
 
 
 def _float(value: Any) -> float:
-    return to_float32(_double(value))
+    return to_float(_double(value))
 
 
 def _decimal(value: Any) -> Decimal:

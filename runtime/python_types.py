@@ -12,7 +12,8 @@ from typing import Any
 from epl.analysis.type_names import resolve_type_name
 from epl.errors import EplDeploymentError
 from epl.event_types import EventType, Property
-from epl.parse import parse_type_name
+from epl.parse import parse_expression
+from epl.syntax import Cast
 from epl.value_types import (
     BIG_DECIMAL, BOXED_BOOLEAN, BOXED_DOUBLE, BOXED_FLOAT, BOXED_INT, BOXED_LONG, BOXED_SHORT, BOXED_BYTE, LOCAL_DATE, LOCAL_TIME, OBJECT, STRING,
     ZONED_DATE_TIME, ArrayType, EventOf, MapType, ValueType,
@@ -84,7 +85,8 @@ def _generic(annotation: Any, where: str, event_types: Mapping[str, EventType]) 
 
 
 def _named(text: str, where: str, event_types: Mapping[str, EventType]) -> ValueType:
-    found = resolve_type_name(parse_type_name(text), event_types)
+    cast = parse_expression(f"cast(x, {text})")
+    found = resolve_type_name(cast.type_name, event_types) if isinstance(cast, Cast) else None
     if found is None:
         raise EplDeploymentError(f"{where}: no type is named '{text}'")
     return found
