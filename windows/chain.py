@@ -24,7 +24,9 @@ def build_chain(configs: Sequence[WindowConfig], retain: str | None, context: Bu
     first = configs[0]
     if isinstance(first, GroupWin):
         inner = [c for c in configs[1:] if not c.merges]
-        return GroupView(first, lambda group: compose(inner, retain, group), context)
+        windows = [c for c in inner if c.is_data_window]
+        lone_batch = len(windows) == 1 and windows[0].is_batch
+        return GroupView(first, lambda group: compose(inner, retain, group), context, takes_removals=not lone_batch)
     return compose(configs, retain, context)
 
 

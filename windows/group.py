@@ -101,6 +101,7 @@ class GroupContext:
         self.now = outer.now
         self.constant = outer.constant
         self.add_time = outer.add_time
+        self.on_variable_change = outer.on_variable_change
         self._evaluators: dict[int, tuple[TypedExpression, Evaluate]] = {}
         self.published: RandomAccess | None = None
 
@@ -130,9 +131,13 @@ class GroupContext:
 
 
 class GroupView(View):
-    """See GroupWin. ``make`` builds a group's windows in a context and connects nothing."""
+    """See GroupWin. ``make`` builds a group's windows in a context and connects nothing.
 
-    def __init__(self, config: GroupWin, make: Callable[[GroupContext], View], context: BuildContext) -> None:
+    ``takes_removals``: false for a batch window alone: grouped, it keeps what its parent removes (as Esper does).
+    """
+
+    def __init__(self, config: GroupWin, make: Callable[[GroupContext], View], context: BuildContext, *, takes_removals: bool = True) -> None:
+        self.takes_removals = takes_removals
         self.key = key_evaluator(config.keys, context)
         self.make = make
         self.access = GroupAccess()
@@ -157,6 +162,8 @@ class GroupView(View):
         return group
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        if not self.takes_removals:
+            old = NO_EVENTS
         if len(new) == 1 and not old:
             self._tell(self.key(new[0]), new, NO_EVENTS)
             return

@@ -125,6 +125,9 @@ class BuildContext(Protocol):
         ``names``: the built-in names of ``WindowConfig.builtins``, ``Local`` nodes in the expression; ``values`` come in their order.
         """
 
+    def on_variable_change(self, expression: TypedExpression, callback: Callable[[], None]) -> None:
+        """Call back whenever a variable that ``expression`` reads was set; nothing to do where it reads none."""
+
     def publish_random_access(self, access: RandomAccess) -> None:
         """Called at build by the view that answers prev and friends of this stream (the last data window in the chain)."""
 

@@ -4,22 +4,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from epl.plan.windows import WindowConfig
+from windows.expr import Expr
+from windows.expr_batch import ExprBatch
 from windows.ext_timed import ExtTimed
+from windows.ext_timed_batch import ExtTimedBatch
 from windows.first_events import FirstLength, FirstTime
 from windows.group import GroupWin, Merge
 from windows.keepall import KeepAll
 from windows.length import Length
 from windows.length_batch import LengthBatch
+from windows.rank import Rank
 from windows.single_event import FirstEvent, LastEvent
+from windows.sort import Sort
+from windows.time_accum import TimeAccum
 from windows.time_batch import TimeBatch
+from windows.time_length_batch import TimeLengthBatch
+from windows.time_order import TimeOrder, TimeToLive
 from windows.time_sliding import Time
 from windows.unique import FirstUnique, Unique
 
 __all__ = ["WINDOWS", "by_name"]
 
 ALL: tuple[type[WindowConfig], ...] = (
-    Length, LengthBatch, Time, TimeBatch, ExtTimed, KeepAll, FirstLength, FirstTime,
-    Unique, FirstUnique, LastEvent, FirstEvent, GroupWin, Merge,
+    Length, LengthBatch, Time, TimeBatch, TimeLengthBatch, TimeAccum, ExtTimed, ExtTimedBatch, TimeOrder, TimeToLive, KeepAll, FirstLength, FirstTime,
+    Unique, FirstUnique, LastEvent, FirstEvent, Sort, Rank, Expr, ExprBatch, GroupWin, Merge,
 )
 
 

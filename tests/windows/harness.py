@@ -94,6 +94,7 @@ class Context:
         self.clock = clock
         self.variables = variables or {}
         self.access: RandomAccess | None = None
+        self.watchers: list[Callable[[], None]] = []
 
     def now(self) -> int:
         return self.clock.now
@@ -136,13 +137,29 @@ class Context:
         code = compile(expression.text, "<harness>", "eval")
 
         def evaluate(event: Event, *values: Any) -> Any:
-            known = {n: event.get(n) for n in PROPERTIES} | self.variables | dict(zip(names, values))
-            return eval(code, {"sum": lambda _: total.value()}, known)  # noqa: S307
+            known = {n: event.get(n) for n in PROPERTIES} | self.variables | {n: Reader(v) if isinstance(v, Event) else v for n, v in zip(names, values)}
+            try:
+                return eval(code, {"sum": lambda _: total.value()}, known)  # noqa: S307
+            except TypeError:
+                return None
 
         return (total,), evaluate
 
+    def on_variable_change(self, expression: TypedExpression, callback: Callable[[], None]) -> None:
+        self.watchers.append(callback)
+
     def publish_random_access(self, access: RandomAccess) -> None:
         self.access = access
+
+
+class Reader:
+    """``newest_event.v`` in Python text."""
+
+    def __init__(self, event: Event) -> None:
+        self.event = event
+
+    def __getattr__(self, name: str) -> Any:
+        return self.event.get(name)
 
 
 class SumAccumulator:
@@ -205,6 +222,11 @@ def split(text: str, separator: str) -> Iterator[str]:
     yield part
 
 
+def python_text(text: str) -> str:
+    """EPL's comparison as Python's."""
+    return re.sub(r"(?<![<>=!])=(?!=)", "==", text)
+
+
 def argument(text: str, event_type: EventType, expiry: bool) -> WindowArgument:
     text = text.strip()
     if text == "*":
@@ -221,7 +243,7 @@ def argument(text: str, event_type: EventType, expiry: bool) -> WindowArgument:
         if found:
             return WindowArgument(Wildcard(), Constant(type=value_type, value=convert(found[1])))
     if expiry:
-        return WindowArgument(Wildcard(), PythonText(type=BOOLEAN, text=text))
+        return WindowArgument(Wildcard(), PythonText(type=BOOLEAN, text=python_text(text)))
     return WindowArgument(Wildcard(), PythonText(type=INT, text=text))
 
 

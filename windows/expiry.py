@@ -1,0 +1,65 @@
+"""What the expr windows share: the built-in names of their expression, and its evaluation."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from epl.event_types import EventType
+from epl.plan.expressions import TypedExpression
+from epl.plan.windows import WindowArgument, WindowRefused
+from epl.value_types import BOXED_INT, BOXED_LONG, OBJECT, EventOf, ValueType, is_boolean
+from windows.event import Event
+from windows.protocol import BuildContext
+
+__all__ = ["BUILTINS", "Expiry", "builtin_types", "expiry_argument"]
+
+BUILTINS = ("current_count", "expired_count", "newest_event", "oldest_event", "newest_timestamp", "oldest_timestamp", "view_reference")
+
+
+def builtin_types(event_type: EventType) -> Mapping[str, ValueType]:
+    """The built-in names and their types; timestamps are the engine's time at an event's arrival."""
+    event = EventOf(event_type)
+    return dict(zip(BUILTINS, (BOXED_INT, BOXED_INT, event, event, BOXED_LONG, BOXED_LONG, OBJECT)))
+
+
+def expiry_argument(argument: WindowArgument) -> TypedExpression:
+    """The boolean expression."""
+    typed = argument.typed
+    if typed is None or not is_boolean(typed.type):
+        received = "null" if typed is None else typed.type
+        raise WindowRefused(f"Invalid return value for expiry expression, expected a boolean return value but received {received}", whole=True)
+    return typed
+
+
+class Expiry:
+    """The expression of one window, its aggregations over the window's events, and where they stand."""
+
+    def __init__(self, expression: TypedExpression, view: Any, context: BuildContext) -> None:
+        self.accumulators, self.evaluate = context.accumulators(expression, BUILTINS)
+        self.view = view
+
+    def enter(self, events: Sequence[Event]) -> None:
+        for accumulator in self.accumulators:
+            for event in events:
+                accumulator.enter(event)
+
+    def leave(self, events: Sequence[Event]) -> None:
+        for accumulator in self.accumulators:
+            for event in events:
+                accumulator.leave(event)
+
+    def clear(self) -> None:
+        for accumulator in self.accumulators:
+            accumulator.clear()
+
+    def holds(self, event: Event, count: int, expired: int, newest: tuple[Event, int], oldest: tuple[Event, int]) -> bool:
+        """The expression's value for ``event``; newest and oldest with their times of arrival. Null is false."""
+        value = self.evaluate(event, count, expired, newest[0], oldest[0], newest[1], oldest[1], self.view)
+        return value is True
+
+    def state(self) -> Any:
+        return [accumulator.state() for accumulator in self.accumulators]
+
+    def restore(self, state: Any) -> None:
+        for accumulator, kept in zip(self.accumulators, state, strict=True):
+            accumulator.restore(kept)

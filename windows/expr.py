@@ -1,0 +1,111 @@
+"""``expr(condition)``: the newest events as long as a condition holds."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from epl.event_types import EventType
+from epl.plan.expressions import TypedExpression
+from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
+from epl.value_types import ValueType
+from windows.event import NO_EVENTS, Event
+from windows.expiry import Expiry, builtin_types, expiry_argument
+from windows.protocol import BuildContext
+from windows.sliding import SlidingView
+
+__all__ = ["Expr", "ExprView"]
+
+
+@attrs.frozen
+class Expr(WindowConfig):
+    """Keeps events while ``condition`` holds: asked for the oldest event whenever one comes in or is
+    removed, and as long as it does not hold, the oldest leaves.
+
+    Properties in the condition are the oldest event's. It is asked again at the next step of the clock after a variable that it reads was set.
+
+    ::
+
+        expr(current_count <= 2)   E1    E2     E3
+        contents                   1     1 2    2 3
+        new                        E1    E2     E3
+        old                        -     -      E1
+    """
+
+    names = ("expr",)
+    title = "Expression"
+    answers_previous = True
+
+    condition: TypedExpression
+
+    @classmethod
+    def builtins(cls, event_type: EventType) -> Mapping[str, ValueType]:
+        return builtin_types(event_type)
+
+    @classmethod
+    def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> Expr:
+        if len(arguments) != 1:
+            raise WindowRefused("Expression view requires a single expression as a parameter")
+        return cls(expiry_argument(arguments[0]))
+
+    def build(self, context: BuildContext) -> ExprView:
+        return ExprView(self.condition, context)
+
+
+class ExprView(SlidingView):
+    """See Expr. ``events`` notes each event's time of arrival."""
+
+    def __init__(self, condition: TypedExpression, context: BuildContext) -> None:
+        super().__init__(context)
+        self.expiry = Expiry(condition, self, context)
+        self.now = context.now
+        self.timer = context.timer(self.look_again)
+        context.on_variable_change(condition, lambda: self.timer.set(self.now()))
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        gone: list[Event] = []
+        if old:
+            gone = self.drop(old)
+            self.expiry.leave(gone)
+        if new:
+            now = self.now()
+            for event in new:
+                self.events[event] = now
+            self.expiry.enter(new)
+        gone += self._expire()
+        if new or gone:
+            self.child.update(new, gone)
+
+    def look_again(self) -> None:
+        gone = self._expire()
+        if gone:
+            self.child.update(NO_EVENTS, gone)
+
+    def _expire(self) -> list[Event]:
+        events, expiry = self.events, self.expiry
+        gone: list[Event] = []
+        if not events:
+            return gone
+        newest = next(reversed(events.items()))
+        while events:
+            oldest = next(iter(events.items()))
+            if expiry.holds(oldest[0], len(events), len(gone), newest, oldest):
+                break
+            del events[oldest[0]]
+            expiry.leave((oldest[0],))
+            gone.append(oldest[0])
+        return gone
+
+    def state(self) -> Any:
+        return {"events": super().state(), "aggregations": self.expiry.state(), "due": self.timer.due}
+
+    def restore(self, state: Any) -> None:
+        super().restore(state["events"])
+        self.expiry.restore(state["aggregations"])
+        self.timer.cancel()
+        if state["due"] is not None:
+            self.timer.set(state["due"])
+
+    def close(self) -> None:
+        self.timer.cancel()

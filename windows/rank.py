@@ -1,0 +1,112 @@
+"""``rank(unique keys, n, sort keys)``: the first n, by sort order, of the last events of each key."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from epl.event_types import EventType
+from epl.plan.expressions import TypedExpression
+from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
+from windows.event import Event
+from windows.keys import Key, key_evaluator
+from windows.parameters import constant_refused, integer_argument, is_literal, size_value
+from windows.protocol import BuildContext, View
+from windows.sort import sort_keys
+from windows.sort_order import SortedEvents, SortKey, sort_key
+
+__all__ = ["Rank", "RankView"]
+
+
+@attrs.frozen
+class Rank(WindowConfig):
+    """At most one event of each key, ``size`` of them at most, by sort order; a new event takes the place of the one of its key, better or not.
+
+    ::
+
+        rank(k, 2, v)   E1(a,5)   E2(b,3)   E3(a,9)   E4(c,1)   E5(d,7)
+        contents        1         2 1       2 3       4 2       4 2
+        new             E1        E2        E3        E4        E5
+        old             -         -         E1        E3        E5
+    """
+
+    names = ("rank",)
+    namespace = "ext"
+    title = "rank"
+    answers_previous = True
+
+    keys: tuple[TypedExpression, ...]
+    size: TypedExpression
+    order: tuple[SortKey, ...]
+
+    @classmethod
+    def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> Rank:
+        if len(arguments) < 3:
+            raise WindowRefused(
+                "rank view requires a list of expressions providing unique keys, a numeric size parameter and a list of expressions "
+                "providing sort keys", whole=True,
+            )
+        at = next((i for i, a in enumerate(arguments) if is_literal(a)), None)
+        if at is None:
+            raise WindowRefused("Failed to find constant value for the numeric size parameter", whole=True)
+        if at == 0:
+            message = "Failed to find unique value expressions that are expected to occur before the numeric size parameter"
+            raise WindowRefused(message, whole=True)
+        if at == len(arguments) - 1:
+            raise WindowRefused("Failed to find sort key expressions after the numeric size parameter", whole=True)
+        size = integer_argument(arguments[at], at, cls.title, "rank view requires a single integer-type parameter", whole=True)
+        for index, argument in enumerate(arguments):
+            if index != at and is_literal(argument):
+                raise constant_refused(index, cls.title)
+        keys = tuple(a.typed for a in arguments[:at] if a.typed is not None)
+        return cls(keys, size, sort_keys(arguments, at + 1, cls.title))
+
+    def build(self, context: BuildContext) -> RankView:
+        return RankView(self.keys, size_value(context, self.size, self.title), self.order, context)
+
+
+class RankView(View):
+    """See Rank. ``by_key``: the event of each key that is in."""
+
+    def __init__(self, keys: Sequence[TypedExpression], size: int, order: Sequence[SortKey], context: BuildContext) -> None:
+        self.size = size
+        self.unique = key_evaluator(keys, context)
+        self.order = sort_key(order, context)
+        self.sorted = SortedEvents(newest_first=False)
+        self.by_key: dict[Key, Event] = {}
+        context.publish_random_access(self.sorted)
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self.sorted)
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        gone: list[Event] = []
+        for event in new:
+            key = self.unique(event)
+            before = self.by_key.get(key)
+            if before is not None:
+                self.sorted.remove(self.order(before), before)
+                gone.append(before)
+            self.by_key[key] = event
+            self.sorted.add(self.order(event), event)
+        for event in old:
+            key = self.unique(event)
+            if self.by_key.get(key) is event:
+                del self.by_key[key]
+                self.sorted.remove(self.order(event), event)
+                gone.append(event)
+        while len(self.sorted) > self.size:
+            worst = self.sorted.pop_worst()
+            del self.by_key[self.unique(worst)]
+            gone.append(worst)
+        if new or gone:
+            self.child.update(new, gone)
+
+    def state(self) -> Any:
+        return list(self.sorted)
+
+    def restore(self, state: Any) -> None:
+        self.sorted.events[:] = state
+        self.sorted.keys[:] = [self.order(e) for e in state]
+        self.by_key = {self.unique(e): e for e in state}

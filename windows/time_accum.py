@@ -1,0 +1,86 @@
+"""``time_accum(period)``: events stay until no event came for a while, then leave together."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+
+from epl.event_types import EventType
+from epl.plan.expressions import TypedExpression
+from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
+from windows.event import NO_EVENTS, Event
+from windows.parameters import Duration, duration_argument
+from windows.protocol import BuildContext
+from windows.sliding import SlidingView
+
+__all__ = ["TimeAccum", "TimeAccumView"]
+
+
+@attrs.frozen
+class TimeAccum(WindowConfig):
+    """Events come in at once, and leave together when ``period`` has passed since the last one.
+
+    ::
+
+        time_accum(10 sec)   t=0: E1   t=8: E2   t=18
+        contents             1         1 2
+        new                  E1        E2        -
+        old                  -         -         E1 E2
+    """
+
+    names = ("time_accum",)
+    title = "Time-Accumulative-Batch"
+    answers_previous = True
+
+    period: TypedExpression
+
+    @classmethod
+    def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> TimeAccum:
+        message = "Time-Accumulative-Batch view requires a single numeric parameter or time period parameter"
+        if len(arguments) != 1:
+            raise WindowRefused(message)
+        return cls(duration_argument(arguments[0], 0, cls.title, message))
+
+    def build(self, context: BuildContext) -> TimeAccumView:
+        return TimeAccumView(Duration(context, self.period), context)
+
+
+class TimeAccumView(SlidingView):
+    """See TimeAccum."""
+
+    def __init__(self, duration: Duration, context: BuildContext) -> None:
+        super().__init__(context)
+        self.duration = duration
+        self.now = context.now
+        self.timer = context.timer(self.quiet)
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        gone = self.drop(old) if old else old
+        if new:
+            self.timer.set(self.duration.after(self.now()))
+            for event in new:
+                self.events[event] = None
+        elif gone and not self.events:
+            self.timer.cancel()
+        if new or gone:
+            self.child.update(new, gone)
+
+    def quiet(self) -> None:
+        """The timer: everything leaves."""
+        gone = list(self.events)
+        self.events.clear()
+        if gone:
+            self.child.update(NO_EVENTS, gone)
+
+    def state(self) -> Any:
+        return {"events": super().state(), "due": self.timer.due}
+
+    def restore(self, state: Any) -> None:
+        super().restore(state["events"])
+        self.timer.cancel()
+        if state["due"] is not None:
+            self.timer.set(state["due"])
+
+    def close(self) -> None:
+        self.timer.cancel()

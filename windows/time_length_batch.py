@@ -1,0 +1,108 @@
+"""``time_length_batch(period, n[, flags])``: a batch when the time is over or n events are there, whichever comes first."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+
+from epl.event_types import EventType
+from epl.plan.expressions import TypedExpression
+from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
+from windows.batch import BatchView
+from windows.event import Event
+from windows.parameters import Duration, duration_argument, integer_argument, is_scalar, size_value
+from windows.protocol import BuildContext
+from windows.time_batch import BatchFlags, batch_flags
+
+__all__ = ["TimeLengthBatch", "TimeLengthBatchView"]
+
+
+@attrs.frozen
+class TimeLengthBatch(WindowConfig):
+    """Collects events; releases them ``period`` after the first of them (or after the last release), or as soon as there are ``size``.
+
+    ::
+
+        time_length_batch(10 sec, 2)   t=0: E1   t=10   t=12: E2   t=13: E3   t=23
+        contents                       1                2
+        new                            -         E1     -          E2 E3      -
+        old                            -         -      -          E1         E2 E3
+    """
+
+    names = ("time_length_batch",)
+    title = "Time-Length-Batch"
+    is_batch = True
+    answers_previous = True
+
+    period: TypedExpression
+    size: TypedExpression
+    flags: BatchFlags = BatchFlags()
+
+    @classmethod
+    def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> TimeLengthBatch:
+        message = (
+            "Time-Length-Batch view requires a numeric or time period parameter as a time interval size, and an integer parameter as a maximal "
+            "number-of-events, and an optional list of control keywords as a string parameter (please see the documentation)"
+        )
+        if not 2 <= len(arguments) <= 3:
+            raise WindowRefused(message)
+        flags = BatchFlags()
+        if len(arguments) == 3:
+            if arguments[2].typed is None or not is_scalar(arguments[2].typed.type, "String"):
+                raise WindowRefused(message)
+            flags = batch_flags(arguments[2])
+        period = duration_argument(arguments[0], 0, cls.title, message)
+        return cls(period, integer_argument(arguments[1], 1, cls.title, "Time-Length-Batch view requires a single integer-type parameter"), flags)
+
+    def build(self, context: BuildContext) -> TimeLengthBatchView:
+        return TimeLengthBatchView(Duration(context, self.period), size_value(context, self.size, self.title), self.flags, context)
+
+
+class TimeLengthBatchView(BatchView):
+    """See TimeLengthBatch. The timer runs from the first event, or the last release, on; it stops after releasing nothing, unless that is forced."""
+
+    def __init__(self, duration: Duration, size: int, flags: BatchFlags, context: BuildContext) -> None:
+        super().__init__(context)
+        self.duration = duration
+        self.size = size
+        self.flags = flags
+        self.now = context.now
+        self.timer = context.timer(self.timed)
+        if flags.start_eager:
+            self._schedule()
+
+    def _schedule(self) -> None:
+        self.timer.set(self.duration.after(self.now()))
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        if old:
+            self.drop(old)
+        if not new:
+            return
+        for event in new:
+            self.current[event] = None
+        if len(self.current) >= self.size:
+            self._schedule()
+            self.release()
+        elif self.timer.due is None:
+            self._schedule()
+
+    def timed(self) -> None:
+        """The timer: release what is there."""
+        empty = not self.current and not self.last
+        if not empty or self.flags.releases_nothing:
+            self._schedule()
+            self.release_even_empty()
+
+    def state(self) -> Any:
+        return {**super().state(), "due": self.timer.due}
+
+    def restore(self, state: Any) -> None:
+        super().restore(state)
+        self.timer.cancel()
+        if state["due"] is not None:
+            self.timer.set(state["due"])
+
+    def close(self) -> None:
+        self.timer.cancel()

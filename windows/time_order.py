@@ -1,0 +1,196 @@
+"""``time_order(timestamp, period)`` and ``timetolive(timestamp)``: events sorted by their own time, which leave by the clock."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import heapify, heappop, heappush
+from itertools import islice
+from typing import Any
+
+import attrs
+
+from epl.event_types import EventType
+from epl.plan.expressions import TypedExpression
+from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
+from epl.value_types import is_numeric
+from windows.event import NO_EVENTS, Event
+from windows.parameters import Duration, duration_argument, is_literal, is_scalar
+from windows.protocol import BuildContext, View
+
+__all__ = ["TimeOrder", "TimeOrderView", "TimeToLive"]
+
+
+@attrs.frozen
+class TimeOrder(WindowConfig):
+    """Events in the order of ``timestamp``; each leaves when the clock is ``period`` past its timestamp, one that comes later than that at once.
+
+    ::
+
+        time_order(ts, 10 sec)   t=20: E1(ts=20)   t=21: E2(ts=15)   t=25    t=30   E3(ts=4)
+        contents                 1                 2 1               1
+        new                      E1                E2                -       -      E3
+        old                      -                 -                 E2      E1     E3
+    """
+
+    names = ("time_order",)
+    namespace = "ext"
+    title = "Time-Order"
+    answers_previous = True
+
+    timestamp: TypedExpression
+    period: TypedExpression
+
+    @classmethod
+    def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> TimeOrder:
+        message = "Time-Order view requires the expression supplying timestamp values, and a numeric or time period parameter for interval size"
+        if len(arguments) != 2 or arguments[0].typed is None or not is_numeric(arguments[0].typed.type):
+            raise WindowRefused(message, whole=True)
+        return cls(arguments[0].typed, duration_argument(arguments[1], 1, cls.title, message, whole=True))
+
+    def build(self, context: BuildContext) -> TimeOrderView:
+        return TimeOrderView(self.timestamp, Duration(context, self.period), context)
+
+
+@attrs.frozen
+class TimeToLive(WindowConfig):
+    """Events in the order of ``timestamp``; each leaves when the clock reaches its timestamp, one that comes later than that at once.
+
+    ::
+
+        timetolive(ts)    t=0: E1(ts=9)   E2(ts=5)   t=5   t=9
+        contents          1               2 1        1
+        new               E1              E2         -     -
+        old               -               -          E2    E1
+    """
+
+    names = ("timetolive",)
+    namespace = "ext"
+    title = "Time-To-Live"
+    answers_previous = True
+
+    timestamp: TypedExpression
+
+    @classmethod
+    def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> TimeToLive:
+        message = "Time-To-Live view requires a single expression supplying long-type timestamp values as a parameter"
+        if len(arguments) != 1 or arguments[0].typed is None or not is_scalar(arguments[0].typed.type, "long") or is_literal(arguments[0]):
+            raise WindowRefused(message, whole=True)
+        return cls(arguments[0].typed)
+
+    def build(self, context: BuildContext) -> TimeOrderView:
+        return TimeOrderView(self.timestamp, None, context)
+
+
+class TimeOrderView(View):
+    """See TimeOrder and TimeToLive (no duration).
+
+    ``buckets``: events by timestamp, in order of arrival; ``order``: a heap of the timestamps (some of them of buckets that are gone). prev counts
+    in the order of timestamps, earliest first.
+    """
+
+    def __init__(self, timestamp: TypedExpression, duration: Duration | None, context: BuildContext) -> None:
+        self.timestamp = context.evaluator(timestamp)
+        self.duration = duration
+        self.now = context.now
+        self.buckets: dict[int, dict[Event, None]] = {}
+        self.order: list[int] = []
+        self.size = 0
+        self._sorted: list[Event] | None = None
+        self.timer = context.timer(self.expire)
+        context.publish_random_access(self)
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self._in_order())
+
+    def _in_order(self) -> list[Event]:
+        if self._sorted is None:
+            self._sorted = [event for at in sorted(self.buckets) for event in self.buckets[at]]
+        return self._sorted
+
+    def _limit(self) -> int:
+        return self.now() if self.duration is None else self.duration.before(self.now())
+
+    def _earliest(self) -> int | None:
+        while self.order and self.order[0] not in self.buckets:
+            heappop(self.order)
+        return self.order[0] if self.order else None
+
+    def _schedule(self) -> None:
+        earliest = self._earliest()
+        if earliest is None:
+            self.timer.cancel()
+            return
+        due = earliest if self.duration is None else self.duration.after(earliest)
+        if self.timer.due != due:
+            self.timer.set(due)
+
+    def drop(self, events: Sequence[Event]) -> list[Event]:
+        gone = []
+        for event in events:
+            at = int(self.timestamp(event) or 0)
+            bucket = self.buckets.get(at)
+            if bucket is not None and event in bucket:
+                del bucket[event]
+                self.size -= 1
+                gone.append(event)
+                if not bucket:
+                    del self.buckets[at]
+        return gone
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        self._sorted = None
+        gone = self.drop(old) if old else []
+        limit = self._limit()
+        for event in new:
+            at = int(self.timestamp(event) or 0)
+            if at <= limit:
+                gone.append(event)
+                continue
+            bucket = self.buckets.get(at)
+            if bucket is None:
+                bucket = self.buckets[at] = {}
+                heappush(self.order, at)
+            bucket[event] = None
+            self.size += 1
+        self._schedule()
+        if new or gone:
+            self.child.update(new, gone)
+
+    def expire(self) -> None:
+        """The timer: let go of what is due."""
+        limit = self._limit()
+        gone: list[Event] = []
+        while (earliest := self._earliest()) is not None and earliest <= limit:
+            gone.extend(self.buckets.pop(earliest))
+        self.size -= len(gone)
+        self._sorted = None
+        self._schedule()
+        if gone:
+            self.child.update(NO_EVENTS, gone)
+
+    def previous(self, event: Event, index: int) -> Event | None:
+        return self._in_order()[index] if 0 <= index < self.size else None
+
+    def from_tail(self, event: Event, index: int) -> Event | None:
+        return self._in_order()[-1 - index] if 0 <= index < self.size else None
+
+    def count(self, event: Event) -> int | None:
+        return self.size
+
+    def window(self, event: Event) -> Iterable[Event] | None:
+        return islice(self._in_order(), None)
+
+    def state(self) -> Any:
+        return {"events": [[at, list(bucket)] for at, bucket in self.buckets.items()], "due": self.timer.due}
+
+    def restore(self, state: Any) -> None:
+        self.buckets = {at: dict.fromkeys(events) for at, events in state["events"]}
+        self.order = list(self.buckets)
+        heapify(self.order)
+        self.size = sum(map(len, self.buckets.values()))
+        self._sorted = None
+        self.timer.cancel()
+        if state["due"] is not None:
+            self.timer.set(state["due"])
+
+    def close(self) -> None:
+        self.timer.cancel()
