@@ -1,4 +1,5 @@
 """Collects the aggregations that binding meets: each different call gets a slot, equal calls share one."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -21,12 +22,19 @@ GROUP_BY_AGGREGATED = "Group-by expressions cannot contain aggregate functions"
 class Collector(AggregationCollector):
     """The aggregations of one result set (or expr window, or match_recognize measure).
 
-    ``plans`` grows while expressions are bound with this collector in their scope. ``group_by``: the statement's keys, which ``grouping()`` names;
+    ``plans`` grows while expressions are bound with this collector in their scope. ``group_by``: the statement's keys, which
+    ``grouping()`` names;
     ``rollup``: whether it may stand at all. ``allow_group_by``: the words of refusal for ``group_by:``, or None where it may stand.
     """
 
-    def __init__(self, *, has_remove_stream: bool, group_by: Sequence[TypedExpression] = (), rollup: bool = False,
-                 group_by_refusal: str | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        has_remove_stream: bool,
+        group_by: Sequence[TypedExpression] = (),
+        rollup: bool = False,
+        group_by_refusal: str | None = None,
+    ) -> None:
         self.plans: list[AggregationPlan] = []
         self._has_remove_stream = has_remove_stream
         self._group_by = tuple(group_by)
@@ -63,8 +71,15 @@ class Collector(AggregationCollector):
             descending.append(direction)
         condition, groups = self._named(call, inner)
         return AggregationCall(
-            name, tuple(arguments), tuple(s.event_type for s in scope.streams), call.distinct, condition, groups, tuple(descending),
-            self._has_remove_stream, scope.catalog.settings.units_per_second,
+            name,
+            tuple(arguments),
+            tuple(s.event_type for s in scope.streams),
+            call.distinct,
+            condition,
+            groups,
+            tuple(descending),
+            self._has_remove_stream,
+            scope.catalog.settings.units_per_second,
         )
 
     def _argument(self, value: Expression, scope: Scope) -> TypedExpression:
@@ -88,7 +103,9 @@ class Collector(AggregationCollector):
                 without = attrs.evolve(scope, aggregations=None, aggregation_refusal=GROUP_BY_AGGREGATED)
                 groups = tuple(bind(item, without) for item in items)
             else:
-                raise EplValidationError(f"Invalid named parameter '{argument.name}' (did you mean 'group_by' or 'filter'?)", span=argument.span)
+                raise EplValidationError(
+                    f"Invalid named parameter '{argument.name}' (did you mean 'group_by' or 'filter'?)", span=argument.span
+                )
         return condition, groups
 
     @staticmethod
@@ -96,20 +113,25 @@ class Collector(AggregationCollector):
         items = argument.value.items if isinstance(argument.value, Row) else (argument.value,)
         bound = [bind(item, scope) for item in items]
         if len(bound) != 1 or not is_boolean(bound[0].type):
-            raise EplValidationError("Filter named parameter requires a single expression returning a boolean-typed value", span=argument.span)
+            raise EplValidationError(
+                "Filter named parameter requires a single expression returning a boolean-typed value", span=argument.span
+            )
         return bound[0]
 
     def _grouping(self, call: Call, scope: Scope) -> TypedExpression:
         if not self._rollup:
             raise EplValidationError(
                 "The grouping function requires the group-by clause to specify rollup, cube or grouping sets, and may only be used in the "
-                "select-clause, having-clause or order-by-clause", span=call.span,
+                "select-clause, having-clause or order-by-clause",
+                span=call.span,
             )
         keys: list[int] = []
         for argument in call.arguments:
             bound = bind(argument, scope)
             if bound not in self._group_by:
-                raise StatementRefusal(f"Failed to find expression '{expression_text(argument)}' among group-by expressions", span=call.span)
+                raise StatementRefusal(
+                    f"Failed to find expression '{expression_text(argument)}' among group-by expressions", span=call.span
+                )
             keys.append(self._group_by.index(bound))
         if len(set(keys)) < len(keys):
             twice = next(a for a, k in zip(call.arguments, keys) if keys.count(k) > 1)

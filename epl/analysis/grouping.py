@@ -1,4 +1,5 @@
 """group by: keys, and the levels of rollup, cube and grouping sets."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -9,9 +10,9 @@ import attrs
 from epl.analysis.binding import StatementRefusal
 from epl.analysis.expressions import bind_in_clause
 from epl.analysis.properties import reads
+from epl.analysis.rewriting import replaced
 from epl.analysis.scope import Scope
 from epl.plan.expressions import Constant, GroupingCall, TypedExpression
-from epl.analysis.rewriting import replaced
 from epl.plan.result_set import GroupLevel, OrderKey
 from epl.syntax import Expression, GroupElement
 from epl.unparse import expression_text
@@ -21,7 +22,8 @@ Keys = tuple[int, ...]
 
 @attrs.frozen
 class Grouping:
-    """``keys``: the expressions, each once. ``levels``: for rollup and its relatives, which keys each level groups by; None for plain group by."""
+    """``keys``: the expressions, each once. ``levels``: for rollup and its relatives, which keys each level groups by; None for plain
+    group by."""
 
     keys: tuple[TypedExpression, ...] = ()
     levels: tuple[Keys, ...] | None = None
@@ -51,8 +53,9 @@ def analyse_group_by(elements: tuple[GroupElement, ...], scope: Scope) -> Groupi
         level = tuple(sorted({k for part in parts for k in part}))
         if level in levels:
             named = ", ".join(texts[k] for k in level)
-            raise StatementRefusal(f"Failed to validate the group-by clause, found duplicate specification of expressions ({named})",
-                                   span=elements[0].span)
+            raise StatementRefusal(
+                f"Failed to validate the group-by clause, found duplicate specification of expressions ({named})", span=elements[0].span
+            )
         levels.append(level)
     return Grouping(tuple(keys), tuple(levels))
 
@@ -79,8 +82,13 @@ def _as_element(item: Expression | GroupElement) -> GroupElement:
     return item if isinstance(item, GroupElement) else GroupElement("expression", (item,))
 
 
-def make_level(level: Keys, keys: tuple[TypedExpression, ...], columns: tuple[TypedExpression, ...], having: TypedExpression | None,
-               order_by: tuple[OrderKey, ...]) -> GroupLevel:
+def make_level(
+    level: Keys,
+    keys: tuple[TypedExpression, ...],
+    columns: tuple[TypedExpression, ...],
+    having: TypedExpression | None,
+    order_by: tuple[OrderKey, ...],
+) -> GroupLevel:
     """What is computed for the groups of one level: keys that it leaves out are null."""
     absent = {i for i in range(len(keys)) if i not in level}
 

@@ -1,4 +1,5 @@
 """Which properties of which streams an expression reads outside aggregations: what decides the shape of a result set."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,5 @@
 """select, group by, having, order by, limit → ResultSetPlan; which of the output shapes it is."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -40,7 +41,8 @@ def analyse(
 ) -> ResultSetPlan:
     """The plan behind windows, where and match_recognize.
 
-    ``output_name`` names the output type where the select makes one. ``has_remove_stream``: rows may leave; ``is_unbound``: no data window at all.
+    ``output_name`` names the output type where the select makes one. ``has_remove_stream``: rows may leave; ``is_unbound``: no data window
+    at all.
     Raises EplValidationError in Esper's words.
     """
     if select.output is not None:
@@ -48,7 +50,9 @@ def analyse(
     plain = Scope(catalog, streams, declarations=declarations)
     grouping = analyse_group_by(select.group_by, attrs.evolve(plain, clause="group-by-clause", aggregation_refusal=GROUP_BY_AGGREGATED))
     collector = Collector(
-        has_remove_stream=has_remove_stream, group_by=grouping.keys, rollup=grouping.levels is not None,
+        has_remove_stream=has_remove_stream,
+        group_by=grouping.keys,
+        rollup=grouping.levels is not None,
         group_by_refusal=_group_by_refusal(select, grouping),
     )
     scope = attrs.evolve(plain, aggregations=collector)
@@ -57,15 +61,31 @@ def analyse(
     having = _having(select, scope)
     order_by = _order_by(select, scope)
     if select.group_by == () and not selected and having_free(having) and len(collector.plans) > 0:
-        raise StatementRefusal("Aggregate functions in the order-by clause must also occur in the select expression", span=select.order_by[0].span)
+        raise StatementRefusal(
+            "Aggregate functions in the order-by clause must also occur in the select expression", span=select.order_by[0].span
+        )
     _check_having(having, grouping)
     shape = decide_shape(selection, grouping, having, order_by, tuple(collector.plans))
     made = _without_needless_groups(shape, grouping)
     selector: StreamSelector = select.stream or catalog.settings.default_stream_selector  # type: ignore[assignment]
     return ResultSetPlan(
-        shape, selection.output_type, selection.columns, max(1, len(streams)), selection.forward, selector, _raw(select, selector), select.distinct,
-        made.keys, tuple(make_level(level, made.keys, selection.columns, having, order_by) for level in made.levels or ()),
-        having, order_by, _limit(select, catalog), tuple(collector.plans), not has_remove_stream, unidirectional, reclaim,
+        shape,
+        selection.output_type,
+        selection.columns,
+        max(1, len(streams)),
+        selection.forward,
+        selector,
+        _raw(select, selector),
+        select.distinct,
+        made.keys,
+        tuple(make_level(level, made.keys, selection.columns, having, order_by) for level in made.levels or ()),
+        having,
+        order_by,
+        _limit(select, catalog),
+        tuple(collector.plans),
+        not has_remove_stream,
+        unidirectional,
+        reclaim,
         iterable_unbound or catalog.settings.iterable_unbound,
     )
 
@@ -86,7 +106,7 @@ def _raw(select: Select, selector: StreamSelector) -> bool:
     if select.insert_into is None:
         return False
     routed = select.insert_into.stream or "istream"
-    return routed != selector and selector != "irstream" or routed == "rstream"
+    return (routed != selector and selector != "irstream") or routed == "rstream"
 
 
 def _without_needless_groups(shape: Shape, grouping: Grouping) -> Grouping:
@@ -157,8 +177,13 @@ def _limit_value(expression: Expression, catalog: Catalog) -> TypedExpression:
 # ------------------------------------------------------------------ the shape
 
 
-def decide_shape(selection: Selection, grouping: Grouping, having: TypedExpression | None, order_by: Sequence[OrderKey],
-                 aggregations: Sequence[AggregationPlan]) -> Shape:
+def decide_shape(
+    selection: Selection,
+    grouping: Grouping,
+    having: TypedExpression | None,
+    order_by: Sequence[OrderKey],
+    aggregations: Sequence[AggregationPlan],
+) -> Shape:
     """Which shape a select has (Esper reference, chapter 2, "Basic Aggregated Statement Types").
 
     Raises EplValidationError for rollup where rows would be per event.

@@ -1,4 +1,5 @@
 """Rebuilding typed expressions with some nodes replaced."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -14,7 +15,8 @@ AnyNode = TypeVar("AnyNode", bound=Node)
 
 
 def replaced(expression: TypedExpression, replace: Replace) -> TypedExpression:
-    """The expression with every node for which ``replace`` gives one put in its place, from the root down; what was put in is not looked into."""
+    """The expression with every node for which ``replace`` gives one put in its place, from the root down; what was put in is not looked
+    into."""
     found = replace(expression)
     if found is not None:
         return found

@@ -1,4 +1,5 @@
 """The select clause: columns, their names and types, wildcards."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -19,7 +20,8 @@ from epl.value_types import EventOf
 class Selection:
     """``columns`` of ``output_type`` in order; or ``forward``: the number of the stream whose events are the output themselves.
 
-    ``expressions``: the written ones, without what wildcards stand for. ``whole``: a wildcard of all streams, ``streams``: ``s.*`` is written.
+    ``expressions``: the written ones, without what wildcards stand for. ``whole``: a wildcard of all streams, ``streams``: ``s.*`` is
+    written.
     """
 
     output_type: EventType
@@ -44,8 +46,10 @@ def analyse_selection(items: Sequence[SelectItem], scope: Scope, output_name: st
     whole = any(isinstance(i.expression, Wildcard) for i in items)
     unnamed = [i for i in items if isinstance(i.expression, StreamWildcard) and i.alias is None]
     if len(unnamed) > 1:
-        raise StatementRefusal("A column name must be supplied for all but one stream if multiple streams are selected via the stream.* notation",
-                               span=unnamed[1].span)
+        raise StatementRefusal(
+            "A column name must be supplied for all but one stream if multiple streams are selected via the stream.* notation",
+            span=unnamed[1].span,
+        )
     forward = _forwarded(items, scope.streams)
     if forward is not None:
         return Selection(scope.streams[forward].event_type, forward=forward, whole=whole, streams=not whole)
@@ -55,7 +59,9 @@ def analyse_selection(items: Sequence[SelectItem], scope: Scope, output_name: st
     for column, item_property in _underlying_properties(items, scope).items():
         properties[column] = item_property
     output = EventType(output_name, "row", properties, is_bus=False)
-    return Selection(output, tuple(c.expression for c in columns), None, written, whole, any(isinstance(i.expression, StreamWildcard) for i in items))
+    return Selection(
+        output, tuple(c.expression for c in columns), None, written, whole, any(isinstance(i.expression, StreamWildcard) for i in items)
+    )
 
 
 def _is_wildcard(item: SelectItem) -> bool:
@@ -107,12 +113,17 @@ def _stream_columns(item: SelectItem, expression: StreamWildcard, scope: Scope) 
             operand = StreamProperty(stream=number, name=expression.stream, type=EventOf(inner))
             if item.alias is not None:
                 return [Column(item.alias, operand)]
-            return [Column(p.name, PropertyOf(operand=operand, name=p.name, type=p.type.boxed), underlying=True) for p in inner.properties.values()]
+            return [
+                Column(p.name, PropertyOf(operand=operand, name=p.name, type=p.type.boxed), underlying=True)
+                for p in inner.properties.values()
+            ]
     raise StatementRefusal(f"Stream selector '{expression.stream}.*' does not match any stream name in the from clause", span=item.span)
 
 
 def _all_properties(number: int, event_type: EventType) -> list[Column]:
-    return [Column(p.name, StreamProperty(stream=number, name=p.name, type=p.type), underlying=True) for p in event_type.properties.values()]
+    return [
+        Column(p.name, StreamProperty(stream=number, name=p.name, type=p.type), underlying=True) for p in event_type.properties.values()
+    ]
 
 
 def _underlying_properties(items: Sequence[SelectItem], scope: Scope) -> dict[str, Property]:
@@ -134,7 +145,9 @@ def _check_names(columns: Sequence[Column], items: Sequence[SelectItem]) -> None
         if column.underlying:
             continue
         if column.name in underlying:
-            raise StatementRefusal(f"Property '{column.name}' occurs in both the underlying event and in the additional properties", span=items[0].span)
+            raise StatementRefusal(
+                f"Property '{column.name}' occurs in both the underlying event and in the additional properties", span=items[0].span
+            )
         if column.name in seen:
             raise StatementRefusal(f"Column name '{column.name}' appears more then once in select clause", span=items[0].span)
         seen.add(column.name)

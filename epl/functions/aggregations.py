@@ -1,8 +1,10 @@
 """The aggregation functions: their names, how they type, what they refuse.
 
-A function is an AggregationSpec: ``bind`` makes an AggregationPlan of a call whose arguments are typed, or refuses in Esper's words. The accumulators
+A function is an AggregationSpec: ``bind`` makes an AggregationPlan of a call whose arguments are typed, or refuses in Esper's words. The
+accumulators
 behind the plans are in runtime.aggregation, under the plan's ``function``.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -47,13 +49,16 @@ class AggregationCall:
 
     def plan(self, function: str, arguments: Sequence[TypedExpression], result: ValueType, **more: object) -> AggregationPlan:
         """The plan of this call, with its filter, groups and distinct."""
-        made = AggregationPlan(function, tuple(arguments), result, self.distinct, self.filter, self.group_by, ever=not self.has_remove_stream)
+        made = AggregationPlan(
+            function, tuple(arguments), result, self.distinct, self.filter, self.group_by, ever=not self.has_remove_stream
+        )
         return attrs.evolve(made, **more)  # type: ignore[arg-type]
 
 
 @attrs.frozen
 class AggregationSpec:
-    """An aggregation function. ``single_row_from``: with that many positional arguments the name means a single-row function (``min(a, b)``)."""
+    """An aggregation function. ``single_row_from``: with that many positional arguments the name means a single-row function (``min(a,
+    b)``)."""
 
     name: str
     bind: Callable[[AggregationCall], AggregationPlan]
@@ -74,7 +79,8 @@ def _with_filter(call: AggregationCall, position: int) -> AggregationCall:
     if condition is None or not is_boolean(condition.type):
         found = "com.espertech.esper.common.internal.type.WildcardParameter" if condition is None else condition.type
         raise EplValidationError(
-            f"Invalid filter expression parameter to the aggregation function '{call.name}' is expected to return a boolean value but returns {found}"
+            f"Invalid filter expression parameter to the aggregation function '{call.name}' is expected to return a boolean value "
+            f"but returns {found}"
         )
     return attrs.evolve(call, arguments=call.arguments[:position], filter=condition)
 
@@ -103,7 +109,8 @@ def _whole_event(call: AggregationCall) -> TypedExpression:
     """``*`` as an argument."""
     if len(call.streams) != 1:
         raise EplValidationError(
-            f"The '{call.name}' aggregation function requires that in joins or subqueries the stream-wildcard (stream-alias.*) syntax is used instead"
+            f"The '{call.name}' aggregation function requires that in joins or subqueries the stream-wildcard (stream-alias.*) syntax "
+            "is used instead"
         )
     return StreamEvent(stream=0, type=EventOf(call.streams[0]))
 
@@ -178,7 +185,8 @@ def _only_stream(call: AggregationCall, expressions: Sequence[TypedExpression]) 
 
 
 def _linear(function: str) -> Callable[[AggregationCall], AggregationPlan]:
-    """first, last, window: of a data window's events in order of arrival. Without a data window first and last are firstever and lastever."""
+    """first, last, window: of a data window's events in order of arrival. Without a data window first and last are firstever and
+    lastever."""
 
     def bind(call: AggregationCall) -> AggregationPlan:
         if not call.arguments:
@@ -236,7 +244,9 @@ def _count_ever(call: AggregationCall) -> AggregationPlan:
 
 
 def _nth(call: AggregationCall) -> AggregationPlan:
-    message = "The nth aggregation function requires two parameters, an expression returning aggregation values and a numeric index constant"
+    message = (
+        "The nth aggregation function requires two parameters, an expression returning aggregation values and a numeric index constant"
+    )
     if len(call.arguments) != 2:
         raise EplValidationError(message)
     value, index = call.arguments
@@ -263,8 +273,8 @@ def _rate(call: AggregationCall) -> AggregationPlan:
         return call.plan("rate", (), BOXED_DOUBLE, ever=True, constants=(first,))
     if not isinstance(first.type, Scalar) or first.type.kind != "long":
         raise EplValidationError(
-            "The rate aggregation function requires a property or expression returning a non-constant long-type value as the first parameter "
-            "in the timestamp-property notation"
+            "The rate aggregation function requires a property or expression returning a non-constant long-type value as the first "
+            "parameter in the timestamp-property notation"
         )
     if not call.has_remove_stream:
         raise EplValidationError("The rate aggregation function in the timestamp-property notation requires data windows")
@@ -275,7 +285,8 @@ def _rate(call: AggregationCall) -> AggregationPlan:
             return _with_filter(call, 1).plan("rate by timestamp", arguments, BOXED_DOUBLE)
         if amount is None or not is_numeric(amount.type):
             raise EplValidationError(
-                "The rate aggregation function accepts an expression returning a numeric value to accumulate as an optional second parameter"
+                "The rate aggregation function accepts an expression returning a numeric value to accumulate as an optional second "
+                "parameter"
             )
         arguments.append(amount)
         call = _with_filter(call, 2)
@@ -293,7 +304,9 @@ def _by_criteria(function: str, *, ever: bool = False) -> Callable[[AggregationC
             raise EplValidationError(f"The '{call.name}' aggregation function requires sort criteria expressions, not a wildcard")
         keys = [c for c in criteria if c is not None]
         if any(not k.streams for k in keys) or len(frozenset[int]().union(*(k.streams for k in keys))) != 1:
-            raise EplValidationError(f"The '{call.name}' aggregation function requires that any parameter expressions evaluate properties of the same stream")
+            raise EplValidationError(
+                f"The '{call.name}' aggregation function requires that any parameter expressions evaluate properties of the same stream"
+            )
         if function == "sorted" and not call.has_remove_stream:
             raise EplValidationError("The 'sorted' aggregation function requires that a data window is declared for the stream")
         stream = next(iter(keys[0].streams))

@@ -1,7 +1,9 @@
 """What a select clause computes: columns, groups, aggregations, order and limit, as frozen data."""
+
 from __future__ import annotations
 
-from typing import Any, Literal as Choice
+from typing import Any
+from typing import Literal as Choice
 
 import attrs
 
@@ -84,7 +86,8 @@ class GroupLevel:
 
 @attrs.frozen
 class ReclaimGroups:
-    """``@Hint('reclaim_group_aged=n,reclaim_group_freq=m')``: groups idle for ``age`` are dropped, looked for every ``frequency`` (both in engine time units;
+    """``@Hint('reclaim_group_aged=n,reclaim_group_freq=m')``: groups idle for ``age`` are dropped, looked for every ``frequency`` (both in
+    engine time units;
     a variable's name stands for its value in seconds)."""
 
     age: int | str
@@ -95,8 +98,10 @@ class ReclaimGroups:
 class ResultSetPlan:
     """What becomes of a delta of rows (events, or tuples of events for a join of ``arity`` streams).
 
-    ``columns`` are the values of ``output_type``'s properties in order; empty when ``forward`` hands stream ``forward``'s event on as it is.
-    ``selector``: which streams listeners get. ``raw``: an insert into wants others (``insert rstream into X select istream …``), so the result set
+    ``columns`` are the values of ``output_type``'s properties in order; empty when ``forward`` hands stream ``forward``'s event on as it
+    is.
+    ``selector``: which streams listeners get. ``raw``: an insert into wants others (``insert rstream into X select istream …``), so the
+    result set
     puts out both and the selector is applied behind the insert.
     """
 

@@ -1,4 +1,5 @@
 """sorted, minby, maxby and their …ever forms: events in the order of sort criteria."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
@@ -157,8 +158,14 @@ class BestEver:
 
     __slots__ = ("event_of", "criteria", "make_key", "last", "forget_null", "key", "values", "event")
 
-    def __init__(self, event_of: Callable[[Row], Event | None], criteria: Callable[[Row], Sequence[Any]], make_key: MakeKey, last: bool,
-                 forget_null: bool) -> None:
+    def __init__(
+        self,
+        event_of: Callable[[Row], Event | None],
+        criteria: Callable[[Row], Sequence[Any]],
+        make_key: MakeKey,
+        last: bool,
+        forget_null: bool,
+    ) -> None:
         self.event_of = event_of
         self.criteria = criteria
         self.make_key = make_key

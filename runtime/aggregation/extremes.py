@@ -1,4 +1,5 @@
 """min and max: of what is there, and of all that ever was. NaN is greater than every other number, as Java orders it."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -74,9 +75,7 @@ class ExtremeEver:
         if value is None:
             return
         found = self.found
-        if found is None or (value != value if self.largest else found != found):
-            self.found = value
-        elif value > found if self.largest else value < found:
+        if found is None or (value != value if self.largest else found != found) or (value > found if self.largest else value < found):
             self.found = value
 
     def leave(self, row: Row) -> None:

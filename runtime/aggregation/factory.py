@@ -1,4 +1,5 @@
 """AggregationPlan → accumulators. FACTORIES is explicit: function name → maker; a user's own aggregations are entered the same way."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +29,7 @@ from runtime.aggregation.numbers import (
 )
 from runtime.aggregation.rates import RateByClock, RateByTimestamp
 from runtime.aggregation.wrappers import Distinct, Filtered
-from runtime.evaluate import Environment, compile_expression, compile_row
+from runtime.evaluate import Environment, compile_expression, compile_row, compile_scalar
 from runtime.periods import add_period
 
 Row = Any
@@ -215,9 +216,19 @@ FACTORIES: Mapping[str, Factory] = {
 # ------------------------------------------------------------------ rows → arguments
 
 
-def row_function(expressions: Sequence[TypedExpression], environment: Environment, arity: int) -> Callable[[Row, bool, Readers], tuple[Any, ...]]:
+def row_function(
+    expressions: Sequence[TypedExpression], environment: Environment, arity: int
+) -> Callable[[Row, bool, Readers], tuple[Any, ...]]:
     """f(row, insert stream?, readers) → the expressions' values."""
     compiled = compile_row(expressions, environment, arity)
+    if arity == 1:
+        return compiled
+    return lambda row, insert_stream, readers: compiled(*row, insert_stream, readers)
+
+
+def scalar_function(expression: TypedExpression, environment: Environment, arity: int) -> Callable[[Row, bool, Readers], Any]:
+    """f(row, insert stream?, readers) → one expression's value."""
+    compiled = compile_scalar(expression, environment, arity)
     if arity == 1:
         return compiled
     return lambda row, insert_stream, readers: compiled(*row, insert_stream, readers)
@@ -232,8 +243,8 @@ def value_function(expression: TypedExpression, environment: Environment, arity:
     nested = any(isinstance(n, Aggregated) for n in expression.walk())
     if arity == 1 and not nested:
         return compile_expression(expression, environment, 1)
-    function = row_function((expression,), environment, arity)
-    return lambda row: function(row, True, readers)[0]
+    function = scalar_function(expression, environment, arity)
+    return lambda row: function(row, True, readers)
 
 
 def arguments_of(plan: AggregationPlan, environment: Environment, arity: int, readers: Readers = ()) -> Arguments:
@@ -244,7 +255,8 @@ def arguments_of(plan: AggregationPlan, environment: Environment, arity: int, re
         value_function(plan.arguments[0], environment, arity, readers) if plan.arguments else _nothing,
         _nothing if values is None else (lambda row: values(row, True, readers)),
         None if plan.filter is None else value_function(plan.filter, environment, arity, readers),
-        environment, arity,
+        environment,
+        arity,
     )
 
 

@@ -1,4 +1,5 @@
 """Which group a row belongs to: one for all rows, one a key, or a key of its own for each aggregation."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
@@ -46,7 +47,8 @@ class Aggregator:
         raise NotImplementedError
 
     def apply(self, new: Iterable[Row], old: Iterable[Row]) -> None:
-        """Enter all of ``new``, then leave all of ``old``. A row that fails does not keep the others out; the first failure is raised in the end."""
+        """Enter all of ``new``, then leave all of ``old``. A row that fails does not keep the others out; the first failure is raised in
+        the end."""
         failure: Exception | None = None
         for step, rows in ((self.enter, new), (self.leave, old)):
             for row in rows:
@@ -262,8 +264,15 @@ class Separate(Aggregator):
             aggregator.restore(saved)
 
 
-def build_aggregator(plans: Sequence[AggregationPlan], group_by: Sequence[TypedExpression], environment: Environment, arity: int, *,
-                     unbound: bool, reclaim: ReclaimGroups | None = None) -> Aggregator:
+def build_aggregator(
+    plans: Sequence[AggregationPlan],
+    group_by: Sequence[TypedExpression],
+    environment: Environment,
+    arity: int,
+    *,
+    unbound: bool,
+    reclaim: ReclaimGroups | None = None,
+) -> Aggregator:
     """The aggregator of a statement's rows; ``group_by`` are the statement's keys (none: one group)."""
     own = [tuple(group_by) if p.group_by is None or set(p.group_by) == set(group_by) else p.group_by for p in plans]
     levels = list(dict.fromkeys(own)) or [tuple(group_by)]
@@ -275,8 +284,14 @@ def build_aggregator(plans: Sequence[AggregationPlan], group_by: Sequence[TypedE
     return built[0][0] if len(built) == 1 else Separate(built)
 
 
-def _one(factory: GroupFactory, keys: Sequence[TypedExpression], environment: Environment, arity: int, unbound: bool,
-         reclaim: ReclaimGroups | None) -> Aggregator:
+def _one(
+    factory: GroupFactory,
+    keys: Sequence[TypedExpression],
+    environment: Environment,
+    arity: int,
+    unbound: bool,
+    reclaim: ReclaimGroups | None,
+) -> Aggregator:
     if not keys:
         return Ungrouped(factory)
     return Keyed(factory, key_function(keys, environment, arity), not unbound, None if reclaim is None else Reclaim(reclaim, environment))

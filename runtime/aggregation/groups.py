@@ -1,4 +1,5 @@
 """The aggregations of one group of rows, and what makes them."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

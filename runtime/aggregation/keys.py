@@ -1,4 +1,5 @@
 """Values as dictionary keys: equal where Esper sees equal values."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

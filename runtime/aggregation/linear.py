@@ -1,4 +1,5 @@
 """first, last, window: events in order of arrival; firstever, lastever, nth, leaving."""
+
 from __future__ import annotations
 
 from collections import OrderedDict, deque
@@ -64,7 +65,8 @@ class Kept:
 
 
 class FirstOrLast:
-    """``first(x)``, ``last(x)``, ``first(x, i)``, ``last(x, i)``: reads Kept. ``of_event`` is None for the event itself; ``index()`` gives i."""
+    """``first(x)``, ``last(x)``, ``first(x, i)``, ``last(x, i)``: reads Kept. ``of_event`` is None for the event itself; ``index()`` gives
+    i."""
 
     __slots__ = ("kept", "of_event", "index", "newest")
 

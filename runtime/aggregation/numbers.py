@@ -1,7 +1,9 @@
 """count, sum, avg, median, stddev, avedev: running values of numbers.
 
-Each keeps to windows.protocol.Accumulator over rows (an event, or a tuple of events for a join). ``evaluate(row)`` gives the argument; nulls count for nothing.
+Each keeps to windows.protocol.Accumulator over rows (an event, or a tuple of events for a join). ``evaluate(row)`` gives the argument;
+nulls count for nothing.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -168,8 +170,15 @@ class SumBigDecimal(Sum):
 
 
 SUMS: dict[str, type[Sum]] = {
-    "byte": SumInt, "short": SumInt, "int": SumInt, "long": SumLong, "float": SumFloat, "double": Sum, "BigInteger": SumBigInteger,
-    "BigDecimal": SumBigDecimal, "Number": Sum,
+    "byte": SumInt,
+    "short": SumInt,
+    "int": SumInt,
+    "long": SumLong,
+    "float": SumFloat,
+    "double": Sum,
+    "BigInteger": SumBigInteger,
+    "BigDecimal": SumBigDecimal,
+    "Number": Sum,
 }
 """By the kind of the argument: the total wraps and rounds as the result type does."""
 
@@ -202,7 +211,8 @@ class Average:
 
 
 class AverageBig(Average):
-    """``avg(x)`` of BigDecimal and BigInteger: exact; without a configured math context a quotient with endless digits gives zero, as Esper's does."""
+    """``avg(x)`` of BigDecimal and BigInteger: exact; without a configured math context a quotient with endless digits gives zero, as
+    Esper's does."""
 
     __slots__ = ("context",)
 
@@ -317,7 +327,7 @@ class MeanDeviation:
 
     def restore(self, state: Any) -> None:
         pairs, self.total = state
-        self.counts = {value: count for value, count in pairs}
+        self.counts = dict(pairs)
         self.size = sum(self.counts.values())
 
 

@@ -1,4 +1,5 @@
 """rate: events or amounts a second, by engine time or by timestamps in the events."""
+
 from __future__ import annotations
 
 from collections import deque
@@ -53,7 +54,8 @@ class RateByClock:
 
 
 class RateByTimestamp:
-    """``rate(timestamp[, amount])``: what is in the window by the time between the newest entered and the last left; null until a row has left."""
+    """``rate(timestamp[, amount])``: what is in the window by the time between the newest entered and the last left; null until a row has
+    left."""
 
     __slots__ = ("arguments", "units_per_second", "total", "newest", "left")
 

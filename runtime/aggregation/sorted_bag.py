@@ -1,4 +1,5 @@
 """A sorted multiset: what median, min, max and sorted keep."""
+
 from __future__ import annotations
 
 from bisect import bisect_left, insort_right

@@ -1,4 +1,5 @@
 """distinct and filter: around any accumulator."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,4 +1,6 @@
-"""The select clause at run time: ``build(plan, environment)`` makes the result set of a plan; ``accumulators_of`` serves the expr windows."""
+"""The select clause at run time: ``build(plan, environment)`` makes the result set of a plan; ``accumulators_of`` serves the expr
+windows."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -7,7 +9,7 @@ from typing import Any
 from epl.plan.expressions import Aggregated, TypedExpression
 from epl.plan.result_set import ResultSetPlan
 from runtime.aggregation import GroupFactory
-from runtime.aggregation.factory import row_function
+from runtime.aggregation.factory import scalar_function
 from runtime.evaluate import Environment
 from runtime.result_set.rollup import Rollup
 from runtime.result_set.shapes import Forward, FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
@@ -43,10 +45,10 @@ def accumulators_of(expression: TypedExpression, environment: Environment) -> tu
     group = GroupFactory([found[slot] for slot in order], environment, 1)()
     places = {slot: place for place, slot in enumerate(order)}
     readers = [group.readers[places[slot]] if slot in places else None for slot in range(max(order, default=-1) + 1)]
-    values = row_function((expression,), environment, 1)
+    value = scalar_function(expression, environment, 1)
 
     def evaluate(event: Event) -> Any:
-        return values(event, True, readers)[0]
+        return value(event, True, readers)
 
     return group.kept, evaluate
 

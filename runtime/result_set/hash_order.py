@@ -1,8 +1,10 @@
 """The order in which Esper puts out groups: that of a Java HashMap of their keys.
 
-Learnt from recorded output: buckets in ascending order, within a bucket in order of arrival. Keys whose Java hash is an object's identity have no
+Learnt from recorded output: buckets in ascending order, within a bucket in order of arrival. Keys whose Java hash is an object's identity
+have no
 order there; they keep that of arrival here.
 """
+
 from __future__ import annotations
 
 import struct
@@ -77,8 +79,17 @@ def hash_big_decimal(value: Decimal) -> int:
 
 
 HASHES: dict[str, Hash] = {
-    "boolean": hash_boolean, "byte": hash_int, "short": hash_int, "int": hash_int, "long": hash_long, "float": hash_float, "double": hash_double,
-    "char": lambda value: ord(value), "String": hash_string, "BigInteger": hash_big_integer, "BigDecimal": hash_big_decimal,
+    "boolean": hash_boolean,
+    "byte": hash_int,
+    "short": hash_int,
+    "int": hash_int,
+    "long": hash_long,
+    "float": hash_float,
+    "double": hash_double,
+    "char": lambda value: ord(value),
+    "String": hash_string,
+    "BigInteger": hash_big_integer,
+    "BigDecimal": hash_big_decimal,
 }
 
 

@@ -1,4 +1,5 @@
 """Columns, having and order keys of a select clause, compiled; ordering, limit and distinct of what they give."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
@@ -8,7 +9,7 @@ from typing import Any
 from epl.plan.expressions import TypedExpression
 from epl.plan.result_set import LimitPlan, OrderKey, ResultSetPlan
 from runtime.aggregation.criteria import key_maker
-from runtime.aggregation.factory import Readers, Row, row_function
+from runtime.aggregation.factory import Readers, Row, row_function, scalar_function
 from runtime.aggregation.keys import freeze
 from runtime.evaluate import Environment, compile_expression
 from windows.event import Event, event_class
@@ -27,12 +28,19 @@ class Batch:
 
 
 class Projection:
-    """``make(row, insert stream?, readers)`` → output event; ``passes`` is having (None: all pass); ``key`` the order key (None: no order)."""
+    """``make(row, insert stream?, readers)`` → output event; ``passes`` is having (None: all pass); ``key`` the order key (None: no
+    order)."""
 
-    def __init__(self, plan: ResultSetPlan, columns: Sequence[TypedExpression], having: TypedExpression | None, order_by: Sequence[OrderKey],
-                 environment: Environment) -> None:
+    def __init__(
+        self,
+        plan: ResultSetPlan,
+        columns: Sequence[TypedExpression],
+        having: TypedExpression | None,
+        order_by: Sequence[OrderKey],
+        environment: Environment,
+    ) -> None:
         self.make = _maker(plan, columns, environment)
-        self.passes = None if having is None else _first_of(row_function((having,), environment, plan.arity))
+        self.passes = None if having is None else scalar_function(having, environment, plan.arity)
         self.key = _order_key(order_by, environment, plan.arity) if order_by else None
 
     def collect(self, pairs: Iterable[Pair], insert_stream: bool, batch: Batch) -> None:
@@ -58,10 +66,6 @@ def _maker(plan: ResultSetPlan, columns: Sequence[TypedExpression], environment:
     made = event_class(plan.output_type)
     values = row_function(columns, environment, plan.arity)
     return lambda row, insert_stream, readers: made(*values(row, insert_stream, readers))
-
-
-def _first_of(function: Callable[[Row, bool, Readers], Sequence[Any]]) -> Callable[[Row, bool, Readers], Any]:
-    return lambda row, insert_stream, readers: function(row, insert_stream, readers)[0]
 
 
 def _order_key(order_by: Sequence[OrderKey], environment: Environment, arity: int) -> Callable[[Row, bool, Readers], Any]:

@@ -1,4 +1,5 @@
 """rollup, cube and grouping sets: a row for each touched group of each level."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,8 +20,14 @@ from windows.protocol import State
 class Level:
     """One grouping: its groups and its columns, in which the keys that it leaves out are null."""
 
-    def __init__(self, level: GroupLevel, plan: ResultSetPlan, environment: Environment, factory: GroupFactory,
-                 values: Callable[[Row], Sequence[Any]]) -> None:
+    def __init__(
+        self,
+        level: GroupLevel,
+        plan: ResultSetPlan,
+        environment: Environment,
+        factory: GroupFactory,
+        values: Callable[[Row], Sequence[Any]],
+    ) -> None:
         positions = level.keys
         self.key: Callable[[Row], Any] = lambda row: _picked(values(row), positions)
         self.keyed = Keyed(factory, self.key, counted=not plan.unbound)

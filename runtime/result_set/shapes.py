@@ -1,8 +1,11 @@
 """The output shapes without rollup: what a delta of rows becomes in the insert and the remove stream (Esper reference, appendix A)."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+
+import attrs
 
 from epl.plan.result_set import ResultSetPlan
 from runtime.aggregation.factory import Row
@@ -19,7 +22,8 @@ NO_READERS: tuple[Any, ...] = ()
 class ResultSet:
     """The end of a statement's chain: rows in, output events out.
 
-    ``update(new, old)`` takes a delta of rows and tells ``child`` at most once, with what the stream selector lets through (with both streams where the
+    ``update(new, old)`` takes a delta of rows and tells ``child`` at most once, with what the stream selector lets through (with both
+    streams where the
     plan is ``raw``). ``iterate(contents)`` gives the statement's current rows over the window's contents.
     """
 
@@ -113,10 +117,11 @@ class Aggregating(ResultSet):
 
 
 class FullyAggregated(Aggregating):
-    """One row a delta: the aggregations before it in the remove stream, those after it in the insert stream. Order and limit mean nothing here."""
+    """One row a delta: the aggregations before it in the remove stream, those after it in the insert stream. Order and limit mean nothing
+    here."""
 
     def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
-        super().__init__(plan, environment)
+        super().__init__(attrs.evolve(plan, order_by=(), limit=None), environment)
         self._no_row: Row = None if plan.arity == 1 else (None,) * plan.arity
 
     def process(self, new: Sequence[Row], old: Sequence[Row]) -> tuple[Sequence[Event], Sequence[Event]]:
@@ -154,21 +159,31 @@ class RowPerEvent(Aggregating):
 
 
 class RowPerGroup(Aggregating):
-    """One row for each group that the delta touches, before and after it. Its event is the last one of the group, remove stream after insert stream."""
+    """One row for each group that the delta touches, before and after it. Its event is the last one of the group, remove stream after
+    insert stream."""
 
     def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
         super().__init__(plan, environment)
         assert isinstance(self.aggregator, Keyed)
         self.keyed: Keyed = self.aggregator
+        self._pairwise = not self.wants_old and plan.arity == 1
         self._order: Callable[[Sequence[Any]], list[int]] | None = ordering([e.type for e in plan.group_by])
 
     def process(self, new: Sequence[Row], old: Sequence[Row]) -> tuple[Sequence[Event], Sequence[Event]]:
         if self.plan.unidirectional:
             self.aggregator.clear()
-        touched = self._touched((new, old))
+        if len(new) == 1 and len(old) == 1 and self._pairwise:
+            touched = self._one_and_one(new[0], old[0])
+        else:
+            touched = self._touched((new, old))
         before = self._rows(touched, False) if self.wants_old else NO_EVENTS
         self.aggregator.apply(new, old)
         return self._rows(touched, True) if self.wants_new else NO_EVENTS, before
+
+    def _one_and_one(self, new: Row, old: Row) -> list[tuple[Any, Row]]:
+        """One row in, one out, and no remove stream asked for: Esper puts out the group of the one that came in first."""
+        entered, left = self.keyed.key(new), self.keyed.key(old)
+        return [(entered, new)] if entered == left else [(entered, new), (left, old)]
 
     def _touched(self, parts: Iterable[Iterable[Row]]) -> list[tuple[Any, Row]]:
         """(key, last row) of every group, in the order of output."""
@@ -176,7 +191,9 @@ class RowPerGroup(Aggregating):
         for rows in parts:
             for row in rows:
                 found[key(row)] = row
-        pairs = list(found.items())
+        return self._ordered(list(found.items()))
+
+    def _ordered(self, pairs: list[tuple[Any, Row]]) -> list[tuple[Any, Row]]:
         if self._order is None or len(pairs) < 2:
             return pairs
         return [pairs[i] for i in self._order([k for k, _ in pairs])]
