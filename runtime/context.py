@@ -4,8 +4,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from epl.plan.expressions import TypedExpression
+from epl.plan.expressions import Logic, TypedExpression, VariableValue
 from epl.plan.statements import StatementPlan
+from epl.value_types import BOXED_BOOLEAN
 from runtime.core import Core, MatchStates
 from runtime.evaluate import Environment, compile_expression, compile_predicate
 from runtime.periods import add_period
@@ -28,6 +29,7 @@ class StatementContext:
         self._number = number
         self._timers: list[ScheduledTimer] = []
         self._prior: PriorBuffer | None = None
+        self._watched: list[tuple[Any, Callable[[], None]]] = []
 
     # ------------------------------------------------------------------ BuildContext
 
@@ -48,8 +50,14 @@ class StatementContext:
     def add_time(self, start: int, period: TypedExpression, times: int = 1) -> int:
         return add_period(start, period, self.constant, self.core.settings, times)
 
-    def accumulators(self, expression: TypedExpression) -> tuple[Sequence[Accumulator], Evaluate]:
-        return accumulators_of(expression, self.environment)
+    def accumulators(self, expression: TypedExpression, names: Sequence[str] = ()) -> tuple[Sequence[Accumulator], Evaluate]:
+        return accumulators_of(expression, self.environment, names)
+
+    def on_variable_change(self, expression: TypedExpression, callback: Callable[[], None]) -> None:
+        for name in {n.name for n in expression.walk() if isinstance(n, VariableValue)}:
+            cell = self.environment.variables[name]
+            cell.watchers.append(callback)  # type: ignore[attr-defined]
+            self._watched.append((cell, callback))
 
     def publish_random_access(self, access: RandomAccess) -> None:
         self.environment.random_access[0] = access
@@ -72,10 +80,9 @@ class StatementContext:
 
     def conjunction(self, conditions: Sequence[TypedExpression]) -> Callable[[Event], bool]:
         """One predicate for conditions that must all hold."""
-        tests = [compile_predicate(c, self.environment, 1) for c in conditions]
-        if len(tests) == 1:
-            return tests[0]
-        return lambda event: all([test(event) for test in tests[:1]]) and all(test(event) for test in tests[1:])
+        if len(conditions) == 1:
+            return compile_predicate(conditions[0], self.environment, 1)
+        return compile_predicate(Logic(operator="and", operands=tuple(conditions), type=BOXED_BOOLEAN), self.environment, 1)
 
     def prior_in_front(self, stream: int, first: Sink, largest: int | None) -> Sink:
         """The buffer that prior reads, in front of the windows where prior is used; else ``first`` itself."""
@@ -96,3 +103,5 @@ class StatementContext:
     def close(self) -> None:
         for timer in self._timers:
             timer.cancel()
+        for cell, callback in self._watched:
+            cell.watchers.remove(callback)

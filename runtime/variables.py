@@ -1,6 +1,7 @@
 """Variables: cells that compiled expressions read."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from epl.catalog import Variable
@@ -9,14 +10,15 @@ from runtime.incoming import WrongValue, coercion
 
 
 class VariableCell:
-    """The current value of one variable. ``deployment``: who created it, None where it was preconfigured."""
+    """The current value of one variable. ``deployment``: who created it, None where it was preconfigured. ``watchers`` are called after each assignment."""
 
-    __slots__ = ("variable", "value", "deployment", "_coerce")
+    __slots__ = ("variable", "value", "deployment", "watchers", "_coerce")
 
     def __init__(self, variable: Variable, value: Any, deployment: str | None = None) -> None:
         self.variable = variable
         self.deployment = deployment
         self._coerce = coercion(variable.type)
+        self.watchers: list[Callable[[], None]] = []
         self.value: Any = None
         if value is not None:
             self.value = self.coerced(value)
@@ -37,3 +39,5 @@ class VariableCell:
         if self.variable.constant:
             raise EplRuntimeError(f"Variable by name '{self.variable.name}' is declared as constant and may not be assigned a new value")
         self.value = self.coerced(value)
+        for watcher in self.watchers:
+            watcher()

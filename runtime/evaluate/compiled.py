@@ -65,11 +65,12 @@ def compile_row(expressions: Sequence[TypedExpression], environment: Environment
     return function_of(f"def evaluate({_signature(arity, 'insert_stream', 'aggregations')}):\n    return ({values})\n", printer.bindings)
 
 
-def compile_scalar(expression: TypedExpression, environment: Environment, arity: int = 1) -> Callable[..., Any]:
-    """``f(e0, …, insert_stream, aggregations)`` → one value."""
+def compile_scalar(expression: TypedExpression, environment: Environment, arity: int = 1, names: Sequence[str] = ()) -> Callable[..., Any]:
+    """``f(e0, …, insert_stream, aggregations, *names)`` → one value; ``names`` are those of Local nodes that the caller gives."""
     printer = Printer(environment, arity)
+    given = [f"p_{name}" for name in names]
     return function_of(
-        f"def evaluate({_signature(arity, 'insert_stream', 'aggregations')}):\n    return {printer.value(expression)}\n", printer.bindings)
+        f"def evaluate({_signature(arity, 'insert_stream', 'aggregations', *given)}):\n    return {printer.value(expression)}\n", printer.bindings)
 
 
 def compile_condition(expression: TypedExpression, environment: Environment, arity: int = 1) -> Callable[..., bool]:

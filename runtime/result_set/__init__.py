@@ -10,10 +10,9 @@ from epl.plan.expressions import Aggregated, TypedExpression
 from epl.plan.result_set import ResultSetPlan
 from runtime.aggregation import GroupFactory
 from runtime.aggregation.factory import scalar_function
-from runtime.evaluate import Environment
+from runtime.evaluate import Environment, compile_scalar
 from runtime.result_set.rollup import Rollup
 from runtime.result_set.shapes import Forward, FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
-from windows.event import Event
 from windows.protocol import Accumulator, Evaluate, State
 
 SHAPES: Mapping[str, Callable[[ResultSetPlan, Environment], ResultSet]] = {
@@ -38,19 +37,15 @@ def build(plan: ResultSetPlan, environment: Environment, state: State = None) ->
     return made
 
 
-def accumulators_of(expression: TypedExpression, environment: Environment) -> tuple[Sequence[Accumulator], Evaluate]:
-    """The aggregations that stand in an expression over one stream, and evaluate(event) that reads them."""
+def accumulators_of(expression: TypedExpression, environment: Environment, names: Sequence[str] = ()) -> tuple[Sequence[Accumulator], Evaluate]:
+    """The aggregations that stand in an expression over one stream, and evaluate(event, *values of names) that reads them."""
     found = {n.slot: n.plan for n in expression.walk() if isinstance(n, Aggregated)}
     order = sorted(found)
     group = GroupFactory([found[slot] for slot in order], environment, 1)()
     places = {slot: place for place, slot in enumerate(order)}
     readers = [group.readers[places[slot]] if slot in places else None for slot in range(max(order, default=-1) + 1)]
-    value = scalar_function(expression, environment, 1)
-
-    def evaluate(event: Event) -> Any:
-        return value(event, True, readers)
-
-    return group.kept, evaluate
+    value = compile_scalar(expression, environment, 1, names)
+    return group.kept, lambda event, *values: value(event, True, readers, *values)
 
 
 __all__ = ["ResultSet", "accumulators_of", "build"]
