@@ -1,0 +1,29 @@
+"""match_recognize: a program that a machine runs over the rows of each partition.
+
+``build`` makes the operator of a plan; ``machine`` runs the program, ``ranking`` chooses among matches, ``interval`` holds them back, ``on_demand`` serves the iterator.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from epl.plan.row_recognition import RowRecognitionPlan
+from runtime.match_recognize.compiled import compile_machine, compile_measures, compile_partition_key
+from runtime.match_recognize.interval import Interval
+from runtime.match_recognize.operator import RowRecognition
+from windows.protocol import State
+
+
+def build(plan: RowRecognitionPlan, context: Any, state: State = None) -> RowRecognition:
+    """The operator of a match_recognize clause; ``context`` is a windows.protocol.BuildContext with ``environment`` and ``match_states``."""
+    environment = context.environment
+    made = RowRecognition(
+        plan, compile_machine(plan, environment), compile_partition_key(plan, context), compile_measures(plan, environment), context.match_states
+    )
+    if plan.interval is not None:
+        made.interval = Interval(plan, context, made.tell)
+    if state is not None:
+        made.restore(state)
+    return made
+
+
+__all__ = ["RowRecognition", "build"]

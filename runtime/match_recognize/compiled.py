@@ -1,0 +1,95 @@
+"""RowRecognitionPlan → callables: the partition key, the machine with its tests, rows of measures."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from epl.plan.row_recognition import Condition, Operand, RowRecognitionPlan
+from runtime.evaluate import Environment, compile_expression, compile_predicate
+from runtime.match_recognize.aggregates import compile_aggregations
+from runtime.match_recognize.machine import Machine, PathTest, RowTest, Tests, rows_of
+from runtime.match_recognize.ranking import Match, PathNode
+from windows.event import Event, event_class
+from windows.keys import key_evaluator
+from windows.protocol import BuildContext
+
+
+def compile_machine(plan: RowRecognitionPlan, environment: Environment) -> Machine:
+    """The plan's program with its conditions compiled."""
+    looked_at = sorted({o.number for c in plan.conditions if c is not None for o in c.operands if o.kind == "variable"})
+    slots = tuple(looked_at.index(n) if n in looked_at else None for n in range(len(plan.variables)))
+    row: list[RowTest | None] = []
+    path: list[PathTest | None] = []
+    for condition in plan.conditions:
+        reads_row_only = condition is None or condition.reads_row_only
+        row.append(_row_test(condition, environment) if condition is not None and reads_row_only else None)
+        path.append(_path_test(condition, slots, plan, environment) if condition is not None and not reads_row_only else None)
+    return Machine(plan.program, Tests(tuple(row), tuple(path), slots))
+
+
+def _row_test(condition: Condition, environment: Environment) -> RowTest:
+    operands = condition.operands
+    if operands in ((), (Operand("current"),)):
+        return compile_predicate(condition.expression, environment, 2)  # called with (row, history): reads the row only
+    test = compile_predicate(condition.expression, environment, len(operands))
+    names = ", ".join(_operand_text(o, ()) for o in operands)
+    return eval(f"lambda test: lambda event, history: test({names})")(test)  # type: ignore[no-any-return]
+
+
+def _path_test(condition: Condition, slots: Sequence[int | None], plan: RowRecognitionPlan, environment: Environment) -> PathTest:
+    test = compile_predicate(condition.expression, environment, len(condition.operands))
+    names = ", ".join(_operand_text(o, slots) for o in condition.operands)
+    groups = [_group_maker(o, plan) for o in condition.operands if o.kind == "groups"]
+    made = eval(f"lambda test, groups: lambda event, history, looked_at, path: test({names})")
+    return made(test, groups[0] if groups else None)  # type: ignore[no-any-return]
+
+
+def _operand_text(operand: Operand, slots: Sequence[int | None]) -> str:
+    if operand.kind == "current":
+        return "event"
+    if operand.kind == "previous":
+        return f"history[{operand.number - 1}]"
+    if operand.kind == "variable":
+        return f"looked_at[{slots[operand.number]}]"
+    return "groups(path)"
+
+
+def _group_maker(operand: Operand, plan: RowRecognitionPlan) -> Callable[[PathNode | None], Event]:
+    """path → an event whose properties are the rows of group variables; null for those without."""
+    assert operand.event_type is not None
+    made = event_class(operand.event_type)
+    numbers = [plan.variables.index(name) for name in operand.event_type.names]
+    of_step = tuple(s.variable for s in plan.program.steps)
+    count = len(plan.variables)
+
+    def groups(path: PathNode | None) -> Event:
+        rows = rows_of(path, of_step, count)
+        return made(*[rows[n] or None for n in numbers])
+
+    return groups
+
+
+def compile_partition_key(plan: RowRecognitionPlan, context: BuildContext) -> Callable[[Event], Any] | None:
+    """event → the hashable key of its partition; None where there is one partition only."""
+    if not plan.partition_by:
+        return None
+    return key_evaluator(plan.partition_by, context)
+
+
+def compile_measures(plan: RowRecognitionPlan, environment: Environment) -> Callable[[Match], Event]:
+    """match → the row of its measures."""
+    of_step = tuple(s.variable for s in plan.program.steps)
+    count = len(plan.variables)
+    match_class, row_class = event_class(plan.match_type), event_class(plan.output_type)
+    measures = [compile_expression(m, environment, 1) for m in plan.measures]
+    groups = plan.groups
+    aggregations = compile_aggregations(plan.aggregations, environment, count)
+
+    def row(match: Match) -> Event:
+        rows = rows_of(match.path, of_step, count)
+        values: list[Any] = [(r or None) if group else (r[-1] if r else None) for r, group in zip(rows, groups)]
+        values += [aggregate(rows) for aggregate in aggregations]
+        matched = match_class(*values)
+        return row_class(*[measure(matched) for measure in measures])
+
+    return row

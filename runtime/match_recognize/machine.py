@@ -1,0 +1,166 @@
+"""The machine: runs a program over the rows of a partition.
+
+A strand is a match in progress: the step it waits at, the number of the row it began at, the path of rows taken, and the rows that conditions look back at.
+Every row is offered to all strands, oldest first, then to the steps where a match may begin. A strand whose step does not take the row is gone: rows of a
+match follow one another. Strands are plain tuples and share their paths.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attrs
+
+from epl.plan.row_recognition import Program
+from runtime.match_recognize.ranking import Match, PathNode
+from windows.event import Event
+
+Strand = tuple[int, int, PathNode, tuple[Event | None, ...]]
+"""(step waited at, number of the first row, path, last row of each variable that conditions look back at)."""
+
+History = tuple[Event | None, ...]
+"""The rows before the current one in the partition, newest first, as many as prev looks back."""
+
+RowTest = Callable[[Event, History], bool]
+"""Whether a row may be taken, whatever the match in progress."""
+
+Truth = list[bool | None]
+"""By variable: whether the current row satisfies its condition, as far as that is known."""
+
+PathTest = Callable[[Event, History, tuple[Event | None, ...], PathNode | None], bool]
+"""Whether a row may be taken by a match in progress: row, history, rows looked back at, path."""
+
+
+@attrs.frozen
+class Tests:
+    """The conditions, by variable: one of ``row`` and ``path`` or neither (any row will do). ``slots``: for each variable its place among the rows
+    that path tests look back at, or None."""
+
+    row: tuple[RowTest | None, ...]
+    path: tuple[PathTest | None, ...]
+    slots: tuple[int | None, ...]
+
+    @property
+    def width(self) -> int:
+        return sum(slot is not None for slot in self.slots)
+
+
+class Machine:
+    """A program with its tests. Holds no state: strands are handed in and out.
+
+    """
+
+    def __init__(self, program: Program, tests: Tests) -> None:
+        steps = program.steps
+        self.row_tests = tuple(tests.row[s.variable] for s in steps)
+        self.path_tests = tuple(tests.path[s.variable] for s in steps)
+        self.variables = tuple(s.variable for s in steps)
+        self.then = tuple(s.then for s in steps)
+        self.accepts = tuple(s.accepts for s in steps)
+        self.start = program.start
+        self.slots = tuple(tests.slots[s.variable] for s in steps)
+        self.nothing: tuple[Event | None, ...] = (None,) * tests.width
+        self.variable_count = len(tests.row)
+        self.looks_back = any(tests.path)
+
+    def can_begin(self) -> Callable[[Event, History], bool] | None:
+        """A test that says whether a match may begin at a row; None where any row may."""
+        tests = []
+        for step in self.start:
+            test = self.row_tests[step]
+            if test is None:
+                return None
+            if test not in tests:
+                tests.append(test)
+        if len(tests) == 1:
+            return tests[0]
+        return lambda event, history: any([test(event, history) for test in tests])
+
+    def advance(
+        self, strands: Sequence[Strand], event: Event, row: int, history: History, truth: Truth, found: list[Match], died: list[int] | None = None
+    ) -> list[Strand]:
+        """The strands that go on after a row; matches that end with it are added to ``found``.
+
+        ``truth``: ``nothing_known`` before the first call for a row. ``died``: takes the first rows of strands that did not take the row.
+        """
+        after: list[Strand] = []
+        variables, row_tests, path_tests = self.variables, self.row_tests, self.path_tests
+        for step, began, path, looked_at in strands:
+            path_test = path_tests[step]
+            if path_test is not None:
+                holds = path_test(event, history, looked_at, path)
+            else:
+                variable = variables[step]
+                holds = truth[variable]
+                if holds is None:
+                    row_test = row_tests[step]
+                    holds = truth[variable] = row_test is None or row_test(event, history)
+            if not holds:
+                if died is not None:
+                    died.append(began)
+                continue
+            self._take(step, began, (path, event, step), looked_at, row, after, found)
+        return after
+
+    def begin(
+        self, event: Event, row: int, history: History, truth: Truth, after: list[Strand], found: list[Match], may_start: Callable[[], bool] | None = None
+    ) -> None:
+        """Matches that begin with a row: those still in progress are added to ``after``, as far as ``may_start`` lets them."""
+        started: list[Strand] = []
+        for step in self.start:
+            path_test = self.path_tests[step]
+            if path_test is not None:
+                if not path_test(event, history, self.nothing, None):
+                    continue
+            else:
+                variable = self.variables[step]
+                holds = truth[variable]
+                if holds is None:
+                    row_test = self.row_tests[step]
+                    holds = truth[variable] = row_test is None or row_test(event, history)
+                if not holds:
+                    continue
+            self._take(step, row, (None, event, step), self.nothing, row, started, found)
+        after += started if may_start is None else [s for s in started if may_start()]
+
+    def nothing_known(self) -> Truth:
+        """What is known of a row's conditions before any is evaluated."""
+        return [None] * self.variable_count
+
+    def _take(
+        self, step: int, began: int, path: PathNode, looked_at: tuple[Event | None, ...], row: int, after: list[Strand], found: list[Match]
+    ) -> None:
+        """A step has taken a row: the match may be complete, and goes on at each step behind it."""
+        if self.accepts[step]:
+            found.append(Match(began, row, path))
+        then = self.then[step]
+        if then:
+            slot = self.slots[step]
+            if slot is not None:
+                looked_at = (*looked_at[:slot], path[1], *looked_at[slot + 1 :])
+            for target in then:
+                after.append((target, began, path, looked_at))
+
+    @staticmethod
+    def earliest(strands: list[Strand]) -> list[Strand]:
+        """Of the strands that wait at one step those that began first.
+
+        None of the others can matter where every delivery is one row, all that overlaps the match told is dropped, and no condition looks back.
+        """
+        first: dict[int, int] = {}
+        for step, began, _, _ in strands:
+            if began < first.setdefault(step, began):
+                first[step] = began
+        return [s for s in strands if first[s[0]] == s[1]]
+
+
+def rows_of(path: PathNode | None, variables: Sequence[int], count: int) -> list[list[Event]]:
+    """For each of ``count`` variables its rows, first to last; ``variables`` is the variable of each step."""
+    found: list[list[Any]] = [[] for _ in range(count)]
+    node = path
+    while node is not None:
+        found[variables[node[2]]].append(node[1])
+        node = node[0]
+    for rows in found:
+        rows.reverse()
+    return found

@@ -1,0 +1,273 @@
+"""The match_recognize operator: a view that turns a stream's deltas into rows of matches."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from epl.plan.row_recognition import RowRecognitionPlan
+from runtime.match_recognize.interval import Found, Interval
+from runtime.match_recognize.machine import History, Machine, Strand
+from runtime.match_recognize.on_demand import matches_in
+from runtime.match_recognize.ranking import Match, Ranking
+from runtime.match_recognize.state import PathReader, PathWriter
+from windows.event import NO_EVENTS, Event
+from windows.protocol import State, View
+
+
+class Partition:
+    """Matches in progress among the rows of one key, oldest first, and the rows that prev looks back at."""
+
+    __slots__ = ("key", "strands", "history", "times")
+
+    def __init__(self, key: Any, history: History) -> None:
+        self.key = key
+        self.strands: list[Strand] = []
+        self.history = history
+        self.times: dict[int, int] = {}
+        """With an interval: when the rows arrived that matches in progress began with."""
+
+
+class RowRecognition(View):
+    """See docs/design/row_recognition.md.
+
+    A delivery (one ``update``) offers its rows one by one to the machine, then ranks what was found over the whole delivery, partition by partition. Rows that
+    leave a data window take the matches in progress with them. A partition without match in progress (and without prev) costs nothing. Where an
+    expression fails, the row is as if it had not come, but for prev and the iterator.
+
+    ``parent_contents``: set by the builder; the window's contents, for the iterator.
+    """
+
+    parent_contents: Callable[[], Iterable[Event]]
+
+    def __init__(
+        self, plan: RowRecognitionPlan, machine: Machine, key: Callable[[Event], Any] | None, measures: Callable[[Match], Event], states: Any,
+    ) -> None:
+        self.parent_contents = tuple
+        self._machine = machine
+        self._key = key
+        self._measures = measures
+        self._ranking = Ranking(plan.program, all_matches=plan.all_matches, skip=plan.skip)
+        self._states = states
+        self._may_start = states.try_increase if states.limit is not None else None
+        self._has_window = plan.has_window
+        self._iterate_only = plan.iterate_only
+        self._lookback = plan.lookback
+        self._all = plan.all_matches
+        self._terminates = plan.interval is not None and plan.or_terminated
+        self._prunes = plan.skip != "to current row" and plan.interval is None
+        one_row_a_delivery = not plan.has_window and plan.interval is None
+        self._earliest_only = (
+            one_row_a_delivery and not plan.all_matches and plan.skip == "past last row" and not machine.looks_back and states.limit is None
+        )
+        self._no_history: History = (None,) * plan.lookback
+        self._can_begin = None if plan.lookback or plan.iterate_only else machine.can_begin()
+        self._partitions: dict[Any, Partition] = {}
+        self._row = 0
+        self._numbers: dict[Event, int] = {}
+        self._histories: dict[Event, History] = {}
+        self.interval: Interval | None = None
+
+    # ------------------------------------------------------------------ continuous
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        if old and self._has_window:
+            self._leave(old)
+        if self._iterate_only:
+            for event in new:
+                self._remember(event, self._partition(event))
+            return
+        found: Found = []
+        for event in new:
+            self._enter(event, found)
+        if found:
+            told = self._choose(found)
+            if told:
+                self.child.update([self._measures(match) for match in told], NO_EVENTS)
+
+    def _enter(self, event: Event, found: Found) -> None:
+        """Offer a row to its partition's matches in progress."""
+        key = self._key(event) if self._key is not None else None
+        partition = self._partitions.get(key)
+        self._row = row = self._row + 1
+        if self._has_window:
+            self._numbers[event] = row
+        if partition is None:
+            if self._can_begin is not None and not self._can_begin(event, self._no_history):
+                return
+            partition = Partition(key, self._no_history)
+        machine, history, before = self._machine, partition.history, partition.strands
+        if self._lookback:
+            self._remember(event, partition)
+        ended: list[Match] = []
+        truth = machine.nothing_known()
+        died: list[int] | None = [] if self._terminates else None
+        after = machine.advance(before, event, row, history, truth, ended, died) if before else []
+        self._states.count += len(after) - len(before)
+        gone_on = len(after)
+        machine.begin(event, row, history, truth, after, ended, self._may_start)
+        if self._may_start is None:
+            self._states.count += len(after) - gone_on
+        if self._earliest_only and len(after) > 1:
+            self._states.count -= len(after)
+            after = machine.earliest(after)
+            self._states.count += len(after)
+        partition.strands = after
+        self._keep(partition)
+        if self.interval is not None:
+            ended = self.interval.held_back(partition, ended, died or ())
+        if ended:
+            found += [(key, match) for match in ended]
+
+    def _choose(self, found: Found) -> list[Match]:
+        """What a delivery tells, and what it gives up."""
+        if len(found) == 1 and self.interval is None:
+            key, match = found[0]
+            if self._prunes:
+                self._give_up(key, self._ranking.horizon((match,)))
+            return [match]
+        told: list[Match] = []
+        for key, matches in by_key(found):
+            chosen = self._ranking.chosen(matches)
+            if self._prunes:
+                self._give_up(key, self._ranking.horizon(chosen))
+            elif self.interval is not None and not self._all:
+                self.interval.skip(key, chosen)
+            told += chosen
+        return [match for _, match in found] if self._all else told
+
+    def tell(self, found: Found) -> None:
+        """Deliver matches that an interval held back: told even if there are none left."""
+        self.child.update([self._measures(match) for match in self._choose(found)], NO_EVENTS)
+
+    def _give_up(self, key: Any, horizon: int) -> None:
+        """Matches in progress that began at row ``horizon`` or before."""
+        partition = self._partitions.get(key)
+        if partition is not None and partition.strands and horizon >= 0:
+            self._replace(partition, [s for s in partition.strands if s[1] > horizon])
+
+    # ------------------------------------------------------------------ partitions
+
+    def _partition(self, event: Event) -> Partition:
+        key = self._key(event) if self._key is not None else None
+        return self._partitions.get(key) or Partition(key, self._no_history)
+
+    def _remember(self, event: Event, partition: Partition) -> None:
+        """The row becomes the one before the next."""
+        if self._lookback:
+            if self._has_window:
+                self._histories[event] = partition.history
+            partition.history = (event, *partition.history[:-1])
+            self._partitions[partition.key] = partition
+
+    def _replace(self, partition: Partition, strands: list[Strand]) -> None:
+        self._states.count += len(strands) - len(partition.strands)
+        partition.strands = strands
+        self._keep(partition)
+
+    def _keep(self, partition: Partition) -> None:
+        """Only partitions with something to remember are kept."""
+        if partition.strands or self._lookback:
+            self._partitions[partition.key] = partition
+        else:
+            self._partitions.pop(partition.key, None)
+
+    # ------------------------------------------------------------------ rows that leave the window
+
+    def _leave(self, old: Sequence[Event]) -> None:
+        gone: dict[Any, tuple[Partition, set[int]]] = {}
+        for event in old:
+            self._histories.pop(event, None)
+            row = self._numbers.pop(event, None)
+            if row is None:
+                continue
+            partition = self._partitions.get(self._key(event) if self._key is not None else None)
+            if partition is not None:
+                gone.setdefault(partition.key, (partition, set()))[1].add(row)
+        for partition, rows in gone.values():
+            self._forget(partition, rows)
+
+    def _forget(self, partition: Partition, rows: set[int]) -> None:
+        """Matches in progress that hold one of the rows: those that began with it are gone, for the others the partition is matched anew without it.
+
+        Rows of a match follow one another, so that a match in progress holds every row since it began.
+        """
+        if self.interval is not None:
+            self.interval.forget(partition.key, rows)
+        left = [s for s in partition.strands if s[1] not in rows]
+        latest = max(rows)
+        if any(s[1] < latest for s in left):
+            left = self._matched_anew(partition)
+        if len(left) != len(partition.strands) or left != partition.strands:
+            self._replace(partition, left)
+
+    def _matched_anew(self, partition: Partition) -> list[Strand]:
+        strands: list[Strand] = []
+        machine, numbers = self._machine, self._numbers
+        for event in self.parent_contents():
+            row = numbers.get(event)
+            if row is None or (self._key(event) if self._key is not None else None) != partition.key:
+                continue
+            history = self._histories.get(event, self._no_history)
+            truth = machine.nothing_known()
+            strands = machine.advance(strands, event, row, history, truth, [])
+            machine.begin(event, row, history, truth, strands, [])
+        return strands
+
+    # ------------------------------------------------------------------ on demand
+
+    def __iter__(self) -> Iterator[Event]:
+        """The matches over the window's contents as they are, partition by partition."""
+        if not self._has_window:
+            return
+        found = matches_in(self.parent_contents(), self._machine, self._key, self._history_of)
+        for matches in found:
+            for match in self._ranking.on_demand(matches):
+                yield self._measures(match)
+
+    def _history_of(self, event: Event) -> History:
+        return self._histories.get(event, self._no_history)
+
+    # ------------------------------------------------------------------ state
+
+    def state(self) -> State:
+        """Keys are not kept: a partition is known by one of its rows."""
+        writer = PathWriter()
+        partitions = [
+            [p.strands[0][2][1] if p.strands else p.history[0], list(p.history), writer.strands(p.strands), list(p.times.items())]
+            for p in self._partitions.values()
+        ]
+        return {
+            "row": self._row, "partitions": partitions, "numbers": [list(item) for item in self._numbers.items()],
+            "histories": [[event, list(history)] for event, history in self._histories.items()],
+            "interval": None if self.interval is None else self.interval.state(writer), "paths": writer.nodes,
+        }
+
+    def restore(self, state: State) -> None:
+        reader = PathReader(state["paths"])
+        self.close()
+        self._row = state["row"]
+        for event, history, strands, times in state["partitions"]:
+            partition = Partition(self._key(event) if self._key is not None else None, tuple(history))
+            partition.strands = reader.strands(strands)
+            partition.times = {row: time for row, time in times}
+            self._partitions[partition.key] = partition
+            self._states.count += len(partition.strands)
+        self._numbers = {event: row for event, row in state["numbers"]}
+        self._histories = {event: tuple(history) for event, history in state["histories"]}
+        if self.interval is not None:
+            self.interval.restore(state["interval"], reader, lambda event: self._key(event) if self._key is not None else None)
+
+    def close(self) -> None:
+        """Give back the states held; cancel the interval's timer."""
+        self._states.count -= sum(len(p.strands) for p in self._partitions.values())
+        self._partitions = {}
+        if self.interval is not None:
+            self.interval.close()
+
+
+def by_key(found: Found) -> Iterable[tuple[Any, list[Match]]]:
+    """Grouped by partition, in order of first appearance."""
+    groups: dict[Any, list[Match]] = {}
+    for key, match in found:
+        groups.setdefault(key, []).append(match)
+    return groups.items()
