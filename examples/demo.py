@@ -1,0 +1,97 @@
+"""The main job: the manual's statements over a file of readings, on Spark and in process, with the same output.
+
+``make demo``, or ``python examples/demo.py [--rows N] [--batches N] [--in-process]``: writes N readings of temperature sensors as
+Parquet files, runs the nine row patterns of manual.py over them through Spark micro-batches (matches span them), prints how many
+matches each statement has and the first of them, and compares with the same events sent one by one to a Runtime.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+from manual import EXAMPLES, SCHEMA
+
+from runtime import Rows, Runtime
+from runtime.statement import Statement
+
+EVENT_TYPE = "TemperatureSensorEvent"
+DEVICES = 50
+START_MS = 1_700_000_000_000
+COLUMNS = pyarrow.schema([("id", pyarrow.string()), ("device", pyarrow.int32()), ("temp", pyarrow.float64()), ("ts", pyarrow.int64())])
+
+Match = tuple[str, int, tuple[tuple[str, Any], ...]]
+"""Statement, time, columns."""
+
+
+def module() -> str:
+    """All statements of the manual as one module, each under its own name."""
+    statements = [example.epl.replace(f"{SCHEMA};\n", "").replace("'matches'", f"'{example.name}'") for example in EXAMPLES]
+    return "\n".join([SCHEMA + ";", *statements])
+
+
+def make_files(folder: Path, rows: int, files: int) -> list[Path]:
+    """Readings of DEVICES sensors, each walking at random around 75 degrees, ordered by time, cut into ``files`` files."""
+    chance = random.Random(2011)
+    temps = [75.0] * DEVICES
+    readings: list[dict[str, Any]] = []
+    for number in range(rows):
+        device = chance.randrange(DEVICES)
+        temps[device] = round(min(125.0, max(25.0, temps[device] + chance.gauss((75 - temps[device]) / 10, 12))), 1)
+        readings.append({"id": f"E{number}", "device": device, "temp": temps[device], "ts": START_MS + number * 20})
+    paths = []
+    size = -(-rows // files)
+    for number in range(files):
+        path = folder / f"readings-{number:03}.parquet"
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(readings[number * size : (number + 1) * size], COLUMNS), path)
+        paths.append(path)
+    return paths
+
+
+class Collector:
+    """A listener that keeps every match with the time it came."""
+
+    def __init__(self) -> None:
+        self.matches: list[Match] = []
+
+    def __call__(self, new: Rows, old: Rows, statement: Statement, runtime: Runtime) -> None:
+        self.matches.extend((statement.name, runtime.now, tuple(row.items())) for row in new)
+
+    def listen_to(self, runtime: Runtime) -> None:
+        for statement in runtime.deploy(module()):
+            if statement.name in NAMES:
+                statement.add_listener(self)
+
+
+NAMES = frozenset(example.name for example in EXAMPLES)
+
+
+def run_in_process(paths: list[Path]) -> list[Match]:
+    """Every event by ``send``, time walking to each of them."""
+    collector = Collector()
+    with Runtime(start_time=START_MS) as runtime:
+        collector.listen_to(runtime)
+        for path in paths:
+            for event in pyarrow.parquet.read_table(path).to_pylist():
+                runtime.advance_time_span(event.pop("ts"))
+                runtime.send(EVENT_TYPE, event)
+    return collector.matches
+
+
+def report(title: str, matches: list[Match], seconds: float, rows: int) -> None:
+    print(f"\n{title}: {len(matches):,} matches in {rows:,} events, {seconds:.1f} s")
+    by_statement = collections.defaultdict(list)
+    for name, ms, columns in matches:
+        by_statement[name].append((ms, dict(columns)))
+    for example in EXAMPLES:
+        found = by_statement[example.name]
+        first = f"first at +{found[0][0] - START_MS} ms: {found[0][1]}" if found else ""
+        print(f"  {example.name:22} {len(found):7,}  {first}")

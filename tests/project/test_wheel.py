@@ -1,0 +1,100 @@
+"""What is installed: a wheel with three typed packages and nothing else."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PACKAGES = ("epl", "windows", "runtime")
+FILES = ("setup.cfg", "pyproject.toml", "MANIFEST.in", "LICENSE", "README.md", "CHANGELOG.md")
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """The wheel, built from a copy so that nothing is left in the tree; tests and examples lie beside the packages there, too."""
+    source = tmp_path_factory.mktemp("source")
+    for name in (*PACKAGES, "tests", "examples", "benchmarks"):
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in FILES:
+        shutil.copy(ROOT / name, source / name)
+    out = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--quiet", "--wheel-dir", str(out), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (made,) = out.glob("epl_spark-*.whl")
+    return made
+
+
+@pytest.fixture(scope="session")
+def installed(wheel: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A fresh virtual environment with the wheel; the dependencies are those of the environment that runs the tests."""
+    venv = tmp_path_factory.mktemp("fresh") / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
+    python = venv / "bin" / "python"
+    install = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", str(wheel)]
+    done = subprocess.run(install, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (site,) = venv.glob("lib/python*/site-packages")
+    # a path line adds the folder, not what editable installs in it hook into: the project itself can only come from the wheel
+    (site / "dependencies.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
+    return venv
+
+
+def run(venv: pathlib.Path, folder: pathlib.Path, *command: str) -> subprocess.CompletedProcess[str]:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    return subprocess.run(
+        [str(venv / "bin" / command[0]), *command[1:]], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_wheel_holds_three_packages_and_nothing_else(wheel: pathlib.Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {n.split("/")[0] for n in names if ".dist-info/" not in n} == set(PACKAGES)
+    for package in PACKAGES:
+        assert f"{package}/py.typed" in names
+    for path in (p for package in PACKAGES for p in (ROOT / package).rglob("*.py")):
+        assert str(path.relative_to(ROOT)) in names
+
+
+def test_wheel_says_its_licence(wheel: pathlib.Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    (metadata,) = [n for n in archive.namelist() if n.endswith(".dist-info/METADATA")]
+    text = archive.read(metadata).decode()
+    assert "Name: epl-spark" in text
+    assert "Apache-2.0" in text
+    assert "Requires-Python: >=3.10" in text
+    assert any(n.endswith("LICENSE") for n in archive.namelist())
+
+
+def test_packages_import_from_an_empty_folder(installed: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    code = "import epl, windows, runtime; print(epl.__file__, windows.__file__, runtime.__file__, sep='\\n')"
+    done = run(installed, tmp_path, "python", "-c", code)
+    assert done.returncode == 0, done.stderr
+    for line in done.stdout.split():
+        assert pathlib.Path(line).is_relative_to(installed)
+
+
+def test_console_script(installed: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    module = tmp_path / "m.epl"
+    module.write_text("create schema T(a int); select a from T;")
+    done = run(installed, tmp_path, "epl", "check", str(module))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "2 statements, 2 accepted" in done.stdout
+
+
+def test_extras_are_declared(wheel: pathlib.Path) -> None:
+    archive = zipfile.ZipFile(wheel)
+    (metadata,) = [n for n in archive.namelist() if n.endswith(".dist-info/METADATA")]
+    text = archive.read(metadata).decode()
+    for extra in ("spark", "fast", "dev"):
+        assert f"Provides-Extra: {extra}" in text
+    required = [line for line in text.splitlines() if line.startswith("Requires-Dist:") and "extra ==" not in line]
+    assert sorted(line.split()[1].split(">")[0] for line in required) == ["attrs", "msgpack", "pandas", "pyarrow", "pyparsing"]
