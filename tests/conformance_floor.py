@@ -4,6 +4,7 @@
 The floor is a strict ledger of what was reached: a suite that has risen above it prints a reminder to raise it (``--raise`` writes
 what was measured). The traces and compare.py beside them are found through EPL_TRACES.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -49,7 +50,9 @@ def judge(floor: dict[str, dict[str, int]], suites: dict[str, dict[str, int]]) -
             if counts[name] < least.get(name, 0):
                 fallen.append(f"{suite}: {name} {counts[name]} is below the floor of {least[name]}")
         if counts["passed"] >= least.get("passed", 0) + MARGIN:
-            risen.append(f"{suite}: {counts['passed']} passed, floor {least.get('passed', 0)}: raise it (python tests/conformance_floor.py --raise)")
+            risen.append(
+                f"{suite}: {counts['passed']} passed, floor {least.get('passed', 0)}: raise it (python tests/conformance_floor.py --raise)"
+            )
     return fallen + [f"{suite}: was not replayed" for suite in floor.keys() - suites.keys()], risen
 
 

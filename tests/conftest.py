@@ -1,4 +1,5 @@
 """What all tests share: where the traces are, which tests need Spark."""
+
 from __future__ import annotations
 
 import os

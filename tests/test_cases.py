@@ -3,6 +3,7 @@
 A case that cannot pass yet stands in tests/cases/ledger.json with the reason; one that passes must leave it.
 ``python tests/test_cases.py`` prints the cases that differ; with ``--ledger`` it writes the ledger anew.
 """
+
 from __future__ import annotations
 
 import collections

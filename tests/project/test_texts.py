@@ -1,0 +1,56 @@
+"""What the texts promise: the quick start runs and prints what it says, names in the tables exist."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import subprocess
+import sys
+
+from runtime import Runtime, Settings
+from runtime.deployment import Deployment
+from runtime.rows import Row
+from runtime.statement import Statement
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def quick_start() -> str:
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    return str(code)
+
+
+def test_quick_start_prints_what_it_says() -> None:
+    code = quick_start()
+    promised = re.findall(r"^# (.*)$", code, re.MULTILINE)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == promised
+
+
+def test_quick_start_has_about_twenty_lines() -> None:
+    assert len([line for line in quick_start().splitlines() if not line.startswith("#")]) <= 20
+
+
+def test_links_point_to_files() -> None:
+    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
+        for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8")):
+            assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
+def test_contributing_is_short() -> None:
+    assert len((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines()) <= 100
+
+
+def test_names_in_the_api_table_exist() -> None:
+    text = (ROOT / "docs" / "esper-api.md").read_text(encoding="utf-8")
+    owners = {"runtime": Runtime, "statement": Statement, "deployment": Deployment, "row": Row}
+    named = re.findall(r"\b(runtime|statement|deployment|row)\.(\w+)\(", text.replace("runtime.getD", ""))
+    ours = [(owner, name) for owner, name in named if not re.match(r"(get|set)[A-Z]", name) and name != "iterator"]
+    assert len(ours) > 15
+    for owner, name in ours:
+        assert hasattr(owners[owner], name), f"{owner}.{name}"
+    for name in re.findall(r"Settings\(([^)]*)\)", text):
+        for field in re.findall(r"(\w+)=", name):
+            assert hasattr(Settings(), field), field
