@@ -8,7 +8,9 @@ from epl.event_types import EventType
 from epl.plan.windows import WindowConfig, answers_previous, check_chain
 from windows.event import Event
 from windows.group import GroupContext, GroupView, GroupWin
+from windows.intersection import BatchIntersectionView, IntersectionView
 from windows.protocol import BuildContext, Sink, View
+from windows.union import UnionView
 
 __all__ = ["Chain", "PassThrough", "answers_previous", "build_chain", "check_chain"]
 
@@ -31,9 +33,23 @@ def build_chain(configs: Sequence[WindowConfig], retain: str | None, context: Bu
 
 
 def compose(configs: Sequence[WindowConfig], retain: str | None, context: BuildContext | GroupContext) -> View:
-    """Windows without a groupwin, connected."""
-    views = [c.build(context) for c in configs]
+    """Windows without a groupwin, connected: several data windows become one, derived-value windows stand behind."""
+    windows = [c for c in configs if c.is_data_window]
+    views = [_retaining(windows, retain, context)] if windows else []
+    views += [c.build(context) for c in configs if not c.is_data_window]
     return views[0] if len(views) == 1 else Chain(views)
+
+
+def _retaining(windows: Sequence[WindowConfig], retain: str | None, context: BuildContext | GroupContext) -> View:
+    views = [c.build(context) for c in windows]
+    if len(views) == 1:
+        return views[0]  # type: ignore[no-any-return]
+    if retain == "union":
+        return UnionView(views)
+    batch = next((i for i, c in enumerate(windows) if c.is_batch), None)
+    if batch is not None:
+        return BatchIntersectionView(views, batch)
+    return IntersectionView(views, selective=any(c.is_selective for c in windows))
 
 
 class PassThrough(View):

@@ -65,7 +65,10 @@ class ExtTimedBatch(WindowConfig):
 
 
 class ExtTimedBatchView(BatchView):
-    """See ExtTimedBatch. Unlike other batch windows it passes removals on at once (as Esper does), whatever it holds."""
+    """See ExtTimedBatch. Unlike other batch windows it passes removals on at once (as Esper does), whatever it holds.
+
+    ``boundary``: the end of the current batch, None until it is asked for.
+    """
 
     def __init__(self, timestamp: TypedExpression, duration: Duration, reference: int | None, context: BuildContext) -> None:
         super().__init__(context)
@@ -80,18 +83,28 @@ class ExtTimedBatchView(BatchView):
             self.child.update(NO_EVENTS, old)
         for event in new:
             at = int(self.timestamp(event) or 0)
-            if not self.current or self.boundary is None or at >= self.boundary:
-                if self.current:
-                    self.release()
-                if self.reference is None:
-                    self.reference = at
-                self.boundary = self.duration.boundary_after(self.reference, at)
+            if self.reference is None:
+                self.reference = at
+            if self.current and at >= self._boundary(self.reference):
+                self.release()
+                self.boundary = None
             self.current[event] = None
 
+    def _boundary(self, reference: int) -> int:
+        """The end of the batch: the first boundary behind its oldest event."""
+        if self.boundary is None:
+            oldest = int(self.timestamp(next(iter(self.current))) or 0)
+            self.boundary = self.duration.boundary_after(reference, oldest)
+        return self.boundary
+
+    def drop(self, events: Sequence[Event]) -> None:
+        super().drop(events)
+        self.boundary = None
+
     def state(self) -> Any:
-        return {**super().state(), "reference": self.reference, "boundary": self.boundary}
+        return {**super().state(), "reference": self.reference}
 
     def restore(self, state: Any) -> None:
         super().restore(state)
         self.reference = state["reference"]
-        self.boundary = state["boundary"]
+        self.boundary = None

@@ -30,6 +30,7 @@ class FirstLength(WindowConfig):
 
     names = ("firstlength",)
     title = "First-Length"
+    is_selective = True
 
     size: TypedExpression
 
@@ -58,6 +59,7 @@ class FirstTime(WindowConfig):
 
     names = ("firsttime",)
     title = "First-Time"
+    is_selective = True
 
     period: TypedExpression
 

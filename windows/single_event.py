@@ -55,6 +55,7 @@ class FirstEvent(WindowConfig):
     names = ("firstevent",)
     namespace = "std"
     title = "firstevent"
+    is_selective = True
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> FirstEvent:

@@ -58,6 +58,7 @@ class FirstUnique(WindowConfig):
     names = ("firstunique",)
     namespace = "std"
     title = "firstunique"
+    is_selective = True
 
     keys: tuple[TypedExpression, ...]
 

@@ -1,0 +1,71 @@
+"""Several data windows at once, ``retain-union``: an event stays as long as any of them keeps it."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from windows.event import NO_EVENTS, Event
+from windows.intersection import Part, PartsView
+from windows.protocol import View
+
+__all__ = ["UnionView"]
+
+
+class UnionView(PartsView):
+    """An event leaves when the last of the windows that kept it lets it go.
+
+    ::
+
+        length(1)#unique(k) retain-union   E1(a)   E2(b)   E3(a)   E4(b)
+        contents                           1       1 2     2 3     3 4
+        new                                E1      E2      E3      E4
+        old                                -       -       E1      E2
+
+    ``holders``: in how many windows each event is, in order of arrival; the contents are its keys (Esper iterates them in no defined order).
+    """
+
+    def __init__(self, views: Sequence[View]) -> None:
+        super().__init__(views)
+        self.holders: dict[Event, int] = {}
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self.holders)
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        self.withdraw(old)
+        for event in old:
+            self.holders.pop(event, None)
+        gone: list[Event] = []
+        if new:
+            for event in new:
+                self.holders[event] = len(self.parts)
+            for part in self.parts:
+                part.tell(new, NO_EVENTS)
+                gone += self._let_go(part.old)
+        if new or old or gone:
+            self.child.update(new, [*old, *gone])
+
+    def _let_go(self, events: Sequence[Event]) -> list[Event]:
+        """One window fewer keeps these; those that no window keeps now."""
+        gone = []
+        for event in events:
+            left = self.holders.get(event, 0) - 1
+            if left > 0:
+                self.holders[event] = left
+            elif left == 0:
+                del self.holders[event]
+                gone.append(event)
+        return gone
+
+    def timed(self, source: Part, new: Sequence[Event], old: Sequence[Event]) -> None:
+        """A window's timer let events go."""
+        gone = self._let_go(old)
+        if gone:
+            self.child.update(NO_EVENTS, gone)
+
+    def state(self) -> Any:
+        return {"windows": super().state(), "holders": [[event, count] for event, count in self.holders.items()]}
+
+    def restore(self, state: Any) -> None:
+        super().restore(state["windows"])
+        self.holders = {event: count for event, count in state["holders"]}
