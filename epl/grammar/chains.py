@@ -13,6 +13,8 @@ from epl.spans import Span
 
 Step = tuple[int, Any]
 _ENDS = frozenset({",", ")", "]"})
+ARROWS = frozenset({"=>", "->"})
+"""Between a lambda's parameters and its body; Esper reads both."""
 
 
 def is_property_name(token: Token) -> bool:
@@ -136,7 +138,7 @@ class Argument(Element):
             return self._star(token, following)
         if token.key == "[":
             return self._list(token)
-        if self.lambdas and (following.key == "=>" or token.key == "(") and (parameters := self._parameters(token)):
+        if self.lambdas and (following.key in ARROWS or token.key == "(") and (parameters := self._parameters(token)):
             return self._lambda(token, parameters)
         if following.key == ":":
             if token.kind == "word" and token.key not in RESERVED_FOR_NAMES:
@@ -236,7 +238,7 @@ class Argument(Element):
                 return []
             expected_name = not expected_name
         tokens.append(at[token.end])
-        return tokens if tokens[-1].key == "=>" else []
+        return tokens if tokens[-1].key in ARROWS else []
 
     def _lambda(self, token: Token, parameters: list[Token]) -> Step:
         names = tuple(name_of(parameter) for parameter in parameters if parameter.kind in ("word", "quoted"))
@@ -280,6 +282,28 @@ class CallArguments(Element):
             if token.key != ",":
                 self.source.fail(loc, token, ")", self)
             loc = token.end
+
+
+class Amount(Element):
+    """What counts a strict time period's units: a number, a property or a substitution parameter."""
+
+    def __init__(self, source: Source, chain: ParserElement, substitution: ParserElement) -> None:
+        super().__init__(source)
+        self.chain = chain
+        self.substitution = substitution
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        token = self.source.at[loc]
+        sign = ""
+        if token.key in ("-", "+"):
+            sign, token = token.key, self.source.at[token.end]
+        if token.kind in ("integer", "float"):
+            return token.end, [number(token, sign, self.source.at[loc].start)]
+        if not sign and token.key == "?":
+            return self.substitution._parse(instring, loc, do_actions)
+        if sign or not is_property_name(token):
+            self.source.fail(loc, token, "a number", self)
+        return self.chain._parse(instring, loc, do_actions)
 
 
 class TimePeriod(Element):

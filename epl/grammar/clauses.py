@@ -7,8 +7,9 @@ from pyparsing import Opt, ParserElement, ZeroOrMore
 
 from epl import syntax as S
 from epl.grammar.chains import is_row, row
-from epl.grammar.elements import Bound, Element, Kit, Parsed, Source
+from epl.grammar.elements import Bound, Constant, Element, Kit, Nothing, Parsed, Source
 from epl.grammar.expressions import Expressions
+from epl.grammar.lexis import RESERVED_FOR_NAMES, Token, name_of
 from epl.spans import Span
 
 STREAMS = {word: word for word in ("istream", "rstream", "irstream")}
@@ -89,12 +90,7 @@ class Clauses:
 
     def _assignment(self) -> ParserElement:
         kit = self.kit
-        value = kit.key("=") + kit.field("value", self.expression)
-
-        def made(target: S.Expression, span: Span, value: S.Expression | None = None) -> S.Assignment:
-            return S.Assignment(target, value, span=span)
-
-        return kit.node(made, kit.field("target", self.expressions.chain) + Opt(value))
+        return _Assignment(kit.source, self.expressions)
 
     def _insert_into(self) -> ParserElement:
         kit = self.kit
@@ -103,7 +99,7 @@ class Clauses:
         self.precedence = precedence
         self.insert_columns = columns
         stream = Opt(kit.field("stream", kit.any_of(STREAMS)))
-        return kit.node(S.InsertInto, kit.key("insert") + stream + kit.key("into") + kit.field("target", kit.type_name) + Opt(precedence) + Opt(columns))
+        return kit.node(S.InsertInto, kit.key("insert") + stream + kit.key("into") + kit.field("target", kit.type_name) + Opt(columns) + Opt(precedence))
 
     def _stream(self) -> ParserElement:
         kit = self.kit
@@ -140,16 +136,14 @@ class Clauses:
             lambda found, span: S.GroupElement("combination", found[0].items, span=span), _RowOnly(kit.source, self.expression)
         )
         plain = kit.ahead(lambda token, _: token.key == "(" and is_row(kit.source, token.start), combination, "(") | single
-        element = kit.reference()
         combined = kit.key("(") + kit.fields("items", kit.listed(plain)) + kit.key(")")
         rollup = kit.node(S.GroupElement, kit.field("kind", kit.any_of("rollup cube")) + combined)
         nested = kit.dispatch({"rollup": rollup, "cube": rollup}, plain)
         sets = kit.node(
             S.GroupElement, kit.key("grouping") + kit.given("kind", "grouping sets", "sets") + kit.key("(") + kit.fields("items", kit.listed(nested)) + kit.key(")")
         )
-        grouping_sets = kit.ahead(lambda _, after: after.key == "sets", sets, "grouping sets") | plain
-        element.define(kit.dispatch({"rollup": rollup, "cube": rollup, "grouping": grouping_sets}, plain))
-        return element
+        grouping_sets = kit.ahead(lambda _, after: after.key == "sets", sets, "grouping sets") | single
+        return kit.dispatch({"rollup": rollup, "cube": rollup, "grouping": grouping_sets}, single)
 
     def _order_item(self) -> ParserElement:
         kit = self.kit
@@ -157,7 +151,7 @@ class Clauses:
 
     def _limit(self) -> ParserElement:
         kit = self.kit
-        amount = _LimitNumber(kit.source, self.expressions)
+        amount = _LimitNumber(kit.source)
 
         def made(rows: S.Expression, span: Span, offset: S.Expression | None = None, second: S.Expression | None = None) -> S.Limit:
             if second is not None:
@@ -169,12 +163,14 @@ class Clauses:
 
     def _output(self) -> ParserElement:
         kit = self.kit
-        timed = kit.field("rate", self.expressions.time_period) + kit.given("unit", "time", _Nothing(kit.source))
-        events = kit.field("rate", _LimitNumber(kit.source, self.expressions)) + kit.given("unit", "events", "events")
-        amount = kit.ahead(lambda _, after: after.key == "events", events, "events") | timed
-        after_timed = kit.field("after", self.expressions.time_period) + kit.given("after_unit", "time", _Nothing(kit.source))
-        after_events = kit.field("after", _LimitNumber(kit.source, self.expressions)) + kit.given("after_unit", "events", "events")
-        after = kit.key("after") + (kit.ahead(lambda _, following: following.key == "events", after_events, "events") | after_timed)
+        timed = kit.field("rate", self.expressions.time_period) + kit.given("unit", "time", Nothing(kit.source))
+        count = _LimitNumber(kit.source)
+        events = kit.field("rate", count) + kit.given("unit", "events", "events")
+        amount = kit.ahead(lambda token, after: _counts_events(kit.source, token, after), events, "events") | timed
+        after_timed = kit.field("after", self.expressions.time_period) + kit.given("after_unit", "time", Nothing(kit.source))
+        after_events = kit.field("after", count) + kit.given("after_unit", "events", "events")
+        numbered = kit.ahead(lambda token, following: token.kind != "word" and _counts_events(kit.source, token, following), after_events, "events")
+        after = kit.key("after") + (numbered | after_timed)
         then = kit.key("then set")
         terminated = Opt(kit.key("and") + kit.field("condition", self.expression)) + Opt(then + kit.fields("assignments", self.assignments))
         when = kit.given("kind", "when", kit.key("when")) + kit.field("condition", self.expression) + Opt(then + kit.fields("assignments", self.assignments))
@@ -244,6 +240,11 @@ def annotation(kit: Kit) -> ParserElement:
     return result
 
 
+def _counts_events(source: Source, token: Token, after: Token) -> bool:
+    """Whether a number or name and then ``events`` stands here."""
+    return after.key == "events" or token.key in ("-", "+") and source.at[after.end].key == "events"
+
+
 def _plain(value: object) -> object:
     if isinstance(value, Bound):
         assert isinstance(value.value, tuple)
@@ -258,6 +259,7 @@ class _AnnotationValue(Element):
         super().__init__(source)
         self.array = array
         self.inner = inner
+        self.constant = Constant(source)
         self.kit = Kit(source)
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
@@ -267,45 +269,44 @@ class _AnnotationValue(Element):
         if token.key == "@":
             return self.inner._parse(instring, loc, do_actions)
         if token.kind in ("string", "integer", "float") or token.key in ("-", "+", "null", "true", "false"):
-            return _constant(self.source, loc, self)
+            return self.constant._parse(instring, loc, do_actions)
         end, tokens = self.kit.type_name._parse(instring, loc, do_actions)
         return end, [S.EnumConstant(tokens[0], span=Span(token.start, end))]
 
 
-def _constant(source: Source, loc: int, element: Element) -> Parsed:
-    from epl.grammar.literals import WORDS, number, string_literal
-
-    token = source.at[loc]
-    if token.kind == "string":
-        return token.end, [string_literal(token)]
-    if token.key in WORDS:
-        value, kind = WORDS[token.key]
-        return token.end, [S.Literal(value, kind, span=token.span)]  # type: ignore[arg-type]
-    sign = ""
-    if token.key in ("-", "+"):
-        sign, token = token.key, source.at[token.end]
-    if token.kind not in ("integer", "float"):
-        source.fail(loc, token, "a constant", element)
-    return token.end, [number(token, sign)]
-
-
 class _LimitNumber(Element):
-    """A whole number, a variable's name or a substitution parameter."""
+    """A number or a variable's name."""
 
-    def __init__(self, source: Source, expressions: Expressions) -> None:
+    def __init__(self, source: Source) -> None:
         super().__init__(source)
-        self.chain = expressions.chain
-        self.substitution = expressions.substitution
+        self.constant = Constant(source)
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
         token = self.source.at[loc]
         if token.kind in ("integer", "float") or token.key in ("-", "+"):
-            return _constant(self.source, loc, self)
-        if token.key == "?":
-            return self.substitution._parse(instring, loc, do_actions)
-        if token.kind not in ("word", "quoted"):
+            return self.constant._parse(instring, loc, do_actions)
+        if token.kind != "quoted" and (token.kind != "word" or token.key in RESERVED_FOR_NAMES):
             self.source.fail(loc, token, "a number", self)
-        return self.chain._parse(instring, loc, do_actions)
+        return token.end, [S.Chain((S.Name(name_of(token), span=token.span),), span=token.span)]
+
+
+class _Assignment(Element):
+    """``target = value``, where the target is a chain, perhaps in parentheses; or an expression alone."""
+
+    def __init__(self, source: Source, expressions: Expressions) -> None:
+        super().__init__(source)
+        self.operators = expressions.operators
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        at = self.source.at
+        start = at[loc].start
+        if at[loc].key not in ("case", "not", "-", "+"):
+            end, target = self.operators.operand_at(loc)
+            if at[end].key == "=" and isinstance(target, S.Chain):
+                end, value = self.operators.expression(at[end].end)
+                return end, [S.Assignment(target, value, span=Span(start, end))]
+        end, bare = self.operators.expression(loc)
+        return end, [S.Assignment(bare, None, span=Span(start, end))]
 
 
 class _RowOnly(Element):
@@ -318,13 +319,6 @@ class _RowOnly(Element):
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
         loc, found = row(self.source, self.expression, loc)
         return loc, [found]
-
-
-class _Nothing(Element):
-    """Matches everywhere, without consuming."""
-
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
-        return loc, []
 
 
 class _Discard(Element):

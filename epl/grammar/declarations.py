@@ -6,7 +6,7 @@ from typing import Any
 from pyparsing import Opt, ParserElement, ZeroOrMore
 
 from epl import syntax as S
-from epl.grammar.chains import is_property_name
+from epl.grammar.chains import ARROWS, is_property_name
 from epl.grammar.clauses import Clauses
 from epl.grammar.elements import Bound, Element, Kit, Parsed, Source
 from epl.spans import Span
@@ -26,10 +26,9 @@ class Declarations:
     def _expression(self) -> ParserElement:
         kit, clauses = self.kit, self.clauses
         names = kit.fields("parameters", kit.key("(") + Opt(kit.listed(kit.property_name)) + kit.key(")"))
-        name_list = kit.key("(") + Opt(kit.listed(kit.property_name)) + kit.key(")")
-        body = kit.field("body", clauses.expressions.subquery) | kit.field("body", clauses.expression)
-        body = kit.dispatch({"(": body}, kit.field("body", clauses.expression))
-        arrow = kit.fields("parameters", name_list | kit.property_name) + kit.key("=>")
+        name_list = kit.key("(") + kit.listed(kit.property_name) + kit.key(")")
+        body = kit.field("body", clauses.expression)
+        arrow = kit.fields("parameters", kit.dispatch({"(": name_list}, kit.property_name)) + kit.any_of({arrow: None for arrow in ARROWS})
         lambda_body = kit.key("{") + _LambdaBody(kit.source, arrow, body) + kit.key("}")
         alias = kit.given("alias", True, kit.any_of({"alias": None}) + kit.key("for")) + kit.key("{") + body + kit.key("}")
         dialect = kit.ahead(lambda _, after: after.key == ":", kit.field("dialect", kit.name) + kit.key(":"), "a script dialect")
@@ -54,7 +53,7 @@ class Declarations:
         pair = (kit.property_name | kit.string) + (kit.key(":") | kit.key("=")) + value
         settings = kit.key("{") + Opt(kit.listed(pair) + Opt(kit.key(","))) + kit.key("}")
         json_array = kit.key("[") + Opt(kit.listed(value)) + kit.key("]")
-        selected = kit.key("(") + kit.key("select") + _SkipTo(kit.source)
+        selected = kit.key("(") + kit.key("select") + _SkipTo(kit.source, "(", ")")
         by_first = kit.dispatch({"{": settings, "[": json_array}, clauses.expression)
         value.define(kit.ahead(lambda token, after: token.key == "(" and after.key == "select", selected, "(select") | by_first)
         operator = ZeroOrMore(clauses.annotation) + (kit.key("select") | kit.name) + Opt(inputs) + Opt(outputs) + settings
@@ -68,10 +67,11 @@ def _text(source: Source) -> Any:
 
 
 class _SkipTo(Element):
-    """Everything up to the bracket that closes the one before, and that bracket."""
+    """Everything up to the bracket that closes the one before, and that bracket; only brackets of its kind are counted."""
 
-    def __init__(self, source: Source, closing: str = ")") -> None:
+    def __init__(self, source: Source, opening: str, closing: str) -> None:
         super().__init__(source)
+        self.opening = opening
         self.closing = closing
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
@@ -83,20 +83,25 @@ class _SkipTo(Element):
                 self.source.fail(loc, token, self.closing, self)
             if token.key == self.closing and not depth:
                 return token.end, []
-            depth += (token.key in ("(", "[", "{", "-[")) - (token.key in (")", "]", "}"))
+            depth += (token.key == self.opening) - (token.key == self.closing)
             loc = token.end
 
 
 class _Script(Element):
-    """``[ text ]``: yields the text as written."""
+    """``[ text ]``: yields the text as written. Closing brackets in a row all belong to it."""
 
     def __init__(self, source: Source) -> None:
         super().__init__(source)
-        self.rest = _SkipTo(source, "]")
+        self.rest = _SkipTo(source, "[", "]")
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
-        start = self.source.at[loc].end
+        at = self.source.at
+        if at[loc].key != "[":
+            self.source.fail(loc, at[loc], "[", self)
+        start = at[loc].end
         loc, _ = self.rest._parse(instring, start, do_actions)
+        while at[loc].key == "]":
+            loc = at[loc].end
         return loc, [instring[start : loc - 1]]
 
 
@@ -122,8 +127,8 @@ class _LambdaBody(Element):
             token = at[token.end]
             while is_property_name(token) or token.key == ",":
                 token = at[token.end]
-            return token.key == ")" and at[token.end].key == "=>"
-        return token.kind != "end" and at[token.end].key == "=>"
+            return token.key == ")" and at[token.end].key in ARROWS
+        return token.kind != "end" and at[token.end].key in ARROWS
 
 
 class _DeclarationHead(Element):

@@ -12,7 +12,9 @@ from pyparsing import ParseException, ParserElement
 
 from epl.errors import EplValidationError
 from epl.grammar.lexis import RESERVED, RESERVED_FOR_NAMES, RESERVED_FOR_TYPES, RESERVED_FOR_VIEWS, Token, Tokens, name_of, string_value
+from epl.grammar.literals import WORDS, number, string_literal
 from epl.spans import Span
+from epl.syntax import Literal
 
 Parsed = tuple[int, Any]
 
@@ -77,7 +79,7 @@ class Key(Element):
 
 
 class AnyOf(Element):
-    """One of several keywords or symbols; yields what the mapping gives for it."""
+    """One of several keywords or symbols; yields what the mapping gives for it, nothing for None."""
 
     def __init__(self, source: Source, values: Mapping[str, object]) -> None:
         super().__init__(source)
@@ -87,7 +89,8 @@ class AnyOf(Element):
         token = self.source.at[loc]
         if token.key not in self.values:
             self.source.fail(loc, token, "|".join(self.values), self)
-        return token.end, [self.values[token.key]]
+        value = self.values[token.key]
+        return token.end, [] if value is None else [value]
 
 
 class Identifier(Element):
@@ -141,6 +144,34 @@ class StringLiteral(Element):
         if token.kind != "string":
             self.source.fail(loc, token, "a string literal", self)
         return token.end, [string_value(token)]
+
+
+class NumberLiteral(Element):
+    """A number without a sign; yields its Literal."""
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        token = self.source.at[loc]
+        if token.kind not in ("integer", "float"):
+            self.source.fail(loc, token, "a number", self)
+        return token.end, [number(token)]
+
+
+class Constant(Element):
+    """A string, a number with or without sign, null, true or false; yields its Literal."""
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        token = self.source.at[loc]
+        if token.kind == "string":
+            return token.end, [string_literal(token)]
+        if token.key in WORDS:
+            value, kind = WORDS[token.key]
+            return token.end, [Literal(value, kind, span=token.span)]  # type: ignore[arg-type]
+        sign, start = "", token.start
+        if token.key in ("-", "+"):
+            sign, token = token.key, self.source.at[token.end]
+        if token.kind not in ("integer", "float"):
+            self.source.fail(loc, token, "a constant", self)
+        return token.end, [number(token, sign, start)]
 
 
 class ClassText(Element):
@@ -201,24 +232,38 @@ class Ahead(Element):
 
 
 class Listed(Element):
-    """``item, item, …``: yields every item's tokens."""
+    """``item, item, …``: yields every item's tokens. Goes on behind a separator only ``before`` this key, and not ``unless`` that key stands there."""
 
-    def __init__(self, source: Source, item: ParserElement, separator: str = ",", least: int = 1) -> None:
+    def __init__(
+        self, source: Source, item: ParserElement, separator: str = ",", least: int = 1, before: str | None = None, unless: str | None = None
+    ) -> None:
         super().__init__(source)
         self.item = item
         self.separator = separator
         self.least = least
+        self.before = before
+        self.unless = unless
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
         at, parse = self.source.at, self.item._parse
         loc, tokens = parse(instring, loc, do_actions)
         found = list(tokens)
         while at[loc].key == self.separator:
+            following = at[at[loc].end].key
+            if self.before is not None and following != self.before or following == self.unless:
+                break
             loc, tokens = parse(instring, at[loc].end, do_actions)
             found.extend(tokens)
         if len(found) < self.least:
             self.source.fail(loc, at[loc], self.separator, self)
         return loc, found
+
+
+class Nothing(Element):
+    """Matches everywhere, without consuming."""
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+        return loc, []
 
 
 # ------------------------------------------------------------------ building nodes
@@ -296,6 +341,7 @@ class Kit:
         self.property_name = Identifier(source, RESERVED)
         self.class_name = Identifier(source, RESERVED_FOR_TYPES)
         self.name = Identifier(source, RESERVED_FOR_NAMES)
+        self.observer_name = Identifier(source, RESERVED_FOR_NAMES - {"at"})
         self.view_name = Identifier(source, RESERVED_FOR_VIEWS)
         self.any_name = Identifier(source, frozenset())
         self.type_name = DottedName(source)
@@ -327,8 +373,10 @@ class Kit:
     def convert(self, make: Callable[[list[Any], Span], object], element: ParserElement) -> ParserElement:
         return Convert(self.source, make, element)
 
-    def listed(self, item: ParserElement, separator: str = ",", least: int = 1) -> ParserElement:
-        return Listed(self.source, item, separator, least)
+    def listed(
+        self, item: ParserElement, separator: str = ",", least: int = 1, before: str | None = None, unless: str | None = None
+    ) -> ParserElement:
+        return Listed(self.source, item, separator, least, before, unless)
 
     def dispatch(self, choices: Mapping[str, ParserElement], otherwise: ParserElement | None = None) -> ParserElement:
         return Dispatch(self.source, choices, otherwise)

@@ -1,13 +1,14 @@
 """EPL patterns: ``every a=A -> (b=B(id = a.id) where timer:within(10 sec))``."""
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from pyparsing import Opt, ParserElement, ZeroOrMore
 
 from epl import syntax as S
 from epl.grammar.clauses import Clauses
-from epl.grammar.elements import Bound, Element, Kit, Parsed, Source
+from epl.grammar.elements import Bound, Element, Kit, NumberLiteral, Parsed, Source
 from epl.spans import Span
 from epl.syntax import patterns as P
 
@@ -23,23 +24,23 @@ def event_pattern(kit: Kit, clauses: Clauses) -> ParserElement:
     pattern = kit.reference()
     expressions = clauses.expressions
     parameters = kit.fields("arguments", expressions.parameters)
-    observer_parameters = kit.fields("arguments", kit.key("(") + Opt(_observer_arguments(kit, clauses)) + kit.key(")"))
-    consume = kit.fields("annotations", kit.convert(_consume, kit.key("@") + kit.any_name + Opt(kit.key("(") + expressions.expression + kit.key(")"))))
+    level = Opt(kit.key("(") + NumberLiteral(kit.source) + kit.key(")"))
+    consume = kit.fields("annotations", kit.convert(partial(_consume, kit.source), kit.key("@") + kit.name + level))
     tag = Opt(kit.ahead(lambda _, after: after.key == "=", kit.field("tag", kit.name) + kit.key("="), "a tag"))
     filters = Opt(kit.key("(") + kit.fields("filters", Opt(expressions.listed)) + kit.key(")"))
     contained = kit.fields("contained", ZeroOrMore(clauses.contained))
     filtered = kit.node(P.FilterAtom, tag + kit.field("type_name", kit.type_name) + filters + contained + Opt(consume))
-    observer = kit.node(P.Observer, kit.field("namespace", kit.name) + kit.key(":") + kit.field("name", kit.name) + observer_parameters)
+    observer = kit.node(P.Observer, kit.field("namespace", kit.name) + kit.key(":") + kit.field("name", kit.observer_name) + kit.fields("arguments", expressions.observer_parameters))
     group = kit.key("(") + pattern + kit.key(")")
     atom = kit.ahead(lambda token, after: after.key == ":" and token.key != "(", observer, "an observer") | kit.dispatch({"(": group}, filtered)
     condition = kit.given("name", "while", "while") + kit.fields("arguments", kit.key("(") + expressions.expression + kit.key(")"))
     named = kit.key("where") + kit.field("namespace", kit.name) + kit.key(":") + kit.field("name", kit.name) + parameters
-    guard = kit.convert(lambda found, span: (dict(found), span), kit.dispatch({"where": named, "while": condition}))
-    distinct = kit.convert(lambda found, span: Bound("distinct", tuple(found)), kit.key("every-distinct") + expressions.parameters)
+    guarded = kit.convert(_guarded, atom + Opt(kit.dispatch({"where": named, "while": condition})))
+    distinct = kit.convert(lambda found, span: Bound("distinct", tuple(found)), kit.key("every-distinct") + expressions.some_parameters)
     word = kit.convert(lambda found, span: Bound(found[0], None), kit.any_of("every not"))
     prefix = kit.dispatch({"every-distinct": distinct}, word)
-    qualified = _Prefixed(kit.source, prefix, atom, guard)
-    until = _Until(kit, expressions.expression, qualified)
+    bounds = _Bounds(kit.source, expressions.expression)
+    until = _Until(kit.source, _Qualified(kit.source, prefix, guarded, bounds), bounds)
     both = kit.convert(lambda found, span: found[0] if len(found) == 1 else P.And(tuple(found), span=span), kit.listed(until, "and"))
     either = kit.convert(lambda found, span: found[0] if len(found) == 1 else P.Or(tuple(found), span=span), kit.listed(both, "or"))
     limited = kit.key("-[") + expressions.expression + kit.key("]") + kit.key(">")
@@ -48,15 +49,15 @@ def event_pattern(kit: Kit, clauses: Clauses) -> ParserElement:
     return pattern
 
 
-def _observer_arguments(kit: Kit, clauses: Clauses) -> ParserElement:
-    from epl.grammar.chains import Argument
+def _guarded(found: list[Any], span: Span) -> P.Pattern:
+    item: P.Pattern = found[0]
+    return P.Guard(item, **dict(found[1:]), span=span) if len(found) > 1 else item
 
-    return kit.listed(Argument(kit.source, clauses.expression, lambdas=False, cron_star=True))
 
-
-def _consume(found: list[Any], span: Span) -> S.Annotation:
-    value = found[1] if len(found) > 1 else None
-    return S.Annotation(found[0], () if value is None else (("value", value.value if isinstance(value, S.Literal) else value),), span=span)
+def _consume(source: Source, found: list[Any], span: Span) -> S.Annotation:
+    if found[0].lower() != "consume":
+        source.refuse(f"Unexpected pattern filter @ annotation, expecting 'consume' but received '{found[0]}'", span)
+    return S.Annotation(found[0], (("value", found[1].value),) if len(found) > 1 else (), span=span)
 
 
 def _followed_by(found: list[Any], span: Span) -> P.Pattern:
@@ -66,49 +67,44 @@ def _followed_by(found: list[Any], span: Span) -> P.Pattern:
     return P.FollowedBy(tuple(found[::2]), limits, span=span)
 
 
-class _Prefixed(Element):
-    """``every not every-distinct(…) atom guard guard``: guards bind tighter than the words in front."""
+class _Qualified(Element):
+    """``every [n:m] atom guard``: one word in front at most, one guard at most; the guard binds tighter than bounds and words."""
 
-    def __init__(self, source: Source, prefix: ParserElement, atom: ParserElement, guard: ParserElement) -> None:
+    def __init__(self, source: Source, prefix: ParserElement, guarded: ParserElement, bounds: _Bounds) -> None:
         super().__init__(source)
-        self.prefix, self.atom, self.guard = prefix, atom, guard
+        self.prefix, self.guarded, self.bounds = prefix, guarded, bounds
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
         at = self.source.at
-        prefixes: list[tuple[int, Bound]] = []
-        while at[loc].key in ("every", "not", "every-distinct"):
-            start = at[loc].start
-            loc, tokens = self.prefix._parse(instring, loc, do_actions)
-            prefixes.append((start, tokens[0]))
         start = at[loc].start
-        loc, tokens = self.atom._parse(instring, loc, do_actions)
+        if at[loc].key not in ("every", "not", "every-distinct"):
+            return self.guarded._parse(instring, loc, do_actions)
+        loc, tokens = self.prefix._parse(instring, loc, do_actions)
+        word: Bound = tokens[0]
+        inner = at[loc].start
+        loc, bounds = self.bounds.read(instring, loc)
+        loc, tokens = self.guarded._parse(instring, loc, do_actions)
         item: P.Pattern = tokens[0]
-        while at[loc].key in ("where", "while"):
-            loc, tokens = self.guard._parse(instring, loc, do_actions)
-            item = P.Guard(item, **tokens[0][0], span=Span(start, loc))
-        for start, bound in reversed(prefixes):
-            span = Span(start, loc)
-            if bound.field == "distinct":
-                item = P.EveryDistinct(bound.value, item, span=span)  # type: ignore[arg-type]
-            else:
-                item = P.Every(item, span=span) if bound.field == "every" else P.Not(item, span=span)
-        return loc, [item]
+        if bounds:
+            item = P.MatchUntil(item, **bounds, span=Span(inner, loc))
+        span = Span(start, loc)
+        if word.field == "distinct":
+            return loc, [P.EveryDistinct(word.value, item, span=span)]  # type: ignore[arg-type]
+        return loc, [P.Every(item, span=span) if word.field == "every" else P.Not(item, span=span)]
 
 
 class _Until(Element):
     """``[low:high] item until item``."""
 
-    def __init__(self, kit: Kit, expression: ParserElement, item: ParserElement) -> None:
-        super().__init__(kit.source)
-        self.expression = expression
+    def __init__(self, source: Source, item: ParserElement, bounds: _Bounds) -> None:
+        super().__init__(source)
         self.item = item
+        self.bounds = bounds
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
         at = self.source.at
         start = at[loc].start
-        fields: dict[str, Any] = {}
-        if at[loc].key == "[":
-            loc = self._bounds(instring, at[loc].end, fields)
+        loc, fields = self.bounds.read(instring, loc)
         loc, tokens = self.item._parse(instring, loc, do_actions)
         item: P.Pattern = tokens[0]
         if at[loc].key == "until":
@@ -116,19 +112,31 @@ class _Until(Element):
             fields["until"] = tokens[0]
         return loc, [P.MatchUntil(item, **fields, span=Span(start, loc)) if fields else item]
 
-    def _bounds(self, text: str, loc: int, fields: dict[str, Any]) -> int:
+
+class _Bounds:
+    """``[n]``, ``[n:]``, ``[:m]``, ``[n:m]``, or nothing: the fields of a MatchUntil."""
+
+    def __init__(self, source: Source, expression: ParserElement) -> None:
+        self.source = source
+        self.expression = expression
+
+    def read(self, text: str, loc: int) -> tuple[int, dict[str, Any]]:
         at = self.source.at
+        fields: dict[str, Any] = {}
+        if at[loc].key != "[":
+            return loc, fields
+        loc = at[loc].end
         if at[loc].key != ":":
             loc, tokens = self.expression._parse(text, loc, True)
             fields["low"] = tokens[0]
         if at[loc].key == ":":
             loc = at[loc].end
-            if at[loc].key != "]":
+            if at[loc].key != "]" or "low" not in fields:
                 loc, tokens = self.expression._parse(text, loc, True)
                 fields["high"] = tokens[0]
             fields["bounds"] = "both" if {"low", "high"} <= fields.keys() else "low" if "low" in fields else "high"
         else:
             fields["bounds"] = "exact"
         if at[loc].key != "]":
-            self.source.fail(loc, at[loc], "]", self)
-        return at[loc].end
+            self.source.fail(loc, at[loc], "]", self.expression)
+        return at[loc].end, fields

@@ -7,8 +7,8 @@ from pyparsing import Opt, ParserElement, ZeroOrMore
 
 from epl import syntax as S
 from epl.errors import EplValidationError
-from epl.grammar.chains import Argument, CallArguments, Links, NamedChain, Rooted, TimePeriod, is_property_name
-from epl.grammar.elements import Element, Kit, Parsed, Source
+from epl.grammar.chains import Amount, Argument, CallArguments, Links, NamedChain, Rooted, TimePeriod, is_property_name
+from epl.grammar.elements import Constant, Element, Kit, Parsed, Source
 from epl.grammar.literals import WORDS, number, string_literal
 from epl.grammar.operators import Operators
 from epl.spans import Span
@@ -33,11 +33,17 @@ class Expressions:
         operand = self._operands(kit, links)
         self.operators = Operators(source, operand, self.case, self.subquery, links)
         self.expression.define(self.operators)
-        self.parameters = kit.key("(") + Opt(kit.listed(Argument(source, self.expression, lambdas=False))) + kit.key(")")
-        self.crontab = kit.key("(") + Opt(kit.listed(Argument(source, self.expression, lambdas=False, cron_star=True))) + kit.key(")")
-        self.time_period: ParserElement = TimePeriod(source, self.expression, plain=False)
-        self.time_or_expression: ParserElement = TimePeriod(source, self.expression, plain=True)
-        self.substitution = _Substitution(source, self.type_name)
+        parameters = kit.listed(Argument(source, self.expression, lambdas=False))
+        self.parameters = kit.key("(") + Opt(parameters) + kit.key(")")
+        self.some_parameters = kit.key("(") + parameters + kit.key(")")
+        cron_parts = kit.listed(Argument(source, self.expression, lambdas=False, cron_star=True))
+        self.crontab = kit.key("(") + cron_parts + kit.key(")")
+        self.observer_parameters = kit.key("(") + Opt(cron_parts) + kit.key(")")
+        self.substitution: ParserElement = _Substitution(source, self.type_name)
+        amount = Amount(source, self.chain, self.substitution)
+        self.time_period: ParserElement = TimePeriod(source, amount, plain=False)
+        """A time period whose parts are counted by numbers and names alone."""
+        self.time_or_expression: ParserElement = TimePeriod(source, amount, plain=True)
 
     def _operands(self, kit: Kit, links: Links) -> ParserElement:
         source, chain = kit.source, self.chain
@@ -46,7 +52,7 @@ class Expressions:
         timestamp = kit.convert(lambda found, span: S.CurrentTimestamp(span=span), kit.key("current_timestamp") + Opt(kit.key("( )")))
         substitution = _Substitution(source, self.type_name)
         choices = {
-            "{": Rooted(source, array, links),
+            "{": kit.ahead(lambda _, after: after.kind != "end" and source.at[after.end].key == ":", self._json(kit), "{") | Rooted(source, array, links),
             "?": Rooted(source, substitution, links),
             "current_timestamp": Rooted(source, timestamp, links),
             "new": self._new(kit, links),
@@ -61,6 +67,16 @@ class Expressions:
             "prevwindow": Rooted(source, self._builtin(kit, "prevwindow", kit.key("(") + self.expression + kit.key(")")), links),
         }
         return kit.dispatch(choices, _Simple(source, chain))
+
+    def _json(self, kit: Kit) -> ParserElement:
+        """``{a: 1, 'b': [true, {…}]}``: constants only."""
+        value = kit.reference()
+        name = kit.dispatch({}, kit.property_name | kit.string)
+        pair = kit.convert(lambda found, span: (found[0], found[1]), name + kit.key(":") + value)
+        json_object = kit.convert(lambda found, span: S.JsonObject(tuple(found), span=span), kit.key("{") + Opt(kit.listed(pair)) + kit.key("}"))
+        array = kit.convert(lambda found, span: S.ArrayLiteral(tuple(found), span=span), kit.key("[") + Opt(kit.listed(value)) + kit.key("]"))
+        value.define(kit.dispatch({"{": json_object, "[": array}, Constant(kit.source)))
+        return json_object
 
     def _builtin(self, kit: Kit, name: str, arguments: ParserElement) -> ParserElement:
         def made(found: list[Any], span: Span) -> S.Expression:
@@ -120,7 +136,9 @@ class _New(Element):
         token = at[loc]
         if token.key == "{":
             return self.struct._parse(instring, loc, do_actions)
-        while token.kind in ("word", "quoted") or token.key in (".", "<", ">", ","):
+        depth = 0
+        while token.kind in ("word", "quoted") or token.key in (".", "<", ">") or depth and token.key in (",", "[", "]"):
+            depth += (token.key == "<") - (token.key == ">")
             token = at[token.end]
         if token.key != "[":
             return self.instance._parse(instring, loc, do_actions)

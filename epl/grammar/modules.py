@@ -16,6 +16,9 @@ from epl.grammar.statements import Statements
 from epl.spans import Span
 
 
+_ON_DEMAND = (S.InsertValues, S.FafUpdate, S.FafDelete)
+
+
 class Grammar:
     """EPL's grammar, made once; one text at a time is read with it."""
 
@@ -31,7 +34,7 @@ class Grammar:
         return self._read(text, lambda: self._alone(self._statements.statement))
 
     def query(self, text: str) -> S.Statement:
-        return self._read(text, lambda: self._alone(self._statements.query))
+        return self._read(text, self._query)
 
     def expression(self, text: str) -> S.Expression:
         return self._read(text, lambda: self._alone(self._statements.expression))
@@ -67,6 +70,20 @@ class Grammar:
         self._end(end)
         return found
 
+    def _query(self) -> S.Statement:
+        found: S.Statement = self._alone(self._statements.statement)
+        if not isinstance(found.body, (S.Select, *_ON_DEMAND)):
+            assert found.body.span is not None
+            self._source.refuse("Provided EPL expression is a continuous query expression (not an on-demand query)", found.body.span)
+        return found
+
+    def _continuous(self, statement: S.Statement) -> S.Statement:
+        if isinstance(statement.body, _ON_DEMAND):
+            assert statement.body.span is not None
+            hint = "update istream … is the continuous one" if isinstance(statement.body, S.FafUpdate) else "run it as a query"
+            self._source.refuse("Provided EPL expression is an on-demand query expression (not a continuous query)", statement.body.span, hint)
+        return statement
+
     def _end(self, token: Token) -> None:
         if token.kind != "end":
             self._source.fail(token.start, token, "end of input", self._statements.expression)
@@ -86,7 +103,7 @@ class Grammar:
                 loc = self._header(token, fields)
             else:
                 loc, statement = self._one(self._statements.statement, loc)
-                statements.append(statement)
+                statements.append(self._continuous(statement))
             token = at[loc]
             if token.key != ";":
                 self._end(token)

@@ -74,6 +74,8 @@ class Operators(Element):
             if level < minimum or level > ceiling or not level:
                 return loc, left
             if level <= AND:
+                if at[token.end].key == "when":  # ``output when … and when terminated``
+                    return loc, left
                 loc, left = self._logical(loc, token.key, level, left, start)
                 ceiling = level
                 continue
@@ -110,7 +112,7 @@ class Operators(Element):
     def _logical(self, loc: int, key: str, level: int, left: S.Expression, start: int) -> Step:
         at = self.source.at
         operands = [left]
-        while at[loc].key == key:
+        while at[loc].key == key and at[at[loc].end].key != "when":
             loc, operand = self._climb(at[loc].end, level + 1)
             operands.append(operand)
         return loc, S.Logical(key, tuple(operands), span=Span(start, loc))  # type: ignore[arg-type]
@@ -200,6 +202,10 @@ class Operators(Element):
         if token.key != key:
             self.source.fail(loc, token, key, self)
         return token.end
+
+    def operand_at(self, loc: int) -> Step:
+        """One operand, without operators."""
+        return self._operand(loc, self.source.at[loc])
 
     def _operand(self, loc: int, token: Token) -> Step:
         if token.key == "(":

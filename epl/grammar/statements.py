@@ -6,10 +6,11 @@ from typing import Any
 from pyparsing import Opt, ParserElement, ZeroOrMore
 
 from epl import syntax as S
+from epl.grammar.chains import is_row
 from epl.grammar.clauses import Clauses
-from epl.grammar.contexts import context_statement
+from epl.grammar.contexts import Contexts
 from epl.grammar.declarations import Declarations
-from epl.grammar.elements import ClassText, Kit
+from epl.grammar.elements import ClassText, Kit, Nothing
 from epl.grammar.event_patterns import event_pattern, pattern_source
 from epl.grammar.expressions import Expressions
 from epl.grammar.lexis import Token
@@ -19,7 +20,7 @@ from epl.spans import Span
 
 
 class Statements:
-    """The grammar of statements: ``statement`` in modules, ``query`` fire-and-forget, ``expression`` alone."""
+    """The grammar of statements: ``statement``, continuous or fire-and-forget, and ``expression`` alone."""
 
     def __init__(self, kit: Kit) -> None:
         self.kit = kit
@@ -34,21 +35,30 @@ class Statements:
         self.create = self._create(pattern)
         self.select = self._select()
         update = kit.node(S.UpdateIstream, kit.key("update istream") + kit.field("type_name", kit.type_name) + Opt(clauses.alias) + self._set_where())
-        bodies = {"select": self.select, "insert": self.select, "into": self.select, "create": self.create, "on": triggers.statement, "update": update}
+        changes = self._faf_changes()
+        changing = kit.ahead(lambda _, after: after.key == "istream", update, "update istream") | changes["update"]
+        bodies = {
+            "select": self.select,
+            "insert": self._insert_values(),
+            "into": self.select,
+            "create": self.create,
+            "on": triggers.statement,
+            "update": changing,
+            "delete": changes["delete"],
+        }
         self.statement = self._statement(kit.dispatch(bodies))
-        self.query = self._statement(kit.dispatch({"select": self.select, "insert": self._insert_values(), **self._faf_changes()}))
 
     def _set_where(self) -> ParserElement:
         return self.kit.key("set") + self.kit.fields("assignments", self.clauses.assignments) + Opt(self.clauses.where)
 
     def _statement(self, body: ParserElement) -> ParserElement:
-        """Annotations, declarations and the context in front of a body, in any order."""
+        """Annotations and declarations in any order, then the context, in front of a body."""
         kit, declarations = self.kit, self.declarations
         class_text = kit.fields("classes", kit.key("inlined_class") + ClassText(kit.source))
         declared = kit.fields("declarations", declarations.expression)
         context = kit.field("context", kit.key("context") + kit.name)
         annotated = kit.fields("annotations", self.clauses.annotation)
-        head = kit.dispatch({"@": annotated, "expression": declared, "inlined_class": class_text, "context": context})
+        head = kit.dispatch({"@": annotated, "expression": declared, "inlined_class": class_text})
 
         def made(found: list[Any], span: Span) -> S.Statement:
             merged: dict[str, Any] = {}
@@ -56,7 +66,7 @@ class Statements:
                 merged[field] = (*merged.get(field, ()), *value) if isinstance(value, tuple) else value
             return S.Statement(**merged, text=kit.source.tokens.text[span.start : span.end], span=span)
 
-        return kit.convert(made, ZeroOrMore(head) + kit.field("body", body))
+        return kit.convert(made, ZeroOrMore(head) + Opt(context) + kit.field("body", body))
 
     def _select(self) -> ParserElement:
         kit, clauses = self.kit, self.clauses
@@ -81,7 +91,8 @@ class Statements:
             "unique": index,
             "variable": variable,
             "constant": variable,
-            "context": context_statement(kit, self.clauses, pattern),
+            "const": variable,
+            "context": Contexts(kit, self.clauses, pattern).statement,
             "expression": create_expression,
             "inlined_class": create_class,
             "dataflow": declarations.dataflow,
@@ -90,26 +101,34 @@ class Statements:
 
     def _columns(self) -> ParserElement:
         kit = self.kit
-        column = kit.node(S.Column, kit.field("name", kit.class_name) + kit.field("type_name", self.clauses.expressions.type_name))
+        null = kit.convert(lambda found, span: S.TypeName("null", span=span), kit.key("null"))
+        column = kit.node(S.Column, kit.field("name", kit.type_name) + kit.field("type_name", kit.dispatch({"null": null}, self.clauses.expressions.type_name)))
         return kit.key("(") + kit.fields("columns", Opt(kit.listed(column))) + kit.key(")")
 
     def _schema(self) -> ParserElement:
         kit = self.kit
-        representation = Opt(kit.ahead(lambda token, _: token.key not in ("schema", "variant"), kit.field("representation", kit.name), "a representation"))
-        variant = Opt(kit.given("variant", True, "variant"))
+        representation = kit.field("representation", kit.convert(self._representation, kit.name))
+        variant = kit.given("variant", True, "variant")
         names = kit.listed(kit.convert(_type_or_star, kit.key("*") | self.clauses.expressions.type_name))
         classes = kit.fields("types", names)
         columns = self._columns()
         body = Opt(kit.key("as")) + kit.dispatch({"(": columns}, classes)
-        qualifier = kit.convert(lambda found, span: (found[0].lower(), tuple(found[1:]), span), kit.name + kit.listed(kit.type_name))
+        qualifier = kit.convert(lambda found, span: (found[0].lower(), tuple(found[1:]), span), kit.name + kit.listed(kit.name))
 
         def made(span: Span, qualifiers: tuple[Any, ...] = (), **fields: Any) -> S.CreateSchema:
             for name, values, at in qualifiers:
                 self._qualify(name, values, at, fields)
             return S.CreateSchema(**fields, span=span)
 
-        head = representation + variant + representation + kit.key("schema") + kit.field("name", kit.name)
+        head = kit.dispatch({"schema": Nothing(kit.source), "variant": variant}, representation) + kit.key("schema") + kit.field("name", kit.name)
         return kit.node(made, head + body + kit.fields("qualifiers", ZeroOrMore(qualifier)))
+
+    def _representation(self, found: list[str], span: Span) -> str:
+        name = found[0].lower()
+        if name not in ("map", "objectarray", "json", "xml", "avro"):
+            message = f"Expected 'variant', 'map', 'json', 'xml', 'avro' or 'objectarray' keyword after create-schema clause but encountered '{found[0]}'"
+            self.kit.source.refuse(message, span)
+        return name
 
     def _qualify(self, name: str, values: tuple[str, ...], span: Span, fields: dict[str, Any]) -> None:
         field = {"inherits": "inherits", "copyfrom": "copy_from", "starttimestamp": "start_timestamp", "endtimestamp": "end_timestamp"}.get(name)
@@ -121,7 +140,10 @@ class Statements:
 
     def _window(self) -> ParserElement:
         kit, clauses = self.kit, self.clauses
-        selected = kit.key("select") + clauses.items + kit.key("from")
+        wildcard = kit.convert(lambda found, span: S.Wildcard(span=span), kit.key("*"))
+        column = kit.field("expression", clauses.expressions.chain) + Opt(kit.key("as") + kit.field("alias", kit.name))
+        item = kit.node(S.SelectItem, kit.dispatch({"*": kit.field("expression", wildcard)}, column))
+        selected = kit.key("select") + kit.fields("items", kit.listed(item)) + kit.key("from")
         modelled = Opt(selected) + kit.field("from_type", kit.type_name)
         insert = kit.given("insert", True, "insert") + Opt(kit.key("where") + kit.field("insert_where", clauses.expression))
         body = Opt(kit.key("as")) + kit.dispatch({"(": self._columns()}, modelled)
@@ -134,7 +156,7 @@ class Statements:
         typed = kit.field("type_name", clauses.expressions.type_name)
         key = Opt(kit.given("primary_key", True, kit.convert(self._primary_key, kit.name + Opt(kit.name))))
         marks = Opt(kit.fields("annotations", clauses.annotation + ZeroOrMore(clauses.annotation)))
-        column = kit.node(S.Column, kit.field("name", kit.name) + (call | typed) + marks + key + marks)
+        column = kit.node(S.Column, kit.field("name", kit.name) + (call | typed) + key + marks)
         columns = kit.key("(") + kit.fields("columns", kit.listed(column)) + kit.key(")")
         return kit.node(S.CreateTable, kit.key("table") + kit.field("name", kit.name) + Opt(kit.key("as")) + columns)
 
@@ -150,15 +172,15 @@ class Statements:
         plain = kit.fields("expressions", clauses.expression)
         several = kit.key("(") + kit.fields("expressions", Opt(clauses.expressions.listed)) + kit.key(")")
         kind = Opt(kit.field("kind", kit.name) + Opt(kit.key("(") + kit.fields("arguments", Opt(clauses.expressions.listed)) + kit.key(")")))
-        column = kit.node(S.IndexColumn, kit.dispatch({"(": several}, plain) + kind)
         unique = Opt(kit.given("unique", True, "unique"))
+        column = kit.node(S.IndexColumn, (kit.ahead(lambda token, _: token.key == "(" and is_row(kit.source, token.start), several, "(") | plain) + kind)
         head = unique + kit.key("index") + kit.field("name", kit.name) + kit.key("on") + kit.field("target", kit.name)
-        return kit.node(S.CreateIndex, head + kit.key("(") + kit.fields("columns", Opt(kit.listed(column))) + kit.key(")"))
+        return kit.node(S.CreateIndex, head + kit.key("(") + kit.fields("columns", kit.listed(column)) + kit.key(")"))
 
     def _variable(self) -> ParserElement:
         kit = self.kit
         value = Opt(kit.key("=") + kit.field("value", self.expression))
-        constant = Opt(kit.given("constant", True, "constant"))
+        constant = Opt(kit.given("constant", True, kit.any_of("constant const")))
         typed = kit.field("type_name", self.clauses.expressions.type_name)
         return kit.node(S.CreateVariable, constant + kit.key("variable") + typed + kit.field("name", kit.name) + value)
 

@@ -17,7 +17,7 @@ class Triggers:
     def __init__(self, kit: Kit, clauses: Clauses, pattern: ParserElement) -> None:
         self.kit = kit
         self.clauses = clauses
-        self.target = kit.field("target", kit.type_name) + Opt(clauses.alias)
+        self.target = kit.field("target", kit.name) + Opt(clauses.alias)
         self.set = kit.key("set") + kit.fields("assignments", clauses.assignments)
         actions = kit.dispatch(
             {
@@ -54,24 +54,24 @@ class Triggers:
         """On-select where the (one) select has a from clause; a split otherwise."""
         kit, clauses = self.kit, self.clauses
         delete = Opt(Opt(kit.key("and")) + kit.given("delete", True, "delete"))
-        stream_selector = Opt(kit.any_of({"istream": None, "rstream": None}))
-        _ = stream_selector
         head = kit.key("select") + delete + Opt(kit.given("distinct", True, "distinct")) + clauses.items
-        streams = kit.convert(lambda found, span: S.From(tuple(found), span=span), kit.node(S.Stream, kit.field("source", kit.node(S.TypeFilter, clauses.filtered)) + Opt(clauses.alias)))
+        window = kit.node(S.TypeFilter, kit.field("type_name", kit.name))
+        streams = kit.convert(lambda found, span: S.From(tuple(found), span=span), kit.node(S.Stream, kit.field("source", window) + Opt(clauses.alias)))
         contained = kit.convert(lambda found, span: S.From(tuple(found), span=span), kit.node(S.Stream, kit.field("source", kit.node(_contained_filter, kit.fields("contained", clauses.contained + ZeroOrMore(clauses.contained)))) + Opt(clauses.alias)))
-        from_ = kit.key("from") + kit.field("from_", kit.dispatch({"[": contained}, streams))
+        from_ = kit.key("from") + kit.field("from_", streams)
+        from_contained = kit.key("from") + kit.field("from_", contained)
         tail = Opt(clauses.where) + Opt(clauses.group_by) + Opt(clauses.having) + Opt(clauses.order_by) + Opt(clauses.limit)
         insert = Opt(kit.field("insert_into", clauses.insert_into))
         branch = kit.convert(lambda found, span: Bound("branch", (dict(found), span)), insert + head + Opt(from_) + tail)
         output = Opt(kit.key("output") + kit.field("output", kit.any_of("first all")))
         more = kit.convert(
-            lambda found, span: Bound("branch", (dict(found), span)), kit.field("insert_into", clauses.insert_into) + head + Opt(from_) + Opt(clauses.where)
+            lambda found, span: Bound("branch", (dict(found), span)), kit.field("insert_into", clauses.insert_into) + kit.key("select") + clauses.items + Opt(from_contained) + Opt(clauses.where)
         )
 
         def made(found: list[Bound], span: Span) -> Bound:
             return Bound("make", _select_maker(found))
 
-        return kit.convert(made, branch + ZeroOrMore(more) + output)
+        return kit.convert(made, branch + Opt(more + ZeroOrMore(more) + output))
 
     # -------------------------------------------------------------- merge
 
@@ -79,8 +79,10 @@ class Triggers:
         kit, clauses = self.kit, self.clauses
         where = Opt(clauses.where)
         columns = Opt(clauses.insert_columns)
-        into = Opt(kit.key("into") + kit.field("target", kit.type_name) + Opt(clauses.precedence))
-        insert = kit.node(S.MergeAction, kit.given("kind", "insert", "insert") + into + columns + kit.key("select") + clauses.items + where)
+        into = Opt(kit.key("into") + kit.field("target", kit.type_name))
+        precedence = Opt(clauses.precedence)
+        insert = kit.node(S.MergeAction, kit.given("kind", "insert", "insert") + into + columns + precedence + kit.key("select") + clauses.items + where)
+        direct_insert = kit.node(S.MergeAction, kit.given("kind", "insert", "insert") + columns + kit.key("select") + clauses.items)
         update = kit.node(S.MergeAction, kit.given("kind", "update", "update") + self.set + where)
         delete = kit.node(S.MergeAction, kit.given("kind", "delete", "delete") + where)
         condition = Opt(kit.key("and") + kit.field("condition", clauses.expression))
@@ -89,10 +91,9 @@ class Triggers:
         matched = kit.given("matched", True, "when matched") + condition + kit.fields("actions", then_matched + ZeroOrMore(then_matched))
         unmatched = kit.given("matched", False, "when not matched") + condition + kit.fields("actions", then_not + ZeroOrMore(then_not))
         branch = kit.node(S.MergeBranch, kit.ahead(lambda _, after: after.key == "not", unmatched, "when not matched") | matched)
-        direct = kit.node(S.MergeBranch, kit.given("matched", None, self._ahead_of("insert")) + kit.fields("actions", insert))
-        branches = kit.fields("branches", kit.dispatch({"insert": direct}, branch + ZeroOrMore(branch)))
-        target = Opt(kit.key("into")) + self.target
-        return kit.given("make", S.OnMerge, "merge") + target + Opt(clauses.where) + branches
+        direct = kit.node(S.MergeBranch, kit.given("matched", None, self._ahead_of("insert")) + kit.fields("actions", direct_insert))
+        branches = kit.dispatch({"insert": kit.fields("branches", direct)}, Opt(clauses.where) + kit.fields("branches", branch + ZeroOrMore(branch)))
+        return kit.given("make", S.OnMerge, "merge") + Opt(kit.key("into")) + self.target + branches
 
 
 def _contained_filter(contained: tuple[S.Contained, ...], span: Span) -> S.TypeFilter:

@@ -274,6 +274,13 @@ class ArrayLiteral(Expression):
 
 
 @attrs.frozen
+class JsonObject(Expression):
+    """``{name: constant, 'other': [1, 2]}``: values are Literals, ArrayLiterals and JsonObjects of constants."""
+
+    fields: tuple[tuple[str, Expression], ...]
+
+
+@attrs.frozen
 class NewStruct(Expression):
     """``new {a = 1, b}``: a column without a value takes the property of its name (value None)."""
 
