@@ -12,8 +12,10 @@ from runtime import match_recognize, result_set
 from runtime.context import StatementContext
 from runtime.evaluate import compile_expression, compile_predicate
 from runtime.filters import Entry
+from runtime.remembered import Remembered
 from windows.chain import build_chain
 from windows.event import NO_EVENTS, Event, as_variant, event_class
+from windows.keys import key_evaluator
 from windows.protocol import Sink, State, View
 
 
@@ -151,7 +153,7 @@ class RunningSelect:
         self.context = context
         stream = plan.streams[0]
         assert plan.result_set is not None
-        self.chain: View = build_chain(stream.windows, stream.retain, context, stream.filter.event_type)
+        self.chain: View = _chain(plan, context)
         self.first: Sink = context.prior_in_front(0, self.chain, _largest_prior(plan))
         self.where = Where(compile_predicate(plan.where, context.environment)) if plan.where is not None else None
         self.recognizer: View | None = match_recognize.build(plan.row_recognition, context) if plan.row_recognition is not None else None
@@ -211,6 +213,16 @@ class RunningSelect:
         if self.recognizer is not None:
             self.recognizer.restore(state["match_recognize"])
         self.result_set.restore(state["result_set"])
+
+
+def _chain(plan: SelectPlan, context: StatementContext) -> View:
+    """The stream's windows; without any, what ``@IterableUnbound`` keeps."""
+    stream, rows = plan.streams[0], plan.result_set
+    if stream.windows or rows is None or not rows.iterable_unbound:
+        return build_chain(stream.windows, stream.retain, context, stream.filter.event_type)
+    if rows.shape != "grouped fully aggregated":
+        return Remembered(None)
+    return Remembered(key_evaluator(rows.group_by, context))
 
 
 def _filter_parts(stream: StreamPlan, context: StatementContext) -> tuple[Callable[[Event], bool] | None, str | None, tuple[Any, ...]]:

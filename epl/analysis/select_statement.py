@@ -11,6 +11,7 @@ import attrs
 from epl.analysis import result_set, row_recognition
 from epl.analysis.expressions import bind_in_clause
 from epl.analysis.filters import bind_filters, plan_filter
+from epl.analysis.hints import hints_of, reclaim_of
 from epl.analysis.inserts import plan_insert
 from epl.analysis.scope import Scope, ScopeStream
 from epl.analysis.streams import analyse_stream
@@ -61,7 +62,8 @@ def refuse_what_cannot_run(facts: SelectFacts) -> SelectFacts:
 def bind_streams(facts: SelectFacts) -> SelectFacts:
     """Event types, filters and data windows of the from clause."""
     assert facts.select.from_ is not None
-    found = [analyse_stream(s, facts.catalog, facts.statement.declarations) for s in facts.select.from_.streams]
+    hints = hints_of(facts.statement)
+    found = [analyse_stream(s, facts.catalog, facts.statement.declarations, hints) for s in facts.select.from_.streams]
     return attrs.evolve(facts, streams=tuple(p for p, _ in found), scopes=tuple(s for _, s in found))
 
 
@@ -71,11 +73,10 @@ def bind_match_recognize(facts: SelectFacts) -> SelectFacts:
     if clause is None:
         return facts
     windows = facts.streams[0].windows
-    hints = [str(a.get()).lower() for a in facts.statement.annotations if a.name.lower() == "hint"]
     plan = row_recognition.analyse(
         clause, facts.scopes[0], facts.catalog,
         has_window=any(w.is_data_window for w in windows), batch_window=any(w.is_batch for w in windows),
-        iterate_only=any("iterate_only" in h for h in hints),
+        iterate_only="iterate_only" in hints_of(facts.statement),
     )
     return attrs.evolve(facts, row_recognition=plan)
 
@@ -131,10 +132,12 @@ def bind_result_set(facts: SelectFacts) -> SelectFacts:
     select = facts.select
     scopes = _visible(facts)
     target = facts.catalog.event_types.get(select.insert_into.target) if select.insert_into else None
-    data_windows = [w for w in facts.streams[0].windows]
+    data_windows = facts.streams[0].windows
     plan = result_set.analyse(
         select, scopes, facts.catalog, output_name=f"{facts.name}_out", insert_target=target,
         has_remove_stream=bool(data_windows), is_unbound=not data_windows, declarations=facts.statement.declarations,
+        reclaim=reclaim_of(hints_of(facts.statement), facts.catalog.settings.units_per_second),
+        iterable_unbound=facts.statement.annotation("IterableUnbound") is not None,
     )
     return attrs.evolve(facts, result_set=plan)
 

@@ -1,7 +1,7 @@
 """from clause → stream plans: which events, through which windows."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import attrs
 
@@ -20,8 +20,10 @@ from epl.syntax import Declaration, Expression, MethodSource, Ordered, PatternSo
 REFUSED_SOURCES = {PatternSource: "Patterns", MethodSource: "Method joins", SqlSource: "SQL joins"}
 
 
-def analyse_stream(stream: Stream, catalog: Catalog, declarations: tuple[Declaration, ...] = ()) -> tuple[StreamPlan, ScopeStream]:
-    """One stream of a from clause: its plan, and how expressions of the statement see it."""
+def analyse_stream(
+    stream: Stream, catalog: Catalog, declarations: tuple[Declaration, ...] = (), hints: Mapping[str, str] | None = None
+) -> tuple[StreamPlan, ScopeStream]:
+    """One stream of a from clause: its plan, and how expressions of the statement see it. ``hints``: those of the statement."""
     source = stream.source
     if not isinstance(source, TypeFilter):
         raise EplUnsupportedError(f"{REFUSED_SOURCES[type(source)]} are not supported yet", span=stream.span)
@@ -32,6 +34,7 @@ def analyse_stream(stream: Stream, catalog: Catalog, declarations: tuple[Declara
     scope = Scope(catalog, (inner,), clause="filter", declarations=declarations)
     conditions = bind_filters(source.filters, scope)
     windows, outer = analyse_windows(stream.views, event_type, catalog, declarations)
+    windows = tuple(w.with_hints(hints or {}) for w in windows)
     _check_windows(windows, stream)
     plan = StreamPlan(plan_filter(event_type, conditions), outer, windows, stream.retain, stream.alias)
     has_window = any(w.is_data_window for w in windows)
