@@ -63,7 +63,6 @@ class AggregationSpec:
     name: str
     bind: Callable[[AggregationCall], AggregationPlan]
     summary: str = ""
-    single_row_from: int | None = None
 
 
 # ------------------------------------------------------------------ arguments
@@ -334,8 +333,8 @@ AGGREGATIONS: Mapping[str, AggregationSpec] = {
         AggregationSpec("count", _count, "rows, or values that are not null"),
         AggregationSpec("sum", _sum, "null without values"),
         AggregationSpec("avg", _average, "null without values"),
-        AggregationSpec("min", _extreme("min"), "smallest value", single_row_from=2),
-        AggregationSpec("max", _extreme("max"), "largest value", single_row_from=2),
+        AggregationSpec("min", _extreme("min"), "smallest value"),
+        AggregationSpec("max", _extreme("max"), "largest value"),
         AggregationSpec("fmin", _extreme("min", filtered=True), "smallest value of filtered rows"),
         AggregationSpec("fmax", _extreme("max", filtered=True), "largest value of filtered rows"),
         AggregationSpec("minever", _extreme("min", ever=True), "smallest value ever seen"),

@@ -66,7 +66,7 @@ def radix_text(value: int, radix: int) -> str:
 
 def compare(left: Any, right: Any) -> int:
     """-1, 0, 1."""
-    return (left > right) - (left < right)
+    return int(left > right) - int(left < right)
 
 
 def compare_floating(left: float, right: float) -> int:

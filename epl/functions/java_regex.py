@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from functools import lru_cache
 
+from epl.errors import EplUnsupportedError
 from epl.functions.java_values import JavaException
 
 _LINE_ENDS = "\\n\\r\\u0085\\u2028\\u2029"
@@ -30,7 +31,7 @@ _HAS_POSSESSIVE = sys.version_info >= (3, 11)
 _FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
 
 
-class UnsupportedPattern(ValueError):
+class UnsupportedPattern(EplUnsupportedError):
     """A Java pattern that Python's engine cannot run."""
 
 

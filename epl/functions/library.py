@@ -4,7 +4,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 from epl.catalog import Settings
+from epl.functions.calendars import TimeSettings
+from epl.functions.date_time import add_date_time
 from epl.functions.enumeration import add_enumeration
+from epl.functions.interval_methods import add_intervals
 from epl.functions.java_big import add_big_numbers
 from epl.functions.java_math import add_math
 from epl.functions.java_numbers import add_number_classes
@@ -21,6 +24,9 @@ def builtin_functions(settings: Settings | None = None) -> FunctionRegistry:
 @lru_cache(maxsize=8)
 def _built(settings: Settings) -> FunctionRegistry:
     registry = FunctionRegistry()
+    time = TimeSettings.of(settings.time_zone, settings.time_unit)
+    add_date_time(registry, time)
+    add_intervals(registry, time)
     for family in (add_strings, add_math, add_number_classes, add_big_numbers, add_objects):
         family(registry)
     add_enumeration(registry, settings.math_context)

@@ -90,7 +90,7 @@ class FunctionRegistry:
     static: dict[tuple[str, str], FunctionSpec] = attrs.field(factory=dict)
     """By class and method: ``Math.abs(x)``; full class names too."""
     methods: dict[str, list[FunctionSpec]] = attrs.field(factory=dict)
-    """By method name, tried in order: ``x.substring(1)``; date-time methods too."""
+    """By method name, tried in order: ``x.substring(1)``. Date-time methods too, also under their names in lower case: Esper takes them in any case."""
     enumeration: dict[str, EnumerationSpec] = attrs.field(factory=dict)
     """By method name in lower case."""
     constants: dict[str, tuple[ValueType, Any]] = attrs.field(factory=dict)
