@@ -57,8 +57,7 @@ class AggregationCall:
 
 @attrs.frozen
 class AggregationSpec:
-    """An aggregation function. ``single_row_from``: with that many positional arguments the name means a single-row function (``min(a,
-    b)``)."""
+    """An aggregation function: ``bind`` types a call or raises EplValidationError."""
 
     name: str
     bind: Callable[[AggregationCall], AggregationPlan]

@@ -1,0 +1,32 @@
+"""SortedBag against a sorted list."""
+from __future__ import annotations
+
+from hypothesis import given, strategies as st
+
+from runtime.aggregation import sorted_bag
+from runtime.aggregation.sorted_bag import SortedBag
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 20)), max_size=200))
+def test_equals_a_sorted_list(steps: list[tuple[bool, int]]) -> None:
+    before, sorted_bag.LOAD = sorted_bag.LOAD, 4
+    try:
+        bag, plain = SortedBag(), []
+        for add, value in steps:
+            if add:
+                bag.add(value)
+                plain.append(value)
+            else:
+                assert bag.remove(value) == (value in plain)
+                if value in plain:
+                    plain.remove(value)
+            plain.sort()
+            assert list(bag) == plain and len(bag) == len(plain)
+            assert list(bag.from_value(value)) == [v for v in plain if v >= value]
+            assert list(bag.below(value)) == [v for v in reversed(plain) if v < value]
+            assert [bag.at(i) for i in range(len(plain))] == plain
+            if plain:
+                assert (bag.first(), bag.last()) == (plain[0], plain[-1])
+        assert list(SortedBag(plain)) == plain
+    finally:
+        sorted_bag.LOAD = before
