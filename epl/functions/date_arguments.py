@@ -10,8 +10,8 @@ import attrs
 
 from epl.event_types import EventType, field_name
 from epl.functions.calendars import FIELDS, kind_of
-from epl.functions.registry import NOT_CONSTANT
-from epl.value_types import TIME_PERIOD, EventOf, Scalar, ValueType, is_boolean, is_null, is_numeric
+from epl.functions.registry import NOT_CONSTANT, TIME_PERIOD
+from epl.value_types import EventOf, Scalar, ValueType, is_boolean, is_null, is_numeric
 
 FIELD_NAMES = ",".join(FIELDS)
 

@@ -52,6 +52,10 @@ FIRST_ARGUMENT = Scalar("type of the first argument")
 """In a LambdaShape: the boxed type of argument 0, which is no lambda (the state of ``aggregate`` has its seed's type)."""
 
 
+TIME_PERIOD = Scalar("TimePeriod")
+"""The type of a time period as an argument of a function (``x.plus(1 month)``); its value is a tuple: unit, number, unit, number, …"""
+
+
 @attrs.frozen
 class LambdaShape:
     """What a lambda argument of an enumeration method receives: a type for each of 1..n parameters (element, index, size; or state, element, …)."""
