@@ -7,7 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings, strategies as st
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from epl.event_types import EventType, Property
 from epl.plan.expressions import Constant, Order, StreamEvent, StreamProperty
@@ -188,7 +189,7 @@ def test_rate_by_clock_is_null_until_an_event_is_too_old() -> None:
     clock = Clock()
     group = GroupFactory([plan("rate", constants=(Constant(value=1, type=INT),), ever=True)], Environment(clock=clock), 1)()
     got = []
-    for clock.now in (100, 400, 1000, 1100, 1101, 2100, 2101, 5000, 5900):  # noqa: B020
+    for clock.now in (100, 400, 1000, 1100, 1101, 2100, 2101, 5000, 5900):
         group.enter(event())
         got.append(group.readers[0].value())
     assert got == [None, None, None, 3.0, 4.0, 2.0, 2.0, 1.0, 2.0]

@@ -1,7 +1,8 @@
 """SortedBag against a sorted list."""
 from __future__ import annotations
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from runtime.aggregation import sorted_bag
 from runtime.aggregation.sorted_bag import SortedBag
