@@ -154,12 +154,11 @@ class RunningSelect:
         stream = plan.streams[0]
         assert plan.result_set is not None
         self.chain: View = _chain(plan, context)
-        self.first: Sink = context.prior_in_front(0, self.chain, _largest_prior(plan))
         self.where = Where(compile_predicate(plan.where, context.environment)) if plan.where is not None else None
         self.recognizer: View | None = match_recognize.build(plan.row_recognition, context) if plan.row_recognition is not None else None
         self.result_set = result_set.build(plan.result_set, context.environment)
         self.inserter = Inserter(plan.insert, plan.result_set, context, context.output) if plan.insert is not None else None
-        self.receiver = StreamReceiver(context.name, context.order(0), context.drops, self.first)
+        self.receiver = StreamReceiver(context.name, context.order(0), context.drops, self.chain)
         self.entry = Entry(self.receiver, *_filter_parts(stream, context))
         self._connect()
 
@@ -178,7 +177,9 @@ class RunningSelect:
         elif self.where is not None:
             self.where.child = sink
             sink = self.where
-        self.chain.child = sink
+        windows = self.plan.streams[0].windows
+        retains = bool(windows) and windows[-1].retains
+        self.chain.child = self.context.prior_in_front(0, sink, _largest_prior(self.plan), retains=retains)
 
     def start(self) -> None:
         self.context.core.filters.add(self.plan.streams[0].filter.event_type, self.entry)

@@ -49,7 +49,8 @@ class WindowConfig:
     A subclass names itself (``names``: ``("length",)``; the namespace of the old syntax in ``namespace``: ``win``), makes itself from bound
     arguments or refuses in Esper's words (``from_arguments``), and builds its view (``build(context) -> windows.protocol.View``).
 
-    ``title``: how Esper's refusals call it. ``is_batch``: releases its events in batches. ``is_selective``: does not let every event in. ``answers_previous``: prev, prevtail, prevcount and
+    ``title``: how Esper's refusals call it. ``retains``: what comes out leaves by the remove stream as
+    the same event (not so with derived-value windows, whose old rows are rows of their own). ``is_batch``: releases its events in batches. ``is_selective``: does not let every event in. ``answers_previous``: prev, prevtail, prevcount and
     prevwindow may be asked of it when it is the stream's only data window. ``groups`` / ``merges``: groupwin and merge.
     """
 
@@ -57,6 +58,7 @@ class WindowConfig:
     namespace: ClassVar[str] = "win"
     title: ClassVar[str] = ""
     is_data_window: ClassVar[bool] = True
+    retains: ClassVar[bool] = True
     is_batch: ClassVar[bool] = False
     is_selective: ClassVar[bool] = False
     answers_previous: ClassVar[bool] = False

@@ -1,0 +1,64 @@
+"""``prior(n, x)``: the event n before another one, in the order in which events came out of the stream's windows."""
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+from windows.event import Event
+from windows.protocol import Sink
+
+__all__ = ["PriorBuffer"]
+
+
+class PriorBuffer:
+    """Stands behind a stream's windows and numbers the events of its insert stream.
+
+    So the events of a batch count when the batch is released, and events that a window does not let in do not count at all. An event's
+    predecessors stay known as long as it is in the windows, for iterators and for its row in the remove stream.
+
+    ::
+
+        length(2)             E1    E2    E3
+        new                   E1    E2    E3
+        prior(1) of new       -     E1    E2
+        old                   -     -     E1
+        prior(1) of old       -     -     -
+
+    ``largest``: the largest n that is asked for. ``retains``: whether events leave by the remove stream; without windows, or behind a
+    derived-value window, they do not, and only the last delta's events are known.
+    """
+
+    child: Sink
+
+    def __init__(self, largest: int, *, retains: bool = True) -> None:
+        self.retains = retains
+        self.latest: deque[Event] = deque(maxlen=largest)
+        self.before: dict[Event, tuple[Event, ...]] = {}
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        before, latest = self.before, self.latest
+        if new and not self.retains:
+            before.clear()
+        for event in new:
+            before[event] = tuple(latest)
+            latest.appendleft(event)
+        try:
+            self.child.update(new, old)
+        finally:
+            for event in old:
+                before.pop(event, None)
+
+    def prior(self, event: Event, index: int) -> Event | None:
+        """The event ``index`` before ``event`` (0: itself); None where there is none, or where ``event`` has not come out yet."""
+        if index == 0:
+            return event
+        before = self.before.get(event)
+        return None if before is None or index > len(before) else before[index - 1]
+
+    def state(self) -> Any:
+        return {"latest": list(self.latest), "before": [[event, list(before)] for event, before in self.before.items()]}
+
+    def restore(self, state: Any) -> None:
+        self.latest = deque(state["latest"], maxlen=self.latest.maxlen)
+        self.before = {event: tuple(before) for event, before in state["before"]}
