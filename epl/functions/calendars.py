@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 import attrs
 
+from epl.functions import julian
 from epl.functions.format_fields import us_week, us_week_start
 from epl.functions.java_values import JavaException
 from epl.value_types import Scalar, ValueType
@@ -113,8 +114,9 @@ def days_in_month(moment: datetime.date) -> int:
 
 
 def get(field: str, java_time: bool) -> Callable[[Moment], int]:
-    if field == "month":
-        return (lambda m: m.month) if java_time else (lambda m: m.month - 1)
+    if not java_time and field in ("day", "month", "year"):
+        at, base = {"year": (0, 0), "month": (1, 1), "day": (2, 0)}[field]
+        return lambda m: julian.fields_of(m)[at] - base
     if field == "millisecond":
         return lambda m: m.microsecond // 1000
     if field == "week":
@@ -129,13 +131,15 @@ def _aligned_week(moment: Moment) -> int:
 def lenient(moment: Moment, *, year: int | None = None, month: int | None = None, day: int | None = None, hour: int | None = None,
             minute: int | None = None, second: int | None = None, millisecond: int | None = None) -> Moment:
     """Fields set as ``java.util.Calendar`` does; ``month`` from 0; what is beyond a range carries over."""
-    months = (moment.year if year is None else year) * 12 + (moment.month - 1 if month is None else month)
-    wanted = datetime.timedelta(
-        days=(moment.day if day is None else day) - 1, hours=moment.hour if hour is None else hour, minutes=moment.minute if minute is None else minute,
+    this_year, this_month, this_day = julian.fields_of(moment)
+    months = (this_year if year is None else year) * 12 + (this_month - 1 if month is None else month)
+    clock = datetime.timedelta(
+        hours=moment.hour if hour is None else hour, minutes=moment.minute if minute is None else minute,
         seconds=moment.second if second is None else second, microseconds=moment.microsecond % 1000,
         milliseconds=moment.microsecond // 1000 if millisecond is None else millisecond)
     try:
-        return resolve(datetime.datetime(months // 12, months % 12 + 1, 1) + wanted, moment.tzinfo, later=True)
+        date = datetime.date.fromordinal(julian.ordinal_of(months // 12, months % 12 + 1, this_day if day is None else day))
+        return resolve(datetime.datetime.combine(date, datetime.time()) + clock, moment.tzinfo, later=True)
     except (OverflowError, ValueError):
         raise JavaException("java.time.DateTimeException: the date is beyond the years 1 to 9999") from None
 
@@ -200,7 +204,7 @@ def largest(field: str, java_time: bool) -> Callable[[Moment], int]:
 
 def smallest(field: str, java_time: bool) -> int:
     """The smallest value of a field (withMin)."""
-    return 1 if field in ("day", "week") or (field == "month" and java_time) else 0
+    return 1 if field in ("day", "week", "year") or (field == "month" and java_time) else 0
 
 
 # ------------------------------------------------------------------ adding

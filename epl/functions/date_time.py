@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 
+from epl.errors import EplUnsupportedError
 from epl.functions import calendars, date_arguments as given
 from epl.functions.calendars import Moment, TimeSettings
 from epl.functions.date_arguments import CARRIERS, Footprints, TimeSource, check_arguments, field_of, property_reader, time_source, with_length
@@ -223,8 +224,6 @@ def _with_extreme(largest: bool) -> Callable[[TimeSettings, str, str | None], Ch
     def change_of(_settings: TimeSettings, kind: str, field: str | None) -> Change:
         assert field is not None
         java_time = calendars.is_java_time(kind)
-        if field == "year":
-            return _refuse("java.time.DateTimeException: the date is beyond the years 1 to 9999")
         setter = calendars.setter(field, java_time)
         if largest:
             maximum = calendars.largest(field, java_time)
@@ -240,6 +239,11 @@ def _refuse(message: str) -> Change:
         raise JavaException(message)
 
     return change
+
+
+def _check_extreme(largest: bool, kind: str, _types: Sequence[ValueType], constants: Sequence[Any]) -> None:
+    if field_of("withMax", constants[0]) == "year" and (largest or calendars.is_java_time(kind)):
+        raise EplUnsupportedError("the first and the last year of Java's calendars are not supported, years go from 1 to 9999")
 
 
 def _rounding(function: Callable[[Moment, str], Moment]) -> Callable[[TimeSettings, str, str | None], Change]:
@@ -377,8 +381,10 @@ def _changers() -> list[_Method]:
         _Method("set", given.SET, _same, _changing(_set_field_of_two), "The time with a field set.", on_field=True),
         _Method("withDate", given.DATE, _same, _changing(_with_fields(date)), "The time with year, month and day set; nulls leave theirs."),
         _Method("withTime", given.TIME, _same, _changing(_with_fields(time)), "The time with hour, minute, second and millisecond set."),
-        _Method("withMax", given.ON_FIELD, _same, _changing(_field_only(_with_extreme(True))), "The time with a field at its maximum.", on_field=True),
-        _Method("withMin", given.ON_FIELD, _same, _changing(_field_only(_with_extreme(False))), "The time with a field at its minimum.", on_field=True),
+        _Method("withMax", given.ON_FIELD, _same, _changing(_field_only(_with_extreme(True))), "The time with a field at its maximum.", on_field=True,
+                check=partial(_check_extreme, True)),
+        _Method("withMin", given.ON_FIELD, _same, _changing(_field_only(_with_extreme(False))), "The time with a field at its minimum.", on_field=True,
+                check=partial(_check_extreme, False)),
         _Method("roundCeiling", given.ON_FIELD, _same, _changing(_field_only(_rounding(calendars.ceiling))), "The next boundary of a field.", on_field=True),
         _Method("roundFloor", given.ON_FIELD, _same, _changing(_field_only(_rounding(calendars.floor))), "The last boundary of a field.", on_field=True),
         _Method("roundHalf", given.ON_FIELD, _same, _changing(_field_only(_rounding(calendars.half))), "The nearer boundary of a field.", on_field=True,

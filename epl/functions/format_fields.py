@@ -6,6 +6,8 @@ import datetime
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from epl.errors import EplUnsupportedError
+
 MONTHS = tuple(calendar.month_name)[1:]
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 SHORT_MONTHS, SHORT_DAYS = tuple(m[:3] for m in MONTHS), tuple(d[:3] for d in DAYS)
@@ -14,6 +16,11 @@ ZONE_NAMES = {"PST": -8, "PDT": -7, "MST": -7, "MDT": -6, "CST": -6, "CDT": -5, 
 Printer = Callable[[Any], str]
 PrinterOfWidth = Callable[[int], Printer]
 
+
+_LONG_ZONES = {
+    "UTC": "Coordinated Universal Time", "GMT": "Greenwich Mean Time", "CET": "Central European Standard Time", "CEST": "Central European Summer Time",
+    "EST": "Eastern Standard Time", "EDT": "Eastern Daylight Time", "PST": "Pacific Standard Time", "PDT": "Pacific Daylight Time",
+}
 
 # ------------------------------------------------------------------ weeks
 
@@ -98,7 +105,11 @@ def _zone_name(width: int) -> Printer:
         if value.tzinfo is None:
             raise AttributeError("no zone")
         name = value.tzname() or "UTC"
-        return "Coordinated Universal Time" if width >= 4 and name == "UTC" else name
+        if width < 4:
+            return name
+        if name not in _LONG_ZONES:
+            raise EplUnsupportedError(f"the long name of time zone {name} in a date pattern is not supported", hint="use z or VV")
+        return _LONG_ZONES[name]
 
     return text
 

@@ -5,10 +5,12 @@ from functools import lru_cache
 
 from epl.catalog import Settings
 from epl.functions.calendars import TimeSettings
+from epl.functions.casts import add_casts
 from epl.functions.date_time import add_date_time
 from epl.functions.enumeration import add_enumeration
 from epl.functions.interval_methods import add_intervals
 from epl.functions.java_big import add_big_numbers
+from epl.functions.java_dates import add_dates
 from epl.functions.java_math import add_math
 from epl.functions.java_numbers import add_number_classes
 from epl.functions.java_objects import add_objects
@@ -27,6 +29,8 @@ def _built(settings: Settings) -> FunctionRegistry:
     time = TimeSettings.of(settings.time_zone, settings.time_unit)
     add_date_time(registry, time)
     add_intervals(registry, time)
+    add_dates(registry, time.zone)
+    add_casts(registry, time)
     for family in (add_strings, add_math, add_number_classes, add_big_numbers, add_objects):
         family(registry)
     add_enumeration(registry, settings.math_context)

@@ -253,11 +253,14 @@ def kind_is(*kinds: str) -> Receiver:
 Methods = Mapping[str, Iterable[Overload]]
 
 
-def add_statics(registry: FunctionRegistry, package: str, class_name: str, methods: Mapping[str, tuple[str, Sequence[Overload]]]) -> None:
+def add_statics(
+    registry: FunctionRegistry, package: str, class_name: str, methods: Mapping[str, tuple[str, Sequence[Overload]]], full_name_only: bool = False,
+) -> None:
     """Registers ``{name: (summary, overloads)}`` under the class's simple and full name."""
     for name, (summary, overloads) in methods.items():
         spec = static_method(class_name, name, *overloads, summary=summary)
-        registry.add_static(class_name, name, spec)
+        if not full_name_only:
+            registry.add_static(class_name, name, spec)
         registry.add_static(f"{package}.{class_name}", name, spec)
 
 

@@ -1,0 +1,210 @@
+"""``cast(text, date, dateformat: 'yyyy-MM-dd')`` and its like: text to long, Date, Calendar, LocalDate, LocalTime, LocalDateTime, ZonedDateTime.
+
+The format is a Java date pattern or ``iso``. Date, Calendar and long read as SimpleDateFormat does (lenient: fields carry over, what is left of the text is
+ignored); java.time reads as DateTimeFormatter does. What cannot be read is an error; null gives null.
+"""
+from __future__ import annotations
+
+import calendar
+import datetime
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from epl.functions import julian
+from epl.functions.calendars import UTC, TimeSettings, resolve, units_of
+from epl.functions.formats import date_of, hour_of, parser, zone_of
+from epl.functions.java_values import JavaException
+from epl.functions.registry import NOT_CONSTANT, Bound, FunctionRegistry, FunctionSpec
+from epl.value_types import STRING, Scalar, ValueType, is_null
+
+SIMPLE_KINDS = ("long", "Date", "Calendar")
+TARGETS = (*SIMPLE_KINDS, "LocalDateTime", "LocalDate", "LocalTime", "ZonedDateTime")
+_DATE, _TIME = r"(\d{4})-(\d{2})-(\d{2})", r"(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?"
+_ZONE = r"(Z|[+-]\d{2}:?\d{2}(?::?\d{2})?)(?:\[([^\]]+)\])?"
+_ISO_DATE, _ISO_TIME = re.compile(_DATE), re.compile(_TIME)
+_ISO_LOCAL, _ISO_ZONED = re.compile(f"{_DATE}T{_TIME}(?:{_ZONE})?"), re.compile(f"{_DATE}T{_TIME}{_ZONE}")
+_ISO_LENIENT = re.compile(f"{_DATE}(?:[T ]{_TIME}(?:{_ZONE})?)?")
+
+
+def unreadable(text: str, pattern: str) -> JavaException:
+    return JavaException(f"Exception parsing date '{text}' format '{pattern}': Unparseable date: \"{text}\"")
+
+
+# ------------------------------------------------------------------ from fields to values
+
+
+def _lenient_moment(found: dict[str, Any], zone: datetime.tzinfo) -> datetime.datetime:
+    """As SimpleDateFormat: fields beyond their range carry over."""
+    year, month, day = date_of(found)
+    years, month0 = divmod(month - 1, 12)
+    date = datetime.date.fromordinal(julian.ordinal_of(year + years, month0 + 1, day))
+    clock = datetime.timedelta(
+        hours=found.get("hour", 0) if "hour" in found else hour_of(found), minutes=found.get("minute", 0), seconds=found.get("second", 0),
+        milliseconds=found.get("millisecond", 0))
+    wanted = zone_of(found["zone"]) if "zone" in found else zone
+    moment = resolve(datetime.datetime.combine(date, datetime.time()) + clock, wanted, later=True)
+    return moment.astimezone(zone)
+
+
+def _smart_date(found: dict[str, Any]) -> datetime.date:
+    """As DateTimeFormatter: a day up to 31 is cut to the month's last."""
+    if "year" not in found or not ({"month", "day"} <= found.keys() or "day_of_year" in found):
+        raise ValueError("no date")
+    year, month, day = date_of(found)
+    if not 1 <= month <= 12 or not 1 <= day <= 31:
+        raise ValueError("no date")
+    return datetime.date(year, month, min(day, calendar.monthrange(year, month)[1]))
+
+
+def _smart_time(found: dict[str, Any]) -> datetime.time:
+    if "hour" not in found and not {"half_hour", "pm"} <= found.keys():
+        raise ValueError("no time")
+    return datetime.time(hour_of(found), found.get("minute", 0), found.get("second", 0), found.get("microsecond", 0))
+
+
+def _smart_moment(found: dict[str, Any]) -> datetime.datetime:
+    return datetime.datetime.combine(_smart_date(found), _smart_time(found))
+
+
+def _smart_zoned(found: dict[str, Any]) -> datetime.datetime:
+    return resolve(_smart_moment(found), zone_of(found["zone"]))
+
+
+_FROM_FIELDS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "LocalDate": _smart_date, "LocalTime": _smart_time, "LocalDateTime": _smart_moment, "ZonedDateTime": _smart_zoned,
+}
+
+
+# ------------------------------------------------------------------ ISO
+
+
+def _clock(groups: Sequence[str | None]) -> datetime.time:
+    hour, minute, second, fraction = groups
+    return datetime.time(int(hour or 0), int(minute or 0), int(second or 0), int(f"{fraction or '0':0<6}"[:6]))
+
+
+def _matched(expression: re.Pattern[str], text: str) -> re.Match[str]:
+    found = expression.fullmatch(text.strip())
+    if found is None:
+        raise unreadable(text, "iso")
+    return found
+
+
+def iso_local_date(text: str) -> datetime.date:
+    """``LocalDate.parse``."""
+    return datetime.date(*map(int, _matched(_ISO_DATE, text).groups()))
+
+
+def iso_local_time(text: str) -> datetime.time:
+    """``LocalTime.parse``."""
+    return _clock(_matched(_ISO_TIME, text).groups())
+
+
+def iso_local_date_time(text: str) -> datetime.datetime:
+    """``LocalDateTime.parse``; a zone is ignored."""
+    groups = _matched(_ISO_LOCAL, text).groups()
+    return datetime.datetime.combine(datetime.date(*(int(g) for g in groups[:3])), _clock(groups[3:7]))
+
+
+def iso_zoned_date_time(text: str) -> datetime.datetime:
+    """``ZonedDateTime.parse``: offset and, in brackets, a zone."""
+    groups = _matched(_ISO_ZONED, text).groups()
+    naive = datetime.datetime.combine(datetime.date(*(int(g) for g in groups[:3])), _clock(groups[3:7]))
+    offset = naive.replace(tzinfo=zone_of(groups[7]))
+    return offset.astimezone(zone_of(groups[8])) if groups[8] else offset
+
+
+def _iso_moment(zone: datetime.tzinfo, text: str) -> datetime.datetime:
+    """A date, date and time, or date, time and zone; without a zone in the engine's."""
+    groups = _matched(_ISO_LENIENT, text).groups()
+    naive = datetime.datetime.combine(datetime.date(*(int(g) for g in groups[:3])), _clock(groups[3:7]))
+    return naive.replace(tzinfo=zone_of(groups[7])).astimezone(zone) if groups[7] else resolve(naive, zone)
+
+
+def _iso_reader(kind: str, zone: datetime.tzinfo) -> Callable[[str], Any]:
+    readers: dict[str, Callable[[str], Any]] = {
+        "LocalDate": iso_local_date, "LocalTime": iso_local_time, "LocalDateTime": iso_local_date_time, "ZonedDateTime": iso_zoned_date_time,
+    }
+    return readers.get(kind) or partial(_iso_moment, zone)
+
+
+# ------------------------------------------------------------------ the readers
+
+
+def reader(kind: str, pattern: str, zone: datetime.tzinfo) -> Callable[[str], Any]:
+    """The function that reads texts of a pattern as dates of a kind (long and Date as aware moments); ValueError for a pattern that is none."""
+    if pattern.lower() == "iso":
+        return _iso_reader(kind, zone)
+    simple = kind in SIMPLE_KINDS
+    fields = parser(pattern, simple)
+    make = partial(_lenient_moment, zone=zone) if simple else _FROM_FIELDS[kind]
+
+    def read(text: str) -> Any:
+        try:
+            return make(fields(text))
+        except (ValueError, KeyError, OverflowError):
+            raise unreadable(text, pattern) from None
+
+    return read
+
+
+def _encoder(kind: str, settings: TimeSettings) -> Callable[[Any], Any]:
+    if kind == "long":
+        return lambda moment: units_of(moment, settings)
+    return (lambda moment: moment.astimezone(UTC)) if kind == "Date" else lambda moment: moment
+
+
+def parse_moment(kind: str, zone: datetime.tzinfo) -> Callable[[str, str], Any]:
+    """``DateTime.toDate(text, pattern)`` and its like: long in milliseconds."""
+    encode = _encoder(kind, TimeSettings(zone))
+    return lambda text, pattern: encode(reader(kind, pattern, zone)(text))
+
+
+def _bind(kind: str, types: Sequence[ValueType], constants: Sequence[Any]) -> Bound | None:
+    if types[0] != STRING and not is_null(types[0]):
+        raise ValueError("Use of the 'dateformat' named parameter requires a string-type input")
+    if types[1] != STRING:
+        raise ValueError(
+            "Failed to validate named parameter 'dateformat', expected a single expression returning any of the following types: "
+            "string,DateFormat,DateTimeFormatter")
+    pattern = constants[1] if constants[1] is not NOT_CONSTANT else None
+    if pattern is not None:
+        try:
+            reader(kind, pattern, UTC)
+        except ValueError as error:
+            made_by = "new SimpleDateFormat" if kind in SIMPLE_KINDS else "DateTimeFormatter.ofPattern"
+            raise ValueError(f"Invalid date format '{pattern}' (as obtained from {made_by}): {error}") from None
+    return Bound(Scalar(kind), (kind, pattern), null_propagates=True)
+
+
+def _make(settings: TimeSettings, kind: str, pattern: str | None) -> Callable[[Any, Any], Any]:
+    encode = _encoder(kind, settings)
+    if pattern is not None:
+        read = reader(kind, pattern, settings.zone)
+        return lambda text, _pattern: None if text is None else encode(read(text))
+    return lambda text, written: None if text is None or written is None else encode(_dynamic(kind, written, settings.zone)(text))
+
+
+def _dynamic(kind: str, pattern: str, zone: datetime.tzinfo) -> Callable[[str], Any]:
+    try:
+        return reader(kind, pattern, zone)
+    except ValueError as error:
+        raise JavaException(f"Invalid date format '{pattern}': {error}") from None
+
+
+def dated_cast_key(target: ValueType) -> str:
+    """The name under which the registry's ``single_row`` holds the cast to a type; ValueError in Esper's words for other types."""
+    if not isinstance(target, Scalar) or target.kind not in TARGETS:
+        raise ValueError(
+            "Use of the 'dateformat' named parameter requires a target type of calendar, date, long, localdatetime, localdate, localtime or zoneddatetime")
+    return f"cast:{target.kind}"
+
+
+def add_casts(registry: FunctionRegistry, settings: TimeSettings) -> None:
+    """``cast:Date(text, format)`` and so on; the names cannot be written in EPL, the analysis calls them for ``cast``."""
+    for kind in TARGETS:
+        registry.add_single_row(f"cast:{kind}", FunctionSpec(
+            key=f"cast:{kind}", bind=partial(_bind, kind), make=partial(_make, settings), signature=f"cast(text, {kind.lower()}, dateformat: pattern)",
+            summary=f"The {kind} that a text stands for by a Java date pattern or iso."))
