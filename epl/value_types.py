@@ -87,7 +87,7 @@ class CollectionType(ValueType):
     kind: str = "Collection"
 
     def __str__(self) -> str:
-        return f"{self.kind}<{self.element}>"
+        return self.kind if self.element == OBJECT else f"{self.kind}<{self.element}>"
 
 
 @attrs.frozen
@@ -96,7 +96,7 @@ class MapType(ValueType):
     value: ValueType
 
     def __str__(self) -> str:
-        return f"Map<{self.key},{self.value}>"
+        return "Map" if self.key == self.value == OBJECT else f"Map<{self.key},{self.value}>"
 
 
 @attrs.frozen

@@ -2,20 +2,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from epl.analysis.binding import StatementRefusal, bind
-from epl.analysis.conversions import common_type, convert, is_null, require_numeric, type_name
+from epl.analysis.conversions import MAP_KINDS, common_type, convert, require_numeric, type_name
 from epl.analysis.paths import is_integer, stream_value
 from epl.analysis.scope import Scope
-from epl.analysis.texts import written
+from epl.analysis.texts import quoted, written
 from epl.errors import EplUnsupportedError, EplValidationError
-from epl.functions.registry import FIRST_ARGUMENT, NOT_CONSTANT, Bound, EnumerationSpec, FunctionSpec, LambdaShape
+from epl.functions.registry import FIRST_ARGUMENT, NOT_CONSTANT, TIME_PERIOD, Bound, EnumerationSpec, FunctionSpec, LambdaShape
 from epl.plan import expressions as typed
 from epl.plan.expressions import Constant, TypedExpression
 from epl.syntax import expressions as syntax
 from epl.syntax.expressions import Call
-from epl.value_types import BOOLEAN, BOXED_BOOLEAN, INT, LONG, OBJECT, ArrayType, CollectionType, EventOf, ValueType
+from epl.value_types import BOOLEAN, BOXED_BOOLEAN, INT, LONG, ArrayType, CollectionType, EventOf, ValueType
 
 # ------------------------------------------------------------------ arguments
 
@@ -29,7 +28,17 @@ def bind_argument(argument: syntax.Expression, scope: Scope, function: str) -> T
         raise EplValidationError("Named parameters are not allowed", span=argument.span)
     if isinstance(argument, syntax.Wildcard):
         return wildcard_event(scope, function)
-    return bind(argument, scope)
+    try:
+        return bind(argument, scope)
+    except StatementRefusal:
+        raise
+    except EplValidationError as refusal:
+        raise refused_within(f"Failed to validate method-chain parameter expression '{quoted(argument)}'", refusal) from None
+
+
+def refused_within(place: str, refusal: EplValidationError) -> EplValidationError:
+    """The refusal, introduced by where it was met."""
+    return EplValidationError(f"{place}: {refusal.message}", span=refusal.span, hint=refusal.hint)
 
 
 def wildcard_event(scope: Scope, function: str) -> TypedExpression:
@@ -43,7 +52,8 @@ def wildcard_event(scope: Scope, function: str) -> TypedExpression:
 def try_bind(spec: FunctionSpec, arguments: Sequence[TypedExpression]) -> Bound | None:
     """What the function makes of these arguments; its refusals become validation errors."""
     try:
-        return spec.bind([a.type for a in arguments], [a.value if isinstance(a, Constant) else NOT_CONSTANT for a in arguments])
+        types = [TIME_PERIOD if isinstance(a, typed.TimeSpan) else a.type for a in arguments]
+        return spec.bind(types, [a.value if isinstance(a, Constant) else NOT_CONSTANT for a in arguments])
     except ValueError as refusal:
         raise EplValidationError(str(refusal)) from None
 
@@ -73,7 +83,8 @@ def invoke_single_row(spec: FunctionSpec, call: Call, scope: Scope) -> TypedExpr
 
 def invoke_method(receiver: TypedExpression, call: Call, scope: Scope) -> TypedExpression | None:
     """``receiver.method(arguments)``; None where no method of that name takes them."""
-    specs = scope.catalog.functions.methods.get(call.name, ())
+    methods = scope.catalog.functions.methods
+    specs = methods.get(call.name) or methods.get(call.name.lower(), ())
     if not specs:
         return None
     arguments = [receiver, *(bind_argument(a, scope, call.name) for a in call.arguments)]
@@ -89,8 +100,8 @@ def unknown_method(value: TypedExpression, name: str, types: Sequence[ValueType]
     if isinstance(value.type, (ArrayType, CollectionType)) and isinstance(value.type.element, EventOf):
         return f"Could not find event property or method named '{name}' in collection of events of type '{value.type.element}'"
     taking = "taking no parameters" if not types else (
-        f"with matching parameter number and expected parameter type(s) '{', '.join(type_name(t.boxed) for t in types)}'")
-    shown = type_name(value.type.boxed)
+        f"with matching parameter number and expected parameter type(s) '{', '.join(map(type_name, types))}'")
+    shown = "java.util.Map" if isinstance(value.type, EventOf) and value.type.event_type.kind in MAP_KINDS else type_name(value.type.boxed)
     return (f"Failed to resolve method '{name}': Could not find enumeration method, date-time method, instance method or property named '{name}' "
             f"in class '{shown}' {taking}")
 
@@ -108,7 +119,7 @@ def enumerate_with(spec: EnumerationSpec, collection: TypedExpression, call: Cal
         shapes = spec.arguments(collection.type.element, len(call.arguments))
         arguments: list[TypedExpression] = []
         for argument, shape in zip(call.arguments, shapes, strict=True):
-            arguments.append(_enumeration_argument(argument, _with_first(shape, arguments), spec.name, scope))
+            arguments.append(_enumeration_argument(argument, _with_first(shape, arguments), call.name, len(arguments), scope))
         bound = spec.bind(collection.type, [a.type for a in arguments])
     except ValueError as refusal:
         raise EplValidationError(str(refusal), span=call.span) from None
@@ -127,7 +138,9 @@ def _with_first(shape: LambdaShape | None, arguments: Sequence[TypedExpression])
     return LambdaShape(tuple(arguments[0].type.boxed if p == FIRST_ARGUMENT else p for p in shape.parameters))
 
 
-def _enumeration_argument(argument: syntax.Expression, shape: LambdaShape | None, method: str, scope: Scope) -> TypedExpression:
+def _enumeration_argument(
+    argument: syntax.Expression, shape: LambdaShape | None, method: str, position: int, scope: Scope,
+) -> TypedExpression:
     if not isinstance(argument, syntax.Lambda):
         return bind(argument, scope)
     if shape is None or len(argument.parameters) > len(shape.parameters):
@@ -139,7 +152,14 @@ def _enumeration_argument(argument: syntax.Expression, shape: LambdaShape | None
             raise EplValidationError(
                 f"Failed to validate enumeration method '{method}', the lambda-parameter name '{name}' has already been declared in this context",
                 span=argument.span)
-    body = bind(argument.body, scope.with_locals(*zip(argument.parameters, shape.parameters)))
+    try:
+        body = bind(argument.body, scope.with_locals(*zip(argument.parameters, shape.parameters)))
+    except StatementRefusal:
+        raise
+    except EplValidationError as refusal:
+        raise refused_within(
+            f"Failed to validate enumeration method '{method}' parameter {position}: "
+            f"Failed to validate declared expression body expression '{quoted(argument.body)}'", refusal) from None
     return typed.Function(type=body.type, parameters=argument.parameters, body=body)
 
 
@@ -208,6 +228,9 @@ def _prior(call: Call, scope: Scope) -> TypedExpression | None:
         raise EplValidationError("Prior function cannot be used in this context", span=call.span)
     if len(call.arguments) != 2:
         return None
+    if not isinstance(call.arguments[1], (syntax.Chain, syntax.StreamWildcard)):
+        raise EplValidationError(
+            "Unknown single-row function, expression declaration, script or aggregation function named 'prior' could not be resolved", span=call.span)
     index = bind(call.arguments[0], scope)
     if not isinstance(index, Constant) or not is_integer(index.type):
         raise EplValidationError("Prior function requires a constant-value integer-typed index expression as the first parameter", span=call.span)
@@ -260,7 +283,3 @@ BUILT_IN: dict[str, Callable[[Call, Scope], TypedExpression | None]] = {
 }
 """Functions that the grammar of EPL itself knows, by name in lower case; None: not this function after all."""
 
-
-__all__: list[Any] = [
-    "BUILT_IN", "OBJECT", "aggregate", "bind_argument", "enumerate_with", "invoke_method", "invoke_single_row", "invoke_static", "is_null", "unknown_method",
-]

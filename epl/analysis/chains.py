@@ -8,20 +8,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from epl.analysis import calls
-from epl.analysis.binding import bind, bind_node
+from epl.analysis.binding import StatementRefusal, bind, bind_node
+from epl.analysis.conversions import shown_type
 from epl.analysis.declared import bind_alias, bind_declared, find_alias, find_declaration
 from epl.analysis.paths import (
-    at_index, dynamic_step, event_type_of, is_iterable, keyed_access, optional_at, read_property, stream_value,
+    at_index, dynamic_step, event_type_of, is_iterable, keyed_access, literal_of, optional_at, read_property, stream_value,
 )
 from epl.analysis.scope import Scope
 from epl.analysis.suggestions import did_you_mean
 from epl.analysis.texts import written
 from epl.errors import EplUnsupportedError, EplValidationError
+from epl.event_types import EventType
 from epl.plan import expressions as typed
 from epl.plan.expressions import TypedExpression
 from epl.syntax import expressions as syntax
 from epl.syntax.expressions import Call, Chain, Index, Link, Name
-from epl.value_types import OBJECT, ArrayType, EventOf, MapType
+from epl.value_types import ArrayType, EventOf, MapType
 
 
 @bind_node.register
@@ -32,10 +34,27 @@ def bind_chain(node: Chain, scope: Scope) -> TypedExpression:
     if isinstance(first, Call):
         return follow(_bind_call(first, node, scope), node.links[1:], scope, node)
     assert isinstance(first, Name)
-    found = _bind_name(first, node, scope)
-    if found is None:
-        raise _unknown(node, scope)
+    try:
+        found = _bind_name(first, node, scope)
+        if found is None:
+            raise _unknown(node, scope)
+    except StatementRefusal:
+        raise
+    except EplValidationError as refusal:
+        if _like_mapped_property(node):
+            raise calls.refused_within(
+                f"Failed to resolve enumeration method, date-time method or mapped property '{written(node)}'", refusal) from None
+        raise
     return found
+
+
+def _like_mapped_property(node: Chain) -> bool:
+    """``a.b('text')``: Esper takes it for a mapped property until the end."""
+    last = node.links[-1]
+    if len(node.links) < 2 or not isinstance(last, Call) or len(last.arguments) != 1:
+        return False
+    argument = last.arguments[0]
+    return isinstance(argument, syntax.Literal) and argument.kind == "string"
 
 
 @bind_node.register
@@ -64,6 +83,8 @@ def _bind_name(first: Name, node: Chain, scope: Scope) -> TypedExpression | None
         return follow(bind_alias(alias, scope), links[1:], scope, node)
     if first.name in scope.catalog.variables:
         return _variable(first, node, scope)
+    if first.name in scope.catalog.tables:
+        raise EplUnsupportedError(f"access to table '{first.name}' is not supported", span=node.span)
     return _stream_path(node, scope) or _class_member(node, scope)
 
 
@@ -72,10 +93,13 @@ def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
     links, first = node.links, node.links[0]
     assert isinstance(first, Name)
     owners = streams_with(first.name, scope) if scope.unqualified else []
+    elements = _elements_with(first.name, scope)
+    if len(owners) + len(elements) > 1:
+        raise EplValidationError(f"Property named '{first.name}' is ambiguous as is valid for more then one stream", span=node.span)
+    if elements:
+        return follow(elements[0], links, scope, node)
     number = stream_by_name(first.name, scope)
     if owners and not (number is not None and len(links) > 1 and _next_is_property(number, links[1], scope)):
-        if len(owners) > 1:
-            raise EplValidationError(f"Property named '{first.name}' is ambiguous as is valid for more then one stream", span=node.span)
         return follow(stream_value(owners[0], scope), links, scope, node)
     if number is not None and (len(links) > 1 or scope.streams[number].alias == first.name):
         if len(links) == 2 and isinstance(links[1], Name) and not _next_is_property(number, links[1], scope):
@@ -84,6 +108,13 @@ def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
     if optional_at(links, 0) and scope.unqualified:
         return _dynamic_of_stream(node, scope)
     return None
+
+
+def _elements_with(name: str, scope: Scope) -> list[TypedExpression]:
+    """Lambda parameters that are events with the property: Esper takes them for streams."""
+    return [
+        typed.Local(type=t, name=n) for n, t in scope.locals if isinstance(t, EventOf) and t.event_type.property(name) is not None
+    ]
 
 
 def _dynamic_of_stream(node: Chain, scope: Scope) -> TypedExpression:
@@ -121,6 +152,8 @@ def _variable(first: Name, node: Chain, scope: Scope) -> TypedExpression:
         raise EplValidationError(f"The variable by name '{first.name}' is ambigous to a property of the same name", span=node.span)
     variable = scope.catalog.variables[first.name]
     value: TypedExpression = typed.VariableValue(type=variable.type.boxed, name=first.name)
+    if variable.constant and isinstance(variable.value, (bool, int, float, str)):
+        value = typed.Constant(type=variable.type.boxed, value=variable.value)
     return follow(value, node.links[1:], scope, node)
 
 
@@ -175,13 +208,9 @@ def _bind_call(call: Call, node: Chain, scope: Scope) -> TypedExpression:
     if spec is not None:
         return calls.invoke_single_row(spec, call, scope)
     if call.optional and scope.unqualified:
-        return _dynamic_of_stream(attrs_chain(call), scope)
+        return _dynamic_of_stream(Chain(links=(call,), span=call.span), scope)
     raise EplValidationError(
         f"Unknown single-row function, aggregation function or mapped or indexed property named '{call.name}' could not be resolved", span=node.span)
-
-
-def attrs_chain(call: Call) -> Chain:
-    return Chain(links=(call,), span=call.span)
 
 
 def _keyed_property(call: Call, scope: Scope) -> TypedExpression | None:
@@ -219,6 +248,8 @@ def follow(value: TypedExpression, links: Sequence[Link], scope: Scope, node: Ch
             at += taken
             continue
         if isinstance(link, Index):
+            if name is not None and not isinstance(value.type, (ArrayType, EventOf)) and literal_of(link) is not None:
+                raise _unknown(node, scope)
             value = at_index(value, link, scope, name)
             name = None
         elif isinstance(link, Name):
@@ -246,9 +277,9 @@ def _property(value: TypedExpression, link: Name, scope: Scope, node: Chain) -> 
     if event_type is not None:
         found = event_type.property(link.name)
         if found is None:
-            raise _unknown(node, scope)
+            raise _unknown_in(value, event_type, link.name, node, scope)
         return read_property(value, found, scope)
-    owner = getattr(value, "name", None) or (scope.streams[value.stream].alias if isinstance(value, typed.StreamEvents) else None)
+    owner = _owner(value, scope) if node.root is None else None
     if is_iterable(value.type) and owner is not None and isinstance(value.type, ArrayType):
         raise EplValidationError(_indexed_refusal(written(node), owner), span=node.span)
     if isinstance(value.type, MapType) and owner is not None:
@@ -257,9 +288,16 @@ def _property(value: TypedExpression, link: Name, scope: Scope, node: Chain) -> 
     getter = calls.invoke_method(value, Call(name=f"get{link.name[:1].upper()}{link.name[1:]}"), scope)
     if getter is not None:
         return getter
-    if isinstance(value, (typed.StreamProperty, typed.PropertyOf)):
+    if isinstance(value, (typed.StreamProperty, typed.PropertyOf)) and node.root is None:
         raise _unknown(node, scope)
     raise EplValidationError(calls.unknown_method(value, link.name, ()), span=node.span)
+
+
+def _owner(value: TypedExpression, scope: Scope) -> str | None:
+    """The property's or group variable's name, for refusals."""
+    if isinstance(value, (typed.StreamProperty, typed.PropertyOf)):
+        return value.name
+    return scope.streams[value.stream].alias if isinstance(value, typed.StreamEvents) else None
 
 
 def _indexed_refusal(text: str, owner: str) -> str:
@@ -285,7 +323,11 @@ def _call_on(value: TypedExpression, link: Call, scope: Scope, node: Chain) -> T
         found = event_type.property(_getter_property(link.name))
         if found is not None:
             return read_property(value, found, scope)
-    types = tuple(bind(a, scope).type for a in link.arguments if not isinstance(a, syntax.Lambda))
+    if enumeration is not None:
+        raise EplValidationError(
+            f"Invalid input for built-in enumeration method '{link.name}', expecting collection of event-type or scalar values as input, "
+            f"received {value.type.boxed}", span=node.span)
+    types = tuple(shown_type(bind(a, scope)) for a in link.arguments if not isinstance(a, syntax.Lambda))
     raise EplValidationError(calls.unknown_method(value, link.name, types), span=node.span)
 
 
@@ -304,8 +346,6 @@ def _unknown(node: Chain, scope: Scope) -> EplValidationError:
     """The refusal of a path that leads nowhere."""
     first, text = node.links[0], written(node)
     assert isinstance(first, (Name, Call))
-    if first.name in scope.catalog.tables:
-        return EplValidationError(f"tables are not supported: {text}", span=node.span)
     if any(isinstance(link, Call) for link in node.links):
         names = [getattr(link, "name", "") for link in node.links]
         call = next(i for i, link in enumerate(node.links) if isinstance(link, Call))
@@ -324,6 +364,17 @@ def _unknown(node: Chain, scope: Scope) -> EplValidationError:
     return EplValidationError(f"Failed to resolve property '{text}' to a stream or nested property in a stream", span=node.span)
 
 
+def _unknown_in(value: TypedExpression, event_type: EventType, name: str, node: Chain, scope: Scope) -> EplValidationError:
+    if isinstance(value, typed.Local):
+        suggestion = did_you_mean(name, event_type.names)
+        if suggestion:
+            return EplValidationError(f"Property named '{name}' is not valid in stream '{value.name}'{suggestion}", span=node.span)
+        return EplValidationError(f"Failed to resolve property '{written(node)}' to a stream or nested property in a stream", span=node.span)
+    if isinstance(value, (typed.StreamEvent, typed.StreamProperty, typed.PropertyOf)):
+        return _unknown(node, scope)
+    return EplValidationError(calls.unknown_method(value, name, ()), span=node.span)
+
+
 def _unknown_property_of(number: int, name: str, node: Chain, scope: Scope) -> EplValidationError:
     stream = scope.streams[number]
     suggestion = did_you_mean(name, stream.event_type.names)
@@ -333,8 +384,3 @@ def _unknown_property_of(number: int, name: str, node: Chain, scope: Scope) -> E
     return EplValidationError(f"Failed to resolve property '{written(node)}' to a stream or nested property in a stream", span=node.span)
 
 
-def refuse_table(name: str) -> EplUnsupportedError:
-    return EplUnsupportedError(f"tables are not supported: {name}")
-
-
-__all__ = ["OBJECT", "EventOf", "bind_chain", "follow", "stream_by_alias", "stream_by_name", "streams_with"]

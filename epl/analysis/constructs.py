@@ -1,22 +1,22 @@
 """case, cast, instanceof, exists, arrays, structures, time: the nodes that are neither operators nor chains."""
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import attrs
 
+from epl.analysis import calls
 from epl.analysis.binding import bind, bind_node
-from epl.analysis.conversions import common_type, convert, is_boolean, is_null, is_numeric, require_numeric, shown, type_name
+from epl.analysis.conversions import boxed_name, common_type, convert, is_boolean, is_null, is_numeric, shown, type_name
 from epl.analysis.operators import equality
 from epl.analysis.scope import Scope
 from epl.analysis.type_names import resolve_type_name
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventType, Property
+from epl.functions.casts import dated_cast_key
 from epl.plan import expressions as typed
 from epl.plan.expressions import Constant, TypedExpression
 from epl.syntax import expressions as syntax
 from epl.value_types import (
-    BIG_DECIMAL, BOOLEAN, BOXED_BOOLEAN, DOUBLE, LONG, NULL, OBJECT, STRING, ArrayType, ClassType, CollectionType, EventOf, MapType, Scalar, ValueType,
+    BOOLEAN, DOUBLE, LONG, NULL, OBJECT, STRING, ArrayType, EventOf, Scalar, ValueType,
 )
 
 # ------------------------------------------------------------------ case
@@ -32,8 +32,6 @@ def bind_case(node: syntax.Case, scope: Scope) -> TypedExpression:
     target = common_type(types)
     if is_null(target):
         raise EplValidationError("Null-type return value is not allowed", span=node.span)
-    if all(isinstance(t, EventOf) and t.event_type.kind == "anonymous" for t in types if not is_null(t)):
-        target = next(t for t in types if not is_null(t))
     return typed.Conditional(
         type=target.boxed, pairs=tuple((c, convert(v, target)) for c, v in zip(conditions, values)),
         otherwise=convert(otherwise, target) if otherwise is not None else None)
@@ -52,13 +50,15 @@ def _condition(operand: TypedExpression | None, when: TypedExpression) -> TypedE
 # ------------------------------------------------------------------ cast, instanceof, typeof, exists
 
 
+NO_CLASSES = ("number", "object", "Object", "null", "date", "calendar", "localdatetime", "localdate", "localtime", "zoneddatetime", "offsetdatetime")
+"""Names of types elsewhere in the language that cast and instanceof do not know (dates only with a dateformat)."""
 CASTS = ("byte", "short", "int", "long", "float", "double", "BigInteger", "BigDecimal", "boolean", "char", "String")
 
 
 def resolve_class(written: syntax.TypeName, scope: Scope, function: str, verb: str) -> ValueType:
     """The type named in cast or instanceof; refuses unknown names as Esper does."""
     found = resolve_type_name(written, scope.catalog.event_types)
-    if found is None:
+    if found is None or written.name in NO_CLASSES:
         raise EplValidationError(f"Class as listed in {function} function by name '{written.name}' cannot be {verb}", span=written.span)
     return found
 
@@ -66,9 +66,9 @@ def resolve_class(written: syntax.TypeName, scope: Scope, function: str, verb: s
 @bind_node.register
 def bind_cast(node: syntax.Cast, scope: Scope) -> TypedExpression:
     value = bind(node.value, scope)
-    target = resolve_class(node.type_name, scope, "cast", "found")
     if node.arguments:
-        return dated_cast(node, value, target, scope)
+        return dated_cast(node, value, scope)
+    target = resolve_class(node.type_name, scope, "cast", "found")
     if is_null(value.type):
         return Constant(type=target.boxed, value=None)
     if isinstance(target, Scalar) and target.kind in CASTS:
@@ -77,13 +77,22 @@ def bind_cast(node: syntax.Cast, scope: Scope) -> TypedExpression:
     return typed.Cast(type=target, operand=value)
 
 
-def dated_cast(node: syntax.Cast, value: TypedExpression, target: ValueType, scope: Scope) -> TypedExpression:
+def dated_cast(node: syntax.Cast, value: TypedExpression, scope: Scope) -> TypedExpression:
     """``cast(text, date, dateformat: 'pattern')`` through the functions of dates."""
     for argument in node.arguments:
         if not isinstance(argument, syntax.NamedArgument) or argument.name.lower() != "dateformat":
             name = argument.name if isinstance(argument, syntax.NamedArgument) else ""
             raise EplValidationError(f"Unexpected named parameter '{name}', expecting any of the following: [dateformat]", span=node.span)
-    raise EplUnsupportedError("cast with dateformat is not supported", span=node.span)
+    try:
+        spec = scope.catalog.functions.single_row[dated_cast_key(target)]
+    except ValueError as refusal:
+        raise EplValidationError(str(refusal), span=node.span) from None
+    format_argument = node.arguments[0]
+    assert isinstance(format_argument, syntax.NamedArgument)
+    operands = (value, bind(format_argument.value, scope))
+    bound = calls.try_bind(spec, operands)
+    assert bound is not None
+    return typed.Invoke(type=bound.type, function=spec.key, arguments=operands, bound=bound.constants, null_propagates=bound.null_propagates)
 
 
 @bind_node.register
@@ -125,7 +134,7 @@ def bind_array_literal(node: syntax.ArrayLiteral, scope: Scope) -> TypedExpressi
         element = OBJECT
     if is_null(element):
         element = OBJECT
-    return typed.NewArrayOf(type=ArrayType(element.boxed), items=tuple(convert(i, element) for i in items))
+    return typed.NewArrayOf(type=ArrayType(element.boxed), items=tuple(convert(i, element, whole=True) for i in items))
 
 
 @bind_node.register
@@ -139,13 +148,9 @@ def bind_new_array(node: syntax.NewArray, scope: Scope) -> TypedExpression:
     sizes = tuple(bind(s, scope) for s in node.sizes if s is not None)
     for size in sizes:
         if not (isinstance(size.type, Scalar) and size.type.kind in ("byte", "short", "int")):
-            raise EplValidationError(f"New-keyword with an array-type result requires an Integer-typed dimension but received type '{shown_boxed(size)}'",
+            raise EplValidationError(f"New-keyword with an array-type result requires an Integer-typed dimension but received type '{boxed_name(size)}'",
                                      span=node.span)
     return typed.NewArraySized(type=_array_of(element, len(node.sizes)), sizes=sizes)
-
-
-def shown_boxed(value: TypedExpression) -> str:
-    return type_name(value.type.boxed)
 
 
 def _array_of(element: ValueType, dimensions: int) -> ValueType:
@@ -189,7 +194,7 @@ def bind_new_struct(node: syntax.NewStruct, scope: Scope) -> TypedExpression:
             raise EplValidationError(f"Failed to validate new-keyword property names, property '{name}' has already been declared", span=node.span)
         columns[name] = bind(value if value is not None else syntax.Chain(links=(syntax.Name(name=name),), span=node.span), scope)
     properties = {n: Property(n, v.type.boxed) for n, v in columns.items()}
-    event_type = EventType(name=f"new{{{','.join(columns)}}}", kind="map", properties=properties)
+    event_type = EventType(name=f"new{{{','.join(columns)}}}", kind="struct", properties=properties)
     return typed.NewStructOf(type=EventOf(event_type), event_type=event_type, values=tuple(columns.values()))
 
 
@@ -243,8 +248,3 @@ def bind_named_argument(node: syntax.NamedArgument, scope: Scope) -> TypedExpres
     raise EplValidationError("Named parameters are not allowed", span=node.span)
 
 
-def struct_types(values: Sequence[TypedExpression]) -> list[ValueType]:
-    return [v.type for v in values]
-
-
-_ = (BIG_DECIMAL, BOXED_BOOLEAN, ClassType, CollectionType, MapType, require_numeric)

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 
 from epl import java
 from epl.errors import EplValidationError
+from epl.event_types import EventType, Property
 from epl.plan.expressions import Constant, Convert, Parameter, TypedExpression
 from epl.value_types import (
-    BIG_DECIMAL, BIG_INTEGER, DOUBLE, FLOAT, INT, LONG, NULL, OBJECT, ArrayType, ClassType, CollectionType, EventOf, MapType, Scalar, ValueType,
+    BIG_DECIMAL, BIG_INTEGER, DOUBLE, FLOAT, INT, LONG, NULL, OBJECT, STRING, ArrayType, ClassType, CollectionType, EventOf, MapType, Scalar, ValueType,
     is_boolean, is_null, is_numeric,
 )
 
@@ -18,6 +19,7 @@ FULL_NAMES = {
 }
 """Names in messages are full, but for java.lang."""
 
+MAP_KINDS = ("map", "row")
 EVENT_CLASSES = {"map": "java.util.Map<String,Object>", "row": "java.util.Map<String,Object>", "objectarray": "Object[]"}
 
 
@@ -91,19 +93,38 @@ def common_type(types: Sequence[ValueType]) -> ValueType:
     first = seen[0]
     if all(t.boxed == first.boxed for t in seen):
         return first.boxed
+    structures = [t.event_type for t in seen if isinstance(t, EventOf) and t.event_type.kind == "struct"]
+    if len(structures) == len(seen):
+        return EventOf(_merged_structure(structures))
     if isinstance(first, EventOf) and all(isinstance(t, EventOf) for t in seen):
         return _common_event_type([t for t in seen if isinstance(t, EventOf)])
     if not is_numeric(first):
         other = next(t for t in seen if t.boxed != first.boxed)
-        # Esper says Boolean for char as well
-        shown_first = "Boolean" if isinstance(first, Scalar) and first.kind in ("boolean", "char") else type_name(first)
-        raise EplValidationError(f"Implicit conversion not allowed: Cannot coerce to {shown_first} type {type_name(other)}")
+        raise EplValidationError(cannot_coerce(first, other))
     result: ValueType = first
     for other in seen[1:]:
         if not is_numeric(other):
             raise EplValidationError(f"Implicit conversion not allowed: Cannot coerce types {type_name(result.boxed)} and {type_name(other.boxed)}")
         result = comparison_type(result, other)
     return result.boxed
+
+
+def cannot_coerce(first: ValueType, other: ValueType) -> str:
+    """Esper's sentence about a value of another kind than the first; it says Boolean for char, and boxes the other but beside text."""
+    shown_first = "Boolean" if isinstance(first, Scalar) and first.kind in ("boolean", "char") else type_name(first)
+    return f"Implicit conversion not allowed: Cannot coerce to {shown_first} type {type_name(other if first == STRING else other.boxed)}"
+
+
+def _merged_structure(structures: Sequence[EventType]) -> EventType:
+    """The type of structures made by ``new { … }`` with the same columns: null columns take the others' types, numbers widen."""
+    first = structures[0]
+    for other in structures[1:]:
+        if set(other.names) != set(first.names):
+            raise EplValidationError(
+                "Incompatible case-when return types by new-operator in case-when number 1: Type by name 'Case-when number 1' expects "
+                f"{len(first.names)} properties but receives {len(other.names)} properties")
+    columns = {n: common_type([s.properties[n].type for s in structures]) for n in first.names}
+    return EventType(name=first.name, kind="struct", properties={n: Property(n, t) for n, t in columns.items()})
 
 
 def _common_event_type(types: Sequence[EventOf]) -> ValueType:
@@ -114,8 +135,11 @@ def _common_event_type(types: Sequence[EventOf]) -> ValueType:
         f"Implicit conversion not allowed: Cannot coerce to {types[0]} type {next(t for t in types if t.event_type is not types[0].event_type)}")
 
 
-def convert(expression: TypedExpression, target: ValueType) -> TypedExpression:
-    """``expression`` as ``target``: itself where the kinds are equal, folded where it is constant, else under a Convert node that keeps nullability."""
+def convert(expression: TypedExpression, target: ValueType, *, whole: bool = False) -> TypedExpression:
+    """``expression`` as ``target``: itself where the kinds are equal, folded where it is constant, else under a Convert node that keeps nullability.
+
+    ``whole``: a float or double becomes a big number by its whole part only, as Esper has it in lists and arrays.
+    """
     source = expression.type
     if not isinstance(target, Scalar) or not is_numeric(target):
         return expression
@@ -123,8 +147,10 @@ def convert(expression: TypedExpression, target: ValueType) -> TypedExpression:
         return Constant(type=target.boxed, value=None)
     if not isinstance(source, Scalar) or source.kind == target.kind or target.kind == "Number":
         return expression
-    made = target if source.primitive and target.kind not in ("BigInteger", "BigDecimal") else target.boxed
-    made = Scalar(target.kind, primitive=True) if source.primitive and target.kind in java.BITS.keys() | {"float", "double"} else made
+    made = Scalar(target.kind, primitive=source.primitive and target.kind not in ("BigInteger", "BigDecimal"))
+    if whole and source.kind in ("float", "double") and target.kind == "BigDecimal":
+        expression = convert(expression, LONG)
+        source = LONG
     if isinstance(expression, Constant):
         return Constant(type=made, value=None if expression.value is None else java.converter(source.kind, target.kind)(expression.value))
     return Convert(type=made, operand=expression)

@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import attrs
 
-from epl.analysis.binding import bind
+from epl.analysis.binding import StatementRefusal, bind
 from epl.analysis.scope import Scope, ScopeStream
+from epl.analysis.texts import quoted
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.plan import expressions as typed
 from epl.plan.expressions import TypedExpression
@@ -32,11 +33,7 @@ def _expanding(declaration: Declaration, scope: Scope) -> Scope:
 def bind_alias(declaration: Declaration, scope: Scope) -> TypedExpression:
     """The alias's body, seen from where its name stands."""
     assert declaration.body is not None
-    try:
-        return bind(declaration.body, _expanding(declaration, scope))
-    except EplValidationError as refusal:
-        raise EplValidationError(
-            f"Failed to validate expression alias '{declaration.name}': {refusal.message}", span=declaration.body.span) from None
+    return bind(declaration.body, _expanding(declaration, scope))
 
 
 def bind_declared(declaration: Declaration, call: syntax.Call, scope: Scope) -> TypedExpression:
@@ -53,9 +50,12 @@ def bind_declared(declaration: Declaration, call: syntax.Call, scope: Scope) -> 
     inner = _body_scope(declaration, values, _expanding(declaration, scope))
     try:
         return bind(declaration.body, inner)
+    except StatementRefusal:
+        raise
     except EplValidationError as refusal:
         raise EplValidationError(
-            f"Failed to validate expression declaration '{declaration.name}': {refusal.message}", span=declaration.body.span) from None
+            f"Failed to validate expression declaration '{declaration.name}': "
+            f"Failed to validate declared expression body expression '{quoted(declaration.body)}': {refusal.message}", span=declaration.body.span) from None
 
 
 def _argument(argument: syntax.Expression, scope: Scope, name: str) -> TypedExpression:

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from epl import java
-from epl.analysis.binding import bind, bind_node
+from epl.analysis.binding import StatementRefusal, bind, bind_node
 from epl.analysis.conversions import (
-    arithmetic_type, boxed_name, comparison_type, convert, is_array, is_boolean, is_null, is_numeric, is_opaque, require_numeric, shown,
+    arithmetic_type, boxed_name, cannot_coerce, comparison_type, convert, is_array, is_boolean, is_null, is_numeric, is_opaque, require_numeric, shown_type,
 )
 from epl.analysis.scope import Scope
 from epl.errors import EplUnsupportedError, EplValidationError
+from epl.functions.java_regex import UnsupportedPattern, translate
+from epl.functions.java_values import JavaException
 from epl.plan import expressions as typed
 from epl.plan.expressions import Constant, TypedExpression
 from epl.syntax import expressions as syntax
@@ -88,7 +90,7 @@ def bitwise(operator: Any, left: TypedExpression, right: TypedExpression) -> Typ
     if kinds[0] != kinds[1]:
         raise EplValidationError(f"Bitwise expressions must be of the same type for bitwise {operator} operator")
     if kinds[0] in ("BigInteger", "BigDecimal"):
-        raise EplValidationError(f"Expected base numeric or boolean type for computation result but got type class java.math.{kinds[0]}")
+        raise StatementRefusal(f"Expected base numeric or boolean type for computation result but got type class java.math.{kinds[0]}")
     result = left.type if not left.type.nullable and not right.type.nullable else left.type.boxed
     return typed.Bitwise(type=result, operator=operator, left=left, right=right)
 
@@ -180,7 +182,7 @@ def bind_in_range(node: syntax.InRange, scope: Scope) -> TypedExpression:
 
 def _range(operands: list[TypedExpression], negated: bool, **ends: bool) -> TypedExpression:
     if is_null(operands[0].type):
-        raise EplValidationError("Null-type value is not allow in between-clause")
+        raise EplValidationError("Null value not allowed in between-clause")
     known = [o for o in operands if not is_null(o.type)]
     if all(o.type == STRING for o in known):
         value, low, high = operands
@@ -202,8 +204,8 @@ def bind_in(node: syntax.In, scope: Scope) -> TypedExpression:
     items, spread = _items(value, [bind(i, scope) for i in node.items])
     target = _membership_type(value, items, spread)
     return typed.Membership(
-        type=BOXED_BOOLEAN, value=convert(value, target), items=tuple(i if s else convert(i, target) for i, s in zip(items, spread)),
-        spread=spread, negated=node.negated,
+        type=BOXED_BOOLEAN, value=convert(value, target, whole=True), spread=spread, negated=node.negated,
+        items=tuple(i if s else convert(i, target, whole=True) for i, s in zip(items, spread)),
     )
 
 
@@ -219,8 +221,8 @@ def bind_quantified(node: syntax.QuantifiedComparison, scope: Scope) -> TypedExp
                 require_numeric(side)
     target = _membership_type(value, items, spread)
     return typed.Quantified(
-        type=BOXED_BOOLEAN, operator=node.operator, quantifier=node.quantifier, value=convert(value, target),
-        items=tuple(i if s else convert(i, target) for i, s in zip(items, spread)), spread=spread,
+        type=BOXED_BOOLEAN, operator=node.operator, quantifier=node.quantifier, value=convert(value, target, whole=True),
+        items=tuple(i if s else convert(i, target, whole=True) for i, s in zip(items, spread)), spread=spread,
     )
 
 
@@ -251,8 +253,7 @@ def _membership_type(value: TypedExpression, items: Sequence[TypedExpression], s
 def _coercion_refusal(target: ValueType, item: TypedExpression, item_type: ValueType) -> str:
     if is_numeric(target):
         return f"Implicit conversion not allowed: Cannot coerce types {target.boxed} and {item_type.boxed}"
-    first = "Boolean" if isinstance(target, Scalar) and target.kind in ("boolean", "char") else str(target)
-    return f"Implicit conversion not allowed: Cannot coerce to {first} type {shown(item) if item_type is item.type else item_type}"
+    return cannot_coerce(target, shown_type(item) if item_type is item.type else item_type)
 
 
 # ------------------------------------------------------------------ like, regexp
@@ -275,8 +276,20 @@ def bind_regexp(node: syntax.Regexp, scope: Scope) -> TypedExpression:
     value, pattern = bind(node.value, scope), bind(node.pattern, scope)
     _require_text_or_number("regexp", value)
     if pattern.type != STRING:
-        raise EplValidationError("The 'regexp' operator requires a String-type pattern expression", span=node.span)
+        raise EplValidationError("The regexp operator requires a String-type pattern expression", span=node.span)
+    if isinstance(pattern, Constant):
+        _check_pattern(pattern.value, node)
     return typed.RegexpMatch(type=BOXED_BOOLEAN, value=value, pattern=pattern, negated=node.negated)
+
+
+def _check_pattern(pattern: str, node: syntax.Regexp) -> None:
+    try:
+        translate(pattern)
+    except UnsupportedPattern as unsupported:
+        raise EplUnsupportedError(str(unsupported), span=node.span) from None
+    except JavaException as refusal:
+        problem = refusal.message.removeprefix("java.util.regex.PatternSyntaxException: ")
+        raise EplValidationError(f"Failed to compile regex pattern '{pattern}': {problem}", span=node.span) from None
 
 
 def _require_text_or_number(operator: str, value: TypedExpression) -> None:

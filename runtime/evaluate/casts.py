@@ -47,7 +47,7 @@ def cast_function(source: ValueType, target: ValueType) -> Unary:
         if target.kind == "String":
             return text_function(source)
         if target.kind == "boolean":
-            return _to_boolean
+            return _to_boolean if source == Scalar("String") else lambda value: value if isinstance(value, bool) else None
         if target.kind == "char":
             return _to_char
         if is_numeric(target) and target.kind != "Number":
@@ -56,12 +56,10 @@ def cast_function(source: ValueType, target: ValueType) -> Unary:
     return lambda value: value if test(value) else None
 
 
-def _to_boolean(value: Any) -> bool | None:
-    if isinstance(value, str):
-        if value.lower() not in ("true", "false"):
-            raise EplRuntimeError(f"Boolean value '{value}' cannot be converted to boolean")
-        return value.lower() == "true"
-    return value if isinstance(value, bool) else None
+def _to_boolean(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise EplRuntimeError(f"Boolean value '{text}' cannot be converted to boolean")
+    return text.lower() == "true"
 
 
 def _to_char(value: Any) -> str | None:
@@ -136,6 +134,8 @@ def static_instance(source: ValueType, target: ValueType) -> bool | None:
         return source.kind == target.kind or (target.kind == "Number" and is_numeric(source))
     if isinstance(source, EventOf) and isinstance(target, EventOf) and source.event_type.is_a(target.event_type):
         return True
+    if isinstance(source, ArrayType) and isinstance(target, CollectionType):
+        return False
     return None
 
 

@@ -16,6 +16,7 @@ from runtime.evaluate.printer import Printer
 PRINTERS = (print_numbers, print_logic, print_values)
 
 OPERATIONS: dict[str, Any] = {
+    "insert_stream": True,
     **{f.__name__: f for f in (
         operations.same_double, operations.same_decimal, operations.same_object, operations.same_event, operations.member, operations.quantified,
         operations.element_at, operations.dynamic_value, operations.dynamic_exists, operations.dynamic_index, operations.dynamic_key,

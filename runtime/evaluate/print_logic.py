@@ -78,7 +78,9 @@ def _python_equal(node: Equality) -> bool:
 def _null_safe(printer: Printer, node: Equality) -> str:
     """``is`` / ``is not``: null equals null."""
     for side, other in ((node.left, node.right), (node.right, node.left)):
-        if is_null(other.type):
+        if isinstance(other, Constant) and other.value is None:
+            if isinstance(side, Constant):
+                return repr((side.value is None) is not node.negated)
             return f"({printer.value(side)} is {'not ' if node.negated else ''}None)"
     if _python_equal(node) and (kind_of(node.left) not in FLOATING):
         return f"({printer.value(exact_operand(node.left))} {'!=' if node.negated else '=='} {printer.value(exact_operand(node.right))})"
@@ -86,6 +88,8 @@ def _null_safe(printer: Printer, node: Equality) -> str:
     left, right = printer.operand(node.left, kept), printer.operand(node.right, kept)
     if not kept:
         return _same(printer, node, left, right)
+    if len(kept) == 1:
+        return f"({node.negated} if {kept[0]} is None else {_same(printer, node, left, right)})"
     both = " & ".join(f"({k} is not None)" for k in kept)
     return f"({_same(printer, node, left, right)} if {both} else {left} is {'not ' if node.negated else ''}{right})"
 
@@ -159,10 +163,10 @@ def test_not(printer: Printer, node: Not) -> str:
 def print_range(printer: Printer, node: Range) -> str:
     """False, negated or not, if anything is null."""
     kept: list[str] = []
+    if any(isinstance(o, Constant) and o.value is None for o in (node.value, node.low, node.high)):
+        return "False"
     value = printer.operand(exact_operand(node.value), kept)
     low, high = (printer.operand(exact_operand(e), kept) for e in (node.low, node.high))
-    if any(is_null(o.type) for o in (node.value, node.low, node.high)):
-        return "False"
     forward = _between(node, low, value, high)
     if isinstance(node.low, Constant) and isinstance(node.high, Constant):
         body = forward if not node.swap or node.low.value <= node.high.value else _between(node, high, value, low)
@@ -223,6 +227,8 @@ def _member_call(printer: Printer, node: Membership) -> str:
 
 @prints(Quantified)
 def print_quantified(printer: Printer, node: Quantified) -> str:
+    if node.quantifier == "all" and node.operator[0] in "<>" and any(isinstance(i, Constant) and i.value is None for i in node.items):
+        return "None"  # so says Esper, whatever the other items
     items = "".join(f"{printer.value(i)}, " for i in node.items)
     return f"quantified({node.operator!r}, {printer.value(node.value)}, ({items}), {node.spread!r}, {node.quantifier == 'all'})"
 

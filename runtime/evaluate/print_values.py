@@ -13,6 +13,7 @@ from runtime.evaluate.casts import cast_function, instance_test, static_instance
 from runtime.evaluate.printer import Printer, may_be_null, prints
 from windows.event import event_class
 
+
 # ------------------------------------------------------------------ leaves
 
 
@@ -242,6 +243,12 @@ def _seen_from(printer: Printer, stream: int, name: str, value: TypedExpression)
         printer.streams[stream] = outer
 
 
+@prints(TimeSpan)
+def print_time_span(printer: Printer, node: TimeSpan) -> str:
+    """As functions take it: unit, number, unit, number …; what each unit means, and that parts are cut to whole numbers or not, is theirs to say."""
+    return f"({''.join(f'{unit!r}, {printer.value(v)}, ' for unit, v in node.parts)})"
+
+
 # ------------------------------------------------------------------ not here
 
 
@@ -254,4 +261,3 @@ def _refuse(what: str) -> object:
 
 prints(SubqueryValue)(_refuse("subqueries are"))  # type: ignore[arg-type]
 prints(GroupingCall)(_refuse("grouping functions are"))  # type: ignore[arg-type]
-prints(TimeSpan)(_refuse("time periods as values are"))  # type: ignore[arg-type]
