@@ -84,12 +84,12 @@ class StatementContext:
             return compile_predicate(conditions[0], self.environment, 1)
         return compile_predicate(Logic(operator="and", operands=tuple(conditions), type=BOXED_BOOLEAN), self.environment, 1)
 
-    def prior_in_front(self, stream: int, first: Sink, largest: int | None, *, retains: bool) -> Sink:
-        """The buffer that prior reads, in front of what stands behind the windows, where prior is used; else ``first`` itself."""
+    def prior_in_front(self, stream: int, sink: Sink, largest: int | None, *, retains: bool) -> Sink:
+        """The buffer that prior reads, between the stream's windows and ``sink``; ``sink`` itself where prior is not used."""
         if largest is None:
-            return first
+            return sink
         self._prior = PriorBuffer(largest, retains=retains)
-        self._prior.child = first
+        self._prior.child = sink
         self.environment.prior[stream] = self._prior
         return self._prior
 
