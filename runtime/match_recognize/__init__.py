@@ -20,7 +20,7 @@ def build(plan: RowRecognitionPlan, context: Any, state: State = None) -> RowRec
         plan, compile_machine(plan, environment), compile_partition_key(plan, context), compile_measures(plan, environment), context.match_states
     )
     if plan.interval is not None:
-        made.interval = Interval(plan, context, made.tell)
+        made.interval = Interval(plan, context, made.tell_due)
     if state is not None:
         made.restore(state)
     return made

@@ -1,20 +1,20 @@
 """``interval t [or terminated]``: matches are held back until t after their first row, so that longer ones can take their place."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from epl.plan.row_recognition import RowRecognitionPlan
-from runtime.match_recognize.ranking import Match
+from runtime.match_recognize.ranking import Match, PathNode
 from runtime.match_recognize.state import PathReader, PathWriter
 from windows.event import Event
 from windows.protocol import BuildContext, State
 
-if TYPE_CHECKING:
-    from runtime.match_recognize.operator import Partition
-
 Found = list[tuple[Any, Match]]
 """(key of the partition, match), in the order in which they were found."""
+
+Death = tuple[Any, int, PathNode]
+"""(key of the partition, first row, path) of a match in progress that did not take a row."""
 
 
 class Interval:
@@ -26,70 +26,85 @@ class Interval:
         held back   A1       A1 B2    A1 B2 B3         -               -
         told        -        -        -                A1 B2 B3        A1 B2 B3 B4
 
-    A match that goes on after its time is told at once. ``or terminated``: a match behind which the pattern has nothing more is told at once, and so are those
-    held back with the same first row when some way on from it has come to an end. What is told drops the matches held back that begin among its rows as
-    far as the skip clause says so; matches in progress are left alone (Esper 9.0.0).
+    Of what a delivery finds, the ranking first chooses as without an interval; matches in progress are left alone by the skip clause. What is chosen is held
+    back until its time, and then ranked again among all that is due. A match that goes on after its time is told at once, and so, as in Esper 9.0.0, is
+    one that is the first of its first row's time and took half of the interval or longer.
+
+    Rows that leave a data window do not take matches with them that are held back.
+
+    ``or terminated``: a match behind which the pattern has nothing more is told at once, and so are those held back when
+    a match in progress of the same first rows of its variables has come to an end.
     """
 
     def __init__(self, plan: RowRecognitionPlan, context: BuildContext, tell: Callable[[Found], None]) -> None:
         assert plan.interval is not None
+        self.or_terminated = plan.or_terminated
         self._period = plan.interval
         self._context = context
         self._tell = tell
-        self._or_terminated = plan.or_terminated
-        self._past_last = plan.skip == "past last row"
         self._final = tuple(not step.then for step in plan.program.steps)
+        self._variables = tuple(step.variable for step in plan.program.steps)
+        self._began: dict[int, int] = {}
         self._waiting: dict[int, Found] = {}
         self._timer = context.timer(self._fire)
+        self._most_times = 100
 
-    def held_back(self, partition: Partition, ended: Sequence[Match], died: Iterable[int]) -> list[Match]:
-        """After a row: what of the matches that ended with it is to be told now. ``died``: first rows of matches in progress that did not take the row."""
+    def begins(self, row: int) -> None:
+        """A match begins with this row."""
+        self._began[row] = self._context.now()
+
+    def hold_back(self, found: Found, died: Iterable[Death]) -> Found:
+        """What of a delivery's matches is to be told now."""
         now = self._context.now()
-        times, key = partition.times, partition.key
-        now_told: list[Match] = []
-        for match in ended:
-            began = times.get(match.begin, now)
-            if (self._or_terminated and self._final[match.path[2]]) or self._due(began) <= now:
-                now_told.append(match)
-            else:
+        told: Found = []
+        for key, match in found:
+            began = self._began[match.begin]
+            if self.or_terminated and self._final[match.path[2]]:
+                told.append((key, match))
+            elif began in self._waiting or self._due(began) - now > now - began:
                 self._wait(began, key, match)
-        if self._or_terminated:
-            for row in dict.fromkeys(died):
-                now_told += self._released(times[row], key, row)
-        partition.times = {s[1]: times.get(s[1], now) for s in partition.strands}
-        return now_told
+            else:
+                told.append((key, match))
+        for key, row, path in died:
+            told += self._released(key, row, path)
+        return told
 
-    def skip(self, key: Any, told: Sequence[Match]) -> None:
-        """Drop what is held back and begins among the rows of a match told."""
-        if self._past_last:
-            for match in told:
-                self._drop(key, lambda m, match=match: match.begin < m.begin <= match.end)  # type: ignore[misc]
-
-    def forget(self, key: Any, rows: set[int]) -> None:
-        """Drop what is held back and holds one of the rows."""
-        self._drop(key, lambda m: any(m.begin <= row <= m.end for row in rows))
+    def keep_times(self, live: Callable[[], Iterable[int]]) -> None:
+        """Now and then: only the times of first rows of matches in progress are kept."""
+        if len(self._began) > self._most_times:
+            self._began = {row: self._began[row] for row in live()}
+            self._most_times = 2 * len(self._began) + 100
 
     def _due(self, began: int) -> int:
         return self._context.add_time(began, self._period)
 
     def _wait(self, began: int, key: Any, match: Match) -> None:
-        self._waiting.setdefault(began, []).append((key, match))
         due = self._due(began)
-        if self._timer.due is None or due < self._timer.due:
+        if not self._waiting or self._timer.due is None or due < self._timer.due:
             self._timer.set(due)
+        self._waiting.setdefault(began, []).append((key, match))
 
-    def _released(self, began: int, key: Any, row: int) -> list[Match]:
-        waiting = self._waiting.get(began, [])
-        released = [m for k, m in waiting if k == key and m.begin == row]
+    def _released(self, key: Any, row: int, path: PathNode) -> Found:
+        """What is held back and is about the same rows as a path that has come to an end."""
+        began = self._began[row]
+        waiting = self._waiting.get(began)
+        if not waiting:
+            return []
+        first = self._first_rows(path)
+        released = [
+            (k, m) for k, m in waiting if k == key and m.begin == row and self._first_rows(m.path).items() <= first.items()
+        ]
         if released:
-            self._put(began, [(k, m) for k, m in waiting if not (k == key and m.begin == row)])
+            self._put(began, [item for item in waiting if item not in released])
         return released
 
-    def _drop(self, key: Any, unwanted: Callable[[Match], bool]) -> None:
-        for began, waiting in list(self._waiting.items()):
-            left = [(k, m) for k, m in waiting if not (k == key and unwanted(m))]
-            if len(left) < len(waiting):
-                self._put(began, left)
+    def _first_rows(self, path: PathNode | None) -> dict[int, Event]:
+        """By variable the first row taken for it."""
+        rows: dict[int, Event] = {}
+        while path is not None:
+            rows[self._variables[path[2]]] = path[1]
+            path = path[0]
+        return rows
 
     def _put(self, began: int, waiting: Found) -> None:
         if waiting:
@@ -112,9 +127,10 @@ class Interval:
     def state(self, writer: PathWriter) -> State:
         """The matches held back, and when the timer is due; a match's partition is known by its last row."""
         waiting = [[began, [[m.begin, m.end, writer.number(m.path)] for _, m in found]] for began, found in self._waiting.items()]
-        return {"waiting": waiting, "due": self._timer.due}
+        return {"waiting": waiting, "due": self._timer.due, "began": list(self._began.items())}
 
     def restore(self, state: State, reader: PathReader, key_of: Callable[[Event], Any]) -> None:
+        self._began = {row: time for row, time in state["began"]}
         self._waiting = {}
         for began, found in state["waiting"]:
             matches = [Match(begin, end, reader.path(number)) for begin, end, number in found]
@@ -125,3 +141,4 @@ class Interval:
     def close(self) -> None:
         self._timer.cancel()
         self._waiting = {}
+        self._began = {}

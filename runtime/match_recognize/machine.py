@@ -77,11 +77,11 @@ class Machine:
         return lambda event, history: any([test(event, history) for test in tests])
 
     def advance(
-        self, strands: Sequence[Strand], event: Event, row: int, history: History, truth: Truth, found: list[Match], died: list[int] | None = None
+        self, strands: Sequence[Strand], event: Event, row: int, history: History, truth: Truth, found: list[Match], died: list[tuple[int, PathNode]] | None = None
     ) -> list[Strand]:
         """The strands that go on after a row; matches that end with it are added to ``found``.
 
-        ``truth``: ``nothing_known`` before the first call for a row. ``died``: takes the first rows of strands that did not take the row.
+        ``truth``: ``nothing_known`` before the first call for a row. ``died``: takes first row and path of the strands that did not take the row.
         """
         after: list[Strand] = []
         variables, row_tests, path_tests = self.variables, self.row_tests, self.path_tests
@@ -97,7 +97,7 @@ class Machine:
                     holds = truth[variable] = row_test is None or row_test(event, history)
             if not holds:
                 if died is not None:
-                    died.append(began)
+                    died.append((began, path))
                 continue
             self._take(step, began, (path, event, step), looked_at, row, after, found)
         return after

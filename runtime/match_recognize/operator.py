@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from epl.plan.row_recognition import RowRecognitionPlan
-from runtime.match_recognize.interval import Found, Interval
+from runtime.match_recognize.interval import Death, Found, Interval
 from runtime.match_recognize.machine import History, Machine, Strand
 from runtime.match_recognize.on_demand import matches_in
-from runtime.match_recognize.ranking import Match, Ranking
+from runtime.match_recognize.ranking import Match, PathNode, Ranking
 from runtime.match_recognize.state import PathReader, PathWriter
 from windows.event import NO_EVENTS, Event
 from windows.protocol import State, View
@@ -17,14 +17,12 @@ from windows.protocol import State, View
 class Partition:
     """Matches in progress among the rows of one key, oldest first, and the rows that prev looks back at."""
 
-    __slots__ = ("key", "strands", "history", "times")
+    __slots__ = ("key", "strands", "history")
 
     def __init__(self, key: Any, history: History) -> None:
         self.key = key
         self.strands: list[Strand] = []
         self.history = history
-        self.times: dict[int, int] = {}
-        """With an interval: when the rows arrived that matches in progress began with."""
 
 
 class RowRecognition(View):
@@ -77,15 +75,14 @@ class RowRecognition(View):
                 self._remember(event, self._partition(event))
             return
         found: Found = []
+        died: list[Death] = []
         for event in new:
-            self._enter(event, found)
-        if found:
-            told = self._choose(found)
-            if told:
-                self.child.update([self._measures(match) for match in told], NO_EVENTS)
+            self._enter(event, found, died)
+        if found or died:
+            self._deliver(found, died)
 
-    def _enter(self, event: Event, found: Found) -> None:
-        """Offer a row to its partition's matches in progress."""
+    def _enter(self, event: Event, found: Found, died: list[Death]) -> None:
+        """Offer a row to its partition's matches in progress. ``died`` is filled where an interval asks for it."""
         key = self._key(event) if self._key is not None else None
         partition = self._partitions.get(key)
         self._row = row = self._row + 1
@@ -100,8 +97,8 @@ class RowRecognition(View):
             self._remember(event, partition)
         ended: list[Match] = []
         truth = machine.nothing_known()
-        died: list[int] | None = [] if self._terminates else None
-        after = machine.advance(before, event, row, history, truth, ended, died) if before else []
+        ends: list[tuple[int, PathNode]] | None = [] if self._terminates else None
+        after = machine.advance(before, event, row, history, truth, ended, ends) if before else []
         self._states.count += len(after) - len(before)
         gone_on = len(after)
         machine.begin(event, row, history, truth, after, ended, self._may_start)
@@ -114,30 +111,38 @@ class RowRecognition(View):
         partition.strands = after
         self._keep(partition)
         if self.interval is not None:
-            ended = self.interval.held_back(partition, ended, died or ())
+            self.interval.begins(row)
+            died += [(key, first, path) for first, path in ends or ()]
         if ended:
             found += [(key, match) for match in ended]
 
-    def _choose(self, found: Found) -> list[Match]:
-        """What a delivery tells, and what it gives up."""
-        if len(found) == 1 and self.interval is None:
-            key, match = found[0]
-            if self._prunes:
-                self._give_up(key, self._ranking.horizon((match,)))
-            return [match]
-        told: list[Match] = []
-        for key, matches in by_key(found):
-            chosen = self._ranking.chosen(matches)
-            if self._prunes:
-                self._give_up(key, self._ranking.horizon(chosen))
-            elif self.interval is not None and not self._all:
-                self.interval.skip(key, chosen)
-            told += chosen
-        return [match for _, match in found] if self._all else told
+    def _deliver(self, found: Found, died: Sequence[Death]) -> None:
+        """Tell what is chosen of a delivery's matches, and give up what the skip clause gives up."""
+        chosen = self._chosen(found)
+        if self.interval is not None:
+            held = self.interval.hold_back(chosen, died)
+            self.interval.keep_times(lambda: {s[1] for p in self._partitions.values() for s in p.strands})
+            if held:
+                self.tell_due(held)
+            return
+        if self._prunes:
+            for key, matches in by_key(chosen):
+                self._give_up(key, self._ranking.horizon(matches))
+        self._tell(chosen)
 
-    def tell(self, found: Found) -> None:
-        """Deliver matches that an interval held back: told even if there are none left."""
-        self.child.update([self._measures(match) for match in self._choose(found)], NO_EVENTS)
+    def _chosen(self, found: Found) -> Found:
+        """The ranking's choice, partition by partition."""
+        if len(found) == 1 or self._all:
+            return found
+        return [(key, match) for key, matches in by_key(found) for match in self._ranking.chosen(matches)]
+
+    def tell_due(self, found: Found) -> None:
+        """Tell what an interval held back and gives free: its choice, even if there is nothing left of it."""
+        self._tell(self._chosen(found))
+
+    def _tell(self, chosen: Found) -> None:
+        measures = self._measures
+        self.child.update([measures(match) for _, match in chosen], NO_EVENTS)
 
     def _give_up(self, key: Any, horizon: int) -> None:
         """Matches in progress that began at row ``horizon`` or before."""
@@ -191,8 +196,6 @@ class RowRecognition(View):
 
         Rows of a match follow one another, so that a match in progress holds every row since it began.
         """
-        if self.interval is not None:
-            self.interval.forget(partition.key, rows)
         left = [s for s in partition.strands if s[1] not in rows]
         latest = max(rows)
         if any(s[1] < latest for s in left):
@@ -233,7 +236,7 @@ class RowRecognition(View):
         """Keys are not kept: a partition is known by one of its rows."""
         writer = PathWriter()
         partitions = [
-            [p.strands[0][2][1] if p.strands else p.history[0], list(p.history), writer.strands(p.strands), list(p.times.items())]
+            [p.strands[0][2][1] if p.strands else p.history[0], list(p.history), writer.strands(p.strands)]
             for p in self._partitions.values()
         ]
         return {
@@ -246,10 +249,9 @@ class RowRecognition(View):
         reader = PathReader(state["paths"])
         self.close()
         self._row = state["row"]
-        for event, history, strands, times in state["partitions"]:
+        for event, history, strands in state["partitions"]:
             partition = Partition(self._key(event) if self._key is not None else None, tuple(history))
             partition.strands = reader.strands(strands)
-            partition.times = {row: time for row, time in times}
             self._partitions[partition.key] = partition
             self._states.count += len(partition.strands)
         self._numbers = {event: row for event, row in state["numbers"]}
