@@ -10,17 +10,18 @@ from epl.analysis.modules import analyse_module
 from epl.catalog import Catalog, Settings, Variable
 from epl.errors import EplDeploymentError, EplRuntimeError, EplUnsupportedError
 from epl.event_types import EventType
+from epl.value_types import EnumType
 from epl.functions.aggregations import AGGREGATIONS
 from epl.functions.builtins import builtin_functions
 from epl.functions.user import function_spec
 from epl.parse import parse_module
-from epl.plan.statements import CreateVariablePlan, Declared, ModulePlan
+from epl.plan.statements import CreateVariablePlan, Declared, ModulePlan, StatementPlan
 from runtime.build import build
 from runtime.context import StatementContext
 from runtime.core import Core, ErrorHandler, log_error
 from runtime.deployment import Deployment
 from runtime.evaluate import Environment, compile_expression
-from runtime.incoming import to_event
+from runtime.incoming import WrongValue, coercion, to_event
 from runtime.python_types import event_type_of
 from runtime.statement import Listener, Statement
 from runtime.variables import VariableCell
@@ -53,6 +54,7 @@ class Runtime:
         self._user_functions: dict[str, Callable[..., Any]] = {}
         self._types: dict[str, EventType] = {}
         self._variables: dict[str, VariableCell] = {}
+        self._enums: dict[str, tuple[str, ...]] = {}
         self._deployments: dict[str, Deployment] = {}
         self._statement_count = 0
         self._deployment_count = 0
@@ -93,6 +95,14 @@ class Runtime:
         with self.lock:
             self._functions.add_single_row(name, function_spec(name, function))
             self._user_functions[name] = function
+
+    def register_enum(self, name: str, constants: Iterable[str]) -> EnumType:
+        """The constants of an enum, written ``Name.CONSTANT`` in EPL; values are the constants' names. A full class name is taken as well."""
+        with self.lock:
+            made = EnumType(name.replace("$", ".").rsplit(".", 1)[-1], tuple(constants))
+            self._enums[name] = made.constants
+            self._functions.constants.update({f"{name}.{constant}": (made, constant) for constant in made.constants})
+            return made
 
     def declare_variable(self, name: str, value_type: Any, value: Any = None, *, constant: bool = False) -> None:
         """A variable that statements see, declared from Python: a Python type, an EPL type name or a ValueType."""
@@ -161,7 +171,7 @@ class Runtime:
         """Deploy a module: all of its statements or none.
 
         ``name``: the deployment's id (default d0, d1, …). ``listeners``: by statement name, called from the first event on. ``parameters``: values of ``?``
-        by position (from 1) or name. ``replace``: first undeploy deployments that hold a statement of one of the names (for notebooks).
+        by position in the statement (from 1) or name, for all statements or, by statement name, for one each: ``{"s0": {1: 5}}``. ``replace``: first undeploy deployments that hold a statement of one of the names (for notebooks).
         """
         with self.lock:
             if replace:
@@ -186,15 +196,16 @@ class Runtime:
         unknown = listeners.keys() - {s.name for s in plan.statements}
         if unknown:
             raise EplDeploymentError(f"no statement named '{min(unknown)}' to attach a listener to; there are {', '.join(s.name for s in plan.statements)}")
-        _check_parameters(plan, parameters)
+        _check_all_used(plan, parameters)
+        bound = {s.name: _parameters_of(s, parameters) for s in plan.statements}
         made: list[Statement] = []
         cells: list[str] = []
         try:
             for statement_plan in plan.statements:
                 if isinstance(statement_plan.body, CreateVariablePlan):
-                    self._create_cell(statement_plan.body, deployment_id, parameters)
+                    self._create_cell(statement_plan.body, deployment_id, bound[statement_plan.name])
                     cells.append(statement_plan.body.name)
-                made.append(self._build(statement_plan, deployment_id, parameters))
+                made.append(self._build(statement_plan, deployment_id, bound[statement_plan.name]))
         except BaseException:
             for statement in made:
                 assert statement.running is not None
@@ -226,7 +237,7 @@ class Runtime:
     def _environment(self, parameters: dict[str | int, Any]) -> Environment:
         return Environment(functions=self._functions, variables=self._variables, clock=self._core.clock, parameters=parameters, settings=self.settings)
 
-    def _build(self, plan: Any, deployment_id: str, parameters: dict[str | int, Any]) -> Statement:
+    def _build(self, plan: StatementPlan, deployment_id: str, parameters: dict[str | int, Any]) -> Statement:
         statement = Statement(plan, self, self._core, deployment_id)
         self._statement_count += 1
         context = StatementContext(self._core, plan, self._statement_count, self._environment(parameters), statement)
@@ -407,12 +418,25 @@ def _names_in(module: Any) -> set[str]:
     return names | {s.body.name for s in module.statements if hasattr(s.body, "name")}
 
 
-def _check_parameters(plan: ModulePlan, parameters: dict[str | int, Any]) -> None:
-    for key, _ in plan.parameters:
-        if key not in parameters:
+def _parameters_of(plan: StatementPlan, given: dict[str | int, Any]) -> dict[str | int, Any]:
+    """One statement's parameters: ``given[statement name]`` where that is a mapping, else ``given`` itself; checked and coerced."""
+    own = given.get(plan.name)
+    values = own if isinstance(own, Mapping) else given
+    found: dict[str | int, Any] = {}
+    for key, value_type in plan.parameters:
+        if key not in values:
             name = f"'{key}'" if isinstance(key, str) else key
             raise EplDeploymentError(f"Substitution parameters have not been provided: Missing value for substitution parameter {name}")
-    unknown = parameters.keys() - {k for k, _ in plan.parameters}
+        try:
+            found[key] = None if values[key] is None else coercion(value_type)(values[key])
+        except WrongValue:
+            raise EplDeploymentError(f"Substitution parameter {key!r} is declared {value_type} and cannot hold {values[key]!r}") from None
+    return found
+
+
+def _check_all_used(plan: ModulePlan, given: dict[str | int, Any]) -> None:
+    known = {k for s in plan.statements for k, _ in s.parameters} | {s.name for s in plan.statements}
+    unknown = given.keys() - known
     if unknown:
         raise EplDeploymentError(f"There is no substitution parameter {next(iter(unknown))!r} in the module")
 

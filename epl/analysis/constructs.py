@@ -213,7 +213,8 @@ def bind_parameter(node: syntax.SubstitutionParameter, scope: Scope) -> TypedExp
     if written is None:
         assert node.type_name is not None
         raise EplValidationError(f"Invalid substitution parameter type '{node.type_name.name}'", span=node.span)
-    key: str | int = node.name if node.name is not None else -1
+    key = node.name if node.name is not None else node.number
+    assert key is not None, "epl.analysis.parameters numbers a statement's parameters first"
     return typed.Parameter(type=written, key=key)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import attrs
 
 from epl.analysis.expressions import bind_in_clause
+from epl.analysis.parameters import number_parameters, parameter_types
 from epl.analysis.schemas import analyse_schema
 from epl.analysis.scope import Scope
 from epl.analysis.select_statement import analyse_select
@@ -34,8 +35,7 @@ def analyse_module(module: Module, catalog: Catalog) -> ModulePlan:
         catalog = with_declared(catalog, news)
         statements.append(plan)
         declared.extend(news)
-    parameters = {n.key: n.type for s in statements for n in _expressions(s.body) if isinstance(n, Parameter)}
-    return ModulePlan(_uniquely_named(statements), tuple(declared), module.text, module.name, module.uses, tuple(parameters.items()))
+    return ModulePlan(_uniquely_named(statements), tuple(declared), module.text, module.name, module.uses)
 
 
 def _uniquely_named(statements: list[StatementPlan]) -> tuple[StatementPlan, ...]:
@@ -88,12 +88,13 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
     if statement.classes:
         raise EplUnsupportedError("Inlined classes are not supported", span=statement.span, hint="register a Python function instead")
     _refuse_scripts(statement)
+    statement = number_parameters(statement)
     body, declared = analyse(statement, catalog, name)
     priority = statement.annotation("priority")
     value = priority.get() if priority else 0
     plan = StatementPlan(
         name, body, statement.text, statement.annotations, value if isinstance(value, int) else 0, statement.annotation("drop") is not None,
-        fingerprint=unparse(statement),
+        fingerprint=unparse(statement), parameters=tuple(parameter_types(n for n in _expressions(body) if isinstance(n, Parameter)).items()),
     )
     return plan, declared
 

@@ -102,7 +102,9 @@ class CreateExpressionPlan(BodyPlan):
 
 @attrs.frozen
 class StatementPlan:
-    """A statement, ready to be built. ``fingerprint``: canonical text with the schemas of the types used; names the statement across restarts with ``name``."""
+    """A statement, ready to be built. ``fingerprint``: canonical text with the schemas of the types used; names the statement across restarts with ``name``.
+    ``parameters``: keys (names, or numbers from 1) and types of its substitution parameters.
+    """
 
     name: str
     body: BodyPlan
@@ -111,6 +113,7 @@ class StatementPlan:
     priority: int = 0
     drop: bool = False
     fingerprint: str = ""
+    parameters: tuple[tuple[str | int, ValueType], ...] = ()
 
     @property
     def kind(self) -> str:
@@ -136,4 +139,3 @@ class ModulePlan:
     text: str
     name: str | None = None
     uses: tuple[str, ...] = ()
-    parameters: tuple[tuple[str | int, ValueType], ...] = ()

@@ -117,10 +117,11 @@ class Lambda(Expression):
 
 @attrs.frozen
 class SubstitutionParameter(Expression):
-    """``?``, ``?:name``, ``?:name:type``."""
+    """``?``, ``?:name``, ``?:name:type``. Analysis gives those without a name their ``number`` in the statement, from 1."""
 
     name: str | None = None
     type_name: TypeName | None = None
+    number: int | None = attrs.field(default=None, eq=False, repr=False)
 
 
 # ------------------------------------------------------------------ operators

@@ -65,10 +65,10 @@ def test_iterating_gives_rows_that_equal_dicts(rt):
 
 def test_a_property_named_like_a_method_stays_reachable():
     with Runtime() as rt:
-        rt.register("Order", {"items": int})
+        rt.register("Basket", {"items": int})
         calls = Calls()
-        statement = rt.deploy("@name('s0') select * from Order#keepall", listeners={"s0": calls})["s0"]
-        rt.send("Order", {"items": 3})
+        statement = rt.deploy("@name('s0') select * from Basket#keepall", listeners={"s0": calls})["s0"]
+        rt.send("Basket", {"items": 3})
         (row,) = statement
         assert row["items"] == 3 and dict(row.items()) == {"items": 3}
 
