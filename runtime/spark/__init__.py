@@ -1,0 +1,24 @@
+"""Statements on Apache Spark: ``start`` for streaming DataFrames, ``transform`` for batch DataFrames. docs/spark.md is the manual.
+
+Importing this package needs pyspark, the extra ``epl-spark[spark]``; starting a session needs Java 17 or newer.
+"""
+
+from epl.errors import EplRuntimeError
+
+try:
+    import pyspark as _pyspark  # noqa: F401
+except ModuleNotFoundError as error:
+    raise EplRuntimeError(
+        f"Spark is not installed: {error}",
+        hint="pip install 'epl-spark[spark]'; Spark also needs Java 17 or newer, found through JAVA_HOME or PATH",
+    ) from error
+
+from runtime.spark.driver import MicroBatchError as MicroBatchError
+from runtime.spark.driver import error_of as error_of
+from runtime.spark.driver import start as start
+from runtime.spark.frames import transform as transform
+from runtime.spark.schemas import event_type_of_spark as event_type_of_spark
+from runtime.spark.schemas import spark_schema as spark_schema
+from runtime.spark.sessions import session as session
+
+__all__ = ["MicroBatchError", "error_of", "event_type_of_spark", "session", "spark_schema", "start", "transform"]

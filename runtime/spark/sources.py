@@ -1,0 +1,162 @@
+"""Several DataFrames → one, and back: each row carries its time, its sequence and, in a struct column a type, its event.
+
+One query over one merged DataFrame means that one micro-batch carries the rows of all types. Only the columns that events need are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+from typing import Any
+
+import attrs
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+from pyspark.sql.pandas.types import to_arrow_type
+
+from epl.errors import EplRuntimeError, EplUnsupportedError
+from epl.event_types import EventType
+from runtime.columns import may_hold
+from runtime.incoming import whole_type
+
+TIME, SEQUENCE, ROW = "epl:time", "epl:sequence", "epl:row"
+"""Columns of a merged DataFrame beside ``type0``, ``type1``, …: engine time (bigint), order within a time, place in the source."""
+
+PRESENT = "epl:present"
+"""The one field of a type without properties."""
+
+Choice = str | Mapping[str, str] | None
+"""A column name for all sources, or one a type name; None: no such column."""
+
+
+@attrs.frozen
+class Sources:
+    """Which types a merged DataFrame holds, in order, and whether its rows have a time and a sequence."""
+
+    types: tuple[EventType, ...]
+    timed: bool
+    sequenced: bool
+
+    @property
+    def time(self) -> str | None:
+        return TIME if self.timed else None
+
+    @property
+    def sequence(self) -> str | None:
+        return SEQUENCE if self.sequenced else None
+
+    def tables(self, merged: pa.Table) -> dict[str, pa.Table]:
+        """The rows of each type as a table of its properties, with TIME and SEQUENCE beside them; in the order of the merged rows."""
+        return {event_type.name: self._table(position, event_type, merged) for position, event_type in enumerate(self.types)}
+
+    def _table(self, position: int, event_type: EventType, merged: pa.Table) -> pa.Table:
+        rows = merged.filter(pc.is_valid(merged.column(f"type{position}")))
+        columns: dict[str, Any] = dict(zip(event_type.properties or (PRESENT,), rows.column(f"type{position}").flatten()))
+        columns.update({name: rows.column(name) for name in (self.time, self.sequence) if name is not None})
+        table = pa.table(columns)
+        return table if event_type.properties else table.drop_columns([PRESENT])
+
+
+def merge(
+    frames: Mapping[str, DataFrame], sources: Sources, time: Choice, sequence: Choice, microseconds: bool, number_rows: bool
+) -> DataFrame:
+    """One DataFrame of all rows. ``number_rows``: with ROW, which keeps the order that rows of one source have."""
+    parts = []
+    for position, (event_type, frame) in enumerate(zip(sources.types, frames.values())):
+        check_columns(event_type, frame)
+        columns = [_event(event_type, frame).alias(f"type{position}")]
+        if sources.timed:
+            columns.append(_engine_time(event_type.name, frame, _named(time, event_type.name, "time"), microseconds).alias(TIME))
+        if sources.sequenced:
+            name = _named(sequence, event_type.name, "sequence")
+            _require(event_type.name, frame, name)
+            columns.append(_column(name).alias(SEQUENCE))
+        if number_rows:
+            columns.append(F.monotonically_increasing_id().alias(ROW))
+        parts.append(frame.select(*columns))
+    return reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
+
+
+def check_frames(frames: Mapping[str, DataFrame], streaming: bool) -> None:
+    """EplRuntimeError where there is no source or one of the wrong sort; EplUnsupportedError for Spark Connect."""
+    if not frames:
+        raise EplRuntimeError("There is no source: give {event type name: DataFrame}")
+    for name, frame in frames.items():
+        if ".connect." in type(frame).__module__:
+            raise EplUnsupportedError(
+                f"Source '{name}': Spark Connect is not supported", hint="use a session of this process, e.g. runtime.spark.session()"
+            )
+        if frame.isStreaming and not streaming:
+            raise EplRuntimeError(
+                f"Source '{name}' is a streaming DataFrame", hint="transform takes batch DataFrames; start drives streams"
+            )
+        if streaming and not frame.isStreaming:
+            raise EplRuntimeError(f"Source '{name}' is no streaming DataFrame", hint="read it with spark.readStream, or use transform")
+
+
+def check_columns(event_type: EventType, frame: DataFrame) -> None:
+    """Every property has a column whose Spark type may hold its values; EplRuntimeError naming type and column otherwise."""
+    for name, prop in event_type.properties.items():
+        _require(event_type.name, frame, name)
+        data_type = frame.schema[name].dataType
+        if not may_hold(to_arrow_type(data_type), whole_type(prop)):
+            raise EplRuntimeError(
+                f"Event type '{event_type.name}': property '{name}' is declared {whole_type(prop)} "
+                f"and cannot hold a column of Spark type {data_type.simpleString()}",
+                hint="cast the column",
+            )
+
+
+def _require(type_name: str, frame: DataFrame, column: str) -> None:
+    if column not in frame.columns:
+        raise EplRuntimeError(f"Event type '{type_name}': the source has no column '{column}'", hint=f"it has {', '.join(frame.columns)}")
+
+
+def _named(choice: Choice, type_name: str, what: str) -> str:
+    if isinstance(choice, str):
+        return choice
+    if choice is None or type_name not in choice:
+        raise EplRuntimeError(f"Event type '{type_name}' has no {what} column", hint="name one for every source")
+    return choice[type_name]
+
+
+def _column(name: str) -> Column:
+    return F.col(f"`{name.replace('`', '``')}`")
+
+
+def _event(event_type: EventType, frame: DataFrame) -> Column:
+    """The properties as one struct, all of its fields nullable: Arrow refuses a null struct of fields that are not."""
+    if not event_type.properties:
+        return F.struct(F.lit(True).alias(PRESENT))
+    fields = [spark.StructField(name, _nullable(frame.schema[name].dataType), True) for name in event_type.properties]
+    return F.struct(*[_column(name).alias(name) for name in event_type.properties]).cast(spark.StructType(fields))
+
+
+def _nullable(data_type: spark.DataType) -> spark.DataType:
+    if isinstance(data_type, spark.StructType):
+        return spark.StructType([spark.StructField(f.name, _nullable(f.dataType), True) for f in data_type.fields])
+    if isinstance(data_type, spark.ArrayType):
+        return spark.ArrayType(_nullable(data_type.elementType), True)
+    if isinstance(data_type, spark.MapType):
+        return spark.MapType(_nullable(data_type.keyType), _nullable(data_type.valueType), True)
+    return data_type
+
+
+def _engine_time(type_name: str, frame: DataFrame, name: str, microseconds: bool) -> Column:
+    """The time column in engine units: integers as they are, timestamps since 1970, those without a zone as UTC."""
+    _require(type_name, frame, name)
+    data_type, column = frame.schema[name].dataType, _column(name)
+    if isinstance(data_type, (spark.IntegralType, spark.NullType)):
+        return column.cast("bigint")
+    if isinstance(data_type, spark.TimestampNTZType):
+        # Spark would read the wall clock in the session's zone; text with a zone is read as what it says.
+        column = F.concat(column.cast("string"), F.lit("Z")).cast("timestamp")
+    elif not isinstance(data_type, spark.TimestampType):
+        raise EplRuntimeError(
+            f"Event type '{type_name}': the time column '{name}' is of Spark type {data_type.simpleString()}",
+            hint="times are integers in engine time or timestamps",
+        )
+    return F.unix_micros(column) if microseconds else F.unix_millis(column)
