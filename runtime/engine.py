@@ -10,12 +10,12 @@ from epl.analysis.modules import analyse_module
 from epl.catalog import Catalog, Settings, Variable
 from epl.errors import EplDeploymentError, EplRuntimeError, EplUnsupportedError
 from epl.event_types import EventType
-from epl.value_types import EnumType
 from epl.functions.aggregations import AGGREGATIONS
 from epl.functions.builtins import builtin_functions
 from epl.functions.user import function_spec
 from epl.parse import parse_module
 from epl.plan.statements import CreateVariablePlan, Declared, ModulePlan, StatementPlan
+from epl.value_types import EnumType
 from runtime.build import build
 from runtime.context import StatementContext
 from runtime.core import Core, ErrorHandler, log_error

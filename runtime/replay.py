@@ -17,7 +17,7 @@ from runtime.engine import Runtime
 from runtime.rows import Rows
 from runtime.statement import Statement
 from runtime.trace_schema import TraceTypes, add_variant_streams, settings_of, types_of
-from runtime.trace_values import from_json, json_row, json_value
+from runtime.trace_values import from_json, from_text, json_row, json_value
 from windows.event import Event
 
 RESULTS = ("out", "rows", "exception", "refused", "code", "tiers")
@@ -70,10 +70,14 @@ class TracePlayer:
         )
         for event_type in self.types.event_types.values():
             runtime.register_type(event_type)
+        for name, enum in self.types.enums.items():
+            full = self.types.enum_names[name]
+            for known in {name, full, full.replace("$", ".")}:
+                runtime.register_enum(known, enum.constants)
         for variable in self.trace.get("config", {}).get("variables", ()):
-            value_type = self.types.value_type(variable["type"])
+            value_type = self.types.value_type(variable["type"]).boxed
             runtime.declare_variable(
-                variable["name"], value_type, from_json(variable.get("value"), value_type), constant=bool(variable.get("constant"))
+                variable["name"], value_type, from_text(variable.get("value"), value_type), constant=bool(variable.get("constant"))
             )
         return runtime
 

@@ -58,6 +58,7 @@ def _head(runtime: Runtime, table: TypeTable) -> dict[str, Any]:
         "variables": [[v.name, describe(v.type, {}), v.constant] for v in (c.variable for c in runtime._variables.values() if c.deployment is None)],
         "deployments": [[d.id, d.plan.text, list(d.parameters.items())] for d in runtime.deployments.values()],
         "counts": [runtime._deployment_count, runtime._statement_count],
+        "enums": [[name, list(constants)] for name, constants in runtime._enums.items()],
         "fingerprints": {f"{d.id}/{n}": s.plan.fingerprint for d in runtime.deployments.values() for n, s in enumerate(d)},
     }
 
@@ -91,6 +92,8 @@ def restore(cls: type[Runtime], blob: bytes, functions: dict[str, Callable[..., 
     runtime = cls(start_time=head["clock"], settings=Settings(**_settings(head["settings"])), on_error=on_error)
     for name, function in functions.items():
         runtime.register_function(name, function)
+    for name, constants in head["enums"]:
+        runtime.register_enum(name, constants)
     for event_type in read_types(head["types"]):
         runtime.register_type(event_type)
     for name, described, constant in head["variables"]:

@@ -66,6 +66,8 @@ class TraceTypes:
 
     event_types: dict[str, EventType]
     enums: dict[str, EnumType]
+    enum_names: dict[str, str] = attrs.field(factory=dict)
+    """Simple name → full class name."""
 
     def value_type(self, written: str) -> ValueType:
         """The type that a simple Java name stands for; unknown classes are opaque.
@@ -120,24 +122,26 @@ def split_parameters(text: str) -> list[str]:
 def types_of(schema: Mapping[str, Any]) -> TraceTypes:
     """All event types and enums of a trace's schema; types may name one another in any order, themselves included.
 
-    ``class`` entries (Java classes that the EPL names) become bean types too, so that schemas and properties can be made of them.
+    ``class`` entries (Java classes that the EPL names) become bean types under their full name, so that schemas and properties can be
+    made of them; they are open, for public fields are not listed.
     """
     found = TraceTypes({}, {})
     for name, entry in schema.items():
         if entry["kind"] == "enum":
             found.enums[name] = EnumType(name, tuple(entry["constants"]))
+            found.enum_names[name] = entry.get("class", name)
         elif entry["kind"] == "variant":
             found.event_types[name] = EventType(name, "variant", {}, any_type=not entry.get("variant_types"))
         else:
-            kind = "bean" if entry["kind"] == "class" else entry["kind"]
+            is_class = entry["kind"] == "class"
             found.event_types[name] = EventType(
-                name,
-                kind,
+                entry["class"] if is_class else name,
+                "bean" if is_class else entry["kind"],
                 {},
                 start_timestamp=entry.get("start_timestamp"),
                 end_timestamp=entry.get("end_timestamp"),
-                open=kind == "map",
-                is_bus=entry["kind"] != "class",
+                open=is_class or entry["kind"] == "map",
+                is_bus=not is_class,
             )
     for name, event_type in found.event_types.items():
         _complete(event_type, schema[name], found)

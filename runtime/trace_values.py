@@ -9,23 +9,20 @@ from decimal import Decimal
 from typing import Any
 
 from epl.java import float_text
-from epl.value_types import ArrayType, CollectionType, MapType, Scalar, ValueType
+from epl.value_types import INTEGRAL_KINDS, ArrayType, CollectionType, MapType, Scalar, ValueType
 from runtime.rows import Row
 from windows.event import Event
 
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 
-def json_row(event: Event | Row | Mapping[str, Any]) -> dict[str, Any]:
-    """An event or row as an object of its properties; undeclared ones come last."""
-    if isinstance(event, Row):
-        event = event.event
-    if not isinstance(event, Event):
-        return {str(k): json_value(v, None) for k, v in event.items()}
-    row = {name: json_value(event.get(name), prop.type) for name, prop in event.type.properties.items()}
-    for name, value in (event.extra or {}).items():
-        row[name] = json_value(value, None)
-    return row
+def json_row(row: Row) -> dict[str, Any]:
+    """A row as an object of its type's properties: undeclared ones are no columns."""
+    return _declared(row.event)
+
+
+def _declared(event: Event) -> dict[str, Any]:
+    return {name: json_value(event.get(name), prop.type) for name, prop in event.type.properties.items()}
 
 
 def json_value(value: Any, declared: ValueType | None) -> Any:
@@ -33,7 +30,8 @@ def json_value(value: Any, declared: ValueType | None) -> Any:
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, (Event, Row)):
-        return json_row(value)
+        event = value.event if isinstance(value, Row) else value
+        return _declared(event) | {name: json_value(v, None) for name, v in (event.extra or {}).items()}
     if isinstance(value, float):
         return _json_float(value, declared)
     if isinstance(value, int):
@@ -96,6 +94,17 @@ def _zone(value: datetime.datetime, kind: str) -> str:
     if value.tzinfo is datetime.timezone.utc:
         key = "UTC"
     return f"{offset}[{key}]" if key else offset
+
+
+def from_text(value: Any, declared: ValueType) -> Any:
+    """A preconfigured value: numbers and booleans may be given as text."""
+    if not isinstance(value, str) or not isinstance(declared, Scalar):
+        return value
+    if declared.kind in INTEGRAL_KINDS:
+        return int(value)
+    if declared.kind in ("float", "double"):
+        return float(value)
+    return value == "true" if declared.kind == "boolean" else value
 
 
 def from_json(value: Any, declared: ValueType | None) -> Any:

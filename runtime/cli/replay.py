@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import sys
 import time
 
@@ -28,6 +29,7 @@ def run(options: argparse.Namespace) -> int:
     jobs = [
         Job(source, options.out / name if options.out else None, options.restart, options.tier, options.limit) for source, name in files
     ]
+    logging.getLogger("epl").addHandler(logging.NullHandler())  # what statements throw stands in the traces
     started = time.monotonic()
     done: list[Outcome] = []
     try:
