@@ -1,7 +1,8 @@
 """Moments and their calendar fields, as date-time methods see them.
 
 A *moment* is a datetime: of long, Date in the engine's time zone, of Calendar and ZonedDateTime in their own, of LocalDateTime without one.
-long, Date and Calendar follow ``java.util.Calendar`` (US): months count from 0, weeks begin on Sunday, values beyond a field's range carry over.
+long, Date and Calendar follow ``java.util.Calendar`` (US): months count from 0, weeks begin on Sunday, values beyond a field's range carry
+over.
 LocalDateTime and ZonedDateTime follow java.time: months count from 1, weeks are aligned to January 1, values beyond the range are errors.
 """
 from __future__ import annotations
@@ -24,7 +25,8 @@ EPOCH = datetime.datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = datetime.timedelta(microseconds=1)
 KINDS = ("long", "Date", "Calendar", "LocalDateTime", "ZonedDateTime")
 FIELDS = {
-    "msec": "millisecond", "millisecond": "millisecond", "milliseconds": "millisecond", "sec": "second", "second": "second", "seconds": "second",
+    "msec": "millisecond", "millisecond": "millisecond", "milliseconds": "millisecond", "sec": "second", "second": "second",
+        "seconds": "second",
     "min": "minute", "minute": "minute", "minutes": "minute", "hour": "hour", "hours": "hour", "day": "day", "days": "day",
     "month": "month", "months": "month", "week": "week", "weeks": "week", "year": "year", "years": "year",
 }
@@ -93,7 +95,8 @@ def from_moment(kind: str, settings: TimeSettings) -> Callable[[Moment], Any]:
 
 
 def resolve(naive: datetime.datetime, zone: datetime.tzinfo | None, later: bool = False) -> Moment:
-    """A wall-clock time in a zone. In a gap it moves forward; of two times at an overlap the earlier, or the ``later``, as java.util.Calendar does."""
+    """A wall-clock time in a zone. In a gap it moves forward; of two times at an overlap the earlier, or the ``later``, as
+    java.util.Calendar does."""
     if zone is None or zone is UTC:
         return naive.replace(tzinfo=zone, fold=0)
     first = naive.replace(tzinfo=zone, fold=0)

@@ -1,6 +1,8 @@
-"""``cast(text, date, dateformat: 'yyyy-MM-dd')`` and its like: text to long, Date, Calendar, LocalDate, LocalTime, LocalDateTime, ZonedDateTime.
+"""``cast(text, date, dateformat: 'yyyy-MM-dd')`` and its like: text to long, Date, Calendar, LocalDate, LocalTime, LocalDateTime,
+ZonedDateTime.
 
-The format is a Java date pattern or ``iso``. Date, Calendar and long read as SimpleDateFormat does (lenient: fields carry over, what is left of the text is
+The format is a Java date pattern or ``iso``. Date, Calendar and long read as SimpleDateFormat does (lenient: fields carry over, what is
+left of the text is
 ignored); java.time reads as DateTimeFormatter does. What cannot be read is an error; null gives null.
 """
 from __future__ import annotations
@@ -125,7 +127,8 @@ def _iso_moment(zone: datetime.tzinfo, text: str) -> datetime.datetime:
 
 def _iso_reader(kind: str, zone: datetime.tzinfo) -> Callable[[str], Any]:
     readers: dict[str, Callable[[str], Any]] = {
-        "LocalDate": iso_local_date, "LocalTime": iso_local_time, "LocalDateTime": iso_local_date_time, "ZonedDateTime": iso_zoned_date_time,
+        "LocalDate": iso_local_date, "LocalTime": iso_local_time, "LocalDateTime": iso_local_date_time,
+            "ZonedDateTime": iso_zoned_date_time,
     }
     return readers.get(kind) or partial(_iso_moment, zone)
 
@@ -134,7 +137,8 @@ def _iso_reader(kind: str, zone: datetime.tzinfo) -> Callable[[str], Any]:
 
 
 def reader(kind: str, pattern: str, zone: datetime.tzinfo) -> Callable[[str], Any]:
-    """The function that reads texts of a pattern as dates of a kind (long and Date as aware moments); ValueError for a pattern that is none."""
+    """The function that reads texts of a pattern as dates of a kind (long and Date as aware moments); ValueError for a pattern that is
+    none."""
     if pattern.lower() == "iso":
         return _iso_reader(kind, zone)
     simple = kind in SIMPLE_KINDS
@@ -206,5 +210,6 @@ def add_casts(registry: FunctionRegistry, settings: TimeSettings) -> None:
     """``cast:Date(text, format)`` and so on; the names cannot be written in EPL, the analysis calls them for ``cast``."""
     for kind in TARGETS:
         registry.add_single_row(f"cast:{kind}", FunctionSpec(
-            key=f"cast:{kind}", bind=partial(_bind, kind), make=partial(_make, settings), signature=f"cast(text, {kind.lower()}, dateformat: pattern)",
+            key=f"cast:{kind}", bind=partial(_bind, kind), make=partial(_make, settings),
+                signature=f"cast(text, {kind.lower()}, dateformat: pattern)",
             summary=f"The {kind} that a text stands for by a Java date pattern or iso."))

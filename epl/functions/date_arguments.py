@@ -116,7 +116,8 @@ def relation(*thresholds: Sequence[str]) -> Footprints:
 _BOTH = ("maximum distance interval both start and end",)
 _BOTH_RANGE = ("minimum distance interval both start and end", *_BOTH)
 _DISTANCES = relation(_BOTH, _BOTH_RANGE)
-_ALL_DISTANCES = relation(_BOTH, _BOTH_RANGE, ("minimum distance start", "maximum distance start", "minimum distance end", "maximum distance end"))
+_ALL_DISTANCES = relation(_BOTH, _BOTH_RANGE, ("minimum distance start", "maximum distance start", "minimum distance end",
+    "maximum distance end"))
 _ORDER = relation(("interval start value",), ("interval start value", "interval finishes value"))
 _ENDS, _STARTS = relation(("maximum distance between end timestamps",)), relation(("maximum distance between start timestamps",))
 _MEETING = relation(("maximum distance between start and end timestamps",))
@@ -171,7 +172,8 @@ def field_of(name: str, constant: Any) -> str:
 
 
 class TimestampOfInterval(int):
-    """The changed start timestamp of an event with an end timestamp, as the methods behind it see it: a long that knows the interval's length."""
+    """The changed start timestamp of an event with an end timestamp, as the methods behind it see it: a long that knows the interval's
+    length."""
 
     length: int
 

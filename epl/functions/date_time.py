@@ -1,6 +1,7 @@
 """Date-time methods: ``timestamp.plus(1 month)``, ``date.get('hour')``, ``a.before(b, 10 seconds)``.
 
-Receivers are long (engine time), Date, Calendar, LocalDateTime, ZonedDateTime, and events whose type declares a start timestamp. Methods that change a time
+Receivers are long (engine time), Date, Calendar, LocalDateTime, ZonedDateTime, and events whose type declares a start timestamp. Methods
+that change a time
 keep its type; on an event they give its changed start timestamp. Null receivers and arguments give null.
 """
 from __future__ import annotations
@@ -12,9 +13,19 @@ from typing import Any
 import attrs
 
 from epl.errors import EplUnsupportedError
-from epl.functions import calendars, date_arguments as given
+from epl.functions import calendars
+from epl.functions import date_arguments as given
 from epl.functions.calendars import Moment, TimeSettings
-from epl.functions.date_arguments import CARRIERS, Footprints, TimeSource, check_arguments, field_of, property_reader, time_source, with_length
+from epl.functions.date_arguments import (
+    CARRIERS,
+    Footprints,
+    TimeSource,
+    check_arguments,
+    field_of,
+    property_reader,
+    time_source,
+    with_length,
+)
 from epl.functions.formats import default_simple_format, formatter, iso_date_time
 from epl.functions.java_values import JavaException
 from epl.functions.registry import NOT_CONSTANT, Bound, FunctionRegistry, FunctionSpec
@@ -28,7 +39,8 @@ DAY_OF_WEEK = EnumType("DayOfWeek", ("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY
 
 @attrs.frozen
 class _Method:
-    """``typing``: result type by the time's kind. ``make(settings, source, field, …)``: the callable; ``field`` is there where ``on_field``."""
+    """``typing``: result type by the time's kind. ``make(settings, source, field, …)``: the callable; ``field`` is there where
+    ``on_field``."""
 
     name: str
     footprints: Footprints
@@ -368,7 +380,8 @@ def _readers() -> list[_Method]:
         _Method("getDayOfWeek", given.NOTHING, _week_day_type, _reading(_day_of_week), "1 (Sunday) to 7; of java.time the DayOfWeek."),
         _Method("getDayOfYear", given.NOTHING, integer, _derived(lambda m: m.timetuple().tm_yday), "The day of the year, from 1."),
         _Method("getEra", given.NOTHING, integer, _derived(lambda _: 1), "The era: 1 after Christ."),
-        _Method("format", given.FORMAT, _always(STRING), _reading(_format), "The time as text, by a Java date pattern.", check=_check_format),
+        _Method("format", given.FORMAT, _always(STRING), _reading(_format), "The time as text, by a Java date pattern.",
+            check=_check_format),
         _Method("toDate", given.NOTHING, _always(DATE), _reading(_to_date), "The time as Date."),
         _Method("toCalendar", given.NOTHING, _always(CALENDAR), _reading(_to_calendar), "The time as Calendar."),
         _Method("toMillisec", given.NOTHING, _always(BOXED_LONG), _reading(_to_milliseconds), "The time as long, in engine time units."),
@@ -381,13 +394,18 @@ def _changers() -> list[_Method]:
         _Method("set", given.SET, _same, _changing(_set_field_of_two), "The time with a field set.", on_field=True),
         _Method("withDate", given.DATE, _same, _changing(_with_fields(date)), "The time with year, month and day set; nulls leave theirs."),
         _Method("withTime", given.TIME, _same, _changing(_with_fields(time)), "The time with hour, minute, second and millisecond set."),
-        _Method("withMax", given.ON_FIELD, _same, _changing(_field_only(_with_extreme(True))), "The time with a field at its maximum.", on_field=True,
+        _Method("withMax", given.ON_FIELD, _same, _changing(_field_only(_with_extreme(True))), "The time with a field at its maximum.",
+            on_field=True,
                 check=partial(_check_extreme, True)),
-        _Method("withMin", given.ON_FIELD, _same, _changing(_field_only(_with_extreme(False))), "The time with a field at its minimum.", on_field=True,
+        _Method("withMin", given.ON_FIELD, _same, _changing(_field_only(_with_extreme(False))), "The time with a field at its minimum.",
+            on_field=True,
                 check=partial(_check_extreme, False)),
-        _Method("roundCeiling", given.ON_FIELD, _same, _changing(_field_only(_rounding(calendars.ceiling))), "The next boundary of a field.", on_field=True),
-        _Method("roundFloor", given.ON_FIELD, _same, _changing(_field_only(_rounding(calendars.floor))), "The last boundary of a field.", on_field=True),
-        _Method("roundHalf", given.ON_FIELD, _same, _changing(_field_only(_rounding(calendars.half))), "The nearer boundary of a field.", on_field=True,
+        _Method("roundCeiling", given.ON_FIELD, _same, _changing(_field_only(_rounding(calendars.ceiling))),
+            "The next boundary of a field.", on_field=True),
+        _Method("roundFloor", given.ON_FIELD, _same, _changing(_field_only(_rounding(calendars.floor))), "The last boundary of a field.",
+            on_field=True),
+        _Method("roundHalf", given.ON_FIELD, _same, _changing(_field_only(_rounding(calendars.half))), "The nearer boundary of a field.",
+            on_field=True,
                 check=_check_half),
         _Method("plus", given.SHIFT, _same, _changing(_shift(1)), "The time later by milliseconds or a time period."),
         _Method("minus", given.SHIFT, _same, _changing(_shift(-1)), "The time earlier by milliseconds or a time period."),

@@ -1,6 +1,7 @@
 """Enumeration methods: ``collection.where(x => …)`` over events and values.
 
-Rules that Esper has and one may not expect: a predicate that gives null passes (anyOf and allOf ask for true); ``selectFrom`` leaves null results out;
+Rules that Esper has and one may not expect: a predicate that gives null passes (anyOf and allOf ask for true); ``selectFrom`` leaves null
+results out;
 sums, averages, min and max skip nulls and are null where nothing is left; ties go to the element that came first.
 """
 from __future__ import annotations
@@ -15,8 +16,22 @@ from epl.functions import enumeration_evaluation as run
 from epl.functions.footprints import AGGREGATE, NOTHING, Footprint, lambdas, mismatch, plain, shapes
 from epl.functions.registry import FIRST_ARGUMENT, Bound, EnumerationSpec, FunctionRegistry
 from epl.value_types import (
-    BIG_DECIMAL, BIG_INTEGER, BOXED_BOOLEAN, BOXED_INT, DOUBLE, LONG, OBJECT, ArrayType, CollectionType, EventOf, MapType, Scalar,
-    ValueType, is_boolean, is_null, is_numeric,
+    BIG_DECIMAL,
+    BIG_INTEGER,
+    BOXED_BOOLEAN,
+    BOXED_INT,
+    DOUBLE,
+    LONG,
+    OBJECT,
+    ArrayType,
+    CollectionType,
+    EventOf,
+    MapType,
+    Scalar,
+    ValueType,
+    is_boolean,
+    is_null,
+    is_numeric,
 )
 
 PREDICATE, SELECTOR = lambdas("predicate"), lambdas("value-selector")
@@ -45,7 +60,8 @@ class _Method:
     def spec(self) -> EnumerationSpec:
         return EnumerationSpec(
             name=self.name, arguments=self.arguments, bind=self.bind, make=self.make, summary=self.summary,
-            signature=" | ".join(_written_form(self.name, f) for f in self.footprints), mismatch=partial(mismatch, self.name, self.footprints),
+            signature=" | ".join(_written_form(self.name, f) for f in self.footprints),
+                mismatch=partial(mismatch, self.name, self.footprints),
         )
 
     def arguments(self, element: ValueType, count: int) -> Sequence[Any]:
@@ -135,7 +151,8 @@ def _number(name: str, element: ValueType, arguments: Sequence[ValueType]) -> Sc
 
 def _sum_type(name: str, element: ValueType, arguments: Sequence[ValueType]) -> ValueType:
     kind = _number(name, element, arguments).kind
-    return {"BigDecimal": BIG_DECIMAL, "BigInteger": BIG_INTEGER, "long": LONG.boxed, "byte": BOXED_INT, "short": BOXED_INT, "int": BOXED_INT}.get(
+    return {"BigDecimal": BIG_DECIMAL, "BigInteger": BIG_INTEGER, "long": LONG.boxed, "byte": BOXED_INT, "short": BOXED_INT,
+        "int": BOXED_INT}.get(
         kind, DOUBLE.boxed)
 
 
@@ -253,9 +270,12 @@ def _selecting() -> list[_Method]:
         _Method("where", PREDICATE, _filtered, run.where, "The elements for which the predicate is not false."),
         _Method("anyOf", PREDICATE, _tested, run.any_of, "Whether the predicate is true for an element; false of an empty collection."),
         _Method("allOf", PREDICATE, _tested, run.all_of, "Whether the predicate is true for every element; true of an empty collection."),
-        _Method("countOf", (*NOTHING, *PREDICATE), _counted, run.count_of, "The number of elements, or of those for which the predicate is not false."),
-        _Method("firstOf", (*NOTHING, *PREDICATE), _one_filtered, run.first_of, "The first element, or the first for which the predicate is not false."),
-        _Method("lastOf", (*NOTHING, *PREDICATE), _one_filtered, run.last_of, "The last element, or the last for which the predicate is not false."),
+        _Method("countOf", (*NOTHING, *PREDICATE), _counted, run.count_of,
+            "The number of elements, or of those for which the predicate is not false."),
+        _Method("firstOf", (*NOTHING, *PREDICATE), _one_filtered, run.first_of,
+            "The first element, or the first for which the predicate is not false."),
+        _Method("lastOf", (*NOTHING, *PREDICATE), _one_filtered, run.last_of,
+            "The last element, or the last for which the predicate is not false."),
         _Method("take", plain("count"), _taken, run.take, "The first n elements."),
         _Method("takeLast", plain("count"), _taken, run.take_last, "The last n elements."),
         _Method("takeWhile", PREDICATE, _filtered, run.take_while, "The elements before the first for which the predicate is false."),
@@ -267,10 +287,12 @@ def _selecting() -> list[_Method]:
 def _numeric(math_context: tuple[int, str] | None) -> list[_Method]:
     forms = (*NOTHING, *SELECTOR)
     return [
-        _Method("sumOf", forms, _sum_type, run.sum_of, "The sum of what is not null: int, long, double, BigInteger or BigDecimal.", False, _sum_kind),
+        _Method("sumOf", forms, _sum_type, run.sum_of, "The sum of what is not null: int, long, double, BigInteger or BigDecimal.", False,
+            _sum_kind),
         _Method("average", forms, _average_type, run.average, "The average of what is not null: double or BigDecimal.", False,
                 partial(_average_kind, math_context)),
-        _Method("aggregate", AGGREGATE, _aggregate_type, run.aggregate, "The state after all elements: it begins with the first argument and the lambda gives the next."),
+        _Method("aggregate", AGGREGATE, _aggregate_type, run.aggregate,
+            "The state after all elements: it begins with the first argument and the lambda gives the next."),
     ]
 
 
@@ -281,8 +303,10 @@ def _comparing() -> list[_Method]:
         _Method("max", forms, _compared, run.maximum, "The largest value that is not null.", False),
         _Method("minBy", SELECTOR, _element_by, run.min_by, "The first element with the smallest value."),
         _Method("maxBy", SELECTOR, _element_by, run.max_by, "The first element with the largest value."),
-        _Method("orderBy", forms, _ordered, run.order_by, "The elements by ascending value, equal ones in their order; nulls first.", False),
-        _Method("orderByDesc", forms, _ordered, run.order_by_descending, "The elements by descending value, equal ones in their order; nulls last.", False),
+        _Method("orderBy", forms, _ordered, run.order_by, "The elements by ascending value, equal ones in their order; nulls first.",
+            False),
+        _Method("orderByDesc", forms, _ordered, run.order_by_descending,
+            "The elements by descending value, equal ones in their order; nulls last.", False),
         _Method("mostFrequent", forms, _selected, run.most_frequent, "The value that occurs most often; the first of several.", False),
         _Method("leastFrequent", forms, _selected, run.least_frequent, "The value that occurs least often; the first of several.", False),
     ]
@@ -294,7 +318,8 @@ def _combining() -> list[_Method]:
         _Method("except", other, _set_type, run.except_, "The elements that are not in the other collection."),
         _Method("intersect", other, _set_type, run.intersect, "The elements that are in the other collection too."),
         _Method("union", other, _set_type, run.union, "The elements and those of the other collection behind them."),
-        _Method("sequenceEqual", plain("sequence"), _sequence_type, run.sequence_equal, "Whether the other collection has equal values in the same order."),
+        _Method("sequenceEqual", plain("sequence"), _sequence_type, run.sequence_equal,
+            "Whether the other collection has equal values in the same order."),
         _Method("reverse", NOTHING, _same, run.reverse, "The elements from the last to the first."),
     ]
 
@@ -306,7 +331,8 @@ def _mapping() -> list[_Method]:
         _Method("arrayOf", (*NOTHING, *SELECTOR), _array_type, run.array_of, "The values, or the lambda's results, as an array.", False),
         _Method("distinctOf", (*NOTHING, *SELECTOR), _distinct_type, run.distinct_of, "The first element of each value.", False),
         _Method("groupBy", groups, _group_type, run.group_by, "A map from each key to its elements, or to the second lambda's results."),
-        _Method("toMap", lambdas("key-selector", "value-selector"), _map_type, run.to_map, "A map from keys to values; the last of equal keys wins."),
+        _Method("toMap", lambdas("key-selector", "value-selector"), _map_type, run.to_map,
+            "A map from keys to values; the last of equal keys wins."),
     ]
 
 

@@ -1,6 +1,7 @@
 """What enumeration methods do with evaluated collections.
 
-Each function takes ``counts``, the number of parameters that each lambda argument was written with, and gives a callable over (elements or None, arguments…).
+Each function takes ``counts``, the number of parameters that each lambda argument was written with, and gives a callable over (elements or
+None, arguments…).
 """
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from typing import Any
 
 from epl.errors import EplRuntimeError
 from epl.functions.java_values import equality_key, map_key
-from epl.java import decimal_add, decimal_divide, math_context as context_of, to_double, wrap_int, wrap_long
+from epl.java import decimal_add, decimal_divide, to_double, wrap_int, wrap_long
+from epl.java import math_context as context_of
 
 Counts = tuple[int, ...]
 Items = list[Any]
@@ -165,7 +167,8 @@ def aggregate(counts: Counts) -> Call:
             return None
         size = len(items)
         for index, item in enumerate(items):
-            state = body(state, item, index, size) if parameters == 4 else body(state, item, index) if parameters == 3 else body(state, item)
+            state = body(state, item, index, size) if parameters == 4 else body(state, item, index) if parameters == 3 else body(state,
+                item)
         return state
 
     return call

@@ -11,14 +11,16 @@ from epl.errors import EplUnsupportedError
 MONTHS = tuple(calendar.month_name)[1:]
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 SHORT_MONTHS, SHORT_DAYS = tuple(m[:3] for m in MONTHS), tuple(d[:3] for d in DAYS)
-ZONE_NAMES = {"PST": -8, "PDT": -7, "MST": -7, "MDT": -6, "CST": -6, "CDT": -5, "EST": -5, "EDT": -4, "CET": 1, "CEST": 2, "BST": 1, "EET": 2, "EEST": 3}
+ZONE_NAMES = {"PST": -8, "PDT": -7, "MST": -7, "MDT": -6, "CST": -6, "CDT": -5, "EST": -5, "EDT": -4, "CET": 1, "CEST": 2, "BST": 1,
+    "EET": 2, "EEST": 3}
 
 Printer = Callable[[Any], str]
 PrinterOfWidth = Callable[[int], Printer]
 
 
 _LONG_ZONES = {
-    "UTC": "Coordinated Universal Time", "GMT": "Greenwich Mean Time", "CET": "Central European Standard Time", "CEST": "Central European Summer Time",
+    "UTC": "Coordinated Universal Time", "GMT": "Greenwich Mean Time", "CET": "Central European Standard Time",
+        "CEST": "Central European Summer Time",
     "EST": "Eastern Standard Time", "EDT": "Eastern Daylight Time", "PST": "Pacific Standard Time", "PDT": "Pacific Daylight Time",
 }
 
@@ -167,10 +169,12 @@ def _day_millis(value: Any) -> int:
 
 
 FORMATTER: Mapping[str, PrinterOfWidth] = {
-    **_COMMON, "u": _year(lambda v: v.year), "M": _name(_month, MONTHS, SHORT_MONTHS, 3, True), "L": _name(_month, MONTHS, SHORT_MONTHS, 3, True),
+    **_COMMON, "u": _year(lambda v: v.year), "M": _name(_month, MONTHS, SHORT_MONTHS, 3, True),
+        "L": _name(_month, MONTHS, SHORT_MONTHS, 3, True),
     "E": _name(_weekday, DAYS, SHORT_DAYS, 0, True), "S": _fraction, "x": _iso_offset(""), "Q": _quarter, "q": _quarter, "V": _zone_id,
     "F": _padded(lambda v: (v.day - 1) % 7 + 1), "A": _padded(_day_millis), "n": _padded(lambda v: v.microsecond * 1000),
-    "N": _padded(lambda v: _day_millis(v) * 1_000_000 + v.microsecond % 1000 * 1000), "v": _zone_name, "O": _rfc_offset, "B": lambda _w: _half,
+    "N": _padded(lambda v: _day_millis(v) * 1_000_000 + v.microsecond % 1000 * 1000), "v": _zone_name, "O": _rfc_offset,
+        "B": lambda _w: _half,
     "e": _name(lambda v: v.isoweekday() % 7, ("Sunday", *DAYS[:6]), ("Sun", *SHORT_DAYS[:6]), 3, True),
     "c": _name(lambda v: v.isoweekday() % 7, ("Sunday", *DAYS[:6]), ("Sun", *SHORT_DAYS[:6]), 3, True),
 }
@@ -185,7 +189,7 @@ _NUMBERS = {
 
 
 def is_number(letter: str, width: int, simple: bool) -> bool:
-    return letter in "yuYDdHkKhmsSwWFn" and not (simple and letter == "u") or (letter in "ML" and width < 3)
+    return (letter in "yuYDdHkKhmsSwWFn" and not (simple and letter == "u")) or (letter in "ML" and width < 3)
 
 
 def reader(letter: str, width: int, simple: bool, adjacent: bool) -> Reader | None:
@@ -233,7 +237,8 @@ def _year_reader(width: int, simple: bool, adjacent: bool) -> Reader:
 
 
 def _near(year: int) -> int:
-    """SimpleDateFormat's two digits: within 80 years before and 20 after now; the century is that of 2000 below 45, held constant so that runs repeat."""
+    """SimpleDateFormat's two digits: within 80 years before and 20 after now; the century is that of 2000 below 45, held constant so that
+    runs repeat."""
     return 2000 + year if year < 45 else 1900 + year
 
 
@@ -248,7 +253,7 @@ def _zone_reader(letter: str, simple: bool) -> Reader | None:
     if letter == "X":
         return f"Z|{offset}", "zone", str
     if letter in "xZ":
-        return f"Z|{offset}" if not simple else rf"(?:GMT)?[+-]\d{{1,2}}:?\d{{2}}|[A-Za-z][A-Za-z/_]*", "zone", str
+        return f"Z|{offset}" if not simple else r"(?:GMT)?[+-]\d{1,2}:?\d{2}|[A-Za-z][A-Za-z/_]*", "zone", str
     if letter in "zVvO":
         return rf"(?:GMT|UTC)?{offset}|[A-Za-z][A-Za-z/_]*(?: [A-Z][a-z]+)*", "zone", str
     return None

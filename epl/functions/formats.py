@@ -1,4 +1,5 @@
-"""Java's date patterns, both ways: ``SimpleDateFormat`` (lenient, for Date, Calendar, long) and ``DateTimeFormatter`` (smart, for java.time).
+"""Java's date patterns, both ways: ``SimpleDateFormat`` (lenient, for Date, Calendar, long) and ``DateTimeFormatter`` (smart, for
+java.time).
 
 A pattern becomes a tuple of fields and literals once; formatting and parsing walk it. Texts are English.
 """
@@ -121,7 +122,8 @@ def iso_date_time(value: datetime.datetime) -> str:
 def parser(pattern: str, simple: bool) -> Callable[[str], dict[str, Any]]:
     """The function that reads a text's fields: year, month, day, hour, … zone; ValueError where the text does not fit.
 
-    SimpleDateFormat takes numbers of any length (unless digits follow at once) and ignores what is left; DateTimeFormatter takes what it would print.
+    SimpleDateFormat takes numbers of any length (unless digits follow at once) and ignores what is left; DateTimeFormatter takes what it
+    would print.
     """
     expression, readers = _expression(tokens(pattern, simple), simple)
     compiled = re.compile(expression, re.IGNORECASE if simple else 0)

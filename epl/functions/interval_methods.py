@@ -111,4 +111,5 @@ def add_intervals(registry: FunctionRegistry, settings: TimeSettings) -> None:
     for name, summary in SUMMARIES.items():
         forms = " | ".join(f"time.{name}({', '.join(r.provides for r in f)})" for f in RELATION_FOOTPRINTS[name])
         add_any_case(registry, name, FunctionSpec(
-            key=f"dt.{name}", bind=partial(_bind, name), make=partial(_make, name, settings), signature=forms, summary=f"Whether: {summary.lower()}"))
+            key=f"dt.{name}", bind=partial(_bind, name), make=partial(_make, name, settings), signature=forms,
+                summary=f"Whether: {summary.lower()}"))

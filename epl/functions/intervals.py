@@ -96,6 +96,7 @@ def started_by(start: int, end: int, other_start: int, other_end: int, limits: t
 
 
 RELATIONS: dict[str, Relation] = {
-    "before": before, "after": after, "coincides": coincides, "during": during, "includes": includes, "finishes": finishes, "finishedBy": finished_by,
+    "before": before, "after": after, "coincides": coincides, "during": during, "includes": includes, "finishes": finishes,
+        "finishedBy": finished_by,
     "meets": meets, "metBy": met_by, "overlaps": overlaps, "overlappedBy": overlapped_by, "starts": starts, "startedBy": started_by,
 }

@@ -10,8 +10,19 @@ from epl.functions.java_numbers import compare, parse_whole, radix_text
 from epl.functions.java_values import big_integer_hash, decimal_hash, throw
 from epl.functions.overloads import Overload, add_constants, add_methods, add_statics, kind_is, overload
 from epl.functions.registry import FunctionRegistry
-from epl.java import EXACT, ROUNDINGS, decimal_add, decimal_divide, decimal_multiply, decimal_of, decimal_remainder, decimal_subtract, scale_of
-from epl.java import decimal_text, parse_decimal
+from epl.java import (
+    EXACT,
+    ROUNDINGS,
+    decimal_add,
+    decimal_divide,
+    decimal_multiply,
+    decimal_of,
+    decimal_remainder,
+    decimal_subtract,
+    decimal_text,
+    parse_decimal,
+    scale_of,
+)
 from epl.value_types import BIG_DECIMAL, INT, EnumType
 
 ROUNDING_MODE = EnumType("RoundingMode", (*ROUNDINGS, "UNNECESSARY"))

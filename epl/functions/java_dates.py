@@ -123,7 +123,8 @@ def _moving(steps: Mapping[str, tuple[Callable[[int, Any, int], Any], int]]) -> 
     for name, (function, factor) in steps.items():
         for verb, sign in (("plus", 1), ("minus", -1)):
             call = partial(function, factor * sign)
-            made[verb + name] = (f"{'Later' if sign > 0 else 'Earlier'} by {name.lower()}.", [overload("long", lambda receiver, *_: receiver, call)])
+            made[verb + name] = (f"{'Later' if sign > 0 else 'Earlier'} by {name.lower()}.",
+                [overload("long", lambda receiver, *_: receiver, call)])
     return made
 
 
@@ -150,7 +151,8 @@ _STATICS: dict[str, Table] = {
     "LocalDateTime": {
         "parse": ("Date and time that an ISO text stands for.", [overload("String", LOCAL_DATE_TIME, iso_local_date_time)]),
         "of": ("A date and time.", [
-            overload("int, int, int, int, int", LOCAL_DATE_TIME, _date_time), overload("int, int, int, int, int, int", LOCAL_DATE_TIME, _date_time)]),
+            overload("int, int, int, int, int", LOCAL_DATE_TIME, _date_time),
+                overload("int, int, int, int, int, int", LOCAL_DATE_TIME, _date_time)]),
     },
     "LocalTime": {
         "parse": ("The time of day that an ISO text stands for.", [overload("String", LOCAL_TIME, iso_local_time)]),
@@ -166,7 +168,8 @@ def _client_date_time(zone: datetime.tzinfo) -> Table:
     return {
         "toCalendar": ("The Calendar that a text stands for by a pattern.", [overload(both, CALENDAR, parse_moment("Calendar", zone))]),
         "toDate": ("The Date that a text stands for by a pattern.", [overload(both, DATE, parse_moment("Date", zone))]),
-        "toMillisec": ("The milliseconds since 1970 that a text stands for by a pattern.", [overload(both, "long", parse_moment("long", zone))]),
+        "toMillisec": ("The milliseconds since 1970 that a text stands for by a pattern.",
+            [overload(both, "long", parse_moment("long", zone))]),
     }
 
 

@@ -23,7 +23,8 @@ def _by_kind(call_of: Callable[[str], Callable[..., Any]], arity: int = 1) -> li
 def _same_kind(call: Callable[..., Any], arity: int, floating: Callable[..., Any] | None = None) -> list[Overload]:
     """int, long, float, double overloads, each with its own type as the result."""
     return [
-        overload(", ".join([k] * arity), k, floating or call if k in ("float", "double") else call) for k in ("int", "long", "float", "double")
+        overload(", ".join([k] * arity), k, floating or call if k in ("float", "double") else call) for k in ("int", "long", "float",
+            "double")
     ]
 
 
@@ -190,7 +191,8 @@ def _methods() -> dict[str, tuple[str, list[Overload]]]:
 def _trigonometry() -> dict[str, tuple[str, list[Overload]]]:
     names = ("sin", "cos", "tan", "asin", "acos", "atan", "cosh", "tanh")
     plain = {n: (f"The {n} function, in radians.", _doubles(_guarded(getattr(math, n)))) for n in names}
-    return {**plain, "sinh": ("The sinh function.", _doubles(_hyperbolic_sine)), "atan2": ("The angle of the point (x, y) given as (y, x).", _doubles(math.atan2, 2))}
+    return {**plain, "sinh": ("The sinh function.", _doubles(_hyperbolic_sine)),
+        "atan2": ("The angle of the point (x, y) given as (y, x).", _doubles(math.atan2, 2))}
 
 
 def _integers() -> dict[str, tuple[str, list[Overload]]]:
@@ -204,7 +206,8 @@ def _integers() -> dict[str, tuple[str, list[Overload]]]:
         "toIntExact": ("The same number as int; null if it does not fit.", [overload("long", "int", _exact(lambda a: a, "int"))]),
         "floorDiv": ("The quotient rounded down.", _by_kind(_floor_division, 2)),
         "floorMod": ("The remainder with the divisor's sign.", [
-            overload("int, int", "int", _floor_modulo), overload("long, int", "int", _floor_modulo), overload("long, long", "long", _floor_modulo)]),
+            overload("int, int", "int", _floor_modulo), overload("long, int", "int", _floor_modulo),
+                overload("long, long", "long", _floor_modulo)]),
     }
 
 

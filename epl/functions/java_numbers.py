@@ -40,7 +40,8 @@ def parse_whole(text: str, kind: str, radix: int = 10) -> int:
 
 
 def parse_floating(text: str, kind: str = "double") -> float:
-    """``Double.parseDouble`` / ``Float.parseFloat``: blanks around it are taken off; ``1d``, ``.5f``, ``0x1p3``, NaN, Infinity are numbers."""
+    """``Double.parseDouble`` / ``Float.parseFloat``: blanks around it are taken off; ``1d``, ``.5f``, ``0x1p3``, NaN, Infinity are
+    numbers."""
     stripped = text.strip(JAVA_SPACE)
     if _HEX_FLOAT.fullmatch(stripped):
         value = float.fromhex(stripped.rstrip("fFdD"))
@@ -96,7 +97,8 @@ def _whole_number_class(kind: str) -> Table:
             *(Overload(o.parameters, o.result, o.call) for o in parsers), overload(kind, kind, lambda v: v)]),
         "toString": ("The number as text, in a radix where one is given.", [
             overload(kind, "String", str), *([overload(f"{kind}, int", "String", radix_text)] if bits >= 32 else [])]),
-        "compare": ("Negative, 0 or positive, as the first number is less, equal or greater.", [overload(f"{kind}, {kind}", "int", difference)]),
+        "compare": ("Negative, 0 or positive, as the first number is less, equal or greater.",
+            [overload(f"{kind}, {kind}", "int", difference)]),
         "hashCode": ("The hash code.", [overload(kind, "int", long_hash if bits == 64 else lambda v: v)]),
         **(_wide_class(kind, bits) if bits >= 32 else {}),
     }
@@ -115,7 +117,8 @@ def _wide_class(kind: str, bits: int) -> Table:
         "highestOneBit": ("The highest one-bit alone.", [
             overload(kind, kind, lambda v: wrap(1 << (v & mask).bit_length() - 1, kind) if v else 0)]),
         "lowestOneBit": ("The lowest one-bit alone.", [overload(kind, kind, lambda v: wrap(v & -v, kind))]),
-        "numberOfLeadingZeros": ("The number of zero bits above the highest one.", [overload(kind, "int", lambda v: bits - (v & mask).bit_length())]),
+        "numberOfLeadingZeros": ("The number of zero bits above the highest one.",
+            [overload(kind, "int", lambda v: bits - (v & mask).bit_length())]),
         "numberOfTrailingZeros": ("The number of zero bits below the lowest one.", [
             overload(kind, "int", lambda v: (v & -v).bit_length() - 1 if v else bits)]),
         "toHexString": ("Unsigned, to base 16.", [overload(kind, "String", lambda v: f"{v & mask:x}")]),
@@ -136,8 +139,10 @@ def _floating_class(kind: str) -> Table:
         "isInfinite": ("Whether it is an infinity.", [overload(kind, "boolean", math.isinf)]),
         "isFinite": ("Whether it is neither NaN nor an infinity.", [overload(kind, "boolean", math.isfinite)]),
         "max": ("The larger number.", [overload(f"{kind}, {kind}", kind, lambda a, b: a if compare_floating(a, b) > 0 or a != a else b)]),
-        "min": ("The smaller number.", [overload(f"{kind}, {kind}", kind, lambda a, b: b if b != b or compare_floating(a, b) > 0 and a == a else a)]),
-        "sum": ("The sum.", [overload(f"{kind}, {kind}", kind, (lambda a, b: a + b) if kind == "double" else (lambda a, b: to_float(a + b)))]),
+        "min": ("The smaller number.", [overload(f"{kind}, {kind}", kind, lambda a,
+            b: b if b != b or (compare_floating(a, b) > 0 and a == a) else a)]),
+        "sum": ("The sum.", [overload(f"{kind}, {kind}", kind,
+            (lambda a, b: a + b) if kind == "double" else (lambda a, b: to_float(a + b)))]),
         "hashCode": ("The hash code.", [overload(kind, "int", double_hash if kind == "double" else float_hash)]),
     }
 
@@ -146,7 +151,8 @@ _BOOLEAN: Table = {
     "parseBoolean": ("Whether the text is true, in any case; null is false.", [
         overload("String", "boolean", lambda t: t is not None and t.lower() == "true", nulls=True)]),
     "valueOf": ("The Boolean of a text or boolean.", [
-        overload("String", "Boolean", lambda t: t is not None and t.lower() == "true", nulls=True), overload("boolean", "Boolean", lambda v: v)]),
+        overload("String", "Boolean", lambda t: t is not None and t.lower() == "true", nulls=True),
+            overload("boolean", "Boolean", lambda v: v)]),
     "toString": ("true or false.", [overload("boolean", "String", lambda v: "true" if v else "false")]),
     "compare": ("-1, 0 or 1: false is less than true.", [overload("boolean, boolean", "int", compare)]),
     "logicalAnd": ("Both.", [overload("boolean, boolean", "boolean", lambda a, b: a and b)]),
@@ -178,7 +184,8 @@ _CHARACTER: Table = {
     "isAlphabetic": ("Whether it is alphabetic.", [overload("int", "boolean", lambda c: chr(c).isalpha())]),
     "isUpperCase": ("Whether it is an upper-case letter.", _one(str.isupper)),
     "isLowerCase": ("Whether it is a lower-case letter.", _one(str.islower)),
-    "isWhitespace": ("Whether it is white space (no-break spaces are not).", _one(lambda c: c.isspace() and c not in "\x85\xa0\u2007\u202f")),
+    "isWhitespace": ("Whether it is white space (no-break spaces are not).",
+        _one(lambda c: c.isspace() and c not in "\x85\xa0\u2007\u202f")),
     "isSpaceChar": ("Whether it is a Unicode space.", _one(lambda c: unicodedata.category(c)[0] == "Z")),
     "toUpperCase": ("The upper-case character.", _one(lambda c: _single(c.upper(), c), "char")),
     "toLowerCase": ("The lower-case character.", _one(lambda c: _single(c.lower(), c), "char")),
@@ -192,7 +199,8 @@ _CHARACTER: Table = {
 
 def _add_constants(registry: FunctionRegistry) -> None:
     for kind, bits in BITS.items():
-        ends = {"MAX_VALUE": (kind, (1 << bits - 1) - 1), "MIN_VALUE": (kind, -(1 << bits - 1)), "SIZE": ("int", bits), "BYTES": ("int", bits // 8)}
+        ends = {"MAX_VALUE": (kind, (1 << bits - 1) - 1), "MIN_VALUE": (kind, -(1 << bits - 1)), "SIZE": ("int", bits),
+            "BYTES": ("int", bits // 8)}
         add_constants(registry, "java.lang", CLASS_OF[kind], ends)
     for kind, largest, smallest, normal in (("double", 1.7976931348623157e308, 5e-324, 2.2250738585072014e-308),
                                             ("float", to_float(3.4028235e38), to_float(1.4e-45), to_float(1.17549435e-38))):

@@ -1,4 +1,5 @@
-"""Methods that all values have, and those of numbers, booleans, characters, collections, maps and arrays; ``Objects``, ``Collections``, ``Arrays``."""
+"""Methods that all values have, and those of numbers, booleans, characters, collections, maps and arrays; ``Objects``, ``Collections``,
+``Arrays``."""
 from __future__ import annotations
 
 import math
@@ -7,7 +8,17 @@ from functools import partial
 from typing import Any
 
 from epl.functions.java_numbers import CLASS_OF, compare, compare_floating
-from epl.functions.java_values import equality_key, hash_function, java_equals, java_hash, java_text, list_hash, map_key, text_function, throw
+from epl.functions.java_values import (
+    equality_key,
+    hash_function,
+    java_equals,
+    java_hash,
+    java_text,
+    list_hash,
+    map_key,
+    text_function,
+    throw,
+)
 from epl.functions.overloads import ANY_ARRAY, ANY_COLLECTION, Overload, add_methods, add_statics, kind_is, overload
 from epl.functions.registry import FunctionRegistry
 from epl.java import converter
@@ -160,7 +171,8 @@ _MAPS: Table = {
     "get": ("The value of a key; null without the key.", [overload([OBJECT], _value_type, _lookup, nulls=True)]),
     "getOrDefault": ("The value of a key, or a default.", [overload([OBJECT, OBJECT], _value_type, _lookup, nulls=True)]),
     "containsKey": ("Whether there is an entry for a key.", [overload("Object", "boolean", _has_key, nulls=True)]),
-    "containsValue": ("Whether an entry has a value.", [overload("Object", "boolean", lambda m, v: _contains(list(m.values()), v), nulls=True)]),
+    "containsValue": ("Whether an entry has a value.",
+        [overload("Object", "boolean", lambda m, v: _contains(list(m.values()), v), nulls=True)]),
     "keySet": ("The keys.", [overload([], _key_type, list)]),
     "values": ("The values.", [overload([], _values_type, lambda m: list(m.values()))]),
     "equals": ("Whether the other has equal entries.", [overload("Object", "boolean", java_equals, nulls=True)]),
@@ -176,7 +188,7 @@ def _hash_all(*values: Any) -> int:
 
 
 def _list_of(*types: ValueType) -> ValueType:
-    return CollectionType(types[0].boxed if types and len(set(t.boxed for t in types)) == 1 else OBJECT, "List")
+    return CollectionType(types[0].boxed if types and len({t.boxed for t in types}) == 1 else OBJECT, "List")
 
 
 def _largest(items: list[Any]) -> Any:

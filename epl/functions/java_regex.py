@@ -1,7 +1,9 @@
 """Java's regular expressions in Python's words, and SQL's like patterns.
 
-``translate`` rewrites what is written differently (``(?<n>…)``, ``\\z``, ``\\h``, ``\\R``, ``\\p{Alpha}``, ``\\Q…\\E``, class intersections …) and
-refuses by name what Python cannot do. In Java ``\\d \\w \\s \\b`` are ASCII unless ``(?U)`` stands in front, ``.`` stops at more line ends and
+``translate`` rewrites what is written differently (``(?<n>…)``, ``\\z``, ``\\h``, ``\\R``, ``\\p{Alpha}``, ``\\Q…\\E``, class
+intersections …) and
+refuses by name what Python cannot do. In Java ``\\d \\w \\s \\b`` are ASCII unless ``(?U)`` stands in front, ``.`` stops at more line ends
+and
 ``$`` knows more of them; so do the translations.
 """
 from __future__ import annotations
@@ -13,20 +15,14 @@ from functools import lru_cache
 
 from epl.errors import EplUnsupportedError
 from epl.functions.java_values import JavaException
+from epl.functions.regex_classes import CLASS_SETS, property_class
 
 _LINE_ENDS = "\\n\\r\\u0085\\u2028\\u2029"
 _NOT_LINE_END = f"[^{_LINE_ENDS}]"
-_HORIZONTAL = "\\t\\x20\\xa0\\u1680\\u180e\\u2000-\\u200a\\u202f\\u205f\\u3000"
-_VERTICAL = "\\n\\x0b\\f\\r\\x85\\u2028\\u2029"
-_CLASS_SETS = {"d": "0-9", "w": "a-zA-Z_0-9", "s": "\\x20\\t\\n\\x0b\\f\\r", "h": _HORIZONTAL, "v": _VERTICAL}
-_POSIX = {
-    "Lower": "a-z", "Upper": "A-Z", "ASCII": "\\x00-\\x7f", "Alpha": "a-zA-Z", "Digit": "0-9", "Alnum": "a-zA-Z0-9",
-    "Punct": "!-/:-@\\[-`{-~", "Graph": "!-~", "Print": "\\x20-~", "Blank": "\\x20\\t", "Cntrl": "\\x00-\\x1f\\x7f", "XDigit": "0-9a-fA-F",
-    "Space": "\\x20\\t\\n\\x0b\\f\\r",
-}
 _LINE_BREAK = "(?:\\r\\n|[\\n\\x0b\\f\\r\\x85\\u2028\\u2029])"
-_FINAL_BREAK = f"(?:\\r\\n|[{_LINE_ENDS}])?"
+_FINAL_BREAK = "(?:\\r\\n|(?<!\\r)\\n|[\\r\\u0085\\u2028\\u2029])?"
 _ESCAPES = {"t": "\\t", "n": "\\n", "r": "\\r", "f": "\\f", "a": "\\x07", "e": "\\x1b"}
+_REPETITION = re.compile(r"\d+(?:,\d*)?\}")
 _HAS_POSSESSIVE = sys.version_info >= (3, 11)
 _FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
 
@@ -99,6 +95,8 @@ class _Translator:
         while found := re.compile(r"\(\?([a-zA-Z]+)\)").match(self.pattern, self.position):
             for letter in found[1]:
                 self._set_flag(letter)
+            if "i" in found[1] and "u" not in found[1]:
+                self.flags |= re.ASCII
             self.position = found.end()
 
     def _set_flag(self, letter: str) -> None:
@@ -134,6 +132,8 @@ class _Translator:
             return f"(?:(?<=[{_LINE_ENDS}])(?!\\Z)|(?<![\\s\\S]))" if self.multi_line[-1] else "(?<![\\s\\S])"
         if character == "$":
             return f"(?=[{_LINE_ENDS}]|(?![\\s\\S]))" if self.multi_line[-1] else f"(?={_FINAL_BREAK}(?![\\s\\S]))"
+        if character == "{" and not _REPETITION.match(self.pattern, self.position):
+            raise pattern_error("Illegal repetition", self.pattern)
         return self._quantifier(character) if character in "*+?}" else character
 
     def _quantifier(self, character: str) -> str:
@@ -207,7 +207,8 @@ class _Translator:
             if unknown:
                 raise UnsupportedPattern(f"Flag '(?{min(unknown)})' within a regular expression is not supported")
         plus, minus = ("".join(c for c in letters if c in "ix") for letters in (on, off))
-        return f"(?{plus}{'-' + minus if minus else ''}:"
+        ascii_only = "a" if "i" in on and "u" not in on else ""
+        return f"(?{ascii_only}{plus}{'-' + minus if minus else ''}:"
 
     # -------------------------------------------------------------- escapes
 
@@ -232,7 +233,7 @@ class _Translator:
 
     def _boundary(self, letter: str) -> str | None:
         if letter in "bB" and self._peek() != "{":
-            return "\\" + letter
+            return "(?u:\\b)" if letter == "b" else "(?!(?u:\\b))"
         if letter == "b":
             raise UnsupportedPattern("'\\b{g}' of regular expressions is not supported")
         fixed = {"A": "\\A", "z": "(?![\\s\\S])", "Z": f"(?={_FINAL_BREAK}(?![\\s\\S]))", "R": _LINE_BREAK}
@@ -243,8 +244,8 @@ class _Translator:
     def _set_escape(self, letter: str) -> _CharacterSet | None:
         """``\\d \\W \\h \\p{…}`` as a set of characters."""
         lower = letter.lower()
-        if lower in _CLASS_SETS:
-            text = "\\" + lower if self.unicode and lower in "dws" else _CLASS_SETS[lower]
+        if lower in CLASS_SETS:
+            text = "\\" + lower if self.unicode and lower in "dws" else CLASS_SETS[lower]
             return _CharacterSet(text, negated=letter != lower)
         if lower == "p":
             return self._property(negated=letter == "P")
@@ -260,12 +261,10 @@ class _Translator:
         else:
             name = self._peek()
             self.position += 1
-        known = _POSIX.get(name) or _UNICODE.get(name.removeprefix("Is"))
-        if known is None and name.startswith("java"):
-            known = _JAVA.get(name)
-        if known is None:
+        inside = property_class(name)
+        if inside is None:
             raise UnsupportedPattern(f"Character class '\\p{{{name}}}' of regular expressions is not supported")
-        return _CharacterSet(known.removeprefix("^"), negated=negated != known.startswith("^"))
+        return _CharacterSet(inside, negated=negated)
 
     def _quoted(self) -> str:
         end = self.pattern.find("\\E", self.position)
@@ -400,11 +399,3 @@ def _union(items: list[_CharacterSet]) -> str:
 
 def _in_class(character: str) -> str:
     return "\\" + character if character in "\\]^-[&~|" else character
-
-
-_UNICODE = {
-    "L": "^\\W\\d_", "Alphabetic": "^\\W\\d_", "N": "\\d", "Nd": "\\d", "Digit": "\\d", "White_Space": "\\s", "WhiteSpace": "\\s",
-    "Latin": "a-zA-Z\\xaa\\xba\\xc0-\\xd6\\xd8-\\xf6\\xf8-\\u02b8\\u1e00-\\u1eff", "Cyrillic": "\\u0400-\\u052f", "Greek": "\\u0370-\\u03ff\\u1f00-\\u1fff",
-    "Z": "\\x20\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000", "Zs": "\\x20\\xa0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000",
-}
-_JAVA = {"javaWhitespace": "\\x20\\t-\\r\\x1c-\\x1f\\u1680\\u2000-\\u2006\\u2008-\\u200a\\u2028\\u2029\\u205f\\u3000", "javaLetter": "^\\W\\d_", "javaDigit": "\\d"}

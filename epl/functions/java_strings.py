@@ -162,7 +162,8 @@ def _lower(text: str) -> str:
 def _pieces(method: Callable[..., int]) -> list[Overload]:
     """indexOf and lastIndexOf: a text or a character's code, and where to begin."""
     by_code = _by_code(method)
-    return [overload("String", "int", method), overload("String, int", "int", method), overload("int", "int", by_code), overload("int, int", "int", by_code)]
+    return [overload("String", "int", method), overload("String, int", "int", method), overload("int", "int", by_code),
+        overload("int, int", "int", by_code)]
 
 
 Table = dict[str, tuple[str, list[Overload]]]
@@ -190,12 +191,14 @@ _COMPARING: Table = {
         overload("String", "boolean", _equals_ignore_case, nulls=True)]),
     "contentEquals": ("Whether the other has the same characters.", [overload("CharSequence", "boolean", str.__eq__)]),
     "compareTo": ("The difference of the first characters that differ, or of the lengths.", [overload("String", "int", _compare)]),
-    "compareToIgnoreCase": ("compareTo without regard to case.", [overload("String", "int", lambda a, b: _compare(_folded(a), _folded(b)))]),
+    "compareToIgnoreCase": ("compareTo without regard to case.",
+        [overload("String", "int", lambda a, b: _compare(_folded(a), _folded(b)))]),
     "hashCode": ("Java's hash code of the text.", [overload("", "int", string_hash)]),
 }
 
 _CHANGING: Table = {
-    "substring": ("The text from begin to before end.", [overload("int", "String", _substring), overload("int, int", "String", _substring)]),
+    "substring": ("The text from begin to before end.",
+        [overload("int", "String", _substring), overload("int, int", "String", _substring)]),
     "subSequence": ("The text from begin to before end.", [overload("int, int", "String", _substring)]),
     "toLowerCase": ("In lower case.", [overload("", "String", _lower)]),
     "toUpperCase": ("In upper case.", [overload("", "String", _upper)]),
@@ -205,7 +208,8 @@ _CHANGING: Table = {
     "stripTrailing": ("Without white space behind.", [overload("", "String", lambda t: t.rstrip(_WHITE))]),
     "replace": ("Every occurrence of a text or character replaced.", [
         overload("CharSequence, CharSequence", "String", str.replace), overload("char, char", "String", str.replace)]),
-    "replaceAll": ("Every match of a regular expression replaced; $1 stands for a group.", [overload("String, String", "String", _replace_all)]),
+    "replaceAll": ("Every match of a regular expression replaced; $1 stands for a group.",
+        [overload("String, String", "String", _replace_all)]),
     "replaceFirst": ("The first match of a regular expression replaced.", [overload("String, String", "String", _replace_first)]),
     "concat": ("The other text behind it.", [overload("String", "String", str.__add__)]),
     "repeat": ("The text a number of times.", [overload("int", "String", _repeat)]),

@@ -15,6 +15,7 @@ from epl.errors import EplRuntimeError
 from epl.java import decimal_text, double_text, float_text, wrap_int
 from epl.value_types import ArrayType, CollectionType, MapType, Scalar, ValueType
 
+
 class JavaException(EplRuntimeError):
     """What a Java method would throw: the message begins with the exception's class name."""
 

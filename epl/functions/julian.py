@@ -1,4 +1,5 @@
-"""The calendar before October 15, 1582, as ``java.util.GregorianCalendar`` counts: Julian. Days are Python's proleptic Gregorian ordinals."""
+"""The calendar before October 15, 1582, as ``java.util.GregorianCalendar`` counts: Julian. Days are Python's proleptic Gregorian
+ordinals."""
 from __future__ import annotations
 
 import datetime

@@ -19,7 +19,8 @@ from epl.functions.registry import FunctionRegistry
 
 
 def builtin_functions(settings: Settings | None = None) -> FunctionRegistry:
-    """A fresh registry of all built-in functions, for a runtime to extend; time zone, time unit and math context are those of the settings."""
+    """A fresh registry of all built-in functions, for a runtime to extend; time zone, time unit and math context are those of the
+    settings."""
     return _built(settings or Settings()).copy()
 
 

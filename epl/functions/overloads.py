@@ -11,7 +11,7 @@ from epl.errors import EplRuntimeError
 from epl.functions.java_values import JavaException
 from epl.functions.registry import Bound, FunctionRegistry, FunctionSpec
 from epl.java import to_float
-from epl.value_types import ArrayType, CollectionType, EnumType, MapType, NAMED, NUMERIC_KINDS, OBJECT, Scalar, ValueType
+from epl.value_types import NAMED, NUMERIC_KINDS, OBJECT, ArrayType, CollectionType, EnumType, MapType, Scalar, ValueType
 
 Call = Callable[..., Any]
 
@@ -65,7 +65,8 @@ def _scalar_distance(parameter: Scalar, argument: Scalar) -> float | None:
 class Overload:
     """One Java signature. ``nulls``: the call takes null for its non-primitive parameters itself. ``varargs``: the last parameter repeats.
 
-    ``result`` may be a function of the argument types (a list's element, a receiver's own type). ``typed``: ``call(*types)`` makes the function.
+    ``result`` may be a function of the argument types (a list's element, a receiver's own type). ``typed``: ``call(*types)`` makes the
+    function.
     """
 
     parameters: tuple[ValueType, ...]
@@ -209,7 +210,8 @@ Receiver = Callable[[ValueType], bool]
 
 
 def instance_method(class_name: str, receiver: Receiver, name: str, *overloads: Overload, summary: str = "") -> FunctionSpec:
-    """A method of receivers that ``receiver`` accepts. Null receivers give null; a null argument is a NullPointerException unless ``nulls``."""
+    """A method of receivers that ``receiver`` accepts. Null receivers give null; a null argument is a NullPointerException unless
+    ``nulls``."""
     return FunctionSpec(
         key=f"{class_name}#{name}", bind=partial(_bind_method, receiver, overloads), make=partial(_make_method, overloads),
         signature=" | ".join(f"{class_name.lower()}.{name}({_parameters_text(o)})" for o in overloads), summary=summary,
@@ -254,7 +256,8 @@ Methods = Mapping[str, Iterable[Overload]]
 
 
 def add_statics(
-    registry: FunctionRegistry, package: str, class_name: str, methods: Mapping[str, tuple[str, Sequence[Overload]]], full_name_only: bool = False,
+    registry: FunctionRegistry, package: str, class_name: str, methods: Mapping[str, tuple[str, Sequence[Overload]]],
+        full_name_only: bool = False,
 ) -> None:
     """Registers ``{name: (summary, overloads)}`` under the class's simple and full name."""
     for name, (summary, overloads) in methods.items():

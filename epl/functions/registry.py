@@ -1,6 +1,7 @@
 """What an expression may call. Built-ins register here the way a user's functions do.
 
-A function is data: how it types (``bind``: argument types → result type, or a refusal) and what it does (``make``: bound constants → Python callable
+A function is data: how it types (``bind``: argument types → result type, or a refusal) and what it does (``make``: bound constants →
+Python callable
 over evaluated arguments). Plans hold names and constants only; the callable is made again wherever the plan is built.
 """
 from __future__ import annotations
@@ -27,8 +28,10 @@ class Bound:
 class FunctionSpec:
     """A callable of the language.
 
-    ``key`` is unique and stable (``Math.abs``, ``String.substring``, ``enum.where``, ``user.myfunc``). ``bind(types, constants)``: argument types, and for
-    each argument its constant value or ``NOT_CONSTANT``; for methods the receiver is argument 0. It raises ``ValueError(message)`` to refuse
+    ``key`` is unique and stable (``Math.abs``, ``String.substring``, ``enum.where``, ``user.myfunc``). ``bind(types, constants)``:
+    argument types, and for
+    each argument its constant value or ``NOT_CONSTANT``; for methods the receiver is argument 0. It raises ``ValueError(message)`` to
+    refuse
     (the analysis adds position and context) and returns None for "no such overload".
     ``make(*constants)`` gives the Python callable.
     """
@@ -58,7 +61,8 @@ TIME_PERIOD = Scalar("TimePeriod")
 
 @attrs.frozen
 class LambdaShape:
-    """What a lambda argument of an enumeration method receives: a type for each of 1..n parameters (element, index, size; or state, element, …)."""
+    """What a lambda argument of an enumeration method receives: a type for each of 1..n parameters (element, index, size; or state,
+    element, …)."""
 
     parameters: tuple[ValueType, ...]
 
@@ -67,11 +71,15 @@ class LambdaShape:
 class EnumerationSpec:
     """An enumeration method (``where``, ``sumOf``, …) over a collection of elements.
 
-    ``arguments(element, argument_count)``: for each argument a LambdaShape (a lambda is taken; one with fewer parameters too), or None (a plain
-    expression). Ask ``mismatch`` first. ``bind(collection, argument_types)``: the result type, given the collection's type and, for each argument, its
+    ``arguments(element, argument_count)``: for each argument a LambdaShape (a lambda is taken; one with fewer parameters too), or None (a
+    plain
+    expression). Ask ``mismatch`` first. ``bind(collection, argument_types)``: the result type, given the collection's type and, for each
+    argument, its
     value type (a lambda's body type); it raises ValueError with Esper's words to refuse.
-    ``make(counts, *constants)``: callable(list of elements or None, *arguments), where a lambda argument is a Python callable of exactly the parameters
-    it was written with; ``counts`` is the tuple of those numbers (0 for plain arguments), which the caller puts in front of the bound constants.
+    ``make(counts, *constants)``: callable(list of elements or None, *arguments), where a lambda argument is a Python callable of exactly
+    the parameters
+    it was written with; ``counts`` is the tuple of those numbers (0 for plain arguments), which the caller puts in front of the bound
+    constants.
     Null collections give null.
     """
 
@@ -82,7 +90,8 @@ class EnumerationSpec:
     signature: str = ""
     summary: str = ""
     mismatch: Callable[[Sequence[int | None]], str | None] = lambda _written: None
-    """Given, for each argument written, its number of lambda parameters (None: a plain expression): why the method does not take them, in Esper's words."""
+    """Given, for each argument written, its number of lambda parameters (None: a plain expression): why the method does not take them, in
+    Esper's words."""
 
 
 @attrs.define
@@ -94,7 +103,8 @@ class FunctionRegistry:
     static: dict[tuple[str, str], FunctionSpec] = attrs.field(factory=dict)
     """By class and method: ``Math.abs(x)``; full class names too."""
     methods: dict[str, list[FunctionSpec]] = attrs.field(factory=dict)
-    """By method name, tried in order: ``x.substring(1)``. Date-time methods too, also under their names in lower case: Esper takes them in any case."""
+    """By method name, tried in order: ``x.substring(1)``. Date-time methods too, also under their names in lower case: Esper takes them in
+    any case."""
     enumeration: dict[str, EnumerationSpec] = attrs.field(factory=dict)
     """By method name in lower case."""
     constants: dict[str, tuple[ValueType, Any]] = attrs.field(factory=dict)

@@ -1,4 +1,5 @@
-"""Python functions that EPL calls: ``rate(price)`` after ``Runtime.register_function("rate", rate)``, static functions of Python modules and classes.
+"""Python functions that EPL calls: ``rate(price)`` after ``Runtime.register_function("rate", rate)``, static functions of Python modules
+and classes.
 
 Type hints give the types: int is long, float is double, Optional and ``X | None`` are taken off; what has no hint is Object. A value type
 (``epl.value_types.INT``) may stand as a hint too. Arguments are handed over as Python values (``epl.value_types``), nulls as None.
@@ -18,8 +19,24 @@ from typing import Any
 
 from epl.functions.registry import Bound, FunctionRegistry, FunctionSpec
 from epl.value_types import (
-    BIG_DECIMAL, BOXED_BOOLEAN, BOXED_DOUBLE, BOXED_LONG, LOCAL_DATE, LOCAL_TIME, OBJECT, STRING, ZONED_DATE_TIME, ArrayType, CollectionType, EnumType,
-    EventOf, MapType, Scalar, ValueType, is_null, is_numeric,
+    BIG_DECIMAL,
+    BOXED_BOOLEAN,
+    BOXED_DOUBLE,
+    BOXED_LONG,
+    LOCAL_DATE,
+    LOCAL_TIME,
+    OBJECT,
+    STRING,
+    ZONED_DATE_TIME,
+    ArrayType,
+    CollectionType,
+    EnumType,
+    EventOf,
+    MapType,
+    Scalar,
+    ValueType,
+    is_null,
+    is_numeric,
 )
 
 PLAIN: Mapping[Any, ValueType] = {
@@ -165,7 +182,8 @@ def _make(function: Callable[..., Any], steps: tuple[str, ...], result: str) -> 
 def add_class(registry: FunctionRegistry, name: str, source: Any) -> None:
     """Makes the public functions of a Python module, or the static and class methods of a class, callable as ``name.function(…)``.
 
-    Enum-like and plain constants (text, numbers, booleans) become ``name.CONSTANT``. With a dotted ``name`` the last part alone names it too.
+    Enum-like and plain constants (text, numbers, booleans) become ``name.CONSTANT``. With a dotted ``name`` the last part alone names it
+    too.
     """
     names = dict.fromkeys((name, name.rpartition(".")[2]))
     for member, value in vars(source).items():
