@@ -5,14 +5,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from epl.event_types import EventType
-from epl.plan.windows import WindowConfig, answers_previous, check_chain
+from epl.plan.windows import WindowConfig, answers_previous, check_chain, merge_groups
 from windows.event import Event
-from windows.group import GroupContext, GroupView, GroupWin
+from windows.group import GroupView, GroupWin, Merge
+from windows.group_context import GroupContext
 from windows.intersection import BatchIntersectionView, IntersectionView
 from windows.protocol import BuildContext, Sink, View
 from windows.union import UnionView
 
-__all__ = ["Chain", "PassThrough", "answers_previous", "build_chain", "check_chain"]
+__all__ = ["Chain", "PassThrough", "answers_previous", "build_chain", "check_chain", "merge_groups"]
 
 
 def build_chain(configs: Sequence[WindowConfig], retain: str | None, context: BuildContext, event_type: EventType) -> View:
@@ -23,20 +24,36 @@ def build_chain(configs: Sequence[WindowConfig], retain: str | None, context: Bu
     """
     if not configs:
         return PassThrough()
-    first = configs[0]
-    if isinstance(first, GroupWin):
-        inner = [c for c in configs[1:] if not c.merges]
-        windows = [c for c in inner if c.is_data_window]
-        lone_batch = len(windows) == 1 and windows[0].is_batch
-        return GroupView(first, lambda group: compose(inner, retain, group), context, takes_removals=not lone_batch)
+    if isinstance(configs[0], GroupWin):
+        return _grouped(configs[0], configs[1:], retain, context)
     return compose(configs, retain, context)
 
 
+def _grouped(group: GroupWin, configs: Sequence[WindowConfig], retain: str | None, context: BuildContext) -> View:
+    """A groupwin: its windows up to the merge once a group, those behind it once."""
+    merge = next((c for c in configs if isinstance(c, Merge)), None)
+    end = len(configs) if merge is None else configs.index(merge)
+    inner, outer = configs[:end], configs[end + 1 :]
+    windows = [c for c in inner if c.is_data_window]
+    lone_batch = len(windows) == 1 and windows[0].is_batch
+    view = GroupView(group, merge, lambda made: compose(inner, retain, made), context, takes_removals=not lone_batch)
+    return Chain([view, compose(outer, retain, context)]) if outer else view
+
+
 def compose(configs: Sequence[WindowConfig], retain: str | None, context: BuildContext | GroupContext) -> View:
-    """Windows without a groupwin, connected: several data windows become one, derived-value windows stand behind."""
-    windows = [c for c in configs if c.is_data_window]
-    views = [_retaining(windows, retain, context)] if windows else []
-    views += [c.build(context) for c in configs if not c.is_data_window]
+    """Windows without a groupwin, one behind the other; data windows side by side become an intersection or union in their place."""
+    views: list[View] = []
+    run: list[WindowConfig] = []
+    for config in configs:
+        if config.is_data_window:
+            run.append(config)
+            continue
+        if run:
+            views.append(_retaining(run, retain, context))
+            run = []
+        views.append(config.build(context))
+    if run:
+        views.append(_retaining(run, retain, context))
     return views[0] if len(views) == 1 else Chain(views)
 
 

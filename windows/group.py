@@ -1,28 +1,30 @@
 """``groupwin(keys)`` and ``merge(keys)``: one window a key."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 
-from epl.event_types import EventType
-from epl.plan.expressions import TypedExpression
+from epl.event_types import EventType, Property
+from epl.plan.expressions import Constant, TypedExpression
 from epl.plan.windows import WindowArgument, WindowConfig
-from windows.event import NO_EVENTS, Event
-from windows.keys import Key, key_evaluator
-from windows.parameters import key_arguments
-from windows.protocol import Accumulator, BuildContext, Evaluate, RandomAccess, Timer, View
+from epl.value_types import DOUBLE
+from windows.event import NO_EVENTS, Event, event_class
+from windows.group_context import GroupAccess, GroupContext
+from windows.keys import Key, key_evaluator, key_of_values
+from windows.parameters import Duration, key_arguments
+from windows.protocol import BuildContext, RandomAccess, View
 
-__all__ = ["GroupContext", "GroupView", "GroupWin", "Merge"]
+__all__ = ["GroupView", "GroupWin", "Merge"]
 
 
 @attrs.frozen
 class GroupWin(WindowConfig):
     """Each key has windows of its own; what they tell goes on as it comes, group by group.
 
-    ``reclaim_aged``, ``reclaim_frequency`` (seconds): groups that saw no event for so long are forgotten, their events leave; looked at no more often
-    than the frequency, when an event comes in.
+    ``reclaim_aged``, ``reclaim_frequency`` (seconds): groups that saw no event for longer are forgotten, events and all, without a word to the child;
+    looked for when an event comes in, no more often than the frequency.
 
     ::
 
@@ -46,7 +48,10 @@ class GroupWin(WindowConfig):
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> GroupWin:
         message = "Group-By view requires a one or more expressions provinding unique values as parameters"
-        return cls(key_arguments(arguments, cls.title, message))
+        return cls(key_arguments(arguments, cls.title, message), tuple(a.text for a in arguments if a.typed is not None))
+
+    def merge(self, event_type: EventType) -> Merge:
+        return Merge.of(self.keys, self.key_names, event_type)
 
     def with_hints(self, hints: Mapping[str, str]) -> GroupWin:
         aged = hints.get("reclaim_group_aged")
@@ -58,7 +63,10 @@ class GroupWin(WindowConfig):
 
 @attrs.frozen
 class Merge(WindowConfig):
-    """``merge(keys)``: the end of a groupwin, written out; it does what the end of the chain does anyway."""
+    """``merge(keys)``, the end of a groupwin: rows of derived-value windows get the group's keys; windows behind it see all groups together.
+
+    Where it is not written it stands at the end of the chain. ``made``: the type of rows with keys, None where rows are events and have them.
+    """
 
     names = ("merge",)
     namespace = "std"
@@ -67,67 +75,55 @@ class Merge(WindowConfig):
     merges = True
 
     keys: tuple[TypedExpression, ...]
+    added: tuple[int, ...] = attrs.field(default=(), eq=False)
+    made: EventType | None = attrs.field(default=None, eq=False)
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> Merge:
-        return cls(tuple(a.typed for a in arguments if a.typed is not None))
+        given = [(a.typed, a.text) for a in arguments if a.typed is not None]
+        keys = tuple(typed for typed, _ in given)
+        if any(event_type.property(text) is not None for _, text in given):
+            return cls(keys)
+        return cls.of(keys, tuple(text for _, text in given), event_type)
+
+    @classmethod
+    def of(cls, keys: tuple[TypedExpression, ...], key_names: tuple[str, ...], event_type: EventType) -> Merge:
+        """``event_type``: of the rows that the derived-value windows of a group put out."""
+        added = tuple(i for i, name in enumerate(key_names) if event_type.property(name) is None)
+        properties = {**event_type.properties, **{key_names[i]: Property(key_names[i], keys[i].type.boxed) for i in added}}
+        return cls(keys, added, EventType(event_type.name, event_type.kind, properties, is_bus=False))
+
+    def output_type(self, event_type: EventType) -> EventType:
+        return self.made or event_type
 
 
-class GroupAccess:
-    """prev in a grouped stream: asks the group that was told something last, as Esper does."""
+class KeyAdder:
+    """Stands behind one group's windows: puts the group's keys into its rows."""
 
-    def __init__(self) -> None:
-        self.current: RandomAccess | None = None
+    def __init__(self, merge: Merge, values: Sequence[Any], owner: GroupView) -> None:
+        assert merge.made is not None
+        self.make = event_class(merge.made)
+        self.keys = [values[i] for i in merge.added]
+        self.owner = owner
 
-    def previous(self, event: Event, index: int) -> Event | None:
-        return None if self.current is None else self.current.previous(event, index)
+    def widen(self, row: Event) -> Event:
+        return self.make(*row.values(), *self.keys)
 
-    def from_tail(self, event: Event, index: int) -> Event | None:
-        return None if self.current is None else self.current.from_tail(event, index)
-
-    def count(self, event: Event) -> int | None:
-        return None if self.current is None else self.current.count(event)
-
-    def window(self, event: Event) -> Iterable[Event] | None:
-        return None if self.current is None else self.current.window(event)
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        self.owner.child.update([self.widen(r) for r in new], [self.widen(r) for r in old])
 
 
-class GroupContext:
-    """A group's build context: the statement's, but prev is answered through ``access``, and expressions are compiled once for all groups."""
+class Group:
+    """One group: its windows, what answers prev, the values of its keys, when it was told something last."""
 
-    def __init__(self, outer: BuildContext, access: GroupAccess) -> None:
-        self.outer = outer
+    __slots__ = ("access", "adder", "touched", "values", "view")
+
+    def __init__(self, view: View, access: RandomAccess | None, values: list[Any], adder: KeyAdder | None) -> None:
+        self.view = view
         self.access = access
-        self.now = outer.now
-        self.constant = outer.constant
-        self.add_time = outer.add_time
-        self.on_variable_change = outer.on_variable_change
-        self._evaluators: dict[int, tuple[TypedExpression, Evaluate]] = {}
-        self.published: RandomAccess | None = None
-
-    def evaluator(self, expression: TypedExpression) -> Evaluate:
-        found = self._evaluators.get(id(expression))
-        if found is None:
-            found = self._evaluators[id(expression)] = expression, self.outer.evaluator(expression)
-        return found[1]
-
-    def accumulators(self, expression: TypedExpression, names: Sequence[str] = ()) -> tuple[Sequence[Accumulator], Evaluate]:
-        return self.outer.accumulators(expression, names)
-
-    def publish_random_access(self, access: RandomAccess) -> None:
-        self.published = access
-
-    def timer(self, callback: Callable[[], None]) -> Timer:
-        """A timer that makes its group the current one first."""
-        access = self.published
-        if access is None:
-            return self.outer.timer(callback)
-
-        def run() -> None:
-            self.access.current = access
-            callback()
-
-        return self.outer.timer(run)
+        self.values = values
+        self.adder = adder
+        self.touched = 0
 
 
 class GroupView(View):
@@ -136,29 +132,33 @@ class GroupView(View):
     ``takes_removals``: false for a batch window alone: grouped, it keeps what its parent removes (as Esper does).
     """
 
-    def __init__(self, config: GroupWin, make: Callable[[GroupContext], View], context: BuildContext, *, takes_removals: bool = True) -> None:
+    def __init__(
+        self, config: GroupWin, merge: Merge | None, make: Callable[[GroupContext], View], context: BuildContext, *, takes_removals: bool = True
+    ) -> None:
         self.takes_removals = takes_removals
+        self.merge = merge if merge is not None and merge.made is not None else None
         self.key = key_evaluator(config.keys, context)
+        self.key_types = [k.type for k in config.keys]
+        self.key_values = [context.evaluator(k) for k in config.keys]
         self.make = make
         self.access = GroupAccess()
         self.context = GroupContext(context, self.access)
-        self.groups: dict[Key, View] = {}
-        self.answers: dict[Key, RandomAccess | None] = {}
+        self.groups: dict[Key, Group] = {}
         self.now = context.now
+        self.reclaim = None if config.reclaim_aged is None else Reclaim(config.reclaim_aged, config.reclaim_frequency, context)
         context.publish_random_access(self.access)
 
     def __iter__(self) -> Iterator[Event]:
         for group in self.groups.values():
-            yield from group
+            yield from group.view if group.adder is None else map(group.adder.widen, group.view)
 
-    def group_of(self, key: Key) -> View:
+    def _make_group(self, key: Key, values: list[Any]) -> Group:
         """The group's windows, made when its first event comes."""
-        group = self.groups.get(key)
-        if group is None:
-            self.context.published = None
-            group = self.groups[key] = self.make(self.context)
-            self.answers[key] = self.context.published
-            group.child = self.child
+        self.context.published = None
+        view = self.make(self.context)
+        adder = None if self.merge is None else KeyAdder(self.merge, values, self)
+        view.child = self.child if adder is None else adder
+        group = self.groups[key] = Group(view, self.context.published, values, adder)
         return group
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
@@ -176,19 +176,56 @@ class GroupView(View):
             self._tell(key, *delta)
 
     def _tell(self, key: Key, new: Sequence[Event], old: Sequence[Event]) -> None:
+        if self.reclaim is not None:
+            self._reclaim()
         group = self.groups.get(key)
         if group is None:
-            group = self.group_of(key)
-        self.access.current = self.answers[key]
-        group.update(new, old)
+            event = new[0] if new else old[0]
+            group = self._make_group(key, [value(event) for value in self.key_values])
+        if self.reclaim is not None:
+            group.touched = self.now()
+        self.access.current = group.access
+        group.view.update(new, old)
+
+    def _reclaim(self) -> None:
+        assert self.reclaim is not None
+        limit = self.reclaim.limit(self.now())
+        if limit is None:
+            return
+        for key in [k for k, g in self.groups.items() if g.touched < limit]:
+            self.groups.pop(key).view.close()
 
     def state(self) -> Any:
-        return [[key, group.state()] for key, group in self.groups.items()]
+        groups = [[group.values, group.touched, group.view.state()] for group in self.groups.values()]
+        return {"groups": groups, "next_look": None if self.reclaim is None else self.reclaim.next_look}
 
     def restore(self, state: Any) -> None:
-        for key, kept in state:
-            self.group_of(key).restore(kept)
+        for values, touched, kept in state["groups"]:
+            group = self._make_group(key_of_values(values, self.key_types), list(values))
+            group.touched = touched
+            group.view.restore(kept)
+        if self.reclaim is not None:
+            self.reclaim.next_look = state["next_look"]
 
     def close(self) -> None:
         for group in self.groups.values():
-            group.close()
+            group.view.close()
+
+
+class Reclaim:
+    """When to look for groups to forget, and which: ``next_look`` is set by the first event."""
+
+    def __init__(self, aged: float, frequency: float | None, context: BuildContext) -> None:
+        self.aged = Duration(context, Constant(type=DOUBLE, value=aged))
+        self.frequency = Duration(context, Constant(type=DOUBLE, value=aged if frequency is None else frequency))
+        self.next_look: int | None = None
+
+    def limit(self, now: int) -> int | None:
+        """Groups that were told nothing since this time are to go; None where it is not time to look."""
+        if self.next_look is None:
+            self.next_look = self.frequency.after(now)
+            return None
+        if now < self.next_look:
+            return None
+        self.next_look = self.frequency.after(now)
+        return self.aged.before(now)

@@ -16,7 +16,7 @@ from epl.value_types import EventOf, Scalar, ValueType
 from windows.event import Event
 from windows.protocol import BuildContext
 
-__all__ = ["Key", "bucket_order", "hash_of_keys", "key_evaluator"]
+__all__ = ["Key", "bucket_order", "hash_of_keys", "key_evaluator", "key_of_values"]
 
 Key = Any
 """A single key's value, or a tuple of several; arrays as tuples."""
@@ -38,9 +38,19 @@ def key_evaluator(keys: Sequence[TypedExpression], context: BuildContext) -> Cal
     return lambda event: tuple([part(event) for part in parts])
 
 
+def key_of_values(values: Sequence[Any], types: Sequence[ValueType]) -> Key:
+    """The key that ``key_evaluator`` makes of these values."""
+    parts = [value if _is_plain(value_type) else hashable(value) for value, value_type in zip(values, types)]
+    return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+def _is_plain(value_type: ValueType) -> bool:
+    return isinstance(value_type, EventOf) or (isinstance(value_type, Scalar) and value_type.kind in PLAIN_KINDS)
+
+
 def _part(key: TypedExpression, context: BuildContext) -> Callable[[Event], Key]:
     evaluate = context.evaluator(key)
-    if isinstance(key.type, EventOf) or (isinstance(key.type, Scalar) and key.type.kind in PLAIN_KINDS):
+    if _is_plain(key.type):
         return evaluate
     return lambda event: hashable(evaluate(event))
 

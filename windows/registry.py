@@ -14,20 +14,24 @@ from windows.keepall import KeepAll
 from windows.length import Length
 from windows.length_batch import LengthBatch
 from windows.rank import Rank
+from windows.regression import Correl, Linest
 from windows.single_event import FirstEvent, LastEvent
+from windows.size import Size
 from windows.sort import Sort
 from windows.time_accum import TimeAccum
 from windows.time_batch import TimeBatch
 from windows.time_length_batch import TimeLengthBatch
 from windows.time_order import TimeOrder, TimeToLive
 from windows.time_sliding import Time
+from windows.uni import Uni
 from windows.unique import FirstUnique, Unique
+from windows.weighted_avg import WeightedAvg
 
 __all__ = ["WINDOWS", "by_name"]
 
 ALL: tuple[type[WindowConfig], ...] = (
     Length, LengthBatch, Time, TimeBatch, TimeLengthBatch, TimeAccum, ExtTimed, ExtTimedBatch, TimeOrder, TimeToLive, KeepAll, FirstLength, FirstTime,
-    Unique, FirstUnique, LastEvent, FirstEvent, Sort, Rank, Expr, ExprBatch, GroupWin, Merge,
+    Unique, FirstUnique, LastEvent, FirstEvent, Sort, Rank, Expr, ExprBatch, GroupWin, Merge, Size, Uni, Linest, Correl, WeightedAvg,
 )
 
 

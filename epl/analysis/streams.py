@@ -14,8 +14,9 @@ from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
 from epl.plan.statements import StreamPlan
-from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused, check_chain
+from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused, check_chain, merge_groups
 from epl.syntax import Declaration, Expression, MethodSource, Ordered, PatternSource, SqlSource, Stream, TimePeriod, TypeFilter, View, Wildcard
+from epl.unparse import expression_text
 
 REFUSED_SOURCES = {PatternSource: "Patterns", MethodSource: "Method joins", SqlSource: "SQL joins"}
 
@@ -71,20 +72,23 @@ def analyse_windows(
 ) -> tuple[tuple[WindowConfig, ...], EventType]:
     """The windows' configs, and the event type behind the last of them."""
     configs: list[WindowConfig] = []
+    source = event_type
     for view in views:
-        config = _window(view, event_type, catalog, declarations)
+        config = _window(view, event_type, source, catalog, declarations)
         configs.append(config)
         event_type = config.output_type(event_type)
-    return tuple(configs), event_type
+    return merge_groups(configs, event_type)
 
 
-def _window(view: View, event_type: EventType, catalog: Catalog, declarations: tuple[Declaration, ...]) -> WindowConfig:
+def _window(view: View, event_type: EventType, source: EventType, catalog: Catalog, declarations: tuple[Declaration, ...]) -> WindowConfig:
+    """One config. Its parameters are bound over what comes in; those of merge, like groupwin's, over the stream's own events (``source``)."""
     name = f"{view.namespace}:{view.name}" if view.namespace else view.name
     found = catalog.window_configs.get(name.lower())
     if found is None:
         raise EplValidationError(f"Failed to validate data window declaration: View name '{name}' is not a known view name", span=view.span, hint=_close_window(view.name, catalog))
     try:
-        return found.from_arguments(_arguments(view, found, event_type, catalog, declarations), event_type)
+        seen = source if found.merges else event_type
+        return found.from_arguments(_arguments(view, found, seen, catalog, declarations), event_type)
     except EplValidationError as error:
         message = getattr(error, "whole_message", None) or f"Error in view '{view.name}', {error.message}"
         raise EplValidationError(f"Failed to validate data window declaration: {message}", span=error.span or view.span, hint=error.hint) from error
@@ -115,4 +119,4 @@ def _argument(written: Expression, scope: Scope) -> WindowArgument:
         return WindowArgument(written, None)
     value = written.value if isinstance(written, Ordered) else written
     descending = written.descending if isinstance(written, Ordered) else None
-    return WindowArgument(written, bind_in_clause(value, scope), descending, isinstance(value, TimePeriod))
+    return WindowArgument(written, bind_in_clause(value, scope), descending, isinstance(value, TimePeriod), expression_text(value))

@@ -29,12 +29,16 @@ class WindowRefused(EplValidationError):
 
 @attrs.frozen
 class WindowArgument:
-    """A window's parameter, bound: ``written`` as in the text, ``typed`` over the stream's events; ``descending`` for sort keys; wildcard has typed None."""
+    """A window's parameter, bound: ``written`` as in the text, ``typed`` over the stream's events; ``descending`` for sort keys; wildcard has typed None.
+
+    ``text``: the expression in Esper's words, the name of an extra property of a derived-value window.
+    """
 
     written: Expression
     typed: TypedExpression | None
     descending: bool | None = None
     is_period: bool = False
+    text: str = ""
 
     @property
     def is_constant(self) -> bool:
@@ -82,6 +86,10 @@ class WindowConfig:
         """This config with the statement's hints taken in (``@Hint('reclaim_group_aged=30')``); most windows know none."""
         return self
 
+    def merge(self, event_type: EventType) -> WindowConfig:
+        """groupwin: the merge that ends it, behind rows of this type."""
+        raise NotImplementedError
+
     def output_type(self, event_type: EventType) -> EventType:
         """What the child sees: the same type for data windows, a type of its own for derived-value windows."""
         return event_type
@@ -103,6 +111,8 @@ def check_chain(configs: Sequence[WindowConfig], retain: str | None = None) -> N
     if grouping and grouping[0] > 0:
         raise WindowRefused("The 'groupwin' declaration must occur in the first position", whole=True)
     _check_merge(configs)
+    if grouping and _separate_windows(configs[1:]) > 1:
+        raise WindowRefused("The 'merge' declaration cannot be used in conjunction with multiple data windows", whole=True)
     if retain != "union" and sum(c.is_batch for c in configs) > 1:
         raise WindowRefused("Cannot combined multiple batch data windows into an intersection", whole=True)
 
@@ -115,6 +125,23 @@ def _check_merge(configs: Sequence[WindowConfig]) -> None:
         raise WindowRefused("The 'merge' declaration cannot be used in without a 'group' declaration", whole=True)
     if getattr(merging, "keys", None) != getattr(configs[0], "keys", None):
         raise WindowRefused("Mismatching parameters between 'group' and 'merge'", whole=True)
+
+
+def _separate_windows(configs: Sequence[WindowConfig]) -> int:
+    """How many runs of data windows there are, with other windows between them."""
+    kinds = [c.is_data_window for c in configs]
+    return sum(now and not before for before, now in zip([False, *kinds], kinds))
+
+
+def merge_groups(configs: Sequence[WindowConfig], event_type: EventType) -> tuple[tuple[WindowConfig, ...], EventType]:
+    """The configs with the merge that ends a groupwin put in where it is not written, and the type of what comes out.
+
+    Only rows of derived-value windows need one: they get the group's keys as properties. ``event_type``: of what the last config puts out.
+    """
+    if not configs or not configs[0].groups or configs[-1].retains or any(c.merges for c in configs):
+        return tuple(configs), event_type
+    merge = configs[0].merge(event_type)
+    return (*configs, merge), merge.output_type(event_type)
 
 
 def answers_previous(configs: Sequence[WindowConfig]) -> bool:

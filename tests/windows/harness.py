@@ -14,7 +14,7 @@ import attrs
 from epl.errors import EplValidationError
 from epl.event_types import EventType, Property
 from epl.plan.expressions import Constant, StreamProperty, TimeSpan, TypedExpression
-from epl.plan.windows import WindowArgument, WindowConfig, check_chain
+from epl.plan.windows import WindowArgument, WindowConfig, check_chain, merge_groups
 from epl.syntax import Wildcard
 from epl.value_types import BOOLEAN, BOXED_BOOLEAN, BOXED_DOUBLE, BOXED_INT, DOUBLE, INT, LONG, NULL, STRING
 from windows.chain import build_chain
@@ -237,7 +237,7 @@ def argument(text: str, event_type: EventType, expiry: bool) -> WindowArgument:
         return WindowArgument(Wildcard(), TimeSpan(type=DOUBLE, parts=((period[2], amount),)), is_period=True)
     key = re.fullmatch(r"(\w+)(?: (asc|desc))?", text)
     if key and key[1] in event_type.properties:
-        return WindowArgument(Wildcard(), StreamProperty(type=event_type.properties[key[1]].type, stream=0, name=key[1]), key[2] and key[2] == "desc")
+        return WindowArgument(Wildcard(), StreamProperty(type=event_type.properties[key[1]].type, stream=0, name=key[1]), bool(key[2] and key[2] == "desc"), text=key[1])
     for pattern, value_type, convert in LITERALS:
         found = re.fullmatch(pattern, text)
         if found:
@@ -258,17 +258,20 @@ def declare(text: str, event_type: EventType) -> tuple[tuple[WindowConfig, ...],
     found = re.fullmatch(r"(.*?)(?: retain-(\w+))?", text)
     assert found
     configs: list[WindowConfig] = []
+    first = event_type
     for view in filter(None, split(found[1], "#")):
         name, _, rest = view.partition("(")
         config = WINDOWS[name]
-        arguments = [argument(a, event_type, "expr" in name) for a in split(rest[:-1], ",")] if rest.strip(")") else []
+        seen = first if config.merges else event_type
+        arguments = [argument(a, seen, "expr" in name) for a in split(rest[:-1], ",")] if rest.strip(")") else []
         try:
             configs.append(config.from_arguments(arguments, event_type))
         except EplValidationError as error:
             raise AssertionError(getattr(error, "whole_message", None) or f"Error in view '{name}', {error.message}") from error
         event_type = configs[-1].output_type(event_type)
     check_chain(configs, found[2])
-    return tuple(configs), found[2], event_type
+    merged, event_type = merge_groups(configs, event_type)
+    return merged, found[2], event_type
 
 
 class Statement:

@@ -1,0 +1,115 @@
+"""What derived-value windows share: a row of values computed from the events that come and go, and extra properties of the last event."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from epl.event_types import EventType, Property
+from epl.plan.expressions import StreamProperty, TypedExpression
+from epl.plan.windows import WindowArgument, WindowConfig
+from epl.value_types import BOXED_DOUBLE, BOXED_LONG, ValueType
+from windows.event import Event, event_class
+from windows.protocol import BuildContext, View
+
+__all__ = ["DOUBLE", "LONG", "Derived", "DerivedView", "Extra", "derived_type", "extra_values"]
+
+DOUBLE, LONG = BOXED_DOUBLE, BOXED_LONG
+
+
+@attrs.frozen
+class Extra:
+    """An extra property of the row: the value of an expression for the last event that came."""
+
+    name: str
+    value: TypedExpression
+
+
+@attrs.frozen
+class Derived(WindowConfig):
+    """Base of derived-value windows. ``made`` is the type of its rows: the numbers, then the extra properties."""
+
+    is_data_window = False
+    retains = False
+
+    extras: tuple[Extra, ...]
+    made: EventType
+
+    def output_type(self, event_type: EventType) -> EventType:
+        return self.made
+
+
+def extra_values(arguments: Sequence[WindowArgument], event_type: EventType, taken: Sequence[str]) -> tuple[Extra, ...]:
+    """The extra properties that parameters name: each under its text, ``*`` all of the event's; a name that is taken is left out."""
+    found: dict[str, Extra] = {}
+    for argument in arguments:
+        if argument.typed is None:
+            named = [(p.name, StreamProperty(type=p.type, stream=0, name=p.name)) for p in event_type.properties.values()]
+        else:
+            named = [(argument.text, argument.typed)]  # type: ignore[list-item]
+        for name, value in named:
+            if name not in taken:
+                found.setdefault(name, Extra(name, value))
+    return tuple(found.values())
+
+
+def derived_type(name: str, numbers: Sequence[tuple[str, ValueType]], extras: Sequence[Extra]) -> EventType:
+    """The type of a derived-value window's rows."""
+    properties = {n: Property(n, t) for n, t in numbers}
+    properties.update((e.name, Property(e.name, e.value.type.boxed)) for e in extras)
+    return EventType(name, "map", properties, is_bus=False)
+
+
+class DerivedView(View):
+    """Base of their views: one row, told anew at each delta together with the row before it.
+
+    Subclasses keep sums: ``enter``, ``leave``, ``numbers`` (in the order of the type), ``state`` and ``restore`` of the sums.
+    """
+
+    def __init__(self, config: Derived, context: BuildContext) -> None:
+        self.make = event_class(config.made)
+        self.values = [context.evaluator(e.value) for e in config.extras]
+        self.last: list[Any] = [None] * len(self.values)
+
+    def enter(self, event: Event) -> None:
+        raise NotImplementedError
+
+    def leave(self, event: Event) -> None:
+        raise NotImplementedError
+
+    def numbers(self) -> tuple[Any, ...]:
+        raise NotImplementedError
+
+    def sums(self) -> Any:
+        raise NotImplementedError
+
+    def restore_sums(self, state: Any) -> None:
+        raise NotImplementedError
+
+    def row(self) -> Event:
+        return self.make(*self.numbers(), *self.last)
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter((self.row(),))
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        before = self.row()
+        self.take(new, old)
+        self.child.update((self.row(),), (before,))
+
+    def take(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        """Bring the sums up to date."""
+        for event in new:
+            self.enter(event)
+        if new and self.values:
+            self.last = [value(new[-1]) for value in self.values]
+        for event in old:
+            self.leave(event)
+
+    def state(self) -> Any:
+        return {"sums": self.sums(), "last": self.last}
+
+    def restore(self, state: Any) -> None:
+        self.restore_sums(state["sums"])
+        self.last = list(state["last"])

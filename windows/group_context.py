@@ -1,0 +1,67 @@
+"""What the windows of one group get while they are built."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from epl.plan.expressions import TypedExpression
+from windows.event import Event
+from windows.protocol import Accumulator, BuildContext, Evaluate, RandomAccess, Timer
+
+__all__ = ["GroupAccess", "GroupContext"]
+
+
+class GroupAccess:
+    """prev in a grouped stream: asks the group that was told something last, as Esper does."""
+
+    def __init__(self) -> None:
+        self.current: RandomAccess | None = None
+
+    def previous(self, event: Event, index: int) -> Event | None:
+        return None if self.current is None else self.current.previous(event, index)
+
+    def from_tail(self, event: Event, index: int) -> Event | None:
+        return None if self.current is None else self.current.from_tail(event, index)
+
+    def count(self, event: Event) -> int | None:
+        return None if self.current is None else self.current.count(event)
+
+    def window(self, event: Event) -> Iterable[Event] | None:
+        return None if self.current is None else self.current.window(event)
+
+
+class GroupContext:
+    """A group's build context: the statement's, but prev is answered through ``access``, and expressions are compiled once for all groups."""
+
+    def __init__(self, outer: BuildContext, access: GroupAccess) -> None:
+        self.outer = outer
+        self.access = access
+        self.now = outer.now
+        self.constant = outer.constant
+        self.add_time = outer.add_time
+        self.on_variable_change = outer.on_variable_change
+        self._evaluators: dict[int, tuple[TypedExpression, Evaluate]] = {}
+        self.published: RandomAccess | None = None
+
+    def evaluator(self, expression: TypedExpression) -> Evaluate:
+        found = self._evaluators.get(id(expression))
+        if found is None:
+            found = self._evaluators[id(expression)] = expression, self.outer.evaluator(expression)
+        return found[1]
+
+    def accumulators(self, expression: TypedExpression, names: Sequence[str] = ()) -> tuple[Sequence[Accumulator], Evaluate]:
+        return self.outer.accumulators(expression, names)
+
+    def publish_random_access(self, access: RandomAccess) -> None:
+        self.published = access
+
+    def timer(self, callback: Callable[[], None]) -> Timer:
+        """A timer that makes its group the current one first."""
+        access = self.published
+        if access is None:
+            return self.outer.timer(callback)
+
+        def run() -> None:
+            self.access.current = access
+            callback()
+
+        return self.outer.timer(run)

@@ -1,0 +1,62 @@
+"""``size[(extra properties)]``: how many events there are."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+
+from epl.event_types import EventType
+from epl.plan.windows import WindowArgument
+from windows.derived import LONG, Derived, DerivedView, derived_type, extra_values
+from windows.event import Event
+from windows.protocol import BuildContext
+
+__all__ = ["Size", "SizeView"]
+
+
+@attrs.frozen
+class Size(Derived):
+    """One row with the number of events; told when the number changes.
+
+    ::
+
+        length(2)#size   E1          E2          E3
+        new              {size: 1}   {size: 2}   -
+        old              {size: 0}   {size: 1}   -
+    """
+
+    names = ("size",)
+    namespace = "std"
+    title = "size"
+
+    @classmethod
+    def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> Size:
+        extras = extra_values(arguments, event_type, ("size",))
+        return cls(extras, derived_type("size_view", [("size", LONG)], extras))
+
+    def build(self, context: BuildContext) -> SizeView:
+        return SizeView(self, context)
+
+
+class SizeView(DerivedView):
+    """See Size."""
+
+    size = 0
+
+    def numbers(self) -> tuple[Any, ...]:
+        return (self.size,)
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        before, count = self.row(), self.size
+        self.size = count + len(new) - len(old)
+        if new and self.values:
+            self.last = [value(new[-1]) for value in self.values]
+        if self.size != count:
+            self.child.update((self.row(),), (before,))
+
+    def sums(self) -> Any:
+        return self.size
+
+    def restore_sums(self, state: Any) -> None:
+        self.size = state
