@@ -213,7 +213,7 @@ def _previous(call: Call, scope: Scope) -> TypedExpression | None:
     index: TypedExpression | None = None
     if kind in ("previous", "tail"):
         index = bind(arguments[0], scope) if len(arguments) == 2 else Constant(type=INT, value=1 if kind == "previous" else 0)
-        if not is_integer(index.type):
+        if not is_integer(index.type) and index.type.boxed != LONG.boxed:
             raise EplValidationError("Previous function requires an integer index parameter or expression", span=call.span)
     number = _stream_of(value, call)
     if not scope.streams[number].has_window and not scope.row_previous:

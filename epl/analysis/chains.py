@@ -23,7 +23,7 @@ from epl.plan import expressions as typed
 from epl.plan.expressions import TypedExpression
 from epl.syntax import expressions as syntax
 from epl.syntax.expressions import Call, Chain, Index, Link, Name
-from epl.value_types import ArrayType, EventOf, MapType
+from epl.value_types import ArrayType, EnumType, EventOf, MapType
 
 
 @bind_node.register
@@ -183,6 +183,19 @@ def _class_member(node: Chain, scope: Scope) -> TypedExpression | None:
         constant = functions.constants.get(".".join(names))
         if constant is not None:
             return follow(typed.Constant(type=constant[0], value=constant[1]), links[at + 1:], scope, node)
+        if len(names) > 1:
+            enum_type = _enum_type(names[-2], names[-1], scope)
+            if enum_type is not None:
+                return follow(typed.Constant(type=enum_type, value=names[-1]), links[at + 1:], scope, node)
+    return None
+
+
+def _enum_type(name: str, constant: str, scope: Scope) -> EnumType | None:
+    """The enum of that (simple) name that some event type's property has, if it has the constant."""
+    for event_type in scope.catalog.event_types.values():
+        for found in event_type.properties.values():
+            if isinstance(found.type, EnumType) and constant in found.type.constants and found.type.name.rsplit(".", 1)[-1] == name:
+                return found.type
     return None
 
 
@@ -313,7 +326,7 @@ def _call_on(value: TypedExpression, link: Call, scope: Scope, node: Chain) -> T
         keyed = keyed_access(read_property(value, found, scope), link.arguments[0], scope) if found is not None else None
         if keyed is not None:
             return keyed
-    enumeration = scope.catalog.functions.enumeration.get(link.name.lower())
+    enumeration = scope.catalog.functions.enumeration.get(_of_window(value, link.name).lower())
     if enumeration is not None and is_iterable(value.type):
         return calls.enumerate_with(enumeration, value, link, scope)
     made = calls.invoke_method(value, link, scope)
@@ -329,6 +342,11 @@ def _call_on(value: TypedExpression, link: Call, scope: Scope, node: Chain) -> T
             f"received {value.type.boxed}", span=node.span)
     types = tuple(shown_type(bind(a, scope)) for a in link.arguments if not isinstance(a, syntax.Lambda))
     raise EplValidationError(calls.unknown_method(value, link.name, types), span=node.span)
+
+
+def _of_window(value: TypedExpression, method: str) -> str:
+    """``window(*).first()`` and ``.last()`` are the aggregation's own names of firstOf and lastOf."""
+    return {"first": "firstOf", "last": "lastOf"}.get(method, method) if isinstance(value, typed.Aggregated) else method
 
 
 def _getter_property(method: str) -> str:

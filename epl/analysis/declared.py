@@ -38,6 +38,8 @@ def bind_alias(declaration: Declaration, scope: Scope) -> TypedExpression:
 
 def bind_declared(declaration: Declaration, call: syntax.Call, scope: Scope) -> TypedExpression:
     """A call of a declared expression: its body, in which parameters stand for the arguments and nothing else is visible."""
+    if declaration.alias and not call.arguments:
+        return bind_alias(declaration, scope)
     if declaration.alias:
         raise EplValidationError(f"Expression '{declaration.name} is an expression-alias and does not allow parameters", span=call.span)
     if declaration.dialect is not None or declaration.body is None:

@@ -14,7 +14,7 @@ from epl.analysis.select_statement import analyse_select
 from epl.analysis.type_names import resolve_type_name
 from epl.catalog import Catalog, Variable
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
-from epl.plan.expressions import Parameter
+from epl.plan.expressions import Constant, Parameter
 from epl.plan.statements import BodyPlan, CreateExpressionPlan, CreateSchemaPlan, CreateVariablePlan, Declared, ModulePlan, SelectPlan, StatementPlan
 from epl.syntax import Body, CreateExpression, CreateSchema, CreateVariable, Module, Select, Statement
 from epl.unparse import unparse
@@ -159,7 +159,8 @@ def _create_variable(statement: Statement, catalog: Catalog, name: str) -> Analy
             f"Cannot create variable '{body.name}', type '{body.type_name.name}' is not a recognized type", span=body.type_name.span or body.span
         )
     initial = bind_in_clause(body.value, Scope(catalog, (), clause="variable initialization")) if body.value is not None else None
-    variable = Variable(body.name, value_type, body.constant)
+    value = initial.value if body.constant and isinstance(initial, Constant) else None
+    variable = Variable(body.name, value_type, body.constant, value)
     plan = CreateVariablePlan(None, body.name, value_type, body.constant, initial)
     return plan, (Declared("variable", body.name, variable, _access(statement, catalog)),)
 

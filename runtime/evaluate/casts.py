@@ -83,9 +83,26 @@ def parse_number(text: str, kind: str) -> Any:
         return java.to_float(value) if kind == "float" else value
     if kind == "BigDecimal":
         return java.parse_decimal(stripped)
+    if kind == "byte":
+        return _decode_byte(stripped)
     if kind == "long" and stripped[-1:] in ("l", "L"):
         stripped = stripped[:-1]
     return java.parse_integer(stripped, kind)
+
+
+def _decode_byte(text: str) -> int:
+    """``Byte.decode``: hexadecimal with 0x or #, octal with a leading 0; the other kinds take decimals only."""
+    digits = text.lstrip("+-")
+    base = 16 if digits[:2].lower() == "0x" or digits[:1] == "#" else 8 if digits[:1] == "0" and len(digits) > 1 else 10
+    if base == 10:
+        return java.parse_integer(text, "byte")
+    try:
+        value = int(digits.removeprefix("#").lower().removeprefix("0x"), base) * (-1 if text[0] == "-" else 1)
+    except ValueError:
+        raise EplRuntimeError(f'For input string: "{text}"') from None
+    if java.wrap(value, "byte") != value:
+        raise EplRuntimeError(f'Value {value} out of range from input {text}')
+    return value
 
 
 # ------------------------------------------------------------------ instanceof, typeof

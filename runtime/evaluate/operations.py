@@ -154,6 +154,13 @@ def sized_array(sizes: Sequence[int | None], depth: int, default: Any) -> list[A
     return [None if depth > 1 else default] * size
 
 
+def no_nulls(values: list[Any]) -> list[Any]:
+    """The elements of an array of primitives."""
+    if None in values:
+        raise EplRuntimeError("new-array received a null value as an array element of an array of primitives")
+    return values
+
+
 def same_event(left: Any, right: Any) -> bool | None:
     return None if left is None or right is None else left is right
 

@@ -163,7 +163,9 @@ def print_type_name(printer: Printer, node: TypeNameOf) -> str:
 
 @prints(NewArrayOf)
 def print_new_array(printer: Printer, node: NewArrayOf) -> str:
-    return f"[{', '.join(printer.value(i) for i in node.items)}]"
+    body = f"[{', '.join(printer.value(i) for i in node.items)}]"
+    element = node.type.element if isinstance(node.type, ArrayType) else node.type
+    return f"no_nulls({body})" if not element.nullable and any(may_be_null(i) for i in node.items) else body
 
 
 DEFAULTS = {"boolean": False, "float": 0.0, "double": 0.0, "char": "\0"}
@@ -211,18 +213,19 @@ def print_previous(printer: Printer, node: Previous) -> str:
     access = f"{printer.bind(printer.environment.random_access, 'random_access')}[{node.stream}]"
     event = printer.streams[node.stream]
     if node.kind == "count":
-        return f"{access}.count({event})"
+        return f"({access}.count({event}) if insert_stream else None)"
     if node.kind == "window":
         assert node.value is not None
         name = printer.temporary()
-        return f"each(lambda {name}: {_seen_from(printer, node.stream, name, node.value)}, {access}.window({event}))"
+        body = f"each(lambda {name}: {_seen_from(printer, node.stream, name, node.value)}, {access}.window({event}))"
+        return f"({body} if insert_stream else None)"
     assert node.value is not None and node.index is not None
     method = "previous" if node.kind == "previous" else "from_tail"
     kept: list[str] = []
     index = printer.once(node.index, kept)
     name = printer.temporary()
     value = _seen_from(printer, node.stream, name, node.value)
-    return printer.guarded(kept, f"(None if ({name} := {access}.{method}({event}, {index})) is None else {value})")
+    return printer.guarded(kept, f"(None if not insert_stream or ({name} := {access}.{method}({event}, {index})) is None else {value})")
 
 
 @prints(Prior)
