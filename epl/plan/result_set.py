@@ -95,6 +95,21 @@ class ReclaimGroups:
 
 
 @attrs.frozen
+class OutputPlan:
+    """Output rate limiting: what is put out (``selector``; ``default`` everything), and when.
+
+    ``every``: a number of events (``unit`` events) or a time period (``unit`` time); None: only ``after`` is written.
+    ``after``: nothing is put out before that many events or that time.
+    """
+
+    selector: Choice["default", "all", "first", "last", "snapshot"] = "default"
+    every: TypedExpression | None = None
+    unit: Choice["events", "time"] | None = None
+    after: TypedExpression | None = None
+    after_unit: Choice["events", "time"] | None = None
+
+
+@attrs.frozen
 class ResultSetPlan:
     """What becomes of a delta of rows (events, or tuples of events for a join of ``arity`` streams).
 
@@ -123,3 +138,4 @@ class ResultSetPlan:
     unidirectional: bool = False
     reclaim: ReclaimGroups | None = None
     iterable_unbound: bool = False
+    output: OutputPlan | None = None

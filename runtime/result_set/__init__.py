@@ -4,12 +4,10 @@ windows."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from epl.plan.expressions import Aggregated, TypedExpression
 from epl.plan.result_set import ResultSetPlan
 from runtime.aggregation import GroupFactory
-from runtime.aggregation.factory import scalar_function
 from runtime.evaluate import Environment, compile_scalar
 from runtime.result_set.rollup import Rollup
 from runtime.result_set.shapes import Forward, FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
@@ -37,7 +35,9 @@ def build(plan: ResultSetPlan, environment: Environment, state: State = None) ->
     return made
 
 
-def accumulators_of(expression: TypedExpression, environment: Environment, names: Sequence[str] = ()) -> tuple[Sequence[Accumulator], Evaluate]:
+def accumulators_of(
+    expression: TypedExpression, environment: Environment, names: Sequence[str] = ()
+) -> tuple[Sequence[Accumulator], Evaluate]:
     """The aggregations that stand in an expression over one stream, and evaluate(event, *values of names) that reads them."""
     found = {n.slot: n.plan for n in expression.walk() if isinstance(n, Aggregated)}
     order = sorted(found)

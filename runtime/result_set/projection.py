@@ -26,6 +26,24 @@ class Batch:
         self.events: list[Event] = []
         self.keys: list[Any] = []
 
+    def add(self, other: Batch) -> None:
+        self.events += other.events
+        self.keys += other.keys
+
+    def keep_last(self) -> None:
+        """Forget all rows but the last."""
+        del self.events[:-1], self.keys[:-1]
+
+    def state(self) -> Any:
+        return [list(self.events), [list(values) for values in self.keys]]
+
+    @classmethod
+    def of(cls, state: Any) -> Batch:
+        """The batch whose ``state()`` it is."""
+        made = cls()
+        made.events, made.keys = list(state[0]), [tuple(values) for values in state[1]]
+        return made
+
 
 class Projection:
     """``make(row, insert stream?, readers)`` → output event; ``passes`` is having (None: all pass); ``key`` the order key (None: no
@@ -69,23 +87,23 @@ def _maker(plan: ResultSetPlan, columns: Sequence[TypedExpression], environment:
 
 
 def _order_key(order_by: Sequence[OrderKey], environment: Environment, arity: int) -> Callable[[Row, bool, Readers], Any]:
-    values = row_function([k.expression for k in order_by], environment, arity)
-    make = key_maker([k.expression.type for k in order_by], [k.descending for k in order_by])
-    return lambda row, insert_stream, readers: make(values(row, insert_stream, readers))
+    return row_function([k.expression for k in order_by], environment, arity)
 
 
 class Finish:
     """order by → limit → distinct, of each batch by itself."""
 
     def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
-        self._ordered = bool(plan.order_by)
+        types, directions = [k.expression.type for k in plan.order_by], [k.descending for k in plan.order_by]
+        self._key = key_maker(types, directions) if plan.order_by else None
         self._distinct = plan.distinct
         self._limit = None if plan.limit is None else _limiter(plan.limit, environment)
 
     def __call__(self, batch: Batch) -> list[Event]:
         events = batch.events
-        if self._ordered and len(events) > 1:
-            events = [event for _, event in sorted(zip(batch.keys, events), key=itemgetter(0))]
+        if self._key is not None and len(events) > 1:
+            keys = [self._key(values) for values in batch.keys]
+            events = [event for _, event in sorted(zip(keys, events), key=itemgetter(0))]
         if self._limit is not None and events:
             events = self._limit(events)
         if self._distinct and len(events) > 1:

@@ -13,7 +13,7 @@ from runtime.aggregation.keys import freeze
 from runtime.evaluate import Environment
 from runtime.result_set.projection import Batch, Projection
 from runtime.result_set.shapes import ResultSet
-from windows.event import NO_EVENTS, Event
+from windows.event import Event
 from windows.protocol import State
 
 
@@ -33,6 +33,11 @@ class Level:
         self.keyed = Keyed(factory, self.key, counted=not plan.unbound)
         self.projection = Projection(plan, level.columns, level.having, level.order_by, environment)
 
+    def rows(self, touched: Iterable[tuple[Any, Row]], insert_stream: bool, batch: Batch) -> None:
+        """Add a row for each (key, row), with the aggregations as they are."""
+        readers_of = self.keyed.readers_of
+        self.projection.collect([(row, readers_of(key)) for key, row in touched], insert_stream, batch)
+
 
 def _picked(values: Sequence[Any], positions: Sequence[int]) -> tuple[Any, ...]:
     return tuple([freeze(values[p]) for p in positions])
@@ -48,39 +53,49 @@ class Rollup(ResultSet):
         super().__init__(plan, environment)
         factory = GroupFactory(plan.aggregations, environment, plan.arity)
         values = row_function(plan.group_by, environment, plan.arity)
-        self._levels = [Level(level, plan, environment, factory, lambda row: values(row, True, ())) for level in plan.levels]
+        self.levels = [Level(level, plan, environment, factory, lambda row: values(row, True, ())) for level in plan.levels]
 
-    def process(self, new: Sequence[Row], old: Sequence[Row]) -> tuple[Sequence[Event], Sequence[Event]]:
+    def begin(self) -> None:
+        """A delta begins: the aggregations of a unidirectional join start anew."""
         if self.plan.unidirectional:
-            for level in self._levels:
+            for level in self.levels:
                 level.keyed.clear()
-        touched = self._touched((new, old))
-        before = self._rows(touched, False) if self.wants_old else NO_EVENTS
-        for level in self._levels:
+
+    def apply(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        self.begin()
+        for level in self.levels:
             level.keyed.apply(new, old)
-        return self._rows(touched, True) if self.wants_new else NO_EVENTS, before
+
+    def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
+        self.begin()
+        touched = self._touched((new, old))
+        if self.wants_old:
+            self._rows(touched, False, old_rows)
+        for level in self.levels:
+            level.keyed.apply(new, old)
+        if self.wants_new:
+            self._rows(touched, True, new_rows)
 
     def _touched(self, parts: Iterable[Iterable[Row]]) -> Touched:
-        found: Touched = [{} for _ in self._levels]
+        found: Touched = [{} for _ in self.levels]
         for rows in parts:
             for row in rows:
-                for level, groups in zip(self._levels, found):
+                for level, groups in zip(self.levels, found):
                     groups[level.key(row)] = row
         return found
 
-    def _rows(self, touched: Touched, insert_stream: bool) -> list[Event]:
-        batch = Batch()
-        for level, groups in zip(self._levels, touched):
-            readers_of = level.keyed.readers_of
-            level.projection.collect([(row, readers_of(key)) for key, row in groups.items()], insert_stream, batch)
-        return self.finish(batch)
+    def _rows(self, touched: Touched, insert_stream: bool, batch: Batch) -> None:
+        for level, groups in zip(self.levels, touched):
+            level.rows(groups.items(), insert_stream, batch)
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
-        return self._rows(self._touched((contents,)), True)
+        batch = Batch()
+        self._rows(self._touched((contents,)), True, batch)
+        return self.finish(batch)
 
     def state(self) -> State:
-        return [level.keyed.state() for level in self._levels]
+        return [level.keyed.state() for level in self.levels]
 
     def restore(self, state: State) -> None:
-        for level, saved in zip(self._levels, state, strict=True):
+        for level, saved in zip(self.levels, state, strict=True):
             level.keyed.restore(saved)

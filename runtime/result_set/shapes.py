@@ -12,7 +12,7 @@ from runtime.aggregation.factory import Row
 from runtime.aggregation.grouped import Aggregator, Keyed, build_aggregator
 from runtime.evaluate import Environment
 from runtime.result_set.hash_order import ordering
-from runtime.result_set.projection import Batch, Finish, Pair, Projection, distinct
+from runtime.result_set.projection import Batch, Finish, Projection
 from windows.event import NO_EVENTS, Event
 from windows.protocol import Sink, State
 
@@ -23,11 +23,12 @@ class ResultSet:
     """The end of a statement's chain: rows in, output events out.
 
     ``update(new, old)`` takes a delta of rows and tells ``child`` at most once, with what the stream selector lets through (with both
-    streams where the
-    plan is ``raw``). ``iterate(contents)`` gives the statement's current rows over the window's contents.
+    streams where the plan is ``raw``). ``iterate(contents)`` gives the statement's current rows over the window's contents; ``contents`` is
+    set by whoever chains operators and gives those contents at any time (output snapshot reads them).
     """
 
     child: Sink
+    contents: Callable[[], Iterable[Row]] = tuple
 
     def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
         self.plan = plan
@@ -37,15 +38,23 @@ class ResultSet:
         self.finish = Finish(plan, environment)
 
     def update(self, new: Sequence[Row], old: Sequence[Row]) -> None:
-        new_rows, old_rows = self.process(new, old)
-        if self._swap:
-            new_rows, old_rows = old_rows, NO_EVENTS
-        if new_rows or old_rows:
-            self.child.update(new_rows, old_rows)
+        batches = Batch(), Batch()
+        self.collect(new, old, *batches)
+        self.emit(self.finish(batches[0]), self.finish(batches[1]))
 
-    def process(self, new: Sequence[Row], old: Sequence[Row]) -> tuple[Sequence[Event], Sequence[Event]]:
-        """The insert and the remove stream's rows; those that nobody wants are left out."""
+    def emit(self, new: Sequence[Event], old: Sequence[Event], force: bool = False) -> None:
+        """Tell the child what the selector lets through; with ``force`` even nothing."""
+        if self._swap:
+            new, old = old, NO_EVENTS
+        if new or old or force:
+            self.child.update(new, old)
+
+    def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
+        """Take a delta and add its insert and remove stream's rows to the batches; those that nobody wants are left out."""
         raise NotImplementedError
+
+    def apply(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        """Take a delta into the aggregations and put out nothing."""
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
         raise NotImplementedError
@@ -64,17 +73,16 @@ class Unaggregated(ResultSet):
         super().__init__(plan, environment)
         self._projection = Projection(plan, plan.columns, plan.having, plan.order_by, environment)
 
-    def process(self, new: Sequence[Row], old: Sequence[Row]) -> tuple[Sequence[Event], Sequence[Event]]:
-        old_rows = self._rows(old, False) if old and self.wants_old else NO_EVENTS
-        return self._rows(new, True) if new and self.wants_new else NO_EVENTS, old_rows
-
-    def _rows(self, rows: Iterable[Row], insert_stream: bool) -> list[Event]:
-        batch = Batch()
-        self._projection.collect([(row, NO_READERS) for row in rows], insert_stream, batch)
-        return self.finish(batch)
+    def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
+        if old and self.wants_old:
+            self._projection.collect([(row, NO_READERS) for row in old], False, old_rows)
+        if new and self.wants_new:
+            self._projection.collect([(row, NO_READERS) for row in new], True, new_rows)
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
-        return self._rows(contents, True)
+        batch = Batch()
+        self._projection.collect([(row, NO_READERS) for row in contents], True, batch)
+        return self.finish(batch)
 
     def state(self) -> State:
         return None
@@ -87,8 +95,8 @@ class Unaggregated(ResultSet):
 class Forward(Unaggregated):
     """``select *`` of one stream and nothing else: events go through as they are."""
 
-    def process(self, new: Sequence[Row], old: Sequence[Row]) -> tuple[Sequence[Event], Sequence[Event]]:
-        return new if self.wants_new else NO_EVENTS, old if self.wants_old else NO_EVENTS
+    def update(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        self.emit(new if self.wants_new else NO_EVENTS, old if self.wants_old else NO_EVENTS)
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
         return list(contents)
@@ -104,10 +112,14 @@ class Aggregating(ResultSet):
             plan.aggregations, plan.group_by, environment, plan.arity, unbound=plan.unbound, reclaim=plan.reclaim
         )
 
-    def rows(self, pairs: Iterable[Pair], insert_stream: bool) -> list[Event]:
-        batch = Batch()
-        self.projection.collect(pairs, insert_stream, batch)
-        return self.finish(batch)
+    def begin(self) -> None:
+        """A delta begins: the aggregations of a unidirectional join start anew."""
+        if self.plan.unidirectional:
+            self.aggregator.clear()
+
+    def apply(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        self.begin()
+        self.aggregator.apply(new, old)
 
     def state(self) -> State:
         return self.aggregator.state()
@@ -124,38 +136,43 @@ class FullyAggregated(Aggregating):
         super().__init__(attrs.evolve(plan, order_by=(), limit=None), environment)
         self._no_row: Row = None if plan.arity == 1 else (None,) * plan.arity
 
-    def process(self, new: Sequence[Row], old: Sequence[Row]) -> tuple[Sequence[Event], Sequence[Event]]:
-        if self.plan.unidirectional:
-            self.aggregator.clear()
-        before = self._row(False) if self.wants_old else NO_EVENTS
+    def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
+        self.begin()
+        if self.wants_old:
+            self.current(False, old_rows)
         self.aggregator.apply(new, old)
-        return self._row(True) if self.wants_new else NO_EVENTS, before
+        if self.wants_new:
+            self.current(True, new_rows)
 
-    def _row(self, insert_stream: bool) -> list[Event]:
-        batch = Batch()
+    def current(self, insert_stream: bool, batch: Batch) -> None:
+        """Add the row of the aggregations as they are."""
         self.projection.collect(((self._no_row, self.aggregator.readers(self._no_row)),), insert_stream, batch)
-        return batch.events
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
-        return self._row(True)
+        batch = Batch()
+        self.current(True, batch)
+        return batch.events
 
 
 class RowPerEvent(Aggregating):
     """One row an event, with the aggregations (of its group) as they are after the whole delta: aggregated, and grouped aggregated."""
 
-    def process(self, new: Sequence[Row], old: Sequence[Row]) -> tuple[Sequence[Event], Sequence[Event]]:
-        if self.plan.unidirectional:
-            self.aggregator.clear()
-        self.aggregator.apply(new, old)
-        old_rows = self._rows(old, False) if old and self.wants_old else NO_EVENTS
-        return self._rows(new, True) if new and self.wants_new else NO_EVENTS, old_rows
+    def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
+        self.apply(new, old)
+        if old and self.wants_old:
+            self.rows(old, False, old_rows)
+        if new and self.wants_new:
+            self.rows(new, True, new_rows)
 
-    def _rows(self, rows: Iterable[Row], insert_stream: bool) -> list[Event]:
+    def rows(self, rows: Iterable[Row], insert_stream: bool, batch: Batch) -> None:
+        """Add a row for each event, with the aggregations as they are."""
         readers = self.aggregator.readers
-        return self.rows([(row, readers(row)) for row in rows], insert_stream)
+        self.projection.collect([(row, readers(row)) for row in rows], insert_stream, batch)
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
-        return self._rows(contents, True)
+        batch = Batch()
+        self.rows(contents, True, batch)
+        return self.finish(batch)
 
 
 class RowPerGroup(Aggregating):
@@ -169,16 +186,17 @@ class RowPerGroup(Aggregating):
         self._pairwise = not self.wants_old and plan.arity == 1
         self._order: Callable[[Sequence[Any]], list[int]] | None = ordering([e.type for e in plan.group_by])
 
-    def process(self, new: Sequence[Row], old: Sequence[Row]) -> tuple[Sequence[Event], Sequence[Event]]:
-        if self.plan.unidirectional:
-            self.aggregator.clear()
+    def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
+        self.begin()
         if len(new) == 1 and len(old) == 1 and self._pairwise:
             touched = self._one_and_one(new[0], old[0])
         else:
             touched = self._touched((new, old))
-        before = self._rows(touched, False) if self.wants_old else NO_EVENTS
+        if self.wants_old:
+            self.rows(touched, False, old_rows)
         self.aggregator.apply(new, old)
-        return self._rows(touched, True) if self.wants_new else NO_EVENTS, before
+        if self.wants_new:
+            self.rows(touched, True, new_rows)
 
     def _one_and_one(self, new: Row, old: Row) -> list[tuple[Any, Row]]:
         """One row in, one out, and no remove stream asked for: Esper puts out the group of the one that came in first."""
@@ -198,18 +216,22 @@ class RowPerGroup(Aggregating):
             return pairs
         return [pairs[i] for i in self._order([k for k, _ in pairs])]
 
-    def _rows(self, touched: Iterable[tuple[Any, Row]], insert_stream: bool) -> list[Event]:
+    def rows(self, touched: Iterable[tuple[Any, Row]], insert_stream: bool, batch: Batch) -> None:
+        """Add a row for each (key, row), with the aggregations as they are."""
         readers_of = self.keyed.readers_of
-        return self.rows([(row, readers_of(key)) for key, row in touched], insert_stream)
+        self.projection.collect([(row, readers_of(key)) for key, row in touched], insert_stream, batch)
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
         """One row a group that has events in the window, in the order of their first events; of a join in the order of output."""
+        batch = Batch()
         if self.plan.arity > 1:
-            return self._rows(self._touched((contents,)), True)
+            self.rows(self._touched((contents,)), True, batch)
+            return self.finish(batch)
         key, first = self.keyed.key, {}
         for row in contents:
             first.setdefault(key(row), row)
-        return self._rows(first.items(), True)
+        self.rows(first.items(), True, batch)
+        return self.finish(batch)
 
 
-__all__ = ["Aggregating", "Forward", "FullyAggregated", "ResultSet", "RowPerEvent", "RowPerGroup", "Unaggregated", "distinct"]
+__all__ = ["Aggregating", "Forward", "FullyAggregated", "ResultSet", "RowPerEvent", "RowPerGroup", "Unaggregated"]
