@@ -148,7 +148,7 @@ class Argument(Element):
         if following.key == "." and at[following.end].key == "*" and is_property_name(token):
             star = at[following.end]
             return star.end, S.StreamWildcard(name_of(token), span=Span(token.start, star.end))
-        if following.key in ("last", "weekday") and (is_property_name(token) or token.kind in ("integer", "float") or token.key == "?"):
+        if following.key in ("last", "weekday") and (_is_atom(token) or token.key == "?"):
             value_end, value = self._expression(loc)
             return at[value_end].end, S.CronPart(at[value_end].key, value, span=Span(token.start, at[value_end].end))
         if not self.lambdas and token.key in ("last", "lastweekday") and following.key in _ENDS:
@@ -256,6 +256,10 @@ class Argument(Element):
         return loc, S.NamedArgument(name.text, value, span=Span(name.start, loc))
 
 
+def _is_atom(token: Token) -> bool:
+    return token.kind in ("integer", "float", "quoted") or token.kind == "word" and token.key not in RESERVED_FOR_NAMES
+
+
 class CallArguments(Element):
     """``([distinct | all] argument, …)``: yields whether distinct, and the arguments."""
 
@@ -285,11 +289,10 @@ class CallArguments(Element):
 
 
 class Amount(Element):
-    """What counts a strict time period's units: a number, a property or a substitution parameter."""
+    """What counts a strict time period's units: a number, a name or a substitution parameter."""
 
-    def __init__(self, source: Source, chain: ParserElement, substitution: ParserElement) -> None:
+    def __init__(self, source: Source, substitution: ParserElement) -> None:
         super().__init__(source)
-        self.chain = chain
         self.substitution = substitution
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
@@ -301,29 +304,23 @@ class Amount(Element):
             return token.end, [number(token, sign, self.source.at[loc].start)]
         if not sign and token.key == "?":
             return self.substitution._parse(instring, loc, do_actions)
-        if sign or not is_property_name(token):
+        if sign or token.kind != "quoted" and (token.kind != "word" or token.key in RESERVED_FOR_NAMES):
             self.source.fail(loc, token, "a number", self)
-        return self.chain._parse(instring, loc, do_actions)
+        return token.end, [S.Chain((S.Name(name_of(token), span=token.span),), span=token.span)]
 
 
 class TimePeriod(Element):
-    """A time period, or with ``plain`` also an expression alone (seconds)."""
+    """A time period whose parts are counted by ``amount``."""
 
-    def __init__(self, source: Source, expression: ParserElement, plain: bool) -> None:
+    def __init__(self, source: Source, amount: ParserElement) -> None:
         super().__init__(source)
-        self.expression = expression
-        self.plain = plain
+        self.amount = amount
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
         start = self.source.at[loc].start
-        loc, tokens = self.expression._parse(instring, loc, do_actions)
-        unit = self.source.at[loc]
-        if unit.key in UNITS:
-            loc, found = time_period(self.source, self.expression, loc, tokens[0], start)
-            return loc, [found]
-        if not self.plain:
-            self.source.fail(loc, unit, "a time unit", self)
-        return loc, [tokens[0]]
+        loc, tokens = self.amount._parse(instring, loc, do_actions)
+        loc, found = time_period(self.source, self.amount, loc, tokens[0], start)
+        return loc, [found]
 
 
 _ORDER = {unit: place for place, unit in enumerate(["year", "month", "week", "day", "hour", "minute", "second", "millisecond", "microsecond"])}
@@ -338,7 +335,7 @@ def time_period(source: Source, expression: ParserElement, loc: int, first: S.Ex
         unit = at[loc]
         name = UNITS.get(unit.key, "")
         if not name or parts and _ORDER[name] <= _ORDER[parts[-1][0]]:
-            source.fail(loc, unit, "a smaller time unit", expression)
+            source.fail(loc, unit, "a smaller time unit" if parts else "a time unit", expression)
         parts.append((name, value))
         loc = unit.end
         if not _begins_value(at[loc]):

@@ -54,7 +54,8 @@ class Clauses:
 
     def _select_item(self) -> ParserElement:
         kit = self.kit
-        alias = kit.key("as") + kit.field("alias", kit.property_name) | kit.field("alias", kit.property_name)
+        bare = kit.ahead(_is_alias, kit.field("alias", kit.property_name), "an alias")
+        alias = kit.key("as") + kit.field("alias", kit.property_name) | bare
         marked = kit.key("@") + kit.field("annotation", kit.class_name)
         plain = kit.field("expression", self.expression) + Opt(marked) + Opt(alias)
         wildcard = kit.field("expression", kit.convert(lambda found, span: S.Wildcard(span=span), kit.key("*")))
@@ -238,6 +239,14 @@ def annotation(kit: Kit) -> ParserElement:
     values = kit.key("(") + kit.fields("values", Opt(inside)) + kit.key(")")
     result.define(kit.node(S.Annotation, kit.key("@") + kit.field("name", kit.type_name) + Opt(values)))
     return result
+
+
+_CLAUSE_WORDS = frozenset({"where", "for"})
+"""Words that begin a clause, and yet may be aliases."""
+
+
+def _is_alias(token: Token, after: Token) -> bool:
+    return token.key not in _CLAUSE_WORDS or after.key in (",", "from") or after.kind == "end"
 
 
 def _counts_events(source: Source, token: Token, after: Token) -> bool:

@@ -8,6 +8,7 @@ from pyparsing import Opt, ParserElement
 from epl import syntax as S
 from epl.grammar.clauses import Clauses
 from epl.grammar.elements import Kit, Nothing, NumberLiteral
+from epl.grammar.lexis import Token
 from epl.spans import Span
 
 
@@ -53,7 +54,7 @@ class Contexts:
         source = kit.convert(lambda found, span: found[0].pattern, self.clauses.pattern_source)
         by_pattern = kit.given("kind", "pattern", Nothing(kit.source)) + kit.field("pattern", source) + inclusive + self.tag
         crontab = kit.convert(lambda found, span: tuple(found), expressions.crontab)
-        by_crontab = kit.given("kind", "crontab", Nothing(kit.source)) + kit.fields("crontabs", kit.listed(crontab, before="("))
+        by_crontab = kit.given("kind", "crontab", Nothing(kit.source)) + kit.fields("crontabs", kit.listed(crontab, onward=lambda token, _: token.key == "("))
         after = kit.given("kind", "after", "after") + kit.field("after", expressions.time_period)
         filtered = kit.given("kind", "filter", Nothing(kit.source)) + kit.field("filter", self.filter) + self.tag
         return kit.dispatch({"pattern": by_pattern, "(": by_crontab, "after": after}, filtered)
@@ -79,9 +80,9 @@ class Contexts:
         keys = kit.fields("keys", kit.listed(kit.listed(self.clauses.expressions.chain, "and")))
         item = kit.node(S.KeyedItem, keys + kit.key("from") + kit.field("source", self.filter) + alias)
         starting = kit.node(S.ContextCondition, kit.given("kind", "filter", Nothing(kit.source)) + kit.field("filter", self.filter) + self.tag)
-        initiated = Opt(kit.key("initiated") + by + kit.fields("initiated_by", kit.listed(starting, unless="context")))
+        initiated = Opt(kit.key("initiated") + by + kit.fields("initiated_by", kit.listed(starting, onward=_same_context)))
         terminated = Opt(kit.key("terminated") + by + kit.field("terminated_by", kit.node(S.ContextCondition, self.condition)))
-        items = kit.fields("items", kit.listed(item, unless="context"))
+        items = kit.fields("items", kit.listed(item, onward=_same_context))
         return kit.node(S.KeyedContext, kit.key("partition") + by + items + initiated + terminated)
 
     def _hash(self) -> ParserElement:
@@ -94,7 +95,7 @@ class Contexts:
         def made(kind: str, span: Span, **fields: Any) -> S.HashContext:
             return S.HashContext(**fields, span=span)
 
-        items = kit.fields("items", kit.listed(item, unless="context"))
+        items = kit.fields("items", kit.listed(item, onward=_same_context))
         return kit.node(made, kit.key("coalesce") + Opt(kit.key("by")) + items + size + Opt(kit.given("preallocate", True, preallocate)))
 
     def _category(self) -> ParserElement:
@@ -102,6 +103,11 @@ class Contexts:
         label = kit.key("as") + kit.name
         category = kit.convert(lambda found, span: (found[0], found[1]), kit.key("group") + Opt(kit.key("by")) + self.clauses.expression + label)
         return kit.node(S.CategoryContext, kit.fields("categories", kit.listed(category)) + kit.key("from") + kit.field("source", self.filter))
+
+
+def _same_context(token: Token, _: Token) -> bool:
+    """Whether what stands behind a comma goes on with this context, and is not the next of a nested context."""
+    return token.key != "context"
 
 
 def _lifetime(overlapping: bool) -> Any:

@@ -45,20 +45,20 @@ class Declarations:
         kit, clauses = self.kit, self.clauses
         type_argument = kit.reference()
         type_argument.define(kit.key("?") | kit.type_name + Opt(kit.key("<") + kit.listed(type_argument) + kit.key(">")))
-        port = kit.name + Opt(kit.key("<") + kit.listed(type_argument) + kit.key(">"))
-        stream = kit.key("(") + kit.listed(kit.name) + kit.key(")") | kit.name
-        inputs = kit.key("(") + Opt(kit.listed(stream + Opt(kit.key("as") + kit.name))) + kit.key(")")
+        port = kit.type_name + Opt(kit.key("<") + kit.listed(type_argument) + kit.key(">"))
+        stream = kit.dispatch({"(": kit.key("(") + kit.listed(kit.type_name) + kit.key(")")}, kit.type_name)
+        inputs = kit.key("(") + kit.listed(stream + Opt(kit.key("as") + kit.name)) + kit.key(")")
         outputs = kit.key("->") + kit.listed(port)
-        value = kit.reference()
-        pair = (kit.property_name | kit.string) + (kit.key(":") | kit.key("=")) + value
-        settings = kit.key("{") + Opt(kit.listed(pair) + Opt(kit.key(","))) + kit.key("}")
-        json_array = kit.key("[") + Opt(kit.listed(value)) + kit.key("]")
-        selected = kit.key("(") + kit.key("select") + _SkipTo(kit.source, "(", ")")
-        by_first = kit.dispatch({"{": settings, "[": json_array}, clauses.expression)
-        value.define(kit.ahead(lambda token, after: token.key == "(" and after.key == "select", selected, "(select") | by_first)
-        operator = ZeroOrMore(clauses.annotation) + (kit.key("select") | kit.name) + Opt(inputs) + Opt(outputs) + settings
+        selected = kit.ahead(lambda token, after: after.key == "select", kit.key("(") + clauses.body + kit.key(")"), "(select")
+        expressions = clauses.expressions
+        by_first = kit.dispatch({"{": expressions.json_object, "[": expressions.json_array}, selected | expressions.expression)
+        name = kit.dispatch({"select": kit.key("select")}, kit.name)
+        pair = name + kit.any_of({":": None, "=": None}) + by_first
+        settings = kit.key("{") + Opt(kit.listed(pair, onward=lambda token, _: token.key != "}") + Opt(kit.key(","))) + kit.key("}")
+        operator = ZeroOrMore(clauses.annotation) + name + Opt(inputs) + Opt(outputs) + settings
         schema = kit.key("create") + self.schema + kit.key(",")
-        operators = kit.convert(_text(kit.source), ZeroOrMore(kit.dispatch({"create": schema}, operator)))
+        declared = kit.dispatch({"create": schema}, operator)
+        operators = kit.convert(_text(kit.source), declared + ZeroOrMore(declared))
         return kit.node(S.CreateDataflow, kit.key("dataflow") + kit.field("name", kit.name) + Opt(kit.key("as")) + kit.field("source", operators))
 
 

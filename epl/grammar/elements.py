@@ -108,10 +108,11 @@ class Identifier(Element):
 
 
 class DottedName(Element):
-    """``a.b.c``: yields one string. Ahead of ``a.b:c`` it stops before ``.b`` (an old-style view follows)."""
+    """``a.b.c``: yields one string. Ahead of ``a.b:c`` it stops before ``.b`` (an old-style view follows), with ``before_calls`` also before ``.b(``."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, before_calls: bool = False) -> None:
         super().__init__(source)
+        self.stops = frozenset({":", "("}) if before_calls else frozenset({":"})
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
         at = self.source.at
@@ -126,7 +127,7 @@ class DottedName(Element):
             if dot.key != ".":
                 break
             token = at[dot.end]
-            if token.kind == "word" and at[token.end].key == ":":
+            if token.kind == "word" and at[token.end].key in self.stops:
                 break
         return loc, [".".join(names)]
 
@@ -232,29 +233,31 @@ class Ahead(Element):
 
 
 class Listed(Element):
-    """``item, item, …``: yields every item's tokens. Goes on behind a separator only ``before`` this key, and not ``unless`` that key stands there."""
+    """``item, item, …``: yields every item's tokens. Ends before a separator where ``onward`` is false of the two tokens behind it."""
 
     def __init__(
-        self, source: Source, item: ParserElement, separator: str = ",", least: int = 1, before: str | None = None, unless: str | None = None
+        self, source: Source, item: ParserElement, separator: str = ",", least: int = 1, onward: Callable[[Token, Token], bool] | None = None
     ) -> None:
         super().__init__(source)
         self.item = item
         self.separator = separator
         self.least = least
-        self.before = before
-        self.unless = unless
+        self.onward = onward
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
         at, parse = self.source.at, self.item._parse
         loc, tokens = parse(instring, loc, do_actions)
         found = list(tokens)
+        count = 1
         while at[loc].key == self.separator:
-            following = at[at[loc].end].key
-            if self.before is not None and following != self.before or following == self.unless:
-                break
+            if self.onward is not None:
+                following = at[at[loc].end]
+                if following.kind != "end" and not self.onward(following, at[following.end]):
+                    break
             loc, tokens = parse(instring, at[loc].end, do_actions)
             found.extend(tokens)
-        if len(found) < self.least:
+            count += 1
+        if count < self.least:
             self.source.fail(loc, at[loc], self.separator, self)
         return loc, found
 
@@ -374,9 +377,9 @@ class Kit:
         return Convert(self.source, make, element)
 
     def listed(
-        self, item: ParserElement, separator: str = ",", least: int = 1, before: str | None = None, unless: str | None = None
+        self, item: ParserElement, separator: str = ",", least: int = 1, onward: Callable[[Token, Token], bool] | None = None
     ) -> ParserElement:
-        return Listed(self.source, item, separator, least, before, unless)
+        return Listed(self.source, item, separator, least, onward)
 
     def dispatch(self, choices: Mapping[str, ParserElement], otherwise: ParserElement | None = None) -> ParserElement:
         return Dispatch(self.source, choices, otherwise)

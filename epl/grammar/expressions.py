@@ -8,7 +8,8 @@ from pyparsing import Opt, ParserElement, ZeroOrMore
 from epl import syntax as S
 from epl.errors import EplValidationError
 from epl.grammar.chains import Amount, Argument, CallArguments, Links, NamedChain, Rooted, TimePeriod, is_property_name
-from epl.grammar.elements import Constant, Element, Kit, Parsed, Source
+from epl.grammar.elements import Constant, DottedName, Element, Kit, Parsed, Source
+from epl.grammar.lexis import Token
 from epl.grammar.literals import WORDS, number, string_literal
 from epl.grammar.operators import Operators
 from epl.spans import Span
@@ -30,6 +31,7 @@ class Expressions:
         self.listed = kit.listed(self.expression)
         self.subquery = kit.convert(lambda found, span: S.Subquery(found[0], span=span), kit.key("(") + self.select + kit.key(")"))
         self.case = self._case(kit)
+        self.substitution: ParserElement = _Substitution(source, type_names(kit, DottedName(source, before_calls=True)))
         operand = self._operands(kit, links)
         self.operators = Operators(source, operand, self.case, self.subquery, links)
         self.expression.define(self.operators)
@@ -39,21 +41,18 @@ class Expressions:
         cron_parts = kit.listed(Argument(source, self.expression, lambdas=False, cron_star=True))
         self.crontab = kit.key("(") + cron_parts + kit.key(")")
         self.observer_parameters = kit.key("(") + Opt(cron_parts) + kit.key(")")
-        self.substitution: ParserElement = _Substitution(source, self.type_name)
-        amount = Amount(source, self.chain, self.substitution)
-        self.time_period: ParserElement = TimePeriod(source, amount, plain=False)
+        amount = Amount(source, self.substitution)
+        self.time_period: ParserElement = TimePeriod(source, amount)
         """A time period whose parts are counted by numbers and names alone."""
-        self.time_or_expression: ParserElement = TimePeriod(source, amount, plain=True)
 
     def _operands(self, kit: Kit, links: Links) -> ParserElement:
         source, chain = kit.source, self.chain
         array = kit.convert(lambda found, span: S.ArrayLiteral(tuple(found), span=span), kit.key("{") + Opt(self.listed) + kit.key("}"))
         self.array = array
         timestamp = kit.convert(lambda found, span: S.CurrentTimestamp(span=span), kit.key("current_timestamp") + Opt(kit.key("( )")))
-        substitution = _Substitution(source, self.type_name)
         choices = {
             "{": kit.ahead(lambda _, after: after.kind != "end" and source.at[after.end].key == ":", self._json(kit), "{") | Rooted(source, array, links),
-            "?": Rooted(source, substitution, links),
+            "?": Rooted(source, self.substitution, links),
             "current_timestamp": Rooted(source, timestamp, links),
             "new": self._new(kit, links),
             "exists": self._exists(kit),
@@ -71,11 +70,14 @@ class Expressions:
     def _json(self, kit: Kit) -> ParserElement:
         """``{a: 1, 'b': [true, {…}]}``: constants only."""
         value = kit.reference()
-        name = kit.dispatch({}, kit.property_name | kit.string)
+        trailing = Opt(kit.key(","))
+        name = kit.property_name | kit.string
         pair = kit.convert(lambda found, span: (found[0], found[1]), name + kit.key(":") + value)
-        json_object = kit.convert(lambda found, span: S.JsonObject(tuple(found), span=span), kit.key("{") + Opt(kit.listed(pair)) + kit.key("}"))
-        array = kit.convert(lambda found, span: S.ArrayLiteral(tuple(found), span=span), kit.key("[") + Opt(kit.listed(value)) + kit.key("]"))
+        json_object = kit.convert(lambda found, span: S.JsonObject(tuple(found), span=span), kit.key("{") + Opt(kit.listed(pair, onward=_goes_on) + trailing) + kit.key("}"))
+        array = kit.convert(lambda found, span: S.ArrayLiteral(tuple(found), span=span), kit.key("[") + Opt(kit.listed(value, onward=_goes_on) + trailing) + kit.key("]"))
         value.define(kit.dispatch({"{": json_object, "[": array}, Constant(kit.source)))
+        self.json_object = json_object
+        self.json_array = array
         return json_object
 
     def _builtin(self, kit: Kit, name: str, arguments: ParserElement) -> ParserElement:
@@ -110,6 +112,10 @@ class Expressions:
         sized = kit.node(_sized_array, kit.field("type_name", name) + kit.fields("sizes", size + Opt(open_dimension | size)))
         filled = kit.node(_filled_array, kit.field("type_name", name) + kit.fields("sizes", open_dimension + Opt(open_dimension)) + kit.field("initializer", self.array))
         return kit.key("new") + _New(kit.source, struct, Rooted(kit.source, instance, links), sized, Rooted(kit.source, filled, links))
+
+
+def _goes_on(token: Token, _: Token) -> bool:
+    return token.key not in ("}", "]")
 
 
 _OPEN = object()
@@ -154,8 +160,8 @@ def column_name(chain: S.Chain) -> str:
     return ".".join(from_links)
 
 
-def type_names(kit: Kit) -> ParserElement:
-    """``int``, ``a.B``, ``string[]``, ``int[primitive]``, ``java.util.List<String>[][]``."""
+def type_names(kit: Kit, name: ParserElement | None = None) -> ParserElement:
+    """``int``, ``a.B``, ``string[]``, ``int[primitive]``, ``java.util.List<String>[][]``; ``name`` reads the dotted name."""
     type_name = kit.reference()
     dimension = kit.convert(lambda found, span: found[0] if found else "open", kit.key("[") + Opt(kit.any_of("primitive")) + kit.key("]"))
 
@@ -164,18 +170,15 @@ def type_names(kit: Kit) -> ParserElement:
         dimensions = found[1:]
         return S.TypeName(base.name, base.parameters, len(dimensions), "primitive" in dimensions, span=span)
 
-    type_name.define(kit.convert(made, class_type(kit, type_name) + ZeroOrMore(dimension)))
+    type_name.define(kit.convert(made, class_type(kit, type_name, name) + ZeroOrMore(dimension)))
     return type_name
 
 
-def class_type(kit: Kit, parameter: ParserElement | None = None) -> ParserElement:
+def class_type(kit: Kit, parameter: ParserElement | None = None, name: ParserElement | None = None) -> ParserElement:
     """A class's name with type parameters, without dimensions."""
-    inner = parameter or kit.reference()
+    inner = type_names(kit) if parameter is None else parameter
     parameters = kit.key("<") + kit.listed(inner) + kit.key(">")
-    result = kit.convert(lambda found, span: S.TypeName(found[0], tuple(found[1:]), span=span), kit.type_name + Opt(parameters))
-    if parameter is None:
-        inner.define(type_names(kit))  # type: ignore[attr-defined]
-    return result
+    return kit.convert(lambda found, span: S.TypeName(found[0], tuple(found[1:]), span=span), (name or kit.type_name) + Opt(parameters))
 
 
 class _Simple(Element):

@@ -45,8 +45,8 @@ _TOKEN = re.compile(
     r"""
       (?P<space>(?:\s+|//[^\r\n]*|/\*.*?\*/)+)
     | (?P<word>(?:every-distinct|retain-union|retain-intersection|event-precedence)(?![\w$]) | [A-Za-z_$](?:[\w$]|\\\.)*)
-    | (?P<float>(?:\d+\.\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)[fFdDlL]?|\d[\d_]*[fFdD])
-    | (?P<integer>0[xX][0-9a-fA-F]+[lL]?|0[bB][01]+[lL]?|\d[\d_]*[lL]?)
+    | (?P<float>(?:\d+\.\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)[fFdD]?|\d+[fFdD])
+    | (?P<integer>0[xX][0-9a-fA-F]+[lL]?|0[bB][01]+[lL]?|\d(?:[\d_]*\d)?[lL]?)
     | (?P<classtext>\"{3}.*?\"{3})
     | (?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
     | (?P<quoted>`(?:[^`])*`)
@@ -56,8 +56,7 @@ _TOKEN = re.compile(
 )
 _KINDS: dict[str, Kind] = {"classtext": "class text"}
 _OPENING, _CLOSING = frozenset({"(", "[", "{", "-["}), frozenset(")]}")
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|[0-7]{1,3}|.)", re.DOTALL)
-_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 
 
 class Token:
@@ -116,6 +115,8 @@ class Tokens:
 
 def _unknown(text: str, position: int) -> EplSyntaxError:
     character = text[position]
+    if character < " ":
+        return EplSyntaxError("Failed to parse: Unrecognized control characters found in text, failed to parse text", span=Span(position, position + 1), text=text)
     if character in "'\"`":
         kind = "backtick" if character == "`" else "string"
         return EplSyntaxError(f"Incorrect syntax near {character}: the {kind} has no end", span=Span(position, position + 1), text=text)
@@ -132,7 +133,7 @@ def name_of(token: Token) -> str:
 
 
 def string_value(token: Token) -> str:
-    r"""What a string literal holds. ``\n \t \r \b \f \uXXXX`` and octal escapes are read; before any other character the backslash is dropped."""
+    r"""What a string literal holds. ``\uXXXX`` is read; before any other character the backslash is dropped, so that ``\n`` is ``n``, as in Esper."""
     inner = token.text[1:-1]
     return _ESCAPE.sub(_unescaped, inner) if "\\" in inner else inner
 
@@ -141,6 +142,4 @@ def _unescaped(match: re.Match[str]) -> str:
     code = match.group(1)
     if len(code) == 5 and code[0] == "u":
         return chr(int(code[1:], 16))
-    if code[0] in "01234567":
-        return chr(int(code, 8))
-    return _ESCAPED.get(code, code)
+    return code

@@ -6,6 +6,7 @@ from epl.grammar.lexis import Token, string_value
 from epl.spans import Span
 from epl.syntax import Literal
 
+_BYTE_MAX = 2**7
 _INT_MAX = 2**31
 _LONG_MAX = 2**63
 WORDS: dict[str, tuple[bool | None, str]] = {"null": (None, "null"), "true": (True, "boolean"), "false": (False, "boolean")}
@@ -18,7 +19,8 @@ def string_literal(token: Token) -> Literal:
 def number(token: Token, sign: str = "", start: int | None = None) -> Literal:
     """The literal of a number token, with the sign that stands before it.
 
-    A whole number too large for int is a long. Numbers that Java's parser does not read (``0b1``, ``1_000``, beyond long) are refused, as Esper refuses them.
+    A whole number too large for int is a long, hexadecimal ones are bytes (and a sign before them is lost, as in Esper). Numbers that Java's parser does
+    not read (``0b1``, ``1_000``, ``0xFF``, beyond long) are refused, as Esper refuses them.
     """
     span = Span(token.start if start is None else start, token.end)
     text = token.text
@@ -26,13 +28,15 @@ def number(token: Token, sign: str = "", start: int | None = None) -> Literal:
     if token.kind == "float":
         if text[-1] in "fF":
             return Literal(value=float(sign + text[:-1]), kind="float", span=span)
-        return Literal(value=float(sign + text.rstrip("dDlL")), kind="double", span=span)
+        return Literal(value=float(sign + text.rstrip("dD")), kind="double", span=span)
     digits = text.rstrip("lL")
     hexadecimal = digits[:2] in ("0x", "0X")
-    if "_" in text or digits[:2] in ("0b", "0B") or hexadecimal and digits != text:
+    if "_" in text or digits[:2] in ("0b", "0B") or hexadecimal and (digits != text or int(digits, 16) >= _BYTE_MAX):
         raise EplValidationError(f'For input string: "{text}"', span=span, hint="write the number with plain digits")
-    value = int(sign + digits, 16 if hexadecimal else 10)
-    if digits != text or not -_INT_MAX <= value < _INT_MAX:
+    if hexadecimal:
+        return Literal(value=int(digits, 16), kind="byte", span=span)
+    value = int(sign + digits)
+    if digits != text or abs(value) >= _INT_MAX:
         if not -_LONG_MAX <= value < _LONG_MAX:
             raise EplValidationError(f'For input string: "{text}"', span=span, hint="the number is too large for a long; write it as a string and cast it")
         return Literal(value=value, kind="long", span=span)

@@ -16,13 +16,13 @@ _SKIPS = {"past last row", "to next row", "to current row"}
 def match_recognize(kit: Kit, clauses: Clauses) -> ParserElement:
     """The clause as a whole; its parts stand in fixed order."""
     expression = clauses.expression
-    measure = kit.node(S.SelectItem, kit.field("expression", expression) + Opt(kit.key("as") + Opt(kit.field("alias", kit.name)) | kit.field("alias", kit.name)))
+    measure = kit.node(S.SelectItem, kit.field("expression", expression) + Opt(kit.key("as") + kit.field("alias", kit.name)))
     partition = Opt(kit.key("partition by") + kit.fields("partition_by", kit.listed(expression)))
     skip = Opt(kit.key("after") + kit.key("match skip") + kit.field("skip", _skip(kit)))
-    interval = kit.key("interval") + kit.field("interval", clauses.expressions.time_or_expression) + Opt(kit.given("or_terminated", True, "or terminated"))
+    interval = kit.key("interval") + kit.field("interval", clauses.expressions.time_period) + Opt(kit.given("or_terminated", True, "or terminated"))
     definition = kit.convert(lambda found, span: tuple(found), kit.name + kit.key("as") + expression)
     define = Opt(kit.key("define") + kit.fields("defines", kit.listed(definition)))
-    measures = kit.key("measures") + kit.fields("measures", kit.listed(measure))
+    measures = kit.key("measures") + kit.fields("measures", Opt(kit.ahead(lambda token, _: token.key != "pattern", kit.listed(measure), "a measure")))
     pattern = kit.key("pattern (") + kit.field("pattern", row_pattern(kit, expression)) + kit.key(")")
     matches = Opt(kit.given("all_matches", True, "all matches"))
     return kit.node(
@@ -66,13 +66,16 @@ class _Repeated(Element):
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
         at = self.source.at
         start = at[loc].start
-        grouped = at[loc].key == "("
+        single = at[loc].key != "("
+        permutation = at[loc].key == "match_recognize_permute"
         loc, tokens = self.atom._parse(instring, loc, do_actions)
         item = tokens[0]
+        if permutation:
+            return loc, [item]
         quantifier = ""
         if at[loc].key in ("*", "+", "?"):
             quantifier, loc = at[loc].key, at[loc].end
-            if at[loc].key == "?":
+            if single and at[loc].key == "?":
                 quantifier, loc = quantifier + "?", at[loc].end
         if at[loc].key == "{":
             loc, low, high, exact = self._braces(at[loc].end)
@@ -84,6 +87,7 @@ class _Repeated(Element):
 
     def _braces(self, loc: int) -> tuple[int, S.Expression | None, S.Expression | None, bool]:
         at = self.source.at
+        start = loc
         low = high = None
         exact = False
         if at[loc].key not in (",", "}"):
@@ -93,8 +97,9 @@ class _Repeated(Element):
             loc = at[loc].end
             if at[loc].key != "}":
                 loc, high = self._bound(loc)
-        elif not exact and at[loc].key == "}":
-            self.source.refuse("Invalid match-recognize quantifier '{}', expecting an expression", at[loc].span)
+        if low is high is None and at[loc].key == "}":
+            braces = self.source.tokens.text[start - 1 : at[loc].end]
+            self.source.refuse(f"Invalid match-recognize quantifier '{braces}', expecting an expression", Span(start - 1, at[loc].end))
         if at[loc].key != "}":
             self.source.fail(loc, at[loc], "}", self)
         return at[loc].end, low, (low if exact else high), exact

@@ -109,11 +109,12 @@ class Statements:
         kit = self.kit
         representation = kit.field("representation", kit.convert(self._representation, kit.name))
         variant = kit.given("variant", True, "variant")
-        names = kit.listed(kit.convert(_type_or_star, kit.key("*") | self.clauses.expressions.type_name))
+        star = kit.convert(lambda found, span: S.TypeName("*", span=span), kit.key("*"))
+        names = kit.listed(kit.dispatch({"*": star}, self.clauses.expressions.type_name), onward=self._names_type)
         classes = kit.fields("types", names)
         columns = self._columns()
         body = Opt(kit.key("as")) + kit.dispatch({"(": columns}, classes)
-        qualifier = kit.convert(lambda found, span: (found[0].lower(), tuple(found[1:]), span), kit.name + kit.listed(kit.name))
+        qualifier = kit.convert(lambda found, span: (found[0].lower(), tuple(found[1:]), span), kit.name + kit.listed(kit.name, onward=self._names_type))
 
         def made(span: Span, qualifiers: tuple[Any, ...] = (), **fields: Any) -> S.CreateSchema:
             for name, values, at in qualifiers:
@@ -122,6 +123,15 @@ class Statements:
 
         head = kit.dispatch({"schema": Nothing(kit.source), "variant": variant}, representation) + kit.key("schema") + kit.field("name", kit.name)
         return kit.node(made, head + body + kit.fields("qualifiers", ZeroOrMore(qualifier)))
+
+    def _names_type(self, token: Token, after: Token) -> bool:
+        """Whether a comma in a schema is followed by one more name, and not by the first operator of a dataflow."""
+        at = self.kit.source.at
+        if token.key in ("create", "@", "select"):
+            return False
+        while after.key == "." and at[after.end].kind != "end":
+            after = at[at[after.end].end]
+        return after.key not in ("(", "->", "{")
 
     def _representation(self, found: list[str], span: Span) -> str:
         name = found[0].lower()
@@ -202,10 +212,6 @@ class Statements:
         update = kit.node(S.FafUpdate, kit.key("update") + target + self._set_where())
         delete = kit.node(S.FafDelete, kit.key("delete from") + target + Opt(clauses.where))
         return {"update": update, "delete": delete}
-
-
-def _type_or_star(found: list[Any], span: Span) -> S.TypeName:
-    return found[0] if found else S.TypeName("*", span=span)
 
 
 def _is_call(kit: Kit, token: Token) -> bool:

@@ -16,12 +16,15 @@ class Expression(Node):
     """Anything that may stand where a value is asked for."""
 
 
-LiteralKind = Choice["null", "boolean", "int", "long", "float", "double", "string"]
+LiteralKind = Choice["null", "boolean", "byte", "int", "long", "float", "double", "string"]
 
 
 @attrs.frozen
 class Literal(Expression):
-    """``null true 1 1L 1f 1.5 'text'``. A string holds its unescaped characters; a whole number too large for int is kind long."""
+    """``null true 1 1L 1f 1.5 'text'``. A string holds its unescaped characters; a whole number too large for int is kind long, ``0x1F`` is a byte.
+
+    A sign directly before a number belongs to it: ``-1`` is a Literal, ``-a`` a Unary.
+    """
 
     value: bool | int | float | str | None
     kind: LiteralKind
