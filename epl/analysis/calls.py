@@ -7,13 +7,13 @@ from epl.analysis.binding import StatementRefusal, bind
 from epl.analysis.conversions import MAP_KINDS, common_type, convert, require_numeric, type_name
 from epl.analysis.paths import is_integer, stream_value
 from epl.analysis.scope import Scope
-from epl.analysis.texts import quoted, written
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.functions.registry import FIRST_ARGUMENT, NOT_CONSTANT, TIME_PERIOD, Bound, EnumerationSpec, FunctionSpec, LambdaShape
 from epl.plan import expressions as typed
 from epl.plan.expressions import Constant, TypedExpression
 from epl.syntax import expressions as syntax
 from epl.syntax.expressions import Call
+from epl.unparse import quoted, expression_text
 from epl.value_types import BOOLEAN, BOXED_BOOLEAN, INT, LONG, ArrayType, CollectionType, EventOf, ValueType
 
 # ------------------------------------------------------------------ arguments
@@ -33,7 +33,7 @@ def bind_argument(argument: syntax.Expression, scope: Scope, function: str) -> T
     except StatementRefusal:
         raise
     except EplValidationError as refusal:
-        raise refused_within(f"Failed to validate method-chain parameter expression '{quoted(argument)}'", refusal) from None
+        raise refused_within(f"Failed to validate method-chain parameter expression {quoted(argument)}", refusal) from None
 
 
 def refused_within(place: str, refusal: EplValidationError) -> EplValidationError:
@@ -148,7 +148,7 @@ def _enumeration_argument(
             f"Parameters mismatch for enumeration method '{method}', the method does not take a {len(argument.parameters)}-parameter lambda here",
             span=argument.span)
     for name in argument.parameters:
-        if any(name == known for known, _ in scope.locals):
+        if any(name == known for known, _ in (*scope.locals, *scope.substitutions)):
             raise EplValidationError(
                 f"Failed to validate enumeration method '{method}', the lambda-parameter name '{name}' has already been declared in this context",
                 span=argument.span)
@@ -159,7 +159,7 @@ def _enumeration_argument(
     except EplValidationError as refusal:
         raise refused_within(
             f"Failed to validate enumeration method '{method}' parameter {position}: "
-            f"Failed to validate declared expression body expression '{quoted(argument.body)}'", refusal) from None
+            f"Failed to validate declared expression body expression {quoted(argument.body)}", refusal) from None
     return typed.Function(type=body.type, parameters=argument.parameters, body=body)
 
 
@@ -263,7 +263,7 @@ def _event_identity(call: Call, scope: Scope) -> TypedExpression | None:
     for side, argument in zip(sides, call.arguments):
         if not isinstance(side.type, EventOf):
             raise EplValidationError(
-                f"event_identity_equals requires a parameter that resolves to an event but received '{written(argument)}'", span=call.span)
+                f"event_identity_equals requires a parameter that resolves to an event but received '{expression_text(argument)}'", span=call.span)
     left, right = (s.type.event_type for s in sides if isinstance(s.type, EventOf))
     if left is not right:
         raise EplValidationError(

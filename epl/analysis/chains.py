@@ -16,13 +16,13 @@ from epl.analysis.paths import (
 )
 from epl.analysis.scope import Scope
 from epl.analysis.suggestions import did_you_mean
-from epl.analysis.texts import written
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
 from epl.plan import expressions as typed
 from epl.plan.expressions import TypedExpression
 from epl.syntax import expressions as syntax
 from epl.syntax.expressions import Call, Chain, Index, Link, Name
+from epl.unparse import expression_text
 from epl.value_types import ArrayType, EnumType, EventOf, MapType
 
 
@@ -43,7 +43,7 @@ def bind_chain(node: Chain, scope: Scope) -> TypedExpression:
     except EplValidationError as refusal:
         if _like_mapped_property(node):
             raise calls.refused_within(
-                f"Failed to resolve enumeration method, date-time method or mapped property '{written(node)}'", refusal) from None
+                f"Failed to resolve enumeration method, date-time method or mapped property '{expression_text(node)}'", refusal) from None
         raise
     return found
 
@@ -120,7 +120,7 @@ def _elements_with(name: str, scope: Scope) -> list[TypedExpression]:
 def _dynamic_of_stream(node: Chain, scope: Scope) -> TypedExpression:
     visible = [n for n, s in enumerate(scope.streams) if s.visible]
     if len(visible) != 1:
-        raise EplValidationError(f"Property named '{written(node)}' is ambiguous as is valid for more then one stream", span=node.span)
+        raise EplValidationError(f"Property named '{expression_text(node)}' is ambiguous as is valid for more then one stream", span=node.span)
     return follow(stream_value(visible[0], scope), node.links, scope, node)
 
 
@@ -282,7 +282,7 @@ def _is_dynamic(value: TypedExpression, link: Name | Call) -> bool:
 def _refuse_dynamic_of_many(value: TypedExpression, node: Chain) -> None:
     if isinstance(value.type, ArrayType) and isinstance(value, (typed.StreamProperty, typed.PropertyOf, typed.StreamEvents)):
         name = getattr(value, "name", "")
-        raise EplValidationError(_indexed_refusal(written(node), name), span=node.span)
+        raise EplValidationError(_indexed_refusal(expression_text(node), name), span=node.span)
 
 
 def _property(value: TypedExpression, link: Name, scope: Scope, node: Chain) -> TypedExpression:
@@ -294,10 +294,10 @@ def _property(value: TypedExpression, link: Name, scope: Scope, node: Chain) -> 
         return read_property(value, found, scope)
     owner = _owner(value, scope) if node.root is None else None
     if is_iterable(value.type) and owner is not None and isinstance(value.type, ArrayType):
-        raise EplValidationError(_indexed_refusal(written(node), owner), span=node.span)
+        raise EplValidationError(_indexed_refusal(expression_text(node), owner), span=node.span)
     if isinstance(value.type, MapType) and owner is not None:
         raise EplValidationError(
-            f"Failed to resolve property '{written(node)}' (property '{owner}' is a mapped property and requires keyed access)", span=node.span)
+            f"Failed to resolve property '{expression_text(node)}' (property '{owner}' is a mapped property and requires keyed access)", span=node.span)
     getter = calls.invoke_method(value, Call(name=f"get{link.name[:1].upper()}{link.name[1:]}"), scope)
     if getter is not None:
         return getter
@@ -362,7 +362,7 @@ def _getter_property(method: str) -> str:
 
 def _unknown(node: Chain, scope: Scope) -> EplValidationError:
     """The refusal of a path that leads nowhere."""
-    first, text = node.links[0], written(node)
+    first, text = node.links[0], expression_text(node)
     assert isinstance(first, (Name, Call))
     if any(isinstance(link, Call) for link in node.links):
         names = [getattr(link, "name", "") for link in node.links]
@@ -387,7 +387,7 @@ def _unknown_in(value: TypedExpression, event_type: EventType, name: str, node: 
         suggestion = did_you_mean(name, event_type.names)
         if suggestion:
             return EplValidationError(f"Property named '{name}' is not valid in stream '{value.name}'{suggestion}", span=node.span)
-        return EplValidationError(f"Failed to resolve property '{written(node)}' to a stream or nested property in a stream", span=node.span)
+        return EplValidationError(f"Failed to resolve property '{expression_text(node)}' to a stream or nested property in a stream", span=node.span)
     if isinstance(value, (typed.StreamEvent, typed.StreamProperty, typed.PropertyOf)):
         return _unknown(node, scope)
     return EplValidationError(calls.unknown_method(value, name, ()), span=node.span)
@@ -399,6 +399,6 @@ def _unknown_property_of(number: int, name: str, node: Chain, scope: Scope) -> E
     if suggestion:
         shown = node.links[0].name if isinstance(node.links[0], Name) else ""
         return EplValidationError(f"Property named '{name}' is not valid in stream '{shown}'{suggestion}", span=node.span)
-    return EplValidationError(f"Failed to resolve property '{written(node)}' to a stream or nested property in a stream", span=node.span)
+    return EplValidationError(f"Failed to resolve property '{expression_text(node)}' to a stream or nested property in a stream", span=node.span)
 
 

@@ -15,6 +15,7 @@ from epl.functions.casts import dated_cast_key
 from epl.plan import expressions as typed
 from epl.plan.expressions import Constant, TypedExpression
 from epl.syntax import expressions as syntax
+from epl.unparse import quoted
 from epl.value_types import (
     BOOLEAN, DOUBLE, LONG, NULL, OBJECT, STRING, ArrayType, EventOf, Scalar, ValueType,
 )
@@ -83,6 +84,9 @@ def dated_cast(node: syntax.Cast, value: TypedExpression, scope: Scope) -> Typed
         if not isinstance(argument, syntax.NamedArgument) or argument.name.lower() != "dateformat":
             name = argument.name if isinstance(argument, syntax.NamedArgument) else ""
             raise EplValidationError(f"Unexpected named parameter '{name}', expecting any of the following: [dateformat]", span=node.span)
+    target = resolve_type_name(node.type_name, scope.catalog.event_types)
+    if target is None:
+        raise EplValidationError(f"Class as listed in cast function by name '{node.type_name.name}' cannot be found", span=node.span)
     try:
         spec = scope.catalog.functions.single_row[dated_cast_key(target)]
     except ValueError as refusal:
@@ -167,6 +171,8 @@ def _initialized(node: syntax.ArrayLiteral, target: ValueType, scope: Scope) -> 
             items.append(_initialized(written, target.element, scope))
             continue
         item = bind(written, scope)
+        if isinstance(target.element, ArrayType):
+            raise EplValidationError(f"Two-dimensional array element does not allow element expression {quoted(written)}", span=node.span)
         items.append(_fit(item, target.element))
     return typed.NewArrayOf(type=target, items=tuple(items))
 

@@ -5,12 +5,12 @@ import attrs
 
 from epl.analysis.binding import StatementRefusal, bind
 from epl.analysis.scope import Scope, ScopeStream
-from epl.analysis.texts import quoted
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.plan import expressions as typed
 from epl.plan.expressions import TypedExpression
 from epl.syntax import Declaration
 from epl.syntax import expressions as syntax
+from epl.unparse import quoted
 
 
 def find_declaration(name: str, scope: Scope) -> Declaration | None:
@@ -57,7 +57,7 @@ def bind_declared(declaration: Declaration, call: syntax.Call, scope: Scope) -> 
     except EplValidationError as refusal:
         raise EplValidationError(
             f"Failed to validate expression declaration '{declaration.name}': "
-            f"Failed to validate declared expression body expression '{quoted(declaration.body)}': {refusal.message}", span=declaration.body.span) from None
+            f"Failed to validate declared expression body expression {quoted(declaration.body)}: {refusal.message}", span=declaration.body.span) from None
 
 
 def _argument(argument: syntax.Expression, scope: Scope, name: str) -> TypedExpression:

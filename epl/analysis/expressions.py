@@ -7,10 +7,10 @@ from __future__ import annotations
 from epl.analysis import chains, constructs, operators
 from epl.analysis.binding import StatementRefusal, bind
 from epl.analysis.scope import Scope
-from epl.analysis.texts import quoted
 from epl.errors import EplValidationError
 from epl.plan.expressions import TypedExpression
 from epl.syntax.expressions import Expression
+from epl.unparse import quoted
 
 MODULES = (operators, chains, constructs)
 
@@ -27,7 +27,7 @@ def bind_in_clause(expression: Expression, scope: Scope) -> TypedExpression:
 
 def introduced(refusal: EplValidationError, expression: Expression, clause: str) -> EplValidationError:
     """The refusal of an expression, with its clause and text in front."""
-    message = f"Failed to validate {clause} expression '{quoted(expression)}': {refusal.message}"
+    message = f"Failed to validate {clause} expression {quoted(expression)}: {refusal.message}"
     return EplValidationError(message, span=refusal.span, text=refusal.text, hint=refusal.hint)
 
 

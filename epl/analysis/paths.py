@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 from epl.analysis.binding import bind
 from epl.analysis.scope import Scope
-from epl.analysis.texts import written
 from epl.errors import EplValidationError
 from epl.event_types import EventType, Property
 from epl.plan import expressions as typed
 from epl.plan.expressions import TypedExpression
 from epl.syntax import expressions as syntax
 from epl.syntax.expressions import Call, Index, Link, Name
+from epl.unparse import expression_text
 from epl.value_types import OBJECT, STRING, ArrayType, CollectionType, EventOf, MapType, Scalar, ValueType
 
 SMALL_INTEGERS = ("byte", "short", "int")
@@ -101,7 +101,7 @@ def at_index(operand: TypedExpression, link: Index, scope: Scope, name: str | No
     if not is_integer(index.type):
         raise EplValidationError(
             "Incorrect index expression for array operation, expected an expression returning an integer value "
-            f"but the expression '{written(link.arguments[0])}' returns '{index.type.boxed}' {place}")
+            f"but the expression '{expression_text(link.arguments[0])}' returns '{index.type.boxed}' {place}")
     return typed.Element(type=operand.type.element.boxed, operand=operand, index=index)
 
 
