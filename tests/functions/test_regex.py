@@ -1,0 +1,67 @@
+"""Java's regular expressions, with answers of Java 17 (by way of Esper's String.matches and replaceAll)."""
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from epl.errors import EplUnsupportedError
+from epl.functions.java_regex import like_pattern, translate
+from epl.functions.java_strings import replace_all
+from epl.functions.java_values import JavaException
+from tests.functions.calls import recorded
+
+
+@pytest.mark.parametrize(("pattern", "answers"), recorded("patterns"))
+def test_pattern(pattern: str, answers: list[list[str]] | None) -> None:
+    """``answers``: text and what replaceAll(pattern, "<$0>") makes of it; a text in front with ``=`` matches as a whole. None: Java
+    refuses."""
+    if answers is None:
+        with pytest.raises(JavaException):
+            translate(pattern)
+        return
+    for text, matches, replaced in answers:
+        assert (translate(pattern).fullmatch(text) is not None) == matches, text
+        assert replace_all(text, pattern, "<$0>") == replaced, text
+
+
+@pytest.mark.parametrize("pattern", [r"\G", r"\X", r"\b{g}", "(?d)a", r"\p{Foo}"])
+def test_what_cannot_be_translated_is_refused(pattern: str) -> None:
+    with pytest.raises(EplUnsupportedError):
+        translate(pattern)
+
+
+@given(st.text(max_size=20))
+def test_quoted_text_matches_itself(text: str) -> None:
+    if "\\E" not in text:
+        assert translate(f"\\Q{text}\\E").fullmatch(text)
+
+
+@given(st.text(alphabet="ab%_!\\", max_size=8), st.text(alphabet="ab%_!\\", max_size=8))
+def test_like_is_the_naive_matcher(pattern: str, text: str) -> None:
+    def naive(p: str, t: str) -> bool:
+        if not p:
+            return not t
+        if p[0] == "!" and len(p) > 1:
+            return t[:1] == p[1] and naive(p[2:], t[1:])
+        if p[0] == "%":
+            return any(naive(p[1:], t[i:]) for i in range(len(t) + 1))
+        return bool(t) and (p[0] == "_" or p[0] == t[0]) and naive(p[1:], t[1:])
+
+    assert (like_pattern(pattern, "!")(text) is not None) == naive(pattern, text)
+
+
+@given(st.sets(st.sampled_from("abcdef")), st.sets(st.sampled_from("abcdef")), st.booleans())
+def test_intersections_are_those_of_sets(left: set[str], right: set[str], negated: bool) -> None:
+    if not left or not right:
+        return
+    pattern = f"[{'^' if negated else ''}{''.join(sorted(left))}&&[{''.join(sorted(right))}]]"
+    matched = {c for c in "abcdef" if translate(pattern).fullmatch(c)}
+    assert matched == (set("abcdef") - (left & right) if negated else left & right)
+
+
+def test_compiled_patterns_are_kept() -> None:
+    assert translate("a+") is translate("a+")
+    assert isinstance(translate("a+"), re.Pattern)
