@@ -202,7 +202,8 @@ def dated_cast_key(target: ValueType) -> str:
     """The name under which the registry's ``single_row`` holds the cast to a type; ValueError in Esper's words for other types."""
     if not isinstance(target, Scalar) or target.kind not in TARGETS:
         raise ValueError(
-            "Use of the 'dateformat' named parameter requires a target type of calendar, date, long, localdatetime, localdate, localtime or zoneddatetime")
+            "Use of the 'dateformat' named parameter requires a target type of calendar, date, long, "
+            "localdatetime, localdate, localtime or zoneddatetime")
     return f"cast:{target.kind}"
 
 

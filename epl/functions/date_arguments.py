@@ -142,7 +142,8 @@ def check_arguments(name: str, footprints: Footprints, types: Sequence[ValueType
                 "but received a null-typed expression")
         if expected is not None:
             raise ValueError(
-                f"Failed to validate date-time method '{name}', expected {expected} result for expression parameter {position} but received {value_type}")
+                f"Failed to validate date-time method '{name}', expected {expected} result for expression parameter "
+                f"{position} but received {value_type}")
 
 
 def _mismatch(name: str, footprints: Footprints, count: int) -> str:
@@ -161,10 +162,13 @@ def field_of(name: str, constant: Any) -> str:
     """The field that a constant text names."""
     if constant is NOT_CONSTANT:
         raise ValueError(
-            f"Date-time enumeration method '{name}' requires a constant string-type parameter as its first parameter, valid field names are '{FIELD_NAMES}'")
+            f"Date-time enumeration method '{name}' requires a constant string-type parameter as its first parameter, "
+            f"valid field names are '{FIELD_NAMES}'")
     found = FIELDS.get(str(constant).lower())
     if found is None:
-        raise ValueError(f"Date-time enumeration method '{name}' datetime-field name '{constant}' is not recognized, valid field names are '{FIELD_NAMES}'")
+        raise ValueError(
+            f"Date-time enumeration method '{name}' datetime-field name '{constant}' is not recognized, "
+            f"valid field names are '{FIELD_NAMES}'")
     return found
 
 

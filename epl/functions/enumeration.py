@@ -72,7 +72,8 @@ class _Method:
         element = element_type(collection)
         if element is None:
             raise ValueError(
-                f"Invalid input for built-in enumeration method '{self.name}', expecting collection of event-type or scalar values as input, "
+                f"Invalid input for built-in enumeration method '{self.name}', expecting collection of event-type or scalar values "
+                "as input, "
                 f"received {collection}"
             )
         if not arguments and not self.events and isinstance(element, EventOf):
@@ -82,7 +83,8 @@ class _Method:
 
 def _wrong_input(name: str, count: int, element: ValueType) -> ValueError:
     return ValueError(
-        f"Invalid input for built-in enumeration method '{name}' and {count}-parameter footprint, expecting collection of values (typically scalar "
+        f"Invalid input for built-in enumeration method '{name}' and {count}-parameter footprint, expecting collection of values "
+        f"(typically scalar "
         f"values) as input, received collection of events of type '{element}'"
     )
 
@@ -142,7 +144,8 @@ def _number(name: str, element: ValueType, arguments: Sequence[ValueType]) -> Sc
         value = element
         if not is_numeric(element):
             raise ValueError(
-                f"Invalid input for built-in enumeration method '{name}' and 0-parameter footprint, expecting collection of numeric values as input, "
+                f"Invalid input for built-in enumeration method '{name}' and 0-parameter footprint, expecting collection of "
+                "numeric values as input, "
                 f"received java.util.Collection<{element}>"
             )
     assert isinstance(value, Scalar)
@@ -225,19 +228,26 @@ def _aggregate_type(name: str, element: ValueType, arguments: Sequence[ValueType
     if is_null(seed):
         raise ValueError("Initialization value is null-typed")
     if not is_null(body) and body != seed and seed != OBJECT:
-        raise ValueError(f"Failed to validate enumeration method '{name}', expected a result of the initialization value's type {seed} but received {body}")
+        raise ValueError(
+            f"Failed to validate enumeration method '{name}', expected a result of the initialization value's type {seed} "
+            f"but received {body}")
     return seed
+
+
+def _wanted(name: str, what: str, element: ValueType) -> ValueError:
+    return ValueError(
+        f"Enumeration method '{name}' requires an expression yielding a collection of {what} of type '{element}' as input parameter")
 
 
 def _set_type(name: str, element: ValueType, arguments: Sequence[ValueType]) -> ValueType:
     other = element_type(arguments[0])
     if isinstance(element, EventOf):
         if other is None or not isinstance(other, EventOf):
-            raise ValueError(f"Enumeration method '{name}' requires an expression yielding a collection of events of type '{element}' as input parameter")
+            raise _wanted(name, "events", element)
         if not other.event_type.is_a(element.event_type):
             raise ValueError(f"Enumeration method '{name}' expects event type '{element}' but receives event type '{other}'")
     elif other is None or isinstance(other, EventOf):
-        raise ValueError(f"Enumeration method '{name}' requires an expression yielding a collection of values of type '{element}' as input parameter")
+        raise _wanted(name, "values", element)
     elif other != element and OBJECT not in (element, other):
         raise ValueError(f"Enumeration method '{name}' expects scalar type '{element}' but receives event type '{other}'")
     return CollectionType(element)

@@ -110,7 +110,7 @@ def _part(match: re.Match[str], part: str | int) -> str:
     return match[part[1:]] or "" if part[0] == "\0" and len(part) > 1 else part
 
 
-def _replace_all(text: str, pattern: str, replacement: str) -> str:
+def replace_all(text: str, pattern: str, replacement: str) -> str:
     return translate(pattern).sub(_replacement(replacement), text)
 
 
@@ -209,7 +209,7 @@ _CHANGING: Table = {
     "replace": ("Every occurrence of a text or character replaced.", [
         overload("CharSequence, CharSequence", "String", str.replace), overload("char, char", "String", str.replace)]),
     "replaceAll": ("Every match of a regular expression replaced; $1 stands for a group.",
-        [overload("String, String", "String", _replace_all)]),
+        [overload("String, String", "String", replace_all)]),
     "replaceFirst": ("The first match of a regular expression replaced.", [overload("String, String", "String", _replace_first)]),
     "concat": ("The other text behind it.", [overload("String", "String", str.__add__)]),
     "repeat": ("The text a number of times.", [overload("int", "String", _repeat)]),
