@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import argparse
 import collections
+import os
 import random
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ import pyarrow.parquet
 from manual import EXAMPLES, SCHEMA
 
 from runtime import Rows, Runtime
+from runtime.spark import session, start
 from runtime.statement import Statement
 
 EVENT_TYPE = "TemperatureSensorEvent"
@@ -52,6 +55,7 @@ def make_files(folder: Path, rows: int, files: int) -> list[Path]:
     for number in range(files):
         path = folder / f"readings-{number:03}.parquet"
         pyarrow.parquet.write_table(pyarrow.Table.from_pylist(readings[number * size : (number + 1) * size], COLUMNS), path)
+        os.utime(path, (number, number))  # Spark takes files in order of their modification times
         paths.append(path)
     return paths
 
@@ -95,3 +99,55 @@ def report(title: str, matches: list[Match], seconds: float, rows: int) -> None:
         found = by_statement[example.name]
         first = f"first at +{found[0][0] - START_MS} ms: {found[0][1]}" if found else ""
         print(f"  {example.name:22} {len(found):7,}  {first}")
+
+
+def run_on_spark(folder: Path) -> tuple[list[Match], int]:
+    """The same module driven by a streaming DataFrame over the files, one file a micro-batch: (matches, micro-batches)."""
+    spark = session("epl-spark demo")
+    spark.sparkContext.setLogLevel("ERROR")
+    collector = Collector()
+    with Runtime(start_time=START_MS) as runtime:
+        collector.listen_to(runtime)
+        schema = "id string, device int, temp double, ts long"
+        readings = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
+        query = start(runtime, {EVENT_TYPE: readings}, time="ts", trigger="availableNow")
+        query.awaitTermination()
+        batches = len({progress["batchId"] for progress in query.recentProgress if progress["numInputRows"]})
+    return collector.matches, batches
+
+
+def spanning(matches: list[Match], rows: int, batches: int) -> int:
+    """How many matches hold rows of more than one micro-batch: text columns are rows' ids."""
+    size = -(-rows // batches)
+    return sum(
+        len({int(value[1:]) // size for _, value in columns if isinstance(value, str)}) > 1
+        for _, _, columns in matches
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--batches", type=int, default=12)
+    parser.add_argument("--in-process", action="store_true", help="without Spark")
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory(prefix="epl-demo-") as name:
+        folder = Path(name)
+        paths = make_files(folder, options.rows, options.batches)
+        print(f"{options.rows:,} readings of {DEVICES} sensors in {len(paths)} Parquet files")
+        started = time.monotonic()
+        expected = run_in_process(paths)
+        report("in process, one send an event", expected, time.monotonic() - started, options.rows)
+        if options.in_process:
+            return 0
+        started = time.monotonic()
+        matches, batches = run_on_spark(folder)
+        report(f"on Spark, {batches} micro-batches", matches, time.monotonic() - started, options.rows)
+    print(f"\n{spanning(matches, options.rows, options.batches):,} matches span micro-batches")
+    same = matches == expected
+    print("the output is the same, match for match" if same else "THE OUTPUT DIFFERS")
+    return 0 if same and batches >= min(10, options.batches) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

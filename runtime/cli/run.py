@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import Any, Protocol
 
 from epl.errors import EplError, EplRuntimeError, EplSyntaxError
 from epl.plan.statements import SelectPlan
@@ -49,10 +50,6 @@ def run(options: argparse.Namespace) -> int:
     """0; 1 where the module is refused or a row is no event of its type."""
     text = read_text(options.module_file)
     file = EventFile.open(options.events, options.input, sys.stdin)
-    if options.spark:
-        from runtime.cli.run_spark import run_spark
-
-        return run_spark(options, text, file)
     printer = Printer(options.format)
     with Runtime(start_time=start_time(options, file.kind)) as runtime:
         if not deploy_first(runtime, options.with_files):
@@ -64,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
             return 1
         attach(deployment, options.statement, printer)
         reader = RowReader(runtime.event_type, options.type, options.type_column, only_type(runtime), options.time)
-        code = _drive(options, runtime, file, reader)
+        code = _drive(options, _feed(options, runtime), file, reader)
         if code == 0 and options.until is not None:
             runtime.advance_time_span(moment("--until", options.until))
         printer.flush()
@@ -105,7 +102,49 @@ def only_type(runtime: Runtime) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _drive(options: argparse.Namespace, runtime: Runtime, file: EventFile, reader: RowReader) -> int:
+class Feed(Protocol):
+    """Where events and time go: into the runtime one by one, or collected for Spark."""
+
+    now: int
+
+    def send(self, event_type: str, values: dict[str, Any]) -> None: ...
+
+    def move(self, target: int) -> None: ...
+
+    def finish(self) -> None:
+        """The input is at its end."""
+
+
+class DirectFeed:
+    """Each event and time step at once."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+        self.send = runtime.send
+        self.move = runtime.advance_time_span
+
+    @property
+    def now(self) -> int:
+        return self.runtime.now
+
+    def finish(self) -> None:
+        pass
+
+
+def _feed(options: argparse.Namespace, runtime: Runtime) -> Feed:
+    if not options.spark:
+        return DirectFeed(runtime)
+    if options.batches < 1:
+        raise UsageError("--batches: at least 1")
+    try:
+        from runtime.cli.run_spark import SparkFeed
+
+        return SparkFeed(runtime, options.batches)
+    except EplRuntimeError as error:
+        raise UsageError(f"--spark: {error}") from None
+
+
+def _drive(options: argparse.Namespace, feed: Feed, file: EventFile, reader: RowReader) -> int:
     """Execute the file's instructions; time walks, so that output never depends on how the input is cut."""
     line = 0
     try:
@@ -114,10 +153,11 @@ def _drive(options: argparse.Namespace, runtime: Runtime, file: EventFile, reade
                 line = item.line
                 instruction = item.instruction
                 if isinstance(instruction, Send):
-                    runtime.send(instruction.type, instruction.values)
+                    feed.send(instruction.type, instruction.values)
                     progress.advance(1, item.weight)
                 else:
-                    _move(runtime, instruction)
+                    _move(feed, instruction)
+        feed.finish()
     except RowError as error:
         return _refused(options.events, error.line, error.error)
     except EplSyntaxError as error:
@@ -128,11 +168,11 @@ def _drive(options: argparse.Namespace, runtime: Runtime, file: EventFile, reade
     return 0
 
 
-def _move(runtime: Runtime, instruction: At | Later) -> None:
-    target = instruction.ms if isinstance(instruction, At) else runtime.now + instruction.ms
-    if target < runtime.now:
-        raise EplRuntimeError(f"time goes back from {runtime.now} to {target}", hint="sort the rows by time")
-    runtime.advance_time_span(target)
+def _move(feed: Feed, instruction: At | Later) -> None:
+    target = instruction.ms if isinstance(instruction, At) else feed.now + instruction.ms
+    if target < feed.now:
+        raise EplRuntimeError(f"time goes back from {feed.now} to {target}", hint="sort the rows by time")
+    feed.move(target)
 
 
 def _refused(path: Path, line: int, error: EplRuntimeError) -> int:

@@ -43,7 +43,7 @@ def test_blank_lines_and_comments_are_nothing() -> None:
 @pytest.mark.parametrize(
     ("text", "where", "said"),
     [
-        ("T={a=1}\nT={a 1}", (2, 6), "Incorrect syntax near '1' expecting ','"),
+        ("T={a=1}\nT={a 1}", (2, 4), "Incorrect syntax near 'a' expecting a value"),
         ("T={a=1", (1, 7), "Unexpected end-of-line, expecting ','"),
         ("T=5", (1, 3), "Incorrect syntax near '5' expecting '{'"),
         ("t = t.minus(1 sec)", (1, 5), "Incorrect syntax near 't.minus'"),

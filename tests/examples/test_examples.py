@@ -1,0 +1,122 @@
+"""Every example runs, and gives what it should."""
+
+from __future__ import annotations
+
+import importlib.util
+import pathlib
+import re
+import subprocess
+import sys
+import types
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+
+
+def load(name: str) -> types.ModuleType:
+    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+MANUAL = {
+    "two in a row": [(4000, {"a_id": "E3", "b_id": "E4", "a_temp": 60.0, "b_temp": 70.0})],
+    "alternation": [(2000, {"a_id": "E1", "b_id": "E2", "c_id": None}), (6000, {"a_id": "E5", "b_id": None, "c_id": "E6"})],
+    "optional and reluctant": [(2000, {"a_id": None, "b_id": "E2"}), (3000, {"a_id": "E3", "b_id": None})],
+    "groups by index": [(4000, {"first_a": "E2", "last_a": "E3", "b0_id": "E4", "b1_id": None})],
+    "zero or more": [(6000, {"a_id": "E3", "count_b": 2, "c_id": "E6"})],
+    "optional steps": [(5000, {"a_id": "E2", "b_id": "E3", "c_id": "E4", "d_id": "E5"})],
+    "previous rows": [(5000, {"a_id": "E5"})],
+    "within a window": [(13000, {"a_id": "E4", "b_id": "E5", "c_id": "E6", "d_id": "E7"})],
+    "interval": [(7000, {"a_id": "E2", "count_b": 3, "first_b": "E3", "last_b": "E5"})],
+}
+"""The manual's tables, as Esper 9.0.0 gives them."""
+
+
+def test_the_manuals_statements_give_the_manuals_tables() -> None:
+    manual = load("manual")
+    assert {example.name: manual.matches(example) for example in manual.EXAMPLES} == MANUAL
+
+
+def test_listener_and_iterator(capsys: pytest.CaptureFixture[str]) -> None:
+    totals = load("listener_and_iterator").main()
+    assert totals == [{"account": "A", "n": 1, "total": 200.0}, {"account": "B", "n": 2, "total": 150.0}]
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "large: [{'account': 'A', 'amount': 500.0}]"
+    assert "in: [50.0] out: [500.0]" in printed
+
+
+def test_module_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert load("module_file").main() == [
+        ("LargeSale", {"customer": "ann", "article": "pot", "amount": 120.0}),
+        ("Rising", {"customer": "ann", "first_amount": 9.0, "last_amount": 120.0}),
+    ]
+
+
+def test_the_command_runs_the_module_file() -> None:
+    command = [sys.executable, "-m", "runtime.cli", "run", "examples/shop.epl", "--events", "examples/shop.txt", "--statement", "Rising"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "At: 2024-05-01 09:00:30.000\n  Statement: Rising\n    Insert\n"
+        "      Rising-output={customer='ann', first_amount=9.0, last_amount=120.0}\n"
+    )
+
+
+def test_notebook() -> None:
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    notebook = nbformat.read(EXAMPLES / "notebook.ipynb", as_version=4)
+    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}).execute()
+    shown = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    assert any("<table" in output.get("data", {}).get("text/html", "") for output in shown)
+    assert any("did you mean" in output.get("text", "") for output in shown)
+
+
+@pytest.mark.spark
+def test_demo_on_spark_equals_in_process() -> None:
+    command = [sys.executable, "examples/demo.py", "--rows", "6000", "--batches", "10"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "on Spark, 10 micro-batches" in done.stdout
+    assert "the output is the same, match for match" in done.stdout
+    spanning = re.search(r"([\d,]+) matches span micro-batches", done.stdout)
+    assert spanning is not None and int(spanning[1].replace(",", "")) > 0
+
+
+@pytest.mark.spark
+def test_the_command_runs_through_spark(tmp_path: pathlib.Path) -> None:
+    module = tmp_path / "m.epl"
+    module.write_text(
+        "create schema A(k string, n int); create schema B(k string);\n"
+        "@name('s0') select irstream k, n from A#time(2 sec);\n@name('s1') select count(*) as c from B;"
+    )
+    events = tmp_path / "e.jsonl"
+    events.write_text("".join(f'{{"type": "{"AB"[n % 3 == 0]}", "k": "k{n}", "ts": {n * 700}}}\n' for n in range(12)))
+    outputs = []
+    for more in ([], ["--spark", "--batches", "4"]):
+        command = [
+            sys.executable,
+            "-m",
+            "runtime.cli",
+            "run",
+            module,
+            "--events",
+            events,
+            "--time",
+            "ts",
+            "--format",
+            "json",
+            "--until",
+            "20000",
+            *more,
+        ]
+        done = subprocess.run([str(c) for c in command], cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
+        assert done.returncode == 0, done.stderr
+        outputs.append(done.stdout)
+    assert outputs[0] == outputs[1] != ""
