@@ -82,7 +82,7 @@ class RandomAccess(Protocol):
     def count(self, event: Event) -> int | None: ...
 
     def window(self, event: Event) -> Iterable[Event] | None:
-        """All events, newest (or first by sort order) first."""
+        """All events, newest (or first by sort order) first; None where there are none."""
 
 
 class Accumulator(Protocol):

@@ -45,7 +45,7 @@ class SlidingView(View):
         return len(self.events)
 
     def window(self, event: Event) -> Iterable[Event] | None:
-        return reversed(self.events)
+        return reversed(self.events) if self.events else None
 
     def state(self) -> Any:
         return [[event, noted] for event, noted in self.events.items()]

@@ -108,4 +108,4 @@ class SortedEvents:
         return len(self.events)
 
     def window(self, event: Event) -> Iterable[Event] | None:
-        return islice(self.events, None)
+        return islice(self.events, None) if self.events else None

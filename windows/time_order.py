@@ -177,7 +177,7 @@ class TimeOrderView(View):
         return self.size
 
     def window(self, event: Event) -> Iterable[Event] | None:
-        return islice(self._in_order(), None)
+        return islice(self._in_order(), None) if self.size else None
 
     def state(self) -> Any:
         return {"events": [[at, list(bucket)] for at, bucket in self.buckets.items()], "due": self.timer.due}
