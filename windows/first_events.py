@@ -30,6 +30,7 @@ class FirstLength(WindowConfig):
 
     names = ("firstlength",)
     title = "First-Length"
+    named_refusals = True
     is_selective = True
 
     size: TypedExpression
@@ -59,6 +60,7 @@ class FirstTime(WindowConfig):
 
     names = ("firsttime",)
     title = "First-Time"
+    named_refusals = True
     is_selective = True
 
     period: TypedExpression

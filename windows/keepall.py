@@ -29,6 +29,7 @@ class KeepAll(WindowConfig):
 
     names = ("keepall",)
     title = "Keep-All"
+    named_refusals = True
     answers_previous = True
 
     @classmethod

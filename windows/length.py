@@ -30,6 +30,7 @@ class Length(WindowConfig):
 
     names = ("length",)
     title = "Length"
+    named_refusals = True
     answers_previous = True
 
     size: TypedExpression

@@ -30,6 +30,7 @@ class LengthBatch(WindowConfig):
 
     names = ("length_batch",)
     title = "Length-Batch"
+    named_refusals = True
     is_batch = True
     answers_previous = True
 

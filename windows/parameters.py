@@ -28,15 +28,9 @@ def refuse_event_properties(argument: WindowArgument, index: int, title: str, *,
     name = next((n.name for n in argument.typed.walk() if isinstance(n, StreamProperty)), "")
     message = (
         f"Invalid parameter expression {index} for {title} view: Failed to validate view parameter expression "
-        f"'{_text(argument, name)}': Property named '{name}' is not valid in any stream"
+        f"'{argument.text or name}': Property named '{name}' is not valid in any stream"
     )
     raise WindowRefused(message, whole=whole)
-
-
-def _text(argument: WindowArgument, name: str) -> str:
-    if isinstance(argument.typed, TimeSpan):
-        return " ".join(f"{name} {part}" for part, _ in argument.typed.parts)
-    return name
 
 
 def integer_argument(argument: WindowArgument, index: int, title: str, message: str, *, whole: bool = False) -> TypedExpression:

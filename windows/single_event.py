@@ -30,6 +30,7 @@ class LastEvent(WindowConfig):
     names = ("lastevent",)
     namespace = "std"
     title = "lastevent"
+    named_refusals = True
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> LastEvent:
@@ -55,6 +56,7 @@ class FirstEvent(WindowConfig):
     names = ("firstevent",)
     namespace = "std"
     title = "firstevent"
+    named_refusals = True
     is_selective = True
 
     @classmethod

@@ -31,6 +31,7 @@ class TimeAccum(WindowConfig):
 
     names = ("time_accum",)
     title = "Time-Accumulative-Batch"
+    named_refusals = True
     answers_previous = True
 
     period: TypedExpression

@@ -60,6 +60,7 @@ class TimeBatch(WindowConfig):
 
     names = ("time_batch",)
     title = "Time-Batch"
+    named_refusals = True
     is_batch = True
     answers_previous = True
 

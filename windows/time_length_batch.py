@@ -32,6 +32,7 @@ class TimeLengthBatch(WindowConfig):
 
     names = ("time_length_batch",)
     title = "Time-Length-Batch"
+    named_refusals = True
     is_batch = True
     answers_previous = True
 

@@ -33,6 +33,7 @@ class Time(WindowConfig):
 
     names = ("time",)
     title = "Time"
+    named_refusals = True
     answers_previous = True
 
     period: TypedExpression

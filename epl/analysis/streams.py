@@ -109,14 +109,21 @@ def _arguments(
     plain = Scope(catalog, stream, clause="view parameter", declarations=declarations)
     builtins = config.builtins(event_type)
     if not builtins:
-        return [_argument(a, plain) for a in view.arguments]
+        return [_argument(a, plain, i, config) for i, a in enumerate(view.arguments)]
     own = attrs.evolve(plain, locals=tuple(builtins.items()), aggregations=Collector(has_remove_stream=True))
-    return [_argument(a, own if i == 0 else plain) for i, a in enumerate(view.arguments)]
+    return [_argument(a, own if i == 0 else plain, i, config) for i, a in enumerate(view.arguments)]
 
 
-def _argument(written: Expression, scope: Scope) -> WindowArgument:
+def _argument(written: Expression, scope: Scope, index: int, config: type[WindowConfig]) -> WindowArgument:
     if isinstance(written, Wildcard):
         return WindowArgument(written, None)
     value = written.value if isinstance(written, Ordered) else written
     descending = written.descending if isinstance(written, Ordered) else None
-    return WindowArgument(written, bind_in_clause(value, scope), descending, isinstance(value, TimePeriod), expression_text(value))
+    try:
+        typed = bind_in_clause(value, scope)
+    except EplValidationError as error:
+        message = f"Invalid parameter expression {index} for {config.title} view: {error.message}"
+        refused = WindowRefused(message, whole=not config.named_refusals, hint=error.hint)
+        refused.span = error.span
+        raise refused from error
+    return WindowArgument(written, typed, descending, isinstance(value, TimePeriod), expression_text(value))

@@ -53,7 +53,8 @@ class WindowConfig:
     A subclass names itself (``names``: ``("length",)``; the namespace of the old syntax in ``namespace``: ``win``), makes itself from bound
     arguments or refuses in Esper's words (``from_arguments``), and builds its view (``build(context) -> windows.protocol.View``).
 
-    ``title``: how Esper's refusals call it. ``retains``: what comes out leaves by the remove stream as
+    ``title``: how Esper's refusals call it. ``named_refusals``: whether refusals of its parameters' expressions begin
+    with ``Error in view 'name'``. ``retains``: what comes out leaves by the remove stream as
     the same event (not so with derived-value windows, whose old rows are rows of their own). ``is_batch``: releases its events in batches. ``is_selective``: does not let every event in. ``answers_previous``: prev, prevtail, prevcount and
     prevwindow may be asked of it when it is the stream's only data window. ``groups`` / ``merges``: groupwin and merge.
     """
@@ -61,6 +62,7 @@ class WindowConfig:
     names: ClassVar[tuple[str, ...]] = ()
     namespace: ClassVar[str] = "win"
     title: ClassVar[str] = ""
+    named_refusals: ClassVar[bool] = False
     is_data_window: ClassVar[bool] = True
     retains: ClassVar[bool] = True
     is_batch: ClassVar[bool] = False
