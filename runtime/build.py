@@ -81,7 +81,7 @@ class Where:
         test = self._test
         kept_new = [e for e in new if test(e)] if new else NO_EVENTS
         kept_old = [e for e in old if test(e)] if old else NO_EVENTS
-        if kept_new or kept_old:
+        if kept_new or kept_old or not (new or old):
             self.child.update(kept_new, kept_old)
 
     def contents(self, events: Iterable[Event]) -> Iterator[Event]:
@@ -99,7 +99,7 @@ class Inserter:
         self._convert = _converter(plan)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        convert, stream = self._convert, self._plan.stream
+        convert, stream, forced = self._convert, self._plan.stream, not (new or old)
         new = [convert(e) for e in new]
         old = [convert(e) for e in old]
         if stream != "rstream":
@@ -112,7 +112,7 @@ class Inserter:
             old = NO_EVENTS
         elif self._selector == "rstream":
             new, old = old, NO_EVENTS
-        if new or old:
+        if new or old or forced:
             self._child.update(new, old)
 
     def convert(self, event: Event) -> Event:

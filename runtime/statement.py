@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("epl")
 
 Listener = Callable[[Rows, Rows, "Statement", "Runtime"], object]
-"""listener(new, old, statement, runtime): insert and remove stream, each a list of rows, perhaps empty, never both."""
+"""listener(new, old, statement, runtime): insert and remove stream, each a list of rows, perhaps empty; both only where a window or the output
+clause forces an update."""
 
 BatchListener = Callable[[Any, Any, "Statement", "Runtime"], object]
 """listener(new, old, statement, runtime): Arrow record batches, None where empty; once a send, send_batch or advance."""
@@ -40,6 +41,7 @@ class Statement(Delivery):
         self._core = core
         self._new: list[Event] = []
         self._old: list[Event] = []
+        self._forced = False
         self._batch_new: list[Event] = []
         self._batch_old: list[Event] = []
         self.running: Running | None = None
@@ -49,6 +51,7 @@ class Statement(Delivery):
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """The end of the statement's operators: kept until all statements have had the event."""
         if self.listeners or self.batch_listeners:
+            self._forced = self._forced or not (new or old)
             self._new.extend(new)
             self._old.extend(old)
             self._core.pend(self)
@@ -57,7 +60,8 @@ class Statement(Delivery):
         """Call the listeners with what has come together; a listener's exception harms no other listener."""
         new, self._new = self._new, []
         old, self._old = self._old, []
-        if not (new or old):
+        forced, self._forced = self._forced, False
+        if not (new or old or forced):
             return
         if self.batch_listeners:
             self._batch_new.extend(new)

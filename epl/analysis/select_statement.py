@@ -13,6 +13,7 @@ from epl.analysis.expressions import bind_in_clause
 from epl.analysis.filters import bind_filters, plan_filter
 from epl.analysis.hints import hints_of, reclaim_of
 from epl.analysis.inserts import plan_insert
+from epl.analysis.joins import check_on_clauses
 from epl.analysis.scope import Scope, ScopeStream
 from epl.analysis.streams import analyse_stream
 from epl.catalog import Catalog
@@ -41,22 +42,43 @@ class SelectFacts:
     insert: InsertPlan | None = None
 
 
-def refuse_what_cannot_run(facts: SelectFacts) -> SelectFacts:
-    """Clauses whose rooms are not there yet."""
+def refuse_what_cannot_be_planned(facts: SelectFacts) -> SelectFacts:
+    """What no other pass can look at."""
     select = facts.select
     if select.from_ is None:
         raise EplUnsupportedError("Select without a from clause is supported in fire-and-forget queries only", span=select.span)
     refusals = (
         (select.into_table, "Into-table is not supported yet"),
-        (facts.statement.context, "Contexts are not supported yet"),
-        (select.delivery, "The for clause is not supported yet"),
-        (len(select.from_.streams) > 1, "Joins are not supported yet"),
         (select.insert_into is not None and select.insert_into.precedence, "Event-precedence is not supported yet"),
     )
+    return _refused(refusals, facts)
+
+
+def refuse_what_cannot_run(facts: SelectFacts) -> SelectFacts:
+    """Clauses whose rooms are not there yet; last, so that what is wrong in itself is told first."""
+    refusals = (
+        (facts.statement.context, "Contexts are not supported yet"),
+        (facts.select.delivery, "The for clause is not supported yet"),
+    )
+    return _refused(refusals, facts)
+
+
+def _refused(refusals: tuple[tuple[object, str], ...], facts: SelectFacts) -> SelectFacts:
     for found, message in refusals:
         if found:
-            raise EplUnsupportedError(message, span=select.span)
+            raise EplUnsupportedError(message, span=facts.select.span)
     return facts
+
+
+def check_join(facts: SelectFacts) -> SelectFacts:
+    """Several streams: the on clauses are checked, then the join is refused, its room not being there yet."""
+    if len(facts.streams) < 2:
+        return facts
+    if facts.select.match_recognize is not None:
+        raise EplValidationError("Joins are not allowed when using match-recognize", span=facts.select.match_recognize.span)
+    assert facts.select.from_ is not None
+    check_on_clauses(facts.select.from_, facts.scopes, facts.catalog)
+    raise EplUnsupportedError("Joins are not supported yet", span=facts.select.from_.span)
 
 
 def bind_streams(facts: SelectFacts) -> SelectFacts:
@@ -173,12 +195,14 @@ def _insert_columns(facts: SelectFacts, row_type: EventType, wild: bool) -> tupl
 
 
 SELECT_PASSES: tuple[Callable[[SelectFacts], SelectFacts], ...] = (
-    refuse_what_cannot_run,
+    refuse_what_cannot_be_planned,
     bind_streams,
+    check_join,
     bind_match_recognize,
     bind_where,
     bind_result_set,
     bind_insert,
+    refuse_what_cannot_run,
 )
 
 

@@ -131,7 +131,7 @@ def instance_test(target: ValueType) -> Callable[[Any], bool]:
             classes = PYTHON_CLASSES.get(kind, ())
             return lambda value: isinstance(value, classes) and (kind == "boolean" or not isinstance(value, bool))
         case EventOf(event_type=event_type):
-            return lambda value: isinstance(value, Event) and value.type.is_a(event_type)
+            return lambda value: isinstance(value, Event) and (value.type.is_a(event_type) or (value.origin or value).type.is_a(event_type))
         case ArrayType() | CollectionType():
             return lambda value: isinstance(value, list)
         case MapType():
@@ -139,7 +139,7 @@ def instance_test(target: ValueType) -> Callable[[Any], bool]:
         case EnumType(constants=constants):
             return lambda value: isinstance(value, str) and value in constants
         case ClassType(name=name):
-            return lambda value: isinstance(value, Event) and any(t.name == name for t in value.type.lineage())
+            return lambda value: isinstance(value, Event) and any(t.name == name for t in (value.origin or value).type.lineage())
     return lambda value: False
 
 
@@ -172,7 +172,7 @@ def type_name_function(source: ValueType) -> Unary:
 
 def dynamic_type_name(value: Any) -> str:
     if isinstance(value, Event):
-        return value.type.name
+        return (value.origin or value).type.name
     if type(value) is int:
         return "Integer" if java.INT_MIN <= value <= java.INT_MAX else "Long"
     return _SIMPLE_NAMES.get(type(value), type(value).__name__)
