@@ -11,7 +11,7 @@ from epl.catalog import Catalog, Settings, Variable
 from epl.errors import EplDeploymentError, EplRuntimeError, EplUnsupportedError
 from epl.event_types import EventType
 from epl.functions.aggregations import AGGREGATIONS
-from epl.functions.builtins import builtin_functions
+from epl.functions.library import builtin_functions
 from epl.functions.user import function_spec
 from epl.parse import parse_module
 from epl.plan.statements import CreateVariablePlan, Declared, ModulePlan, StatementPlan

@@ -237,8 +237,8 @@ def elapse(moment: Moment, microseconds: int) -> Moment:
     return (moment.astimezone(UTC) + step).astimezone(moment.tzinfo)
 
 
-def add_period(moment: Moment, period: Sequence[Any], sign: int, settings: TimeSettings) -> Moment | None:
-    """``period`` is unit, number, unit, number …, from years to microseconds; each number is cut to a whole one. Null for a null number."""
+def add_period(moment: Moment, period: Sequence[Any], sign: int) -> Moment | None:
+    """``period`` is unit, number, unit, number …; each number is cut to a whole one, microseconds are left out. Null for a null number."""
     for unit, number in zip(period[::2], period[1::2]):
         if number is None:
             return None
@@ -247,7 +247,7 @@ def add_period(moment: Moment, period: Sequence[Any], sign: int, settings: TimeS
             moment = add_months(moment, whole * (12 if unit == "year" else 1))
         elif unit in _WALL_DAYS:
             moment = _shifted(moment, datetime.timedelta(days=_WALL_DAYS[unit] * whole))
-        elif unit != "microsecond" or settings.units_per_millisecond > 1:
+        elif unit != "microsecond":
             moment = elapse(moment, whole * _ELAPSED[unit])
     return moment
 

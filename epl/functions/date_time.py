@@ -259,7 +259,7 @@ def _check_extreme(largest: bool, kind: str, _types: Sequence[ValueType], consta
 
 
 def _rounding(function: Callable[[Moment, str], Moment]) -> Callable[[TimeSettings, str, str | None], Change]:
-    def change_of(_settings: TimeSettings, kind: str, field: str | None) -> Change:
+    def change_of(settings: TimeSettings, kind: str, field: str | None) -> Change:
         assert field is not None
         if calendars.is_java_time(kind) and field in ("month", "year", "week"):
             return _refuse("java.time.temporal.UnsupportedTemporalTypeException: Unit is too large to be used for truncation")
@@ -267,9 +267,22 @@ def _rounding(function: Callable[[Moment, str], Moment]) -> Callable[[TimeSettin
             return _refuse("The field 3 is not supported")
         if field == "millisecond" and not calendars.is_java_time(kind):
             return lambda moment: moment
+        if settings.units_per_millisecond > 1 and not calendars.is_java_time(kind):
+            kept = _keeping_microseconds(function)
+            return lambda moment: kept(moment, field)
         return lambda moment: function(moment, field)
 
     return change_of
+
+
+def _keeping_microseconds(function: Callable[[Moment, str], Moment]) -> Callable[[Moment, str], Moment]:
+    """Engine time in microseconds: what is below the millisecond stays as it is."""
+
+    def rounded(moment: Moment, field: str) -> Moment:
+        rest = moment.microsecond % 1000 * calendars.MICROSECOND
+        return function(moment - rest, field) + rest
+
+    return rounded
 
 
 def _check_half(kind: str, _types: Sequence[ValueType], _constants: Sequence[Any]) -> None:
@@ -285,7 +298,7 @@ def _shift(sign: int) -> Callable[[TimeSettings, str, str | None], Change]:
             if amount is None:
                 return moment
             if isinstance(amount, (list, tuple)):
-                return calendars.add_period(moment, amount, sign, settings)
+                return calendars.add_period(moment, amount, sign)
             try:
                 return calendars.elapse(moment, int(amount) * 1000 * sign)
             except OverflowError:

@@ -75,11 +75,11 @@ def _make(name: str, settings: TimeSettings, *constants: Any) -> Callable[..., b
 
 
 def _threshold(written: Any, settings: TimeSettings) -> Threshold | None:
-    """A number is milliseconds; a period of months is as long as it is from the time it is counted from. None of null."""
+    """A number is engine time units; a period of months is as long as it is from the time it is counted from. None of null."""
     if written is None:
         return None
     if not isinstance(written, (list, tuple)):
-        units = int(written) * settings.units_per_millisecond
+        units = int(written)
         return lambda _: units
     if None in written:
         return None
@@ -101,7 +101,7 @@ def _length(period: Sequence[Any], reference: int, settings: TimeSettings) -> in
     units = round(total * settings.units_per_millisecond / 1000)
     if not months:
         return units
-    moved = calendars.add_period(calendars.moment_of(reference, settings), months, 1, settings)
+    moved = calendars.add_period(calendars.moment_of(reference, settings), months, 1)
     assert moved is not None
     return units + calendars.units_of(moved, settings) - reference
 

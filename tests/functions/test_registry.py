@@ -138,6 +138,13 @@ def test_microseconds() -> None:
     assert calendar == datetime.datetime(2002, 5, 30, 9, 5, 6, 7000, tzinfo=datetime.timezone.utc)
 
 
+def test_limits_are_engine_time_and_rounding_keeps_what_is_below_the_millisecond() -> None:
+    assert [method(MICRO, "before", [LONG, LONG, INT], 1_000_000, 1_000_500, n) for n in (1, 500, 501)] == [True, True, False]
+    assert method(MICRO, "before", [LONG, LONG, TIME_PERIOD], 1_000_000, 1_000_500, ("millisecond", 1)) is False
+    assert method(MICRO, "roundFloor", [LONG, STRING], 1_000_500, "sec", constants=(NOT_CONSTANT, "sec")) == 1_000_500
+    assert method(MICRO, "plus", [LONG, TIME_PERIOD], 1_000_000, ("second", 1.5, "microsecond", 7)) == 2_000_000
+
+
 def test_the_engines_zone_is_that_of_long_and_date() -> None:
     noon = datetime.datetime(2024, 7, 1, 10, tzinfo=datetime.timezone.utc)
     assert method(BERLIN, "getHourOfDay", [DATE], noon) == 12
