@@ -156,7 +156,8 @@ class RunningSelect:
         self.chain: View = _chain(plan, context)
         self.where = Where(compile_predicate(plan.where, context.environment)) if plan.where is not None else None
         self.recognizer: View | None = match_recognize.build(plan.row_recognition, context) if plan.row_recognition is not None else None
-        self.result_set = result_set.build(plan.result_set, context.environment)
+        self.result_set = result_set.build(plan.result_set, context.environment, context=context)
+        self.result_set.contents = self._contents  # type: ignore[method-assign]
         self.inserter = Inserter(plan.insert, plan.result_set, context, context.output) if plan.insert is not None else None
         self.receiver = StreamReceiver(context.name, context.order(0), context.drops, self.chain)
         self.entry = Entry(self.receiver, *_filter_parts(stream, context))
@@ -192,13 +193,15 @@ class RunningSelect:
         self.context.close()
 
     def iterate(self) -> Iterable[Event]:
-        contents: Iterable[Event] = self.recognizer if self.recognizer is not None else self.chain
-        if self.where is not None:
-            contents = self.where.contents(contents)
-        rows = self.result_set.iterate(contents)
+        rows = self.result_set.iterate(self._contents())
         if self.inserter is None:
             return rows
         return [self.inserter.convert(row) for row in rows]
+
+    def _contents(self) -> Iterable[Event]:
+        """What stands in front of the result set now."""
+        contents: Iterable[Event] = self.recognizer if self.recognizer is not None else self.chain
+        return contents if self.where is None else self.where.contents(contents)
 
     def state(self) -> State:
         return {

@@ -11,6 +11,7 @@ from epl.analysis.aggregations import GROUP_BY_AGGREGATED, Collector
 from epl.analysis.binding import StatementRefusal
 from epl.analysis.expressions import bind_in_clause
 from epl.analysis.grouping import Grouping, analyse_group_by, make_level
+from epl.analysis.output_clause import analyse_output
 from epl.analysis.properties import missing, reads
 from epl.analysis.rewriting import replaced_syntax
 from epl.analysis.scope import Scope, ScopeStream
@@ -45,8 +46,7 @@ def analyse(
     at all.
     Raises EplValidationError in Esper's words.
     """
-    if select.output is not None:
-        raise EplUnsupportedError("The output clause is not supported yet", span=select.output.span)
+    output = analyse_output(select.output, catalog)
     plain = Scope(catalog, streams, declarations=declarations)
     grouping = analyse_group_by(select.group_by, attrs.evolve(plain, clause="group-by-clause", aggregation_refusal=GROUP_BY_AGGREGATED))
     collector = Collector(
@@ -87,6 +87,7 @@ def analyse(
         unidirectional,
         reclaim,
         iterable_unbound or catalog.settings.iterable_unbound,
+        output,
     )
 
 

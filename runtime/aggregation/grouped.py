@@ -155,31 +155,31 @@ class Keyed(Aggregator):
         return len(self._groups)
 
     def state(self) -> Any:
-        groups = [[_key_out(key), self._counts.get(key, 0), group.state()] for key, group in self._groups.items()]
-        return [groups, [_key_out(key) for key in self._empty], None if self._reclaim is None else self._reclaim.state()]
+        groups = [[key_to_state(key), self._counts.get(key, 0), group.state()] for key, group in self._groups.items()]
+        return [groups, [key_to_state(key) for key in self._empty], None if self._reclaim is None else self._reclaim.state()]
 
     def restore(self, state: Any) -> None:
         groups, empty, reclaim = state
         self.clear()
         for saved, count, inner in groups:
-            key = _key_in(saved)
+            key = key_from_state(saved)
             self._groups[key] = group = self._factory()
             group.restore(inner)
             if self._counted:
                 self._counts[key] = count
-        self._empty.extend(_key_in(key) for key in empty)
+        self._empty.extend(key_from_state(key) for key in empty)
         if self._reclaim is not None:
             self._reclaim.restore(reclaim)
 
 
-def _key_out(key: Key) -> Any:
+def key_to_state(key: Key) -> Any:
     """A key as plain data: whether it has several parts, and the parts."""
     if type(key) is tuple:
         return [True, *[thaw(part) for part in key]]
     return [False, thaw(key)]
 
 
-def _key_in(saved: Any) -> Key:
+def key_from_state(saved: Any) -> Key:
     several, *parts = saved
     return tuple([freeze(part) for part in parts]) if several else freeze(parts[0])
 
@@ -214,11 +214,11 @@ class Reclaim:
         self._touched[key] = self._clock.now
 
     def state(self) -> Any:
-        return [[[_key_out(key), at] for key, at in self._touched.items()], self._next]
+        return [[[key_to_state(key), at] for key, at in self._touched.items()], self._next]
 
     def restore(self, state: Any) -> None:
         pairs, self._next = state
-        self._touched = {_key_in(key): at for key, at in pairs}
+        self._touched = {key_from_state(key): at for key, at in pairs}
 
 
 def _units(value: int | str, environment: Environment) -> Callable[[], int]:

@@ -9,6 +9,7 @@ from epl.plan.expressions import Aggregated, TypedExpression
 from epl.plan.result_set import ResultSetPlan
 from runtime.aggregation import GroupFactory
 from runtime.evaluate import Environment, compile_scalar
+from runtime.result_set.output import OutputStage, TimeContext
 from runtime.result_set.rollup import Rollup
 from runtime.result_set.shapes import Forward, FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
 from windows.protocol import Accumulator, Evaluate, State
@@ -23,13 +24,19 @@ SHAPES: Mapping[str, Callable[[ResultSetPlan, Environment], ResultSet]] = {
 }
 
 
-def build(plan: ResultSetPlan, environment: Environment, state: State = None) -> ResultSet:
-    """A fresh result set, or one that goes on where ``state`` was taken. Set its ``child`` before the first update."""
+def build(plan: ResultSetPlan, environment: Environment, state: State = None, context: TimeContext | None = None) -> ResultSet:
+    """A fresh result set, or one that goes on where ``state`` was taken. Set its ``child`` before the first update.
+
+    ``context`` gives timers to a plan whose output is limited; for ``output snapshot`` set ``contents`` too.
+    """
     plain = plan.shape == "un-aggregated" and plan.forward is not None and plan.arity == 1
     if plain and plan.having is None and not plan.order_by and plan.limit is None and not plan.distinct:
         made: ResultSet = Forward(plan, environment)
     else:
         made = SHAPES[plan.shape](plan, environment)
+    if plan.output is not None:
+        assert context is not None
+        made = OutputStage(made, plan.output, context)
     if state is not None:
         made.restore(state)
     return made

@@ -9,7 +9,7 @@ import attrs
 
 from epl.plan.result_set import ResultSetPlan
 from runtime.aggregation.factory import Row
-from runtime.aggregation.grouped import Aggregator, Keyed, build_aggregator
+from runtime.aggregation.grouped import Aggregator, Keyed, build_aggregator, key_function
 from runtime.evaluate import Environment
 from runtime.result_set.hash_order import ordering
 from runtime.result_set.projection import Batch, Finish, Projection
@@ -40,10 +40,10 @@ class ResultSet:
     def update(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         batches = Batch(), Batch()
         self.collect(new, old, *batches)
-        self.emit(self.finish(batches[0]), self.finish(batches[1]))
+        self.emit(self.finish(batches[0]), self.finish(batches[1]), force=not new and not old)
 
     def emit(self, new: Sequence[Event], old: Sequence[Event], force: bool = False) -> None:
-        """Tell the child what the selector lets through; with ``force`` even nothing."""
+        """Tell the child what the selector lets through; with ``force`` (a window with FORCE_UPDATE released nothing) even nothing."""
         if self._swap:
             new, old = old, NO_EVENTS
         if new or old or force:
@@ -133,7 +133,7 @@ class FullyAggregated(Aggregating):
     here."""
 
     def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
-        super().__init__(attrs.evolve(plan, order_by=(), limit=None), environment)
+        super().__init__(attrs.evolve(plan, order_by=(), limit=None if plan.output is None else plan.limit), environment)
         self._no_row: Row = None if plan.arity == 1 else (None,) * plan.arity
 
     def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
@@ -156,6 +156,10 @@ class FullyAggregated(Aggregating):
 
 class RowPerEvent(Aggregating):
     """One row an event, with the aggregations (of its group) as they are after the whole delta: aggregated, and grouped aggregated."""
+
+    def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
+        super().__init__(plan, environment)
+        self.statement_key = key_function(plan.group_by, environment, plan.arity) if plan.group_by else None
 
     def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
         self.apply(new, old)
@@ -183,7 +187,7 @@ class RowPerGroup(Aggregating):
         super().__init__(plan, environment)
         assert isinstance(self.aggregator, Keyed)
         self.keyed: Keyed = self.aggregator
-        self._pairwise = not self.wants_old and plan.arity == 1
+        self._pairwise = not self.wants_old and plan.arity == 1 and plan.output is None
         self._order: Callable[[Sequence[Any]], list[int]] | None = ordering([e.type for e in plan.group_by])
 
     def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:

@@ -1,0 +1,455 @@
+"""What output rate limiting keeps between two outputs: by selector (default, all, last, first, snapshot) and shape.
+
+Learnt from recorded output of every combination. ``take`` takes a delta, ``put_out`` gives what has come together, ``skip`` takes a delta that
+``after`` keeps from being put out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from epl.plan.result_set import OutputPlan
+from runtime.aggregation.factory import Row
+from runtime.aggregation.grouped import Keyed
+from runtime.result_set.grouped_first import FirstOfGroupEvents, FirstOfGroups
+from runtime.result_set.hash_order import ordering
+from runtime.result_set.projection import Batch
+from runtime.result_set.rollup import Rollup
+from runtime.result_set.rows_in_state import delta_in, delta_out, row_in
+from runtime.result_set.shapes import Aggregating, FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
+from windows.protocol import State
+
+
+class Gathers(Protocol):
+    """What the output stage asks of whatever gathers."""
+
+    def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
+        """Take a delta; whether the output condition is to count it."""
+        ...
+
+    def skip(self, new: Sequence[Row], old: Sequence[Row]) -> None: ...
+
+    def put_out(self, force: bool) -> None: ...
+
+    def contents(self, contents: Iterable[Row]) -> Iterable[Row]:
+        """What the statement iterates over, given the window's contents."""
+        ...
+
+    def state(self) -> State: ...
+
+    def restore(self, state: State) -> None: ...
+
+
+class Gathering:
+    """Base: works on the statement's result set."""
+
+    def __init__(self, inner: ResultSet) -> None:
+        self.inner = inner
+
+    def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
+        raise NotImplementedError
+
+    def skip(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        self.take(new, old)
+
+    def put_out(self, force: bool) -> None:
+        raise NotImplementedError
+
+    def contents(self, contents: Iterable[Row]) -> Iterable[Row]:
+        return contents
+
+    def emit(self, new: Batch, old: Batch, force: bool) -> None:
+        """Order, limit, tell the child."""
+        self.inner.emit(self.inner.finish(new), self.inner.finish(old), force)
+
+    def state(self) -> State:
+        raise NotImplementedError
+
+    def restore(self, state: State) -> None:
+        raise NotImplementedError
+
+
+class Deltas(Gathering):
+    """Default: all deltas, taken one by one at output. Until then the aggregations do not see them, as an iterator shows."""
+
+    def __init__(self, inner: ResultSet) -> None:
+        super().__init__(inner)
+        self._deltas: list[tuple[list[Row], list[Row]]] = []
+
+    def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
+        self._deltas.append((list(new), list(old)))
+        return True
+
+    def skip(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        if isinstance(self.inner, (Aggregating, Rollup)):
+            self.take(new, old)
+
+    def put_out(self, force: bool) -> None:
+        deltas, self._deltas = self._deltas, []
+        new_rows, old_rows = Batch(), Batch()
+        for new, old in deltas:
+            self.inner.collect(new, old, new_rows, old_rows)
+        if not deltas and isinstance(self.inner, FullyAggregated):
+            add_current(self.inner, new_rows, old_rows)
+        self.emit(new_rows, old_rows, force)
+
+    def state(self) -> State:
+        return [delta_out(delta) for delta in self._deltas]
+
+    def restore(self, state: State) -> None:
+        self._deltas = [delta_in(delta) for delta in state]
+
+
+def add_current(inner: FullyAggregated, new_rows: Batch, old_rows: Batch) -> None:
+    """The row of the aggregations as they are, where a stream has no row."""
+    if inner.wants_new and not new_rows.events:
+        inner.current(True, new_rows)
+    if inner.wants_old and not old_rows.events:
+        inner.current(False, old_rows)
+
+
+class AllRows(Gathering):
+    """all, of the shapes without groups: every row, made at once. Without a row, a fully aggregated select gives its current one."""
+
+    keep_last = False
+
+    def __init__(self, inner: ResultSet) -> None:
+        super().__init__(inner)
+        self._new, self._old = Batch(), Batch()
+
+    def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
+        self.inner.collect(new, old, self._new, self._old)
+        if self.keep_last:
+            self._new.keep_last()
+            self._old.keep_last()
+        return True
+
+    def put_out(self, force: bool) -> None:
+        new, self._new = self._new, Batch()
+        old, self._old = self._old, Batch()
+        if isinstance(self.inner, FullyAggregated):
+            add_current(self.inner, new, old)
+        self.emit(new, old, force)
+
+    def state(self) -> State:
+        return [self._new.state(), self._old.state()]
+
+    def restore(self, state: State) -> None:
+        self._new, self._old = (Batch.of(saved) for saved in state)
+
+
+class LastRow(AllRows):
+    """last, of a row per event: the last row of each stream."""
+
+    keep_last = True
+
+
+class LastFullyAggregated(Gathering):
+    """last, fully aggregated: the aggregations as they are, and as they were before the first delta."""
+
+    inner: FullyAggregated
+
+    def __init__(self, inner: ResultSet) -> None:
+        super().__init__(inner)
+        self._before: Batch | None = None
+
+    def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
+        if self._before is None:
+            self._before = Batch()
+            if self.inner.wants_old:
+                self.inner.current(False, self._before)
+        self.inner.apply(new, old)
+        return True
+
+    def put_out(self, force: bool) -> None:
+        before, self._before = self._before or Batch(), None
+        new_rows = Batch()
+        add_current(self.inner, new_rows, before)
+        self.emit(new_rows, before, force)
+
+    def state(self) -> State:
+        return None if self._before is None else self._before.state()
+
+    def restore(self, state: State) -> None:
+        self._before = None if state is None else Batch.of(state)
+
+
+class OneLevel:
+    """The groups of a level: key → last row, and the row put into the remove stream as it was before the first touch."""
+
+    def __init__(self, keyed: Keyed, rows: Callable[[Any, bool, Batch], None]) -> None:
+        self.keyed = keyed
+        self.add_rows = rows
+        self.rows: dict[Any, Row] = {}
+        self.before: dict[Any, Batch] = {}
+        self.touched: set[Any] = set()
+
+    def touch(self, new: Sequence[Row], old: Sequence[Row], wants_old: bool) -> None:
+        """Note the groups of a delta that is about to be applied."""
+        for row in (*new, *old):
+            key = self.keyed.key(row)
+            if wants_old and key not in self.before:
+                batch = Batch()
+                self.add_rows(((key, row),), False, batch)
+                if batch.events:
+                    self.before[key] = batch
+            self.rows[key] = row
+            self.touched.add(key)
+
+    def put_out(self, new_rows: Batch | None, old_rows: Batch | None) -> None:
+        """Add the rows of all noted groups; a group that was not touched has not changed."""
+        if new_rows is not None:
+            self.add_rows(self.rows.items(), True, new_rows)
+        if old_rows is not None:
+            for key, row in self.rows.items():
+                if key in self.before:
+                    old_rows.add(self.before[key])
+                elif key not in self.touched:
+                    self.add_rows(((key, row),), False, old_rows)
+        self.before.clear()
+        self.touched.clear()
+
+    def state(self) -> State:
+        before = {key: batch.state() for key, batch in self.before.items()}
+        return [[row, before.get(key), key in self.touched] for key, row in self.rows.items()]
+
+    def restore(self, state: State) -> None:
+        self.rows, self.before, self.touched = {}, {}, set()
+        for saved, before, touched in state:
+            row = row_in(saved)
+            key = self.keyed.key(row)
+            self.rows[key] = row
+            if touched:
+                self.touched.add(key)
+            if before is not None:
+                self.before[key] = Batch.of(before)
+
+
+class AllGroups(Gathering):
+    """all, of a row per group: every group there ever was, touched or not, as it is and as it was before."""
+
+    forget = False
+
+    def __init__(self, inner: ResultSet) -> None:
+        super().__init__(inner)
+        parts = inner.levels if isinstance(inner, Rollup) else [inner]
+        self._levels = [OneLevel(part.keyed, part.rows) for part in parts]  # type: ignore[attr-defined]
+
+    def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
+        for level in self._levels:
+            level.touch(new, old, self.inner.wants_old)
+        self.inner.apply(new, old)
+        return True
+
+    def put_out(self, force: bool) -> None:
+        new_rows, old_rows = Batch(), Batch()
+        for level in self._levels:
+            level.put_out(new_rows if self.inner.wants_new else None, old_rows if self.inner.wants_old else None)
+            if self.forget:
+                level.rows.clear()
+        self.emit(new_rows, old_rows, force)
+
+    def state(self) -> State:
+        return [level.state() for level in self._levels]
+
+    def restore(self, state: State) -> None:
+        for level, saved in zip(self._levels, state, strict=True):
+            level.restore(saved)
+
+
+class LastOfGroups(AllGroups):
+    """last, of a row per group: the groups touched since the last output."""
+
+    forget = True
+
+
+class LastOfGroupEvents(Gathering):
+    """last, grouped aggregated: each group's last row of each stream."""
+
+    inner: RowPerEvent
+
+    def __init__(self, inner: ResultSet) -> None:
+        super().__init__(inner)
+        self._new: dict[Any, tuple[Row, Batch]] = {}
+        self._old: dict[Any, tuple[Row, Batch]] = {}
+        self._key = self.inner.statement_key
+
+    def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
+        self.inner.apply(new, old)
+        if self.inner.wants_old:
+            self._keep(old, False, self._old)
+        if self.inner.wants_new:
+            self._keep(new, True, self._new)
+        return True
+
+    def _keep(self, rows: Sequence[Row], insert_stream: bool, kept: dict[Any, tuple[Row, Batch]]) -> None:
+        for row in rows:
+            batch = Batch()
+            self.inner.rows((row,), insert_stream, batch)
+            if batch.events:
+                kept[self._key(row)] = row, batch
+
+    def put_out(self, force: bool) -> None:
+        new_rows, old_rows = Batch(), Batch()
+        for kept, batch in ((self._new, new_rows), (self._old, old_rows)):
+            for _, one in kept.values():
+                batch.add(one)
+            kept.clear()
+        self.emit(new_rows, old_rows, force)
+
+    def state(self) -> State:
+        return [[[row, batch.state()] for row, batch in kept.values()] for kept in (self._new, self._old)]
+
+    def restore(self, state: State) -> None:
+        for kept, saved in zip((self._new, self._old), state, strict=True):
+            kept.clear()
+            for row, batch in saved:
+                kept[self._key(row_in(row))] = row_in(row), Batch.of(batch)
+
+
+class AllGroupEvents(Gathering):
+    """all, grouped aggregated: every row; after those of each delta, the last event of each group that a row has left (not so with order by,
+    as recorded); in the end the last event of each group that was not touched."""
+
+    inner: RowPerEvent
+
+    def __init__(self, inner: ResultSet) -> None:
+        super().__init__(inner)
+        self._new, self._old = Batch(), Batch()
+        self._last: dict[Any, Row] = {}
+        self._touched: dict[Any, Row] = {}
+        self._order = ordering([e.type for e in inner.plan.group_by])
+        self._key = self.inner.statement_key
+
+    def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
+        for row in new:
+            self._last[self._key(row)] = self._touched[self._key(row)] = row
+        self.inner.collect(new, old, self._new, self._old)
+        if not self.inner.plan.order_by:
+            self._add_left(old)
+        return True
+
+    def _add_left(self, old: Sequence[Row]) -> None:
+        """The last events of the groups that rows have left, in the order of a hash map."""
+        left: dict[Any, Row] = {}
+        for row in old:
+            key = self._key(row)
+            left[key] = self._last.setdefault(key, row)
+            self._touched[key] = row
+        keys = list(left)
+        if self._order is not None and len(keys) > 1:
+            keys = [keys[i] for i in self._order(keys)]
+        if self.inner.wants_new:
+            self.inner.rows([left[key] for key in keys], True, self._new)
+
+    def put_out(self, force: bool) -> None:
+        new, self._new = self._new, Batch()
+        old, self._old = self._old, Batch()
+        if self.inner.wants_new:
+            self.inner.rows([row for key, row in self._last.items() if key not in self._touched], True, new)
+        self._touched.clear()
+        self.emit(new, old, force)
+
+    def state(self) -> State:
+        return [self._new.state(), self._old.state(), list(self._last.values()), list(self._touched.values())]
+
+    def restore(self, state: State) -> None:
+        new, old, last, touched = state
+        self._new, self._old = Batch.of(new), Batch.of(old)
+        self._last = {self._key(row_in(row)): row_in(row) for row in last}
+        self._touched = {self._key(row_in(row)): row_in(row) for row in touched}
+
+
+class First(Gathering):
+    """first, of the shapes without groups: the first delta that gives rows is put out at once, the rest until the condition fires is taken silently."""
+
+    def __init__(self, inner: ResultSet) -> None:
+        super().__init__(inner)
+        self._done = False
+
+    def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
+        if self._done:
+            self.inner.apply(new, old)
+            return True
+        new_rows, old_rows = Batch(), Batch()
+        self.inner.collect(new, old, new_rows, old_rows)
+        if new_rows.events or old_rows.events:
+            self._done = True
+            self.emit(new_rows, old_rows, False)
+        return self._done
+
+    def skip(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        self.inner.apply(new, old)
+
+    def put_out(self, force: bool) -> None:
+        self._done = False
+
+    def state(self) -> State:
+        return self._done
+
+    def restore(self, state: State) -> None:
+        self._done = state
+
+
+class Snapshot(Gathering):
+    """snapshot: what the statement's iterator gives. Of groups of an unbound stream, it keeps the last row of each."""
+
+    def __init__(self, inner: ResultSet) -> None:
+        super().__init__(inner)
+        self._keyed = inner.keyed if isinstance(inner, RowPerGroup) and inner.plan.unbound else None
+        self._rows: dict[Any, Row] = {}
+
+    def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
+        if self._keyed is not None:
+            for row in new:
+                self._rows[self._keyed.key(row)] = row
+        self.inner.apply(new, old)
+        return True
+
+    def contents(self, contents: Iterable[Row]) -> Iterable[Row]:
+        return contents if self._keyed is None else self._rows.values()
+
+    def put_out(self, force: bool) -> None:
+        self.inner.emit(self.inner.iterate(self.contents(self.inner.contents())), (), force)
+
+    def state(self) -> State:
+        return list(self._rows.values())
+
+    def restore(self, state: State) -> None:
+        rows = [row_in(row) for row in state]
+        self._rows = {} if self._keyed is None else {self._keyed.key(row): row for row in rows}
+
+
+GATHERINGS: Mapping[tuple[str, type[ResultSet]], Callable[..., Gathering]] = {
+    ("all", Unaggregated): AllRows,
+    ("all", FullyAggregated): AllRows,
+    ("all", RowPerEvent): AllRows,
+    ("all", RowPerGroup): AllGroups,
+    ("all", Rollup): AllGroups,
+    ("last", Unaggregated): LastRow,
+    ("last", FullyAggregated): LastFullyAggregated,
+    ("last", RowPerEvent): LastRow,
+    ("last", RowPerGroup): LastOfGroups,
+    ("last", Rollup): LastOfGroups,
+    ("first", Unaggregated): First,
+    ("first", FullyAggregated): First,
+    ("first", RowPerEvent): First,
+}
+"""The selectors that depend on the shape, where rows have no groups or are groups; rows of events with groups are below."""
+
+
+def build_gathering(plan: OutputPlan, inner: ResultSet, context: Any) -> Gathers:
+    """What gathers for a selector and a result set."""
+    if plan.selector == "default":
+        return Deltas(inner)
+    if plan.selector == "snapshot":
+        return Snapshot(inner)
+    grouped_events = isinstance(inner, RowPerEvent) and inner.plan.shape == "grouped aggregated"
+    if grouped_events and plan.selector == "first":
+        return FirstOfGroupEvents(inner, plan, context)
+    if grouped_events:
+        return AllGroupEvents(inner) if plan.selector == "all" else LastOfGroupEvents(inner)
+    if plan.selector == "first" and isinstance(inner, (RowPerGroup, Rollup)):
+        return FirstOfGroups(inner, plan, context)
+    return GATHERINGS[plan.selector, type(inner)](inner)

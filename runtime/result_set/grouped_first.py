@@ -1,0 +1,206 @@
+"""output first with groups: each group has its own condition, and puts out at once the first row that meets it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from epl.plan.result_set import OutputPlan
+from runtime.aggregation.factory import Row
+from runtime.aggregation.grouped import Keyed, key_from_state, key_to_state
+from runtime.evaluate import compile_expression
+from runtime.result_set.projection import Batch
+from windows.protocol import State
+
+
+class Poll:
+    """A group's condition: its first row meets it, then the ``every``-th row of either stream since."""
+
+    __slots__ = ("every", "new", "old", "first")
+
+    def __init__(self, every: Callable[[], int | None] | None) -> None:
+        self.every = every
+        self.new = self.old = 0
+        self.first = True
+
+    def met(self, new: int, old: int) -> bool:
+        self.new += new
+        self.old += old
+        every = 1 if self.every is None else self.every()
+        if self.first or (every is not None and (self.new >= every or self.old >= every)):
+            self.first = False
+            self.new = self.old = 0
+            return True
+        return False
+
+    def state(self) -> State:
+        return [self.new, self.old, self.first]
+
+    def restore(self, state: State) -> None:
+        self.new, self.old, self.first = state
+
+
+class TimePoll:
+    """A group's condition: its first row meets it, then the first row a period after the last that did."""
+
+    __slots__ = ("now", "add_period", "next")
+
+    def __init__(self, now: Callable[[], int], add_period: Callable[[int], int]) -> None:
+        self.now = now
+        self.add_period = add_period
+        self.next: int | None = None
+
+    def met(self, new: int, old: int) -> bool:
+        now = self.now()
+        if self.next is not None and now < self.next:
+            return False
+        self.next = self.add_period(now)
+        return True
+
+    def state(self) -> State:
+        return self.next
+
+    def restore(self, state: State) -> None:
+        self.next = state
+
+
+class Polls:
+    """The conditions of all groups there ever were."""
+
+    def __init__(self, plan: OutputPlan, context: Any) -> None:
+        self._polls: dict[Any, Poll | TimePoll] = {}
+        if plan.every is not None and plan.unit == "time":
+            period = plan.every
+            self._make: Callable[[], Poll | TimePoll] = lambda: TimePoll(context.now, lambda start: context.add_time(start, period))
+        else:
+            every = None if plan.every is None else compile_expression(plan.every, context.environment, 0)
+            self._make = lambda: Poll(every)
+
+    def met(self, key: Any, new: int, old: int) -> bool:
+        poll = self._polls.get(key)
+        if poll is None:
+            poll = self._polls[key] = self._make()
+        return poll.met(new, old)
+
+    def state(self) -> State:
+        return [[key_to_state(key), poll.state()] for key, poll in self._polls.items()]
+
+    def restore(self, state: State) -> None:
+        self._polls = {}
+        for key, saved in state:
+            poll = self._polls[key_from_state(key)] = self._make()
+            poll.restore(saved)
+
+
+class FirstOfGroups:
+    """first, of a row per group: the groups of a delta that meet their conditions, after it and before it.
+
+    With having, as recorded, both streams have the row after it.
+    """
+
+    def __init__(self, inner: Any, plan: OutputPlan, context: Any) -> None:
+        self.inner = inner
+        self._levels = getattr(inner, "levels", [inner])
+        self._polls = [Polls(plan, context) for _ in self._levels]
+
+    def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
+        before = [self._before(level, new, old) for level in self._levels]
+        self.inner.apply(new, old)
+        new_rows, old_rows = Batch(), Batch()
+        for level, polls, known in zip(self._levels, self._polls, before):
+            self._put_out_level(level, polls, known, (new, old), new_rows, old_rows)
+        if new_rows.events or old_rows.events:
+            self.inner.emit(self.inner.finish(new_rows), self.inner.finish(old_rows))
+        return False
+
+    def contents(self, contents: Iterable[Row]) -> Iterable[Row]:
+        return contents
+
+    def skip(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        self.inner.apply(new, old)
+
+    def _before(self, level: Any, new: Sequence[Row], old: Sequence[Row]) -> dict[Any, Batch]:
+        keyed: Keyed = level.keyed
+        found: dict[Any, Batch] = {}
+        if self.inner.wants_old and self.inner.plan.having is None:
+            for row in (*new, *old):
+                key = keyed.key(row)
+                if key not in found:
+                    found[key] = Batch()
+                    level.rows(((key, row),), False, found[key])
+        return found
+
+    def _put_out_level(
+        self,
+        level: Any,
+        polls: Polls,
+        before: dict[Any, Batch],
+        delta: tuple[Sequence[Row], Sequence[Row]],
+        new_rows: Batch,
+        old_rows: Batch,
+    ) -> None:
+        done: set[Any] = set()
+        for rows, entered in zip(delta, (True, False)):
+            for row in rows:
+                key = level.keyed.key(row)
+                batch = Batch()
+                level.rows(((key, row),), True, batch)
+                if not batch.events or not polls.met(key, int(entered), int(not entered)) or key in done:
+                    continue
+                done.add(key)
+                if self.inner.wants_new:
+                    new_rows.add(batch)
+                if key in before:
+                    old_rows.add(before[key])
+                elif self.inner.wants_old:
+                    level.rows(((key, row),), False, old_rows)
+
+    def put_out(self, force: bool) -> None:
+        """The groups' own conditions decide."""
+
+    def state(self) -> State:
+        return [polls.state() for polls in self._polls]
+
+    def restore(self, state: State) -> None:
+        for polls, saved in zip(self._polls, state, strict=True):
+            polls.restore(saved)
+
+
+class FirstOfGroupEvents:
+    """first, grouped aggregated: the events of a delta whose groups meet their conditions, those that leave among them, all in the insert stream."""
+
+    def __init__(self, inner: Any, plan: OutputPlan, context: Any) -> None:
+        self.inner = inner
+        self._polls = Polls(plan, context)
+
+    def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
+        self.inner.apply(new, old)
+        found: dict[Any, Batch] = {}
+        for rows, entered in ((new, True), (old, False)):
+            for row in rows:
+                batch = Batch()
+                self.inner.rows((row,), True, batch)
+                key = self.inner.statement_key(row)
+                if batch.events and self._polls.met(key, int(entered), int(not entered)):
+                    found[key] = batch
+        new_rows = Batch()
+        for batch in found.values():
+            new_rows.add(batch)
+        if new_rows.events and self.inner.wants_new:
+            self.inner.emit(self.inner.finish(new_rows), ())
+        return False
+
+    def contents(self, contents: Iterable[Row]) -> Iterable[Row]:
+        return contents
+
+    def skip(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        self.inner.apply(new, old)
+
+    def put_out(self, force: bool) -> None:
+        """The groups' own conditions decide."""
+
+    def state(self) -> State:
+        return self._polls.state()
+
+    def restore(self, state: State) -> None:
+        self._polls.restore(state)

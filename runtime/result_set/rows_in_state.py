@@ -1,0 +1,21 @@
+"""Rows in saved state: events, or tuples of events that may come back as lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runtime.aggregation.factory import Row
+
+
+def row_in(saved: Any) -> Row:
+    """A row out of state."""
+    return tuple(saved) if isinstance(saved, list) else saved
+
+
+def delta_out(delta: tuple[Sequence[Row], Sequence[Row]]) -> Any:
+    return [list(delta[0]), list(delta[1])]
+
+
+def delta_in(saved: Any) -> tuple[list[Row], list[Row]]:
+    return [row_in(row) for row in saved[0]], [row_in(row) for row in saved[1]]
