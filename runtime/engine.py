@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 
@@ -16,6 +17,7 @@ from epl.functions.user import function_spec
 from epl.parse import parse_module
 from epl.plan.statements import CreateVariablePlan, Declared, ModulePlan, StatementPlan
 from epl.value_types import EnumType
+from epl.syntax import Module
 from runtime.build import build
 from runtime.context import StatementContext
 from runtime.core import Core, ErrorHandler, log_error
@@ -161,7 +163,7 @@ class Runtime:
     def compile(self, text: str) -> ModulePlan:
         """Check and plan a module: deploy the result as often as you like. Raises EplError with position and hint."""
         with self.lock:
-            module = parse_module(text)
+            module = parsed(text)
             return analyse_module(module, self.catalog(module.name))
 
     def deploy(
@@ -184,7 +186,7 @@ class Runtime:
         if isinstance(module, ModulePlan):
             names = {s.name for s in module.statements} | {d.name for d in module.declared}
         else:
-            names = _names_in(parse_module(module))
+            names = _names_in(parsed(module))
         for deployment in reversed(list(self._deployments.values())):
             if names & ({s.name for s in deployment if s.plan.annotations} | {d.name for d in deployment.plan.declared}):
                 self._undeploy(deployment)
@@ -405,6 +407,12 @@ class Runtime:
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><td>{d.id}</td><td>{s.name}</td><td>{s.plan.kind}</td></tr>" for d in self._deployments.values() for s in d)
         return f"<b>Runtime</b> at {self.now}<table><tr><th>deployment</th><th>statement</th><th>kind</th></tr>{rows}</table>"
+
+
+@lru_cache(maxsize=1024)
+def parsed(text: str) -> Module:
+    """The syntax tree of a module; kept by text, so that deploying or restoring the same text again parses nothing."""
+    return parse_module(text)
 
 
 def _sees(declared: Declared, plan: ModulePlan, module: str | None) -> bool:

@@ -55,7 +55,11 @@ def _head(runtime: Runtime, table: TypeTable) -> dict[str, Any]:
         "settings": attrs.asdict(runtime.settings),
         "types": describe_types(list(runtime._types.values())),
         "functions": sorted(runtime._user_functions),
-        "variables": [[v.name, describe(v.type, {}), v.constant] for v in (c.variable for c in runtime._variables.values() if c.deployment is None)],
+        "values": {name: cell.value for name, cell in runtime._variables.items() if isinstance(cell.value, PLAIN)},
+        "variables": [
+            [c.variable.name, describe(c.variable.type, {}), c.variable.constant, None if isinstance(c.value, Event) else c.value]
+            for c in runtime._variables.values() if c.deployment is None
+        ],
         "deployments": [[d.id, d.plan.text, list(d.parameters.items())] for d in runtime.deployments.values()],
         "counts": [runtime._deployment_count, runtime._statement_count],
         "enums": [[name, list(constants)] for name, constants in runtime._enums.items()],
@@ -97,7 +101,7 @@ def restore(cls: type[Runtime], blob: bytes, functions: dict[str, Callable[..., 
     for event_type in read_types(head["types"]):
         runtime.register_type(event_type)
     for name, described, constant in head["variables"]:
-        runtime._variables[name] = VariableCell(Variable(name, undescribe(described, runtime._types), constant), None)
+        runtime._variables[name] = VariableCell(Variable(name, undescribe(described, runtime._types), constant), head["values"].get(name))
     _redeploy(runtime, head)
     _restore_state(runtime, found)
     return runtime
@@ -108,11 +112,15 @@ def _settings(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _redeploy(runtime: Runtime, head: dict[str, Any]) -> None:
+    """Deploy the modules again; later ones see variables as they stand, since sizes of windows may be variables."""
     for deployment_id, text, parameters in head["deployments"]:
         deployment = runtime.deploy(text, name=deployment_id, parameters=dict(parameters))
         for number, statement in enumerate(deployment):
             if head["fingerprints"][f"{deployment_id}/{number}"] != statement.plan.fingerprint:
                 raise EplRuntimeError(f"statement '{statement.name}' of deployment '{deployment_id}' is not the one in the snapshot")
+        for name, value in head["values"].items():
+            if name in runtime._variables:
+                runtime._variables[name].value = value
     runtime._deployment_count, runtime._statement_count = head["counts"]
 
 
@@ -129,6 +137,10 @@ def _restore_state(runtime: Runtime, found: dict[str, bytes]) -> None:
         for number, statement in enumerate(deployment):
             assert statement.running is not None
             statement.running.restore(decoder.decode(found[f"state/{deployment.id}/{number}"]))
+
+
+PLAIN = (bool, int, float, str)
+"""Values of variables that statements may need while they are deployed."""
 
 
 def _no_event(number: int) -> Event:

@@ -96,7 +96,7 @@ class Forward(Unaggregated):
     """``select *`` of one stream and nothing else: events go through as they are."""
 
     def update(self, new: Sequence[Row], old: Sequence[Row]) -> None:
-        self.emit(new if self.wants_new else NO_EVENTS, old if self.wants_old else NO_EVENTS)
+        self.emit(new if self.wants_new else NO_EVENTS, old if self.wants_old else NO_EVENTS, force=not new and not old)
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
         return list(contents)
