@@ -12,28 +12,25 @@ from typing import Any
 
 import attrs
 
-from epl.errors import EplUnsupportedError
 from epl.functions import calendars
 from epl.functions import date_arguments as given
+from epl.functions import date_changes as change
 from epl.functions.calendars import Moment, TimeSettings
 from epl.functions.date_arguments import (
-    CARRIERS,
     Footprints,
     TimeSource,
     check_arguments,
     field_of,
     property_reader,
     time_source,
-    with_length,
 )
 from epl.functions.formats import default_simple_format, formatter, iso_date_time
-from epl.functions.java_values import JavaException
 from epl.functions.registry import NOT_CONSTANT, Bound, FunctionRegistry, FunctionSpec
 from epl.value_types import BOXED_BOOLEAN, BOXED_INT, BOXED_LONG, CALENDAR, DATE, STRING, EnumType, Scalar, ValueType
 
 Call = Callable[..., Any]
-Change = Callable[..., Moment | None]
-"""(moment, arguments…) → changed moment, null for null arguments that matter."""
+Check = Callable[[str, Sequence[ValueType], Sequence[Any]], None]
+"""(kind of time, argument types, constants): ValueError or EplUnsupportedError to refuse."""
 DAY_OF_WEEK = EnumType("DayOfWeek", ("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY"))
 
 
@@ -50,7 +47,7 @@ class _Method:
     on_field: bool = False
     quiet: bool = False
     """Whether wrong arguments mean another method of that name."""
-    check: Callable[[str, Sequence[ValueType], Sequence[Any]], None] | None = None
+    check: Check | None = None
 
     def bind(self, types: Sequence[ValueType], constants: Sequence[Any]) -> Bound | None:
         source = time_source(types[0])
@@ -78,11 +75,6 @@ class _Method:
 def _made(make: Callable[..., Call], settings: TimeSettings, *constants: Any) -> Call:
     *source, field = constants
     return make(settings, TimeSource(*source), field)
-
-
-def _value_reader(source: TimeSource) -> Callable[[Any], Any]:
-    """From receiver to time value."""
-    return property_reader(source.start) if source.start is not None else lambda value: value
 
 
 def _reading(function_of: Callable[[TimeSettings, str, str | None], Callable[..., Any]]) -> Callable[..., Call]:
@@ -180,160 +172,7 @@ def _to_milliseconds(settings: TimeSettings, kind: str, _: str | None) -> Callab
     return calendars.to_units(kind, settings)
 
 
-# ------------------------------------------------------------------ changing
-
-
-def _changing(change_of: Callable[[TimeSettings, str, str | None], Change]) -> Callable[..., Call]:
-    """A method that changes a time; an event's interval keeps its length for the methods behind it."""
-
-    def make(settings: TimeSettings, source: TimeSource, field: str | None) -> Call:
-        change = change_of(settings, source.kind, field)
-        decode, encode = calendars.to_moment(source.kind, settings), calendars.from_moment(source.kind, settings)
-
-        def changed(value: Any, arguments: tuple[Any, ...]) -> Any:
-            moment = change(decode(value), *arguments)
-            if moment is None:
-                return None
-            return with_length(encode(moment), value.length) if type(value) in CARRIERS else encode(moment)
-
-        if source.start is None:
-            return lambda value, *arguments: None if value is None else changed(value, arguments)
-        return _on_event(settings, source, changed)
-
-    return make
-
-
-def _on_event(settings: TimeSettings, source: TimeSource, changed: Callable[[Any, tuple[Any, ...]], Any]) -> Call:
-    start, interval = _value_reader(source), interval_reader(settings, source)
-
-    def call(event: Any, *arguments: Any) -> Any:
-        value = None if event is None else start(event)
-        if value is None:
-            return None
-        if source.end is not None:
-            ends = interval(event)
-            value = value if ends is None else with_length(value, ends[1] - ends[0])
-        return changed(value, arguments)
-
-    return call
-
-
-def _set_field(settings: TimeSettings, kind: str, field: str | None) -> Change:
-    assert field is not None
-    setter = calendars.setter(field, calendars.is_java_time(kind))
-    return lambda moment, number: moment if number is None else setter(moment, number)
-
-
-def _with_fields(names: tuple[str, ...]) -> Callable[[TimeSettings, str, str | None], Change]:
-    def change_of(_settings: TimeSettings, kind: str, _: str | None) -> Change:
-        change = calendars.strict if calendars.is_java_time(kind) else calendars.lenient
-        return lambda moment, *numbers: change(moment, **dict(zip(names, numbers)))
-
-    return change_of
-
-
-def _with_extreme(largest: bool) -> Callable[[TimeSettings, str, str | None], Change]:
-    def change_of(_settings: TimeSettings, kind: str, field: str | None) -> Change:
-        assert field is not None
-        java_time = calendars.is_java_time(kind)
-        setter = calendars.setter(field, java_time)
-        if largest:
-            maximum = calendars.largest(field, java_time)
-            return lambda moment: setter(moment, maximum(moment))
-        minimum = calendars.smallest(field, java_time)
-        return lambda moment: setter(moment, minimum)
-
-    return change_of
-
-
-def _refuse(message: str) -> Change:
-    def change(_moment: Moment, *_arguments: Any) -> Moment:
-        raise JavaException(message)
-
-    return change
-
-
-def _check_extreme(largest: bool, kind: str, _types: Sequence[ValueType], constants: Sequence[Any]) -> None:
-    if field_of("withMax", constants[0]) == "year" and (largest or calendars.is_java_time(kind)):
-        raise EplUnsupportedError("the first and the last year of Java's calendars are not supported, years go from 1 to 9999")
-
-
-def _rounding(function: Callable[[Moment, str], Moment]) -> Callable[[TimeSettings, str, str | None], Change]:
-    def change_of(settings: TimeSettings, kind: str, field: str | None) -> Change:
-        assert field is not None
-        if calendars.is_java_time(kind) and field in ("month", "year", "week"):
-            return _refuse("java.time.temporal.UnsupportedTemporalTypeException: Unit is too large to be used for truncation")
-        if field == "week":
-            return _refuse("The field 3 is not supported")
-        if field == "millisecond" and not calendars.is_java_time(kind):
-            return lambda moment: moment
-        if settings.units_per_millisecond > 1 and not calendars.is_java_time(kind):
-            kept = _keeping_microseconds(function)
-            return lambda moment: kept(moment, field)
-        return lambda moment: function(moment, field)
-
-    return change_of
-
-
-def _keeping_microseconds(function: Callable[[Moment, str], Moment]) -> Callable[[Moment, str], Moment]:
-    """Engine time in microseconds: what is below the millisecond stays as it is."""
-
-    def rounded(moment: Moment, field: str) -> Moment:
-        rest = moment.microsecond % 1000 * calendars.MICROSECOND
-        return function(moment - rest, field) + rest
-
-    return rounded
-
-
-def _check_half(kind: str, _types: Sequence[ValueType], _constants: Sequence[Any]) -> None:
-    if calendars.is_java_time(kind):
-        raise ValueError(f"Round-half operation not supported for {kind}")
-
-
-def _shift(sign: int) -> Callable[[TimeSettings, str, str | None], Change]:
-    """plus and minus: milliseconds or a time period; a null number changes nothing."""
-
-    def change_of(settings: TimeSettings, _kind: str, _: str | None) -> Change:
-        def change(moment: Moment, amount: Any) -> Moment | None:
-            if amount is None:
-                return moment
-            if isinstance(amount, (list, tuple)):
-                return calendars.add_period(moment, amount, sign)
-            try:
-                return calendars.elapse(moment, int(amount) * 1000 * sign)
-            except OverflowError:
-                raise JavaException("java.time.DateTimeException: the date is beyond the years 1 to 9999") from None
-
-        return change
-
-    return change_of
-
-
 # ------------------------------------------------------------------ between
-
-
-def interval_reader(settings: TimeSettings, source: TimeSource) -> Callable[[Any], tuple[int, int] | None]:
-    """From a value or event to (start, end) in engine time units; null where a time is missing."""
-    to_units = calendars.to_units(source.kind, settings)
-    if source.start is None:
-
-        def of_value(value: Any) -> tuple[int, int] | None:
-            if value is None:
-                return None
-            start = to_units(value)
-            return start, start + (value.length if type(value) in CARRIERS else 0)
-
-        return of_value
-    start_of = property_reader(source.start)
-    end_of = property_reader(source.end) if source.end else start_of
-    end_units = calendars.to_units(source.end_kind, settings) if source.end_kind else to_units
-
-    def of_event(event: Any) -> tuple[int, int] | None:
-        start = None if event is None else start_of(event)
-        end = None if event is None else end_of(event)
-        return None if start is None or end is None else (to_units(start), end_units(end))
-
-    return of_event
 
 
 class _Between:
@@ -349,7 +188,7 @@ class _Between:
 
     def make(self, settings: TimeSettings, *constants: Any) -> Call:
         *source, low_kind, high_kind = constants
-        receiver = interval_reader(settings, TimeSource(*source))
+        receiver = change.interval_reader(settings, TimeSource(*source))
         low_units, high_units = calendars.to_units(low_kind, settings), calendars.to_units(high_kind, settings)
 
         def call(value: Any, one: Any, other: Any, include_low: bool | None = True, include_high: bool | None = True) -> bool | None:
@@ -403,41 +242,25 @@ def _readers() -> list[_Method]:
 
 def _changers() -> list[_Method]:
     date, time = ("year", "month", "day"), ("hour", "minute", "second", "millisecond")
+    ceiling, floor, half = (change.rounding(f) for f in (calendars.ceiling, calendars.floor, calendars.half))
     return [
-        _Method("set", given.SET, _same, _changing(_set_field_of_two), "The time with a field set.", on_field=True),
-        _Method("withDate", given.DATE, _same, _changing(_with_fields(date)), "The time with year, month and day set; nulls leave theirs."),
-        _Method("withTime", given.TIME, _same, _changing(_with_fields(time)), "The time with hour, minute, second and millisecond set."),
-        _Method("withMax", given.ON_FIELD, _same, _changing(_field_only(_with_extreme(True))), "The time with a field at its maximum.",
-            on_field=True,
-                check=partial(_check_extreme, True)),
-        _Method("withMin", given.ON_FIELD, _same, _changing(_field_only(_with_extreme(False))), "The time with a field at its minimum.",
-            on_field=True,
-                check=partial(_check_extreme, False)),
-        _Method("roundCeiling", given.ON_FIELD, _same, _changing(_field_only(_rounding(calendars.ceiling))),
-            "The next boundary of a field.", on_field=True),
-        _Method("roundFloor", given.ON_FIELD, _same, _changing(_field_only(_rounding(calendars.floor))), "The last boundary of a field.",
-            on_field=True),
-        _Method("roundHalf", given.ON_FIELD, _same, _changing(_field_only(_rounding(calendars.half))), "The nearer boundary of a field.",
-            on_field=True,
-                check=_check_half),
-        _Method("plus", given.SHIFT, _same, _changing(_shift(1)), "The time later by milliseconds or a time period."),
-        _Method("minus", given.SHIFT, _same, _changing(_shift(-1)), "The time earlier by milliseconds or a time period."),
+        _Method("set", given.SET, _same, change.changing(change.set_field_of_two), "The time with a field set.", on_field=True),
+        _Method("withDate", given.DATE, _same, change.changing(change.with_fields(date)),
+            "The time with another date; nulls leave what is there."),
+        _Method("withTime", given.TIME, _same, change.changing(change.with_fields(time)), "The time with another time of day."),
+        _on_field("withMax", change.with_extreme(True), "The time with a field at its maximum.", partial(change.check_extreme, True)),
+        _on_field("withMin", change.with_extreme(False), "The time with a field at its minimum.", partial(change.check_extreme, False)),
+        _on_field("roundCeiling", ceiling, "The next boundary of a field."),
+        _on_field("roundFloor", floor, "The last boundary of a field."),
+        _on_field("roundHalf", half, "The nearer boundary of a field.", change.check_half),
+        _Method("plus", given.SHIFT, _same, change.changing(change.shift(1)), "The time later by milliseconds or a time period."),
+        _Method("minus", given.SHIFT, _same, change.changing(change.shift(-1)), "The time earlier by milliseconds or a time period."),
     ]
 
 
-def _field_only(change_of: Callable[[TimeSettings, str, str | None], Change]) -> Callable[[TimeSettings, str, str | None], Change]:
-    """The call's first argument is the field's name, which is bound already."""
-
-    def without_name(settings: TimeSettings, kind: str, field: str | None) -> Change:
-        change = change_of(settings, kind, field)
-        return lambda moment, _name: change(moment)
-
-    return without_name
-
-
-def _set_field_of_two(settings: TimeSettings, kind: str, field: str | None) -> Change:
-    change = _set_field(settings, kind, field)
-    return lambda moment, _name, number: change(moment, number)
+def _on_field(name: str, change_of: change.ChangeOf, summary: str, check: Check | None = None) -> _Method:
+    """A method whose only argument names a field."""
+    return _Method(name, given.ON_FIELD, _same, change.changing(change.field_only(change_of)), summary, on_field=True, check=check)
 
 
 def add_date_time(registry: FunctionRegistry, settings: TimeSettings) -> None:

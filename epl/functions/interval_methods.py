@@ -8,7 +8,8 @@ from typing import Any
 from epl.functions import calendars
 from epl.functions.calendars import TimeSettings
 from epl.functions.date_arguments import RELATION_FOOTPRINTS, TimeSource, check_arguments, time_source
-from epl.functions.date_time import add_any_case, interval_reader
+from epl.functions.date_changes import interval_reader
+from epl.functions.date_time import add_any_case
 from epl.functions.intervals import RELATIONS, Relation, Threshold
 from epl.functions.registry import NOT_CONSTANT, Bound, FunctionRegistry, FunctionSpec
 from epl.value_types import BOXED_BOOLEAN, EventOf, ValueType

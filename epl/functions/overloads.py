@@ -189,6 +189,8 @@ def _make_static(
 ) -> Call:
     chosen = overloads[position]
     call = convert_arguments(chosen.call(*types) if chosen.typed else chosen.call, steps)
+    if primitives and all(primitives):
+        return _null_for_errors(call)
     may_be_null = [i for i, p in enumerate(primitives) if p]
     must_be_given = may_be_null if chosen.nulls else range(len(primitives))
 
@@ -202,6 +204,18 @@ def _make_static(
             return None
 
     return guarded
+
+
+def _null_for_errors(call: Call) -> Call:
+    """For arguments that the caller has found not to be null."""
+
+    def checked(*arguments: Any) -> Any:
+        try:
+            return call(*arguments)
+        except (EplRuntimeError, ArithmeticError, ValueError):
+            return None
+
+    return checked
 
 
 # ------------------------------------------------------------------ instance methods
@@ -235,13 +249,30 @@ def _make_method(overloads: Sequence[Overload], position: int, steps: tuple[str,
     call = convert_arguments(chosen.call(*types) if chosen.typed else chosen.call, ("", *steps) if steps else ())
     if not chosen.parameters:
         return lambda receiver: None if receiver is None else call(receiver)
-    nulls = chosen.nulls
+    return _one_argument(call, chosen.nulls) if len(chosen.parameters) == 1 and not chosen.varargs else _any_arguments(call, chosen.nulls)
 
+
+def _null_argument() -> JavaException:
+    return JavaException("java.lang.NullPointerException: a parameter of the method is null")
+
+
+def _one_argument(call: Call, nulls: bool) -> Call:
+    def guarded(receiver: Any, argument: Any) -> Any:
+        if receiver is None:
+            return None
+        if argument is None and not nulls:
+            raise _null_argument()
+        return call(receiver, argument)
+
+    return guarded
+
+
+def _any_arguments(call: Call, nulls: bool) -> Call:
     def guarded(receiver: Any, *arguments: Any) -> Any:
         if receiver is None:
             return None
-        if None in arguments and not nulls:
-            raise JavaException("java.lang.NullPointerException: a parameter of the method is null")
+        if not nulls and any(a is None for a in arguments):
+            raise _null_argument()
         return call(receiver, *arguments)
 
     return guarded
