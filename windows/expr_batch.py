@@ -123,10 +123,11 @@ class ExprBatchView(BatchView):
 
     def state(self) -> Any:
         times = [self.times[e] for e in self.current]
-        return {**super().state(), "times": times, "aggregations": self.expiry.state(), "due": self.timer.due}
+        return {**super().state(), "include": self.include, "times": times, "aggregations": self.expiry.state(), "due": self.timer.due}
 
     def restore(self, state: Any) -> None:
         super().restore(state)
+        self.include = state["include"]
         self.times = dict(zip(self.current, state["times"], strict=True))
         self.expiry.restore(state["aggregations"])
         self.timer.cancel()

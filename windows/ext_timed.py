@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import attrs
 
@@ -82,3 +83,10 @@ class ExtTimedView(SlidingView):
                 gone.append(event)
         if new or gone:
             self.child.update(new, gone)
+
+    def state(self) -> Any:
+        return {"duration": self.duration.state(), "events": super().state()}
+
+    def restore(self, state: Any) -> None:
+        self.duration.restore(state["duration"])
+        super().restore(state["events"])

@@ -102,9 +102,10 @@ class ExtTimedBatchView(BatchView):
         self.boundary = None
 
     def state(self) -> Any:
-        return {**super().state(), "reference": self.reference}
+        return {**super().state(), "reference": self.reference, "duration": self.duration.state()}
 
     def restore(self, state: Any) -> None:
         super().restore(state)
+        self.duration.restore(state["duration"])
         self.reference = state["reference"]
         self.boundary = None

@@ -113,6 +113,13 @@ class FirstLengthView(FirstEventsView):
         if let_in or gone:
             self.child.update(let_in, gone)
 
+    def state(self) -> Any:
+        return {"size": self.size, "events": super().state()}
+
+    def restore(self, state: Any) -> None:
+        self.size = state["size"]
+        super().restore(state["events"])
+
 
 class FirstTimeView(FirstEventsView):
     """See FirstTime. The timer only closes the door."""

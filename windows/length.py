@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import attrs
 
@@ -62,3 +63,10 @@ class LengthView(SlidingView):
             gone.append(events.popitem(last=False)[0])
         if new or gone:
             self.child.update(new, gone)
+
+    def state(self) -> Any:
+        return {"size": self.size, "events": super().state()}
+
+    def restore(self, state: Any) -> None:
+        self.size = state["size"]
+        super().restore(state["events"])

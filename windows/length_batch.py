@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import attrs
 
@@ -61,3 +62,10 @@ class LengthBatchView(BatchView):
             self.current[event] = None
         if len(self.current) >= self.size:
             self.release()
+
+    def state(self) -> Any:
+        return {**super().state(), "size": self.size}
+
+    def restore(self, state: Any) -> None:
+        super().restore(state)
+        self.size = state["size"]

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from epl.plan.expressions import Constant, StreamProperty, TimeSpan, TypedExpression
 from epl.plan.windows import WindowArgument, WindowRefused
@@ -95,6 +96,13 @@ class Duration:
         self._period = period
         self.calendar = isinstance(period, TimeSpan) and any(name.startswith(("month", "year")) for name, _ in period.parts)
         self.length = 0 if self.calendar else context.add_time(0, period)
+
+    def state(self) -> Any:
+        """The length, which a variable may have given once (a period of months is read anew)."""
+        return self.length
+
+    def restore(self, state: Any) -> None:
+        self.length = state
 
     def after(self, start: int) -> int:
         return self._context.add_time(start, self._period) if self.calendar else start + self.length

@@ -104,9 +104,10 @@ class RankView(View):
             self.child.update(new, gone)
 
     def state(self) -> Any:
-        return list(self.sorted)
+        return {"size": self.size, "events": list(self.sorted)}
 
     def restore(self, state: Any) -> None:
-        self.sorted.events[:] = state
-        self.sorted.keys[:] = [self.order(e) for e in state]
-        self.by_key = {self.unique(e): e for e in state}
+        self.size, events = state["size"], state["events"]
+        self.sorted.events[:] = events
+        self.sorted.keys[:] = [self.order(e) for e in events]
+        self.by_key = {self.unique(e): e for e in events}

@@ -80,8 +80,9 @@ class SortView(View):
             self.child.update(new, gone)
 
     def state(self) -> Any:
-        return list(self.sorted)
+        return {"size": self.size, "events": list(self.sorted)}
 
     def restore(self, state: Any) -> None:
-        self.sorted.events[:] = state
-        self.sorted.keys[:] = [self.key(e) for e in state]
+        self.size, events = state["size"], state["events"]
+        self.sorted.events[:] = events
+        self.sorted.keys[:] = [self.key(e) for e in events]

@@ -75,10 +75,11 @@ class TimeAccumView(SlidingView):
             self.child.update(NO_EVENTS, gone)
 
     def state(self) -> Any:
-        return {"events": super().state(), "due": self.timer.due}
+        return {"events": super().state(), "duration": self.duration.state(), "due": self.timer.due}
 
     def restore(self, state: Any) -> None:
         super().restore(state["events"])
+        self.duration.restore(state["duration"])
         self.timer.cancel()
         if state["due"] is not None:
             self.timer.set(state["due"])

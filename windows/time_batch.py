@@ -139,10 +139,11 @@ class TimeBatchView(BatchView):
             self.release_even_empty()
 
     def state(self) -> Any:
-        return {**super().state(), "reference": self.reference, "due": self.timer.due}
+        return {**super().state(), "reference": self.reference, "duration": self.duration.state(), "due": self.timer.due}
 
     def restore(self, state: Any) -> None:
         super().restore(state)
+        self.duration.restore(state["duration"])
         self.reference = state["reference"]
         self.timer.cancel()
         if state["due"] is not None:

@@ -97,10 +97,12 @@ class TimeLengthBatchView(BatchView):
             self.release_even_empty()
 
     def state(self) -> Any:
-        return {**super().state(), "due": self.timer.due}
+        return {**super().state(), "size": self.size, "duration": self.duration.state(), "due": self.timer.due}
 
     def restore(self, state: Any) -> None:
         super().restore(state)
+        self.size = state["size"]
+        self.duration.restore(state["duration"])
         self.timer.cancel()
         if state["due"] is not None:
             self.timer.set(state["due"])

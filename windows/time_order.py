@@ -180,9 +180,12 @@ class TimeOrderView(View):
         return islice(self._in_order(), None) if self.size else None
 
     def state(self) -> Any:
-        return {"events": [[at, list(bucket)] for at, bucket in self.buckets.items()], "due": self.timer.due}
+        duration = None if self.duration is None else self.duration.state()
+        return {"events": [[at, list(bucket)] for at, bucket in self.buckets.items()], "duration": duration, "due": self.timer.due}
 
     def restore(self, state: Any) -> None:
+        if self.duration is not None:
+            self.duration.restore(state["duration"])
         self.buckets = {at: dict.fromkeys(events) for at, events in state["events"]}
         self.order = list(self.buckets)
         heapify(self.order)

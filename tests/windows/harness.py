@@ -112,13 +112,13 @@ class Context:
             return lambda event: expression.value
         assert isinstance(expression, PythonText)
         code = compile(expression.text, "<harness>", "eval")
-        return lambda event: eval(code, {}, {n: event.get(n) for n in PROPERTIES})  # noqa: S307
+        return lambda event: eval(code, {}, {n: event.get(n) for n in PROPERTIES})
 
     def constant(self, expression: TypedExpression) -> Any:
         if isinstance(expression, Constant):
             return expression.value
         assert isinstance(expression, PythonText)
-        return eval(expression.text, {}, self.variables)  # noqa: S307
+        return eval(expression.text, {}, self.variables)
 
     def add_time(self, start: int, period: TypedExpression, times: int = 1) -> int:
         if not isinstance(period, TimeSpan):
@@ -139,7 +139,7 @@ class Context:
         def evaluate(event: Event, *values: Any) -> Any:
             known = {n: event.get(n) for n in PROPERTIES} | self.variables | {n: Reader(v) if isinstance(v, Event) else v for n, v in zip(names, values)}
             try:
-                return eval(code, {"sum": lambda _: total.value()}, known)  # noqa: S307
+                return eval(code, {"sum": lambda _: total.value()}, known)
             except TypeError:
                 return None
 

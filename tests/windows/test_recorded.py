@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.windows.harness import ManualClock, Statement, make_event, make_type
 from windows.event import Event
 
