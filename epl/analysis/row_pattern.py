@@ -55,10 +55,11 @@ def normalise(written: Written, numbers: Mapping[str, int]) -> RowPattern:
     """Repetitions in braces and permutations written out, in terms of ``? * +`` and alternation.
 
     ``A{2,3}`` is ``A A A?``, ``A{,2}`` ``A? A?``, ``A{2,}`` ``A A A*``; a quantifier before the braces stays with each copy (``A+?{2}`` is ``A+? A+?``),
-    optional copies of it may be empty. Copies join the concatenation they stand in.
+    optional copies of it may be empty. Copies join the
+    concatenation they stand in; a group of one item (``(A)*``) stays a group.
     """
     items = _items(written, numbers)
-    return items[0] if len(items) == 1 else Concatenation(items)
+    return items[0] if len(items) == 1 and not isinstance(written, RowConcatenation) else Concatenation(items)
 
 
 def _items(written: Written, numbers: Mapping[str, int]) -> tuple[RowPattern, ...]:

@@ -17,9 +17,13 @@ class _Part:
     empty: bool = False
 
 
-def compile_program(pattern: RowPattern) -> Program:
-    """One step for each occurrence of a variable. A path through the program is a way to match rows; two paths are two ways, even over the same variables."""
-    compiler = _Compiler()
+def compile_program(pattern: RowPattern, group_readers: frozenset[int] = frozenset()) -> Program:
+    """One step for each occurrence of a variable.
+
+    A path through the program is a way to match rows; two paths are two ways, even over the same variables. ``group_readers``: variables whose conditions
+    read rows of group variables: Esper counts their greedy ``+`` in the ranking of matches, those of others not.
+    """
+    compiler = _Compiler(group_readers)
     whole = compiler.part(pattern)
     accepting = frozenset(whole.last)
     steps = tuple(
@@ -30,7 +34,8 @@ def compile_program(pattern: RowPattern) -> Program:
 
 
 class _Compiler:
-    def __init__(self) -> None:
+    def __init__(self, group_readers: frozenset[int]) -> None:
+        self.group_readers = group_readers
         self.occurrences: list[tuple[Variable, str, bool]] = []
         self.then: list[dict[int, None]] = []
 
@@ -48,7 +53,7 @@ class _Compiler:
 
     def _variable(self, node: Variable, repetition: Repetition | None) -> _Part:
         number = len(self.occurrences)
-        counted = repetition is not None and repetition.greedy and not repetition.required
+        counted = repetition is not None and repetition.greedy and (not repetition.required or node.number in self.group_readers)
         self.occurrences.append((node, node.name + (repetition.mark if repetition else ""), counted))
         self.then.append({})
         return _Part((number,), (number,))

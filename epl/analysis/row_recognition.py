@@ -55,9 +55,10 @@ def analyse(
     columns = [_measure(item.expression, item.alias, measures, clause) for item in clause.measures]
     output = {name: Property(name, typed.type) for name, typed in columns}
     offsets = [o.number for c in conditions if c is not None for o in c.operands if o.kind == "previous"]
+    group_readers = frozenset(n for n, c in enumerate(conditions) if c is not None and any(o.kind == "groups" for o in c.operands))
     return RowRecognitionPlan(
         row_type, measures.extended_match_type(), EventType("match_recognize measures", "row", output, is_bus=False),
-        names, variables.groups, pattern, compile_program(pattern), conditions, tuple(dict(columns).values()),
+        names, variables.groups, pattern, compile_program(pattern, group_readers), conditions, tuple(dict(columns).values()),
         _partition_by(clause, stream, catalog), measures.aggregations, clause.all_matches, clause.skip or "past last row",
         _interval(clause, catalog), clause.or_terminated, has_window, batch_window, iterate_only, max(offsets, default=0),
     )

@@ -72,6 +72,8 @@ class _Repeated(Element):
         item = tokens[0]
         if permutation:
             return loc, [item]
+        if not single:
+            item = _grouped(item, at[loc].key)
         quantifier = ""
         if at[loc].key in ("*", "+", "?"):
             quantifier, loc = at[loc].key, at[loc].end
@@ -107,3 +109,11 @@ class _Repeated(Element):
     def _bound(self, loc: int) -> tuple[int, S.Expression]:
         loc, tokens = self.expression._parse(self.source.tokens.text, loc, True)
         return loc, tokens[0]
+
+
+def _grouped(item: S.RowPattern, behind: str) -> S.RowPattern:
+    """A single item in parentheses: kept as a group where that makes a difference, ``(A)*`` and ``(A{2})``."""
+    repeated = behind in ("*", "+", "?", "{")
+    if isinstance(item, S.RowVariable) and repeated or isinstance(item, S.RowRepetition) and (repeated or item.low or item.high):
+        return S.RowConcatenation((item,), span=item.span)
+    return item

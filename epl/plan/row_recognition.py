@@ -95,7 +95,8 @@ class Repetition(RowPattern):
 class Step:
     """Take a row for a variable, then wait for one of ``then``; ``accepts``: a match may end here.
 
-    ``counted``: each row taken here speaks for a match in the ranking of matches (greedy ``*`` and ``?`` of a single variable).
+    ``counted``: each row taken here speaks for a match in the ranking of matches (greedy ``*`` and ``?`` of a single variable, and ``+`` where its
+    condition reads group variables).
     """
 
     variable: int

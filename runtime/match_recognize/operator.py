@@ -1,7 +1,7 @@
 """The match_recognize operator: a view that turns a stream's deltas into rows of matches."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from epl.plan.row_recognition import RowRecognitionPlan
@@ -17,12 +17,14 @@ from windows.protocol import State, View
 class Partition:
     """Matches in progress among the rows of one key, oldest first, and the rows that prev looks back at."""
 
-    __slots__ = ("key", "strands", "history")
+    __slots__ = ("key", "strands", "history", "taken")
 
     def __init__(self, key: Any, history: History) -> None:
         self.key = key
         self.strands: list[Strand] = []
         self.history = history
+        self.taken: dict[int, None] = {}
+        """With a data window: the rows in it that a match has taken, in order."""
 
 
 class RowRecognition(View):
@@ -109,6 +111,8 @@ class RowRecognition(View):
             after = machine.earliest(after)
             self._states.count += len(after)
         partition.strands = after
+        if self._has_window and (after or ended):
+            partition.taken[row] = None
         self._keep(partition)
         if self.interval is not None:
             self.interval.begins(row)
@@ -171,7 +175,7 @@ class RowRecognition(View):
 
     def _keep(self, partition: Partition) -> None:
         """Only partitions with something to remember are kept."""
-        if partition.strands or self._lookback:
+        if partition.strands or partition.taken or self._lookback:
             self._partitions[partition.key] = partition
         else:
             self._partitions.pop(partition.key, None)
@@ -179,42 +183,45 @@ class RowRecognition(View):
     # ------------------------------------------------------------------ rows that leave the window
 
     def _leave(self, old: Sequence[Event]) -> None:
-        gone: dict[Any, tuple[Partition, set[int]]] = {}
         for event in old:
             self._histories.pop(event, None)
             row = self._numbers.pop(event, None)
             if row is None:
                 continue
             partition = self._partitions.get(self._key(event) if self._key is not None else None)
-            if partition is not None:
-                gone.setdefault(partition.key, (partition, set()))[1].add(row)
-        for partition, rows in gone.values():
-            self._forget(partition, rows)
+            if partition is not None and row in partition.taken:
+                self._forget(partition, row)
 
-    def _forget(self, partition: Partition, rows: set[int]) -> None:
-        """Matches in progress that hold one of the rows: those that began with it are gone, for the others the partition is matched anew without it.
+    def _forget(self, partition: Partition, row: int) -> None:
+        """A row that was taken for a match has left.
 
-        Rows of a match follow one another, so that a match in progress holds every row since it began.
+        The first such row of its partition takes the matches in progress with it that began with it. Where a later one leaves, everything is matched anew from
+        what is left in the window: rows around the gap become neighbours, and rows of matches told before may come up again (Esper 9.0.0).
         """
-        left = [s for s in partition.strands if s[1] not in rows]
-        latest = max(rows)
-        if any(s[1] < latest for s in left):
-            left = self._matched_anew(partition)
-        if len(left) != len(partition.strands) or left != partition.strands:
-            self._replace(partition, left)
+        if next(iter(partition.taken)) != row:
+            self._match_anew()
+            return
+        del partition.taken[row]
+        self._replace(partition, [s for s in partition.strands if s[1] != row])
 
-    def _matched_anew(self, partition: Partition) -> list[Strand]:
-        strands: list[Strand] = []
-        machine, numbers = self._machine, self._numbers
+    def _match_anew(self) -> None:
+        for partition in list(self._partitions.values()):
+            partition.taken = {}
+            self._replace(partition, [])
+        machine = self._machine
         for event in self.parent_contents():
-            row = numbers.get(event)
-            if row is None or (self._key(event) if self._key is not None else None) != partition.key:
+            row = self._numbers.get(event)
+            if row is None:
                 continue
+            partition = self._partition(event)
             history = self._histories.get(event, self._no_history)
             truth = machine.nothing_known()
-            strands = machine.advance(strands, event, row, history, truth, [])
-            machine.begin(event, row, history, truth, strands, [])
-        return strands
+            ended: list[Match] = []
+            after = machine.advance(partition.strands, event, row, history, truth, ended)
+            machine.begin(event, row, history, truth, after, ended)
+            if after or ended:
+                partition.taken[row] = None
+            self._replace(partition, after)
 
     # ------------------------------------------------------------------ on demand
 
@@ -235,9 +242,9 @@ class RowRecognition(View):
     def state(self) -> State:
         """Keys are not kept: a partition is known by one of its rows."""
         writer = PathWriter()
+        rows = {row: event for event, row in self._numbers.items()}
         partitions = [
-            [p.strands[0][2][1] if p.strands else p.history[0], list(p.history), writer.strands(p.strands)]
-            for p in self._partitions.values()
+            [_a_row_of(p, rows), list(p.history), writer.strands(p.strands), list(p.taken)] for p in self._partitions.values()
         ]
         return {
             "row": self._row, "partitions": partitions, "numbers": [list(item) for item in self._numbers.items()],
@@ -249,9 +256,10 @@ class RowRecognition(View):
         reader = PathReader(state["paths"])
         self.close()
         self._row = state["row"]
-        for event, history, strands in state["partitions"]:
+        for event, history, strands, taken in state["partitions"]:
             partition = Partition(self._key(event) if self._key is not None else None, tuple(history))
             partition.strands = reader.strands(strands)
+            partition.taken = dict.fromkeys(taken)
             self._partitions[partition.key] = partition
             self._states.count += len(partition.strands)
         self._numbers = {event: row for event, row in state["numbers"]}
@@ -265,6 +273,13 @@ class RowRecognition(View):
         self._partitions = {}
         if self.interval is not None:
             self.interval.close()
+
+
+def _a_row_of(partition: Partition, rows: Mapping[int, Event]) -> Event | None:
+    if partition.strands:
+        path: PathNode = partition.strands[0][2]
+        return path[1]
+    return partition.history[0] if partition.history else rows[next(iter(partition.taken))]
 
 
 def by_key(found: Found) -> Iterable[tuple[Any, list[Match]]]:
