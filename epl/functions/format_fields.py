@@ -153,6 +153,7 @@ SIMPLE: Mapping[str, PrinterOfWidth] = {
     **_COMMON, "M": _name(_month, MONTHS, SHORT_MONTHS, 3, False), "L": _name(_month, MONTHS, SHORT_MONTHS, 3, False),
     "E": _name(_weekday, DAYS, SHORT_DAYS, 0, False), "u": _padded(lambda v: v.isoweekday()),
     "S": _padded(lambda v: v.microsecond // 1000),
+    "Z": lambda _width: lambda value: offset_text(value, "", False),
 }
 
 
