@@ -100,8 +100,8 @@ def restore(cls: type[Runtime], blob: bytes, functions: dict[str, Callable[..., 
         runtime.register_enum(name, constants)
     for event_type in read_types(head["types"]):
         runtime.register_type(event_type)
-    for name, described, constant in head["variables"]:
-        runtime._variables[name] = VariableCell(Variable(name, undescribe(described, runtime._types), constant), head["values"].get(name))
+    for name, described, constant, value in head["variables"]:
+        runtime._variables[name] = VariableCell(Variable(name, undescribe(described, runtime._types), constant, value), value)
     _redeploy(runtime, head)
     _restore_state(runtime, found)
     return runtime
