@@ -222,8 +222,10 @@ def _bind_call(call: Call, node: Chain, scope: Scope) -> TypedExpression:
         return calls.invoke_single_row(spec, call, scope)
     if call.optional and scope.unqualified:
         return _dynamic_of_stream(Chain(links=(call,), span=call.span), scope)
-    raise EplValidationError(
-        f"Unknown single-row function, aggregation function or mapped or indexed property named '{call.name}' could not be resolved", span=node.span)
+    for argument in call.arguments:
+        calls.bind_argument(argument, scope, call.name)
+    kinds = "aggregation function or mapped or indexed property" if len(call.arguments) == 1 else "expression declaration, script or aggregation function"
+    raise EplValidationError(f"Unknown single-row function, {kinds} named '{call.name}' could not be resolved", span=node.span)
 
 
 def _keyed_property(call: Call, scope: Scope) -> TypedExpression | None:
@@ -301,7 +303,7 @@ def _property(value: TypedExpression, link: Name, scope: Scope, node: Chain) -> 
     getter = calls.invoke_method(value, Call(name=f"get{link.name[:1].upper()}{link.name[1:]}"), scope)
     if getter is not None:
         return getter
-    if isinstance(value, (typed.StreamProperty, typed.PropertyOf)) and node.root is None:
+    if isinstance(value, (typed.StreamProperty, typed.PropertyOf, typed.Local)) and node.root is None:
         raise _unknown(node, scope)
     raise EplValidationError(calls.unknown_method(value, link.name, ()), span=node.span)
 
@@ -370,6 +372,9 @@ def _unknown(node: Chain, scope: Scope) -> EplValidationError:
         return EplValidationError(
             f"Failed to resolve '{'.'.join(names[:call + 1])}' to a property, single-row function, aggregation function, script, stream or class name",
             span=node.span)
+    if len(node.links) > 1 and isinstance(node.links[1], Index) and literal_of(node.links[1]) is None:
+        return EplValidationError(
+            f"Failed to resolve '{first.name}' to a property, single-row function, aggregation function, script, stream or class name", span=node.span)
     if len(node.links) == 1 or isinstance(node.links[1], Index):
         known = [n for s in scope.streams if s.visible for n in s.event_type.names] if scope.unqualified else []
         return EplValidationError(f"Property named '{text}' is not valid in any stream{did_you_mean(text, known)}", span=node.span)

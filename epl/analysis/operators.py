@@ -17,12 +17,12 @@ from epl.plan import expressions as typed
 from epl.plan.expressions import Constant, TypedExpression
 from epl.syntax import expressions as syntax
 from epl.value_types import (
-    BIG_DECIMAL, BIG_INTEGER, BOOLEAN, BOXED_BOOLEAN, DOUBLE, FLOAT, INT, LONG, NULL, STRING, ArrayType, CollectionType, EnumType, EventOf, MapType, Scalar,
+    BIG_DECIMAL, BIG_INTEGER, BOOLEAN, BOXED_BOOLEAN, BYTE, DOUBLE, FLOAT, INT, LONG, NULL, STRING, ArrayType, CollectionType, EnumType, EventOf, MapType, Scalar,
     ValueType,
 )
 
 LITERAL_TYPES: dict[str, ValueType] = {
-    "null": NULL, "boolean": BOOLEAN, "int": INT, "long": LONG, "float": FLOAT, "double": DOUBLE, "string": STRING,
+    "null": NULL, "boolean": BOOLEAN, "byte": BYTE, "int": INT, "long": LONG, "float": FLOAT, "double": DOUBLE, "string": STRING,
 }
 
 
@@ -204,7 +204,8 @@ def bind_in(node: syntax.In, scope: Scope) -> TypedExpression:
     items, spread = _items(value, [bind(i, scope) for i in node.items])
     target = _membership_type(value, items, spread)
     return typed.Membership(
-        type=BOXED_BOOLEAN, value=convert(value, target, whole=True), spread=spread, negated=node.negated,
+        type=BOXED_BOOLEAN, value=convert(value, target, whole=True), spread=spread, sought=value.type,
+        negated=node.negated,
         items=tuple(i if s else convert(i, target, whole=True) for i, s in zip(items, spread)),
     )
 

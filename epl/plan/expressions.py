@@ -257,11 +257,15 @@ class Range(TypedExpression):
 
 @attrs.frozen(kw_only=True)
 class Membership(TypedExpression):
-    """``in``: items are values of the operand's type, or (``spread`` at that place) collections, arrays and maps whose elements / keys count."""
+    """``in``: items are values of the operand's type, or (``spread`` at that place) collections, arrays and maps whose elements / keys count.
+
+    ``sought``: the operand's type as written: numbers of another type in a collection or map are never equal to it.
+    """
 
     value: TypedExpression
     items: tuple[TypedExpression, ...]
     spread: tuple[bool, ...]
+    sought: ValueType
     negated: bool = False
 
 

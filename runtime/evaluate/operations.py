@@ -27,13 +27,15 @@ def same_decimal(left: Decimal, right: Decimal) -> bool:
 
 
 def same_object(left: Any, right: Any) -> bool:
-    """``Object.equals`` of values whose types are only known now: a boolean is no number, an Integer is no Double."""
+    """``Object.equals`` of values whose types are only known now: a boolean is no number, an Integer is no Double; events by their values."""
     if left is right:
         return True
     if type(left) is not type(right):
         return False
     if type(left) is float:
         return same_double(left, right)
+    if isinstance(left, Event):
+        return left.type is right.type and all(map(same_object, left.values(), right.values()))
     return bool(left == right)
 
 

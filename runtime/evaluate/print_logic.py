@@ -9,7 +9,7 @@ from epl.functions.java_regex import like_pattern, translate
 from epl.plan.expressions import (
     Conditional, Constant, Equality, LikeMatch, Logic, Membership, Not, Order, Quantified, Range, RegexpMatch, SameEvent, TypedExpression,
 )
-from epl.value_types import ArrayType, CollectionType, MapType, is_null, is_numeric
+from epl.value_types import ArrayType, CollectionType, MapType, ValueType, is_null, is_numeric
 from runtime.evaluate.casts import text_function
 from runtime.evaluate.print_numbers import exact_operand
 from runtime.evaluate.printer import TESTS, Printer, kind_of, may_be_null, prints
@@ -220,17 +220,17 @@ def _member_call(printer: Printer, node: Membership) -> str:
     groups: tuple[list[str], list[str], list[str]] = ([], [], [])
     for item, spreads in zip(node.items, node.spread):
         group = 0 if not spreads else 1 if isinstance(item.type, ArrayType) else 2
-        if group == 2 and _other_number(node.value, item):
+        if group == 2 and _other_number(node.sought, item):
             continue
         groups[group].append(printer.value(item))
     arguments = ", ".join(f"({''.join(f'{t}, ' for t in group)})" for group in groups)
     return f"member({printer.value(node.value)}, {arguments})"
 
 
-def _other_number(value: TypedExpression, item: TypedExpression) -> bool:
+def _other_number(sought: ValueType, item: TypedExpression) -> bool:
     """Whether a collection or map holds numbers of another kind: Java's ``contains`` never finds an Integer among Longs."""
     element = item.type.key if isinstance(item.type, MapType) else item.type.element if isinstance(item.type, CollectionType) else item.type
-    return is_numeric(element) and is_numeric(value.type) and element.boxed != value.type.boxed
+    return is_numeric(element) and is_numeric(sought) and element.boxed != sought.boxed
 
 
 @prints(Quantified)

@@ -26,8 +26,8 @@ def make_type(name: str, **columns: ValueType) -> EventType:
 INNER = make_type("Inner", id=STRING, n=BOXED_INT)
 TICK = make_type(
     "Tick", symbol=STRING, price=BOXED_DOUBLE, volume=BOXED_LONG, i=INT, j=INT, bi=BOXED_INT, l=LONG, m=LONG, bl=BOXED_LONG, f=FLOAT, d=DOUBLE, e=DOUBLE,
-    bd=BOXED_DOUBLE, flag=BOOLEAN, bflag=BOXED_BOOLEAN, c=CHAR, big=BIG_INTEGER, dec=BIG_DECIMAL, dec2=BIG_DECIMAL, inner=EventOf(INNER),
-    inners=ArrayType(EventOf(INNER)), ints=ArrayType(BOXED_INT), words=CollectionType(STRING, "List"), dict=MapType(STRING, OBJECT), any=OBJECT,
+    bd=BOXED_DOUBLE, flag=BOOLEAN, bflag=BOXED_BOOLEAN, c=CHAR, big=BIG_INTEGER, dec=BIG_DECIMAL, dec2=BIG_DECIMAL, part=EventOf(INNER),
+    parts=ArrayType(EventOf(INNER)), ints=ArrayType(BOXED_INT), words=CollectionType(STRING, "List"), dict=MapType(STRING, OBJECT), obj=OBJECT,
 )
 TICK.open = True
 
