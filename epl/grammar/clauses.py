@@ -28,7 +28,7 @@ class Clauses:
         """Given by the row pattern grammar."""
         self.annotation = annotation(kit)
         self.where = kit.key("where") + kit.field("where", expression)
-        self.items = kit.fields("items", kit.listed(self._select_item()))
+        self.items = kit.fields("items", kit.listed(self._select_item(bare_alias=True)))
         self.view, self.views = self._views()
         self.type_filter = self._type_filter()
         self.assignments = kit.listed(self._assignment())
@@ -52,12 +52,13 @@ class Clauses:
         selector = kit.field("stream", kit.any_of(STREAMS))
         return _Unless(kit.source, "istream", ("(", ")"), selector)
 
-    def _select_item(self) -> ParserElement:
+    def _select_item(self, bare_alias: bool) -> ParserElement:
+        """An element of a select list; ``bare_alias``: its alias needs no ``as``, and it may be marked ``@eventbean``."""
         kit = self.kit
         bare = kit.ahead(_is_alias, kit.field("alias", kit.property_name), "an alias")
-        alias = kit.key("as") + kit.field("alias", kit.property_name) | bare
+        alias = kit.key("as") + kit.field("alias", kit.property_name)
         marked = kit.key("@") + kit.field("annotation", kit.class_name)
-        plain = kit.field("expression", self.expression) + Opt(marked) + Opt(alias)
+        plain = kit.field("expression", self.expression) + (Opt(marked) + Opt(alias | bare) if bare_alias else Opt(alias))
         wildcard = kit.field("expression", kit.convert(lambda found, span: S.Wildcard(span=span), kit.key("*")))
         stream = kit.field("expression", kit.convert(lambda found, span: S.StreamWildcard(found[0], span=span), kit.property_name + kit.key(". *")))
         stream = stream + Opt(kit.key("as") + kit.field("alias", kit.property_name))
@@ -75,9 +76,10 @@ class Clauses:
 
     def _contained(self) -> ParserElement:
         kit = self.kit
-        select = Opt(kit.key("select") + self.items + kit.key("from"))
+        items = kit.fields("items", kit.listed(self._select_item(bare_alias=False)))
+        select = Opt(kit.key("select") + items + kit.key("from"))
         mark = Opt(kit.key("@") + kit.any_of({"type": None}) + kit.key("(") + kit.field("type_name", kit.type_name) + kit.key(")"))
-        alias = Opt(kit.key("as") + kit.field("alias", kit.name) | kit.field("alias", kit.name))
+        alias = Opt(kit.key("as") + kit.field("alias", kit.name))
         inside = select + kit.field("expression", self.expression) + _Discard(kit.source, mark) + alias + Opt(self.where)
         return kit.node(S.Contained, kit.key("[") + inside + kit.key("]"))
 
@@ -246,7 +248,7 @@ _CLAUSE_WORDS = frozenset({"where", "for"})
 
 
 def _is_alias(token: Token, after: Token) -> bool:
-    return token.key not in _CLAUSE_WORDS or after.key in (",", "from") or after.kind == "end"
+    return token.key not in _CLAUSE_WORDS or after.key in (",", "from", "where") or after.kind == "end"
 
 
 def _counts_events(source: Source, token: Token, after: Token) -> bool:

@@ -102,7 +102,7 @@ class Identifier(Element):
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
         token = self.source.at[loc]
-        if token.kind == "word" and token.key not in self.reserved or token.kind == "quoted":
+        if token.kind == "word" and token.key not in self.reserved and "\\" not in token.text or token.kind == "quoted":
             return token.end, [name_of(token)]
         self.source.fail(loc, token, "an identifier", self)
 

@@ -9,7 +9,7 @@ from epl import syntax as S
 from epl.errors import EplValidationError
 from epl.grammar.chains import Amount, Argument, CallArguments, Links, NamedChain, Rooted, TimePeriod, is_property_name
 from epl.grammar.elements import Constant, DottedName, Element, Kit, Parsed, Source
-from epl.grammar.lexis import Token
+from epl.grammar.lexis import Token, name_of
 from epl.grammar.literals import WORDS, number, string_literal
 from epl.grammar.operators import Operators
 from epl.spans import Span
@@ -203,7 +203,7 @@ class _Simple(Element):
 
 
 class _Substitution(Element):
-    """``?``, ``?:name``, ``?:name:type``, ``?::type``."""
+    """``?``, ``?:``, ``?:name``, ``?:name:type``, ``?::type``."""
 
     def __init__(self, source: Source, type_name: ParserElement) -> None:
         super().__init__(source)
@@ -215,13 +215,9 @@ class _Substitution(Element):
         loc = at[loc].end
         name = type_name = None
         if at[loc].key == ":":
-            token = at[at[loc].end]
-            if token.key != ":":
-                if not is_property_name(token):
-                    self.source.fail(at[loc].end, token, "an identifier", self)
-                name, loc = token.text.strip("`"), token.end
-            else:
-                loc = at[loc].end
+            loc = at[loc].end
+            if is_property_name(at[loc]):
+                name, loc = name_of(at[loc]), at[loc].end
             if at[loc].key == ":":
                 loc, tokens = self.type_name._parse(instring, at[loc].end, do_actions)
                 type_name = tokens[0]

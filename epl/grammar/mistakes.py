@@ -50,9 +50,11 @@ def _hint(source: Source, token: Token, expected: list[str]) -> str | None:
     words = sorted({word for choice in expected for word in choice.split("|") if word.isidentifier()})
     for candidate in (token, source.tokens.preceding(token.start)):
         if candidate is not None and candidate.kind == "word" and candidate.key not in KEYWORDS:
-            near = difflib.get_close_matches(candidate.key, words if candidate is token and words else sorted(KEYWORDS), n=1, cutoff=0.75)
+            known = words if candidate is token and words else sorted(KEYWORDS)
+            near = difflib.get_close_matches(candidate.key, known, n=3, cutoff=0.75)
             if near:
-                return f"did you mean '{near[0]}'?"
+                letters = sorted(candidate.key)
+                return f"did you mean '{min(near, key=lambda word: sorted(word) != letters)}'?"
     if token.kind == "word" and token.key in RESERVED_FOR_NAMES and "an identifier" in expected:
         return f"'{token.text}' is a reserved word; write `{token.text}` to use it as a name"
     choices = [word for choice in dict.fromkeys(expected) for word in choice.split("|")]

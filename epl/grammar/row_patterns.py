@@ -18,7 +18,7 @@ def match_recognize(kit: Kit, clauses: Clauses) -> ParserElement:
     expression = clauses.expression
     measure = kit.node(S.SelectItem, kit.field("expression", expression) + Opt(kit.key("as") + kit.field("alias", kit.name)))
     partition = Opt(kit.key("partition by") + kit.fields("partition_by", kit.listed(expression)))
-    skip = Opt(kit.key("after") + kit.key("match skip") + kit.field("skip", _skip(kit)))
+    skip = Opt(kit.key("after") + kit.field("skip", _skip(kit)))
     interval = kit.key("interval") + kit.field("interval", clauses.expressions.time_period) + Opt(kit.given("or_terminated", True, "or terminated"))
     definition = kit.convert(lambda found, span: tuple(found), kit.name + kit.key("as") + expression)
     define = Opt(kit.key("define") + kit.fields("defines", kit.listed(definition)))
@@ -31,14 +31,17 @@ def match_recognize(kit: Kit, clauses: Clauses) -> ParserElement:
 
 
 def _skip(kit: Kit) -> ParserElement:
+    """Five words, which Esper reads whatever they are, and then refuses most."""
+
     def made(found: list[Any], span: Span) -> str:
-        words = " ".join(found).lower()
-        if words not in _SKIPS:
+        match, skip, *rest = " ".join(found).lower().split()
+        words = " ".join(rest)
+        if (match, skip) != ("match", "skip") or words not in _SKIPS:
             message = "Match-recognize AFTER clause must be either AFTER MATCH SKIP TO LAST ROW or AFTER MATCH SKIP TO NEXT ROW or AFTER MATCH SKIP TO CURRENT ROW"
             kit.source.refuse(message, span, "past last row, to next row or to current row")
         return words
 
-    return kit.convert(made, kit.any_name + kit.any_name + kit.any_name)
+    return kit.convert(made, kit.any_name + kit.any_name + kit.any_name + kit.any_name + kit.any_name)
 
 
 def row_pattern(kit: Kit, expression: ParserElement) -> ParserElement:

@@ -199,6 +199,13 @@ def repetition(node: S.RowRepetition, text: Text) -> str:
     return f"{item}{node.quantifier}{braces}"
 
 
+def concatenation(node: S.RowConcatenation, text: Text) -> str:
+    """One item alone is a group that was written in parentheses."""
+    if len(node.items) == 1:
+        return f"({text(node.items[0])})"
+    return _row_items(node.items, " ", (S.RowConcatenation, S.RowAlternation), text)
+
+
 def _row_items(items: tuple[S.RowPattern, ...], separator: str, grouped: tuple[type, ...], text: Text) -> str:
     return separator.join(f"({text(item)})" if isinstance(item, grouped) else text(item) for item in items)
 
@@ -268,7 +275,7 @@ WRITERS: dict[type, Callable[[Any, Text], str]] = {
     S.EnumConstant: lambda node, text: dotted(node.name),
     S.MatchRecognize: match_recognize,
     S.RowVariable: lambda node, text: name(node.name),
-    S.RowConcatenation: lambda node, text: _row_items(node.items, " ", (S.RowConcatenation, S.RowAlternation), text),
+    S.RowConcatenation: concatenation,
     S.RowAlternation: lambda node, text: _row_items(node.items, " | ", (S.RowAlternation,), text),
     S.RowPermutation: lambda node, text: f"match_recognize_permute({listed(node.items, text)})",
     S.RowRepetition: repetition,

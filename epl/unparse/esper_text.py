@@ -216,11 +216,15 @@ def _json_value(node: S.Expression) -> str:
     return esper_text(node)
 
 
+_METHODS = frozenset({"concat", "contains", "startsWith", "endsWith", "equals", "equalsIgnoreCase", "indexOf", "lastIndexOf", "matches", "split", "compareTo", "format"})
+"""Methods of one text that nobody takes for a mapped property; Esper, which knows the types, prints a property's key as written and a method's in double quotes."""
+
+
 def is_property(node: S.Chain) -> bool:
     """Whether the chain reads as a property path: names, ``[number]`` and at its end one ``name('key')``, all before any method call."""
     for place, link in enumerate(node.links):
         if isinstance(link, S.Call):
-            keyed = len(link.arguments) == 1 and isinstance(link.arguments[0], S.Literal) and link.arguments[0].kind == "string" and not link.distinct
+            keyed = link.name not in _METHODS and len(link.arguments) == 1 and isinstance(link.arguments[0], S.Literal) and link.arguments[0].kind == "string" and not link.distinct
             if not keyed or place and not _may_be_key(node.links[:place]):
                 return False
     return True
