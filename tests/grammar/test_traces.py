@@ -19,7 +19,7 @@ from epl.parse import parse_module, parse_query
 from epl.unparse import unparse
 
 FOLDER = os.environ.get("EPL_TRACES")
-pytestmark = pytest.mark.skipif(not FOLDER, reason="EPL_TRACES names no folder of traces")
+pytestmark = [pytest.mark.traces, pytest.mark.skipif(not FOLDER, reason="EPL_TRACES names no folder of traces")]
 NOT_EPL = ("Incorrect syntax", "Unexpected end-of-input", "Failed to parse")
 ACCEPTED = {"deploy", "compile", "faf"}
 Text = tuple[str, str]

@@ -1,0 +1,7 @@
+"""Makes the mutation tool, which is a program too, importable by its tests."""
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
