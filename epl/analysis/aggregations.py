@@ -101,7 +101,10 @@ class Collector(AggregationCollector):
             elif argument.name.lower() == "group_by":
                 items = argument.value.items if isinstance(argument.value, Row) else (argument.value,)
                 without = attrs.evolve(scope, aggregations=None, aggregation_refusal=GROUP_BY_AGGREGATED)
-                groups = tuple(bind(item, without) for item in items)
+                try:
+                    groups = tuple(bind(item, without) for item in items)
+                except StatementRefusal as refusal:
+                    raise EplValidationError(refusal.message, span=refusal.span) from refusal
             else:
                 raise EplValidationError(
                     f"Invalid named parameter '{argument.name}' (did you mean 'group_by' or 'filter'?)", span=argument.span

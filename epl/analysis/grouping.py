@@ -9,7 +9,7 @@ import attrs
 
 from epl.analysis.binding import StatementRefusal
 from epl.analysis.expressions import bind_in_clause
-from epl.analysis.properties import reads
+from epl.analysis.properties import path_of, reads
 from epl.analysis.rewriting import replaced
 from epl.analysis.scope import Scope
 from epl.plan.expressions import Constant, GroupingCall, TypedExpression
@@ -91,12 +91,13 @@ def make_level(
 ) -> GroupLevel:
     """What is computed for the groups of one level: keys that it leaves out are null."""
     absent = {i for i in range(len(keys)) if i not in level}
+    unread = set(reads(keys[i] for i in absent)) - set(reads(keys[i] for i in level))
 
     def replace(node: TypedExpression) -> TypedExpression | None:
         if isinstance(node, GroupingCall):
             bits = [int(k in absent) for k in node.keys]
             return Constant(value=int("".join(map(str, bits)), 2) if bits else 0, type=node.type)
-        if any(node == keys[i] for i in absent):
+        if any(node == keys[i] for i in absent) or path_of(node) in unread:
             return Constant(value=None, type=node.type.boxed)
         return None
 

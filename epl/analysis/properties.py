@@ -38,7 +38,7 @@ def reads(expressions: Iterable[TypedExpression]) -> tuple[Read, ...]:
 
 
 def _reads(expression: TypedExpression) -> Iterator[Read]:
-    whole = _path(expression)
+    whole = path_of(expression)
     if whole is not None:
         yield whole
         return
@@ -49,21 +49,21 @@ def _reads(expression: TypedExpression) -> Iterator[Read]:
         yield from _reads(child)
 
 
-def _path(expression: TypedExpression) -> Read | None:
+def path_of(expression: TypedExpression) -> Read | None:
     """The read that the expression as a whole is, or None."""
     if isinstance(expression, StreamProperty):
         return Read(expression.stream, expression.name)
     if isinstance(expression, (StreamEvent, StreamEvents)):
         return Read(expression.stream, "")
     if isinstance(expression, (PropertyOf, DynamicProperty)):
-        below = _path(expression.operand)
+        below = path_of(expression.operand)
         mark = "?" if isinstance(expression, DynamicProperty) else ""
         return None if below is None else Read(below.stream, f"{below.path}.{expression.name}{mark}".lstrip("."))
     if isinstance(expression, Element) and isinstance(expression.index, Constant):
-        below = _path(expression.operand)
+        below = path_of(expression.operand)
         return None if below is None else Read(below.stream, f"{below.path}[{expression.index.value}]")
     if isinstance(expression, MapValue) and isinstance(expression.key, Constant):
-        below = _path(expression.operand)
+        below = path_of(expression.operand)
         return None if below is None else Read(below.stream, f"{below.path}('{expression.key.value}')")
     return None
 

@@ -65,7 +65,8 @@ def analyse(
             "Aggregate functions in the order-by clause must also occur in the select expression", span=select.order_by[0].span
         )
     _check_having(having, grouping)
-    shape = decide_shape(selection, grouping, having, order_by, tuple(collector.plans))
+    each_group = output is not None and output.selector in ("first", "last")
+    shape = decide_shape(selection, grouping, having, order_by, tuple(collector.plans), each_group)
     made = _without_needless_groups(shape, grouping)
     selector: StreamSelector = select.stream or catalog.settings.default_stream_selector  # type: ignore[assignment]
     return ResultSetPlan(
@@ -184,8 +185,11 @@ def decide_shape(
     having: TypedExpression | None,
     order_by: Sequence[OrderKey],
     aggregations: Sequence[AggregationPlan],
+    each_group: bool = False,
 ) -> Shape:
     """Which shape a select has (Esper reference, chapter 2, "Basic Aggregated Statement Types").
+
+    ``each_group``: output first or last, which make group by matter to a wildcard select too.
 
     Raises EplValidationError for rollup where rows would be per event.
     """
@@ -195,6 +199,7 @@ def decide_shape(
         if not aggregations:
             return "un-aggregated"
         only_aggregated = not select_reads and not selection.whole and not selection.streams and not _looks_back(selection.expressions)
+        only_aggregated = only_aggregated and (having is None or not reads((having,)))
         return "fully aggregated" if only_aggregated and local else "aggregated"
     reason = _why_not_per_group(selection, select_reads, grouping)
     in_select = selection.whole or missing(reads(k.expression for k in order_by), select_reads) is None
@@ -204,7 +209,7 @@ def decide_shape(
         raise StatementRefusal(
             f"Group-by with rollup requires a fully-aggregated query, the query is not full-aggregated because of {reason or 'order by'}"
         )
-    if not aggregations and having is None and selection.whole:
+    if not aggregations and having is None and selection.whole and not each_group:
         return "un-aggregated"
     return "grouped aggregated"
 
@@ -219,8 +224,8 @@ def _why_not_per_group(selection: Selection, select_reads: Sequence[Any], groupi
 
 
 def _local_groups_match(aggregations: Sequence[AggregationPlan], grouping: Grouping) -> bool:
-    """Whether every ``group_by:`` is the statement's own grouping."""
-    return all(a.group_by is None or set(a.group_by) == set(grouping.keys) for a in aggregations)
+    """Whether every ``group_by:`` takes its keys from the statement's own."""
+    return all(a.group_by is None or set(a.group_by) <= set(grouping.keys) for a in aggregations)
 
 
 def _looks_back(expressions: Sequence[TypedExpression]) -> bool:

@@ -154,6 +154,9 @@ class Keyed(Aggregator):
     def __len__(self) -> int:
         return len(self._groups)
 
+    def __contains__(self, key: Key) -> bool:
+        return key in self._groups
+
     def state(self) -> Any:
         groups = [[key_to_state(key), self._counts.get(key, 0), group.state()] for key, group in self._groups.items()]
         return [groups, [key_to_state(key) for key in self._empty], None if self._reclaim is None else self._reclaim.state()]

@@ -29,7 +29,7 @@ def build(plan: ResultSetPlan, environment: Environment, state: State = None, co
 
     ``context`` gives timers to a plan whose output is limited; for ``output snapshot`` set ``contents`` too.
     """
-    plain = plan.shape == "un-aggregated" and plan.forward is not None and plan.arity == 1
+    plain = plan.output is None and plan.shape == "un-aggregated" and plan.forward is not None and plan.arity == 1
     if plain and plan.having is None and not plan.order_by and plan.limit is None and not plan.distinct:
         made: ResultSet = Forward(plan, environment)
     else:

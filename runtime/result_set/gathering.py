@@ -1,6 +1,7 @@
 """What output rate limiting keeps between two outputs: by selector (default, all, last, first, snapshot) and shape.
 
-Learnt from recorded output of every combination. ``take`` takes a delta, ``put_out`` gives what has come together, ``skip`` takes a delta that
+Learnt from recorded output of every combination. ``take`` takes a delta, ``put_out`` gives what has come together, ``skip`` takes a delta
+that
 ``after`` keeps from being put out.
 """
 
@@ -11,7 +12,6 @@ from typing import Any, Protocol
 
 from epl.plan.result_set import OutputPlan
 from runtime.aggregation.factory import Row
-from runtime.aggregation.grouped import Keyed
 from runtime.result_set.grouped_first import FirstOfGroupEvents, FirstOfGroups
 from runtime.result_set.hash_order import ordering
 from runtime.result_set.projection import Batch
@@ -178,8 +178,8 @@ class LastFullyAggregated(Gathering):
 class OneLevel:
     """The groups of a level: key → last row, and the row put into the remove stream as it was before the first touch."""
 
-    def __init__(self, keyed: Keyed, rows: Callable[[Any, bool, Batch], None]) -> None:
-        self.keyed = keyed
+    def __init__(self, key: Callable[[Row], Any], rows: Callable[[Any, bool, Batch], None]) -> None:
+        self.key = key
         self.add_rows = rows
         self.rows: dict[Any, Row] = {}
         self.before: dict[Any, Batch] = {}
@@ -188,7 +188,7 @@ class OneLevel:
     def touch(self, new: Sequence[Row], old: Sequence[Row], wants_old: bool) -> None:
         """Note the groups of a delta that is about to be applied."""
         for row in (*new, *old):
-            key = self.keyed.key(row)
+            key = self.key(row)
             if wants_old and key not in self.before:
                 batch = Batch()
                 self.add_rows(((key, row),), False, batch)
@@ -218,7 +218,7 @@ class OneLevel:
         self.rows, self.before, self.touched = {}, {}, set()
         for saved, before, touched in state:
             row = row_in(saved)
-            key = self.keyed.key(row)
+            key = self.key(row)
             self.rows[key] = row
             if touched:
                 self.touched.add(key)
@@ -234,7 +234,7 @@ class AllGroups(Gathering):
     def __init__(self, inner: ResultSet) -> None:
         super().__init__(inner)
         parts = inner.levels if isinstance(inner, Rollup) else [inner]
-        self._levels = [OneLevel(part.keyed, part.rows) for part in parts]  # type: ignore[attr-defined]
+        self._levels = [OneLevel(part.key, part.rows) for part in parts]  # type: ignore[attr-defined]
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
         for level in self._levels:
@@ -309,7 +309,8 @@ class LastOfGroupEvents(Gathering):
 
 
 class AllGroupEvents(Gathering):
-    """all, grouped aggregated: every row; after those of each delta, the last event of each group that a row has left (not so with order by,
+    """all, grouped aggregated: every row; after those of each delta, the last event of each group that a row has left (not so with order
+    by,
     as recorded); in the end the last event of each group that was not touched."""
 
     inner: RowPerEvent
@@ -362,7 +363,8 @@ class AllGroupEvents(Gathering):
 
 
 class First(Gathering):
-    """first, of the shapes without groups: the first delta that gives rows is put out at once, the rest until the condition fires is taken silently."""
+    """first, of the shapes without groups: the first delta that gives rows is put out at once, the rest until the condition fires is taken
+    silently."""
 
     def __init__(self, inner: ResultSet) -> None:
         super().__init__(inner)
@@ -397,18 +399,19 @@ class Snapshot(Gathering):
 
     def __init__(self, inner: ResultSet) -> None:
         super().__init__(inner)
-        self._keyed = inner.keyed if isinstance(inner, RowPerGroup) and inner.plan.unbound else None
+        grouped = inner.plan.unbound and isinstance(inner, (RowPerGroup, Rollup))
+        self._key: Callable[[Row], Any] | None = inner.key if grouped else None  # type: ignore[attr-defined]
         self._rows: dict[Any, Row] = {}
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
-        if self._keyed is not None:
+        if self._key is not None:
             for row in new:
-                self._rows[self._keyed.key(row)] = row
+                self._rows[self._key(row)] = row
         self.inner.apply(new, old)
         return True
 
     def contents(self, contents: Iterable[Row]) -> Iterable[Row]:
-        return contents if self._keyed is None else self._rows.values()
+        return contents if self._key is None else self._rows.values()
 
     def put_out(self, force: bool) -> None:
         self.inner.emit(self.inner.iterate(self.contents(self.inner.contents())), (), force)
@@ -418,7 +421,7 @@ class Snapshot(Gathering):
 
     def restore(self, state: State) -> None:
         rows = [row_in(row) for row in state]
-        self._rows = {} if self._keyed is None else {self._keyed.key(row): row for row in rows}
+        self._rows = {} if self._key is None else {self._key(row): row for row in rows}
 
 
 GATHERINGS: Mapping[tuple[str, type[ResultSet]], Callable[..., Gathering]] = {

@@ -7,7 +7,7 @@ from typing import Any
 
 from epl.plan.result_set import OutputPlan
 from runtime.aggregation.factory import Row
-from runtime.aggregation.grouped import Keyed, key_from_state, key_to_state
+from runtime.aggregation.grouped import key_from_state, key_to_state
 from runtime.evaluate import compile_expression
 from runtime.result_set.projection import Batch
 from windows.protocol import State
@@ -120,11 +120,10 @@ class FirstOfGroups:
         self.inner.apply(new, old)
 
     def _before(self, level: Any, new: Sequence[Row], old: Sequence[Row]) -> dict[Any, Batch]:
-        keyed: Keyed = level.keyed
         found: dict[Any, Batch] = {}
         if self.inner.wants_old and self.inner.plan.having is None:
             for row in (*new, *old):
-                key = keyed.key(row)
+                key = level.key(row)
                 if key not in found:
                     found[key] = Batch()
                     level.rows(((key, row),), False, found[key])
@@ -142,7 +141,7 @@ class FirstOfGroups:
         done: set[Any] = set()
         for rows, entered in zip(delta, (True, False)):
             for row in rows:
-                key = level.keyed.key(row)
+                key = level.key(row)
                 batch = Batch()
                 level.rows(((key, row),), True, batch)
                 if not batch.events or not polls.met(key, int(entered), int(not entered)) or key in done:
@@ -167,7 +166,8 @@ class FirstOfGroups:
 
 
 class FirstOfGroupEvents:
-    """first, grouped aggregated: the events of a delta whose groups meet their conditions, those that leave among them, all in the insert stream."""
+    """first, grouped aggregated: the events of a delta whose groups meet their conditions, those that leave among them, all in the insert
+    stream."""
 
     def __init__(self, inner: Any, plan: OutputPlan, context: Any) -> None:
         self.inner = inner

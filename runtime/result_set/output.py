@@ -1,6 +1,7 @@
 """Output rate limiting: a stage around a result set that gathers deltas and puts rows out when its condition says so.
 
-What is gathered depends on the selector and the shape (runtime.result_set.gathering); when it is put out is decided here: after a number of events,
+What is gathered depends on the selector and the shape (runtime.result_set.gathering); when it is put out is decided here: after a number
+of events,
 or at times counted from the first event.
 """
 

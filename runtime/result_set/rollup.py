@@ -53,6 +53,7 @@ class Rollup(ResultSet):
         super().__init__(plan, environment)
         factory = GroupFactory(plan.aggregations, environment, plan.arity)
         values = row_function(plan.group_by, environment, plan.arity)
+        self.key: Callable[[Row], Any] = lambda row: tuple([freeze(value) for value in values(row, True, ())])
         self.levels = [Level(level, plan, environment, factory, lambda row: values(row, True, ())) for level in plan.levels]
 
     def begin(self) -> None:

@@ -185,8 +185,8 @@ class RowPerGroup(Aggregating):
 
     def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
         super().__init__(plan, environment)
-        assert isinstance(self.aggregator, Keyed)
-        self.keyed: Keyed = self.aggregator
+        self.key = key_function(plan.group_by, environment, plan.arity)
+        self._keyed = self.aggregator if isinstance(self.aggregator, Keyed) else None
         self._pairwise = not self.wants_old and plan.arity == 1 and plan.output is None
         self._order: Callable[[Sequence[Any]], list[int]] | None = ordering([e.type for e in plan.group_by])
 
@@ -204,12 +204,12 @@ class RowPerGroup(Aggregating):
 
     def _one_and_one(self, new: Row, old: Row) -> list[tuple[Any, Row]]:
         """One row in, one out, and no remove stream asked for: Esper puts out the group of the one that came in first."""
-        entered, left = self.keyed.key(new), self.keyed.key(old)
+        entered, left = self.key(new), self.key(old)
         return [(entered, new)] if entered == left else [(entered, new), (left, old)]
 
     def _touched(self, parts: Iterable[Iterable[Row]]) -> list[tuple[Any, Row]]:
         """(key, last row) of every group, in the order of output."""
-        key, found = self.keyed.key, {}
+        key, found = self.key, {}
         for rows in parts:
             for row in rows:
                 found[key(row)] = row
@@ -222,8 +222,13 @@ class RowPerGroup(Aggregating):
 
     def rows(self, touched: Iterable[tuple[Any, Row]], insert_stream: bool, batch: Batch) -> None:
         """Add a row for each (key, row), with the aggregations as they are."""
-        readers_of = self.keyed.readers_of
-        self.projection.collect([(row, readers_of(key)) for key, row in touched], insert_stream, batch)
+        if self._keyed is not None:
+            readers_of = self._keyed.readers_of
+            pairs = [(row, readers_of(key)) for key, row in touched]
+        else:
+            readers = self.aggregator.readers
+            pairs = [(row, readers(row)) for _, row in touched]
+        self.projection.collect(pairs, insert_stream, batch)
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
         """One row a group that has events in the window, in the order of their first events; of a join in the order of output."""
@@ -231,9 +236,11 @@ class RowPerGroup(Aggregating):
         if self.plan.arity > 1:
             self.rows(self._touched((contents,)), True, batch)
             return self.finish(batch)
-        key, first = self.keyed.key, {}
+        key, first = self.key, {}
         for row in contents:
             first.setdefault(key(row), row)
+        if self.plan.unbound and self._keyed is not None:
+            first = {k: row for k, row in first.items() if k in self._keyed}
         self.rows(first.items(), True, batch)
         return self.finish(batch)
 

@@ -72,7 +72,7 @@ def test_refused_calls(call: str, clause: Any) -> None:
 COLUMNS = {
     "k, v + 1, sum(v), count(*), max(d) as m from T": {"k": "String", "v+1": "Integer", "sum(v)": "Integer", "count(*)": "Long", "m": "Double"},
     "avg(l), sum(l), min(k), leaving(), window(v), window(*), first(*) from T#keepall": {
-        "avg(l)": "Double", "sum(l)": "Long", "min(k)": "String", "leaving()": "Boolean", "window(v)": "Integer[]", "window(*)": "T[]",
+        "avg(l)": "Double", "sum(l)": "Long", "min(k)": "String", "leaving(*)": "Boolean", "window(v)": "Integer[]", "window(*)": "T[]",
         "first(*)": "T"},
     "* from T#keepall as a, T#keepall as b": {"a": "T", "b": "T"},
     "* from T#keepall, T#keepall": {"stream_0": "T", "stream_1": "T"},
