@@ -95,7 +95,7 @@ class Chain(View):
         self.update = self.views[0].update  # type: ignore[method-assign]
 
     @property
-    def child(self) -> Sink:  # type: ignore[override]
+    def child(self) -> Sink:
         return self.views[-1].child
 
     @child.setter

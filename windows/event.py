@@ -1,7 +1,7 @@
 """Events: one generated class with slots an event type, identity by object.
 
-A property ``price`` is the attribute ``f_price`` (``epl.event_types.field_name``): the fastest access CPython has, and the same for every type,
-so that a plan over a super-type reads sub-types' events as they are.
+A property ``price`` is the attribute ``f_price`` (``epl.event_types.field_name``): the fastest access CPython has, and the same for
+every type, so that a plan over a super-type reads sub-types' events as they are.
 """
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from epl.event_types import EventType, field_name
 class Event:
     """Base of all events. Never compared by value: the same object is the same event.
 
-    ``extra``: undeclared properties of an open type (dict), None elsewhere. ``origin``: the event that stands in a variant stream, None elsewhere.
+    ``extra``: undeclared properties of an open type (dict), None elsewhere. ``origin``: the event that stands in a variant stream, None
+    elsewhere.
     """
 
     __slots__ = ()

@@ -27,7 +27,8 @@ def expiry_argument(argument: WindowArgument) -> TypedExpression:
     typed = argument.typed
     if typed is None or not is_boolean(typed.type):
         received = "null" if typed is None else typed.type
-        raise WindowRefused(f"Invalid return value for expiry expression, expected a boolean return value but received {received}", whole=True)
+        message = f"Invalid return value for expiry expression, expected a boolean return value but received {received}"
+        raise WindowRefused(message, whole=True)
     return typed
 
 

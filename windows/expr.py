@@ -13,7 +13,7 @@ from epl.value_types import ValueType
 from windows.event import NO_EVENTS, Event
 from windows.expiry import Expiry, builtin_types, expiry_argument
 from windows.protocol import BuildContext
-from windows.sliding import SlidingView
+from windows.sliding import TimedView
 
 __all__ = ["Expr", "ExprView"]
 
@@ -23,7 +23,8 @@ class Expr(WindowConfig):
     """Keeps events while ``condition`` holds: asked for the oldest event whenever one comes in or is
     removed, and as long as it does not hold, the oldest leaves.
 
-    Properties in the condition are the oldest event's. It is asked again at the next step of the clock after a variable that it reads was set.
+    Properties in the condition are the oldest event's. It is asked again at the next step of the clock after a variable that it reads
+    was set.
 
     ::
 
@@ -53,8 +54,8 @@ class Expr(WindowConfig):
         return ExprView(self.condition, context)
 
 
-class ExprView(SlidingView):
-    """See Expr. ``events`` notes each event's time of arrival."""
+class ExprView(TimedView):
+    """See Expr. Notes each event's time of arrival."""
 
     def __init__(self, condition: TypedExpression, context: BuildContext) -> None:
         super().__init__(context)
@@ -66,12 +67,12 @@ class ExprView(SlidingView):
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         gone: list[Event] = []
         if old:
-            gone = self.drop(old)
+            gone = self.remove(old)
             self.expiry.leave(gone)
         if new:
             now = self.now()
             for event in new:
-                self.events[event] = now
+                self.add_at(event, now)
             self.expiry.enter(new)
         gone += self._expire()
         if new or gone:
@@ -83,19 +84,23 @@ class ExprView(SlidingView):
             self.child.update(NO_EVENTS, gone)
 
     def _expire(self) -> list[Event]:
-        events, expiry = self.events, self.expiry
+        expiry = self.expiry
         gone: list[Event] = []
-        if not events:
-            return gone
-        newest = next(reversed(events.items()))
-        while events:
-            oldest = next(iter(events.items()))
-            if expiry.holds(oldest[0], len(events), len(gone), newest, oldest):
+        newest = self._newest()
+        while newest is not None and len(self):
+            self.drop_removed()
+            oldest = self.entries[0], self.times[0]
+            if expiry.holds(oldest[0], len(self), len(gone), newest, oldest):
                 break
-            del events[oldest[0]]
-            expiry.leave((oldest[0],))
-            gone.append(oldest[0])
+            gone.append(self.pop_oldest())
+            expiry.leave(gone[-1:])
         return gone
+
+    def _newest(self) -> tuple[Event, int] | None:
+        for event, time in zip(reversed(self.entries), reversed(self.times)):
+            if event not in self.removed:
+                return event, time
+        return None
 
     def state(self) -> Any:
         return {"events": super().state(), "aggregations": self.expiry.state(), "due": self.timer.due}

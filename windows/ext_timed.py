@@ -13,7 +13,7 @@ from epl.value_types import is_numeric
 from windows.event import Event
 from windows.parameters import Duration, constant_refused, duration_argument, is_literal
 from windows.protocol import BuildContext
-from windows.sliding import SlidingView
+from windows.sliding import TimedView
 
 __all__ = ["ExtTimed", "ExtTimedView"]
 
@@ -22,7 +22,8 @@ __all__ = ["ExtTimed", "ExtTimedView"]
 class ExtTimed(WindowConfig):
     """The events whose ``timestamp`` is less than ``period`` before the last event's; no clock, no timer.
 
-    Events leave in order of arrival: one that came with an earlier timestamp waits for those before it. An event without a timestamp counts as time 0.
+    Events leave in order of arrival: one that came with an earlier timestamp waits for those before it. An event without a timestamp
+    counts as time 0.
 
     ::
 
@@ -59,8 +60,8 @@ def timestamp_argument(argument: WindowArgument, title: str, message: str) -> Ty
     return argument.typed
 
 
-class ExtTimedView(SlidingView):
-    """See ExtTimed. ``events`` notes each event's timestamp."""
+class ExtTimedView(TimedView):
+    """See ExtTimed. Notes each event's timestamp."""
 
     def __init__(self, timestamp: TypedExpression, duration: Duration, context: BuildContext) -> None:
         super().__init__(context)
@@ -68,19 +69,11 @@ class ExtTimedView(SlidingView):
         self.duration = duration
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        gone = self.drop(old) if old else []
-        events = self.events
-        latest = 0
+        gone = self.remove(old) if old else []
         for event in new:
-            latest = events[event] = int(self.timestamp(event) or 0)
+            self.add_at(event, int(self.timestamp(event) or 0))
         if new:
-            limit = self.duration.before(latest)
-            while events:
-                event = next(iter(events))
-                if events[event] > limit:
-                    break
-                del events[event]
-                gone.append(event)
+            gone += self.let_go(self.duration.before(self.times[-1]))
         if new or gone:
             self.child.update(new, gone)
 

@@ -20,9 +20,11 @@ __all__ = ["ExtTimedBatch", "ExtTimedBatchView"]
 
 @attrs.frozen
 class ExtTimedBatch(WindowConfig):
-    """Collects events until one comes whose ``timestamp`` is at or behind the next boundary; it releases those before it and starts the next batch.
+    """Collects events until one comes whose ``timestamp`` is at or behind the next boundary; it releases those before it and starts the
+    next batch.
 
-    Boundaries are ``reference``, or the first event's timestamp, plus whole periods. An event with an earlier timestamp joins the batch as it is.
+    Boundaries are ``reference``, or the first event's timestamp, plus whole periods. An event with an earlier timestamp joins the batch
+    as it is.
 
     ::
 
@@ -44,8 +46,9 @@ class ExtTimedBatch(WindowConfig):
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> ExtTimedBatch:
         message = (
-            "Externally-timed-batch view requires a timestamp expression and a numeric or time period parameter for window size and an optional "
-            "long-typed reference point in msec, and an optional list of control keywords as a string parameter (please see the documentation)"
+            "Externally-timed-batch view requires a timestamp expression and a numeric or time period parameter for window size and an "
+            "optional long-typed reference point in msec, and an optional list of control keywords as a string parameter "
+            "(please see the documentation)"
         )
         if not 2 <= len(arguments) <= 3:
             raise WindowRefused(message, whole=True)
@@ -56,7 +59,8 @@ class ExtTimedBatch(WindowConfig):
         refuse_event_properties(arguments[2], 0, cls.title, whole=True)
         reference = arguments[2].typed
         if reference is None or not is_scalar(reference.type, "int", "long", "short", "byte"):
-            raise WindowRefused("Externally-timed batch view requires a Long-typed reference point in msec as a third parameter", whole=True)
+            message = "Externally-timed batch view requires a Long-typed reference point in msec as a third parameter"
+            raise WindowRefused(message, whole=True)
         return cls(timestamp, period, reference)
 
     def build(self, context: BuildContext) -> ExtTimedBatchView:

@@ -23,8 +23,8 @@ __all__ = ["GroupView", "GroupWin", "Merge"]
 class GroupWin(WindowConfig):
     """Each key has windows of its own; what they tell goes on as it comes, group by group.
 
-    ``reclaim_aged``, ``reclaim_frequency`` (seconds): groups that saw no event for longer are forgotten, events and all, without a word to the child;
-    looked for when an event comes in, no more often than the frequency.
+    ``reclaim_aged``, ``reclaim_frequency`` (seconds): groups that saw no event for longer are forgotten, events and all, without a word
+    to the child; looked for when an event comes in, no more often than the frequency.
 
     ::
 
@@ -63,9 +63,11 @@ class GroupWin(WindowConfig):
 
 @attrs.frozen
 class Merge(WindowConfig):
-    """``merge(keys)``, the end of a groupwin: rows of derived-value windows get the group's keys; windows behind it see all groups together.
+    """``merge(keys)``, the end of a groupwin: rows of derived-value windows get the group's keys; windows behind it see all groups
+    together.
 
-    Where it is not written it stands at the end of the chain. ``made``: the type of rows with keys, None where rows are events and have them.
+    Where it is not written it stands at the end of the chain. ``made``: the type of rows with keys, None where rows are events and have
+    them.
     """
 
     names = ("merge",)
@@ -133,7 +135,8 @@ class GroupView(View):
     """
 
     def __init__(
-        self, config: GroupWin, merge: Merge | None, make: Callable[[GroupContext], View], context: BuildContext, *, takes_removals: bool = True
+        self, config: GroupWin, merge: Merge | None, make: Callable[[GroupContext], View], context: BuildContext, *,
+        takes_removals: bool = True,
     ) -> None:
         self.takes_removals = takes_removals
         self.merge = merge if merge is not None and merge.made is not None else None

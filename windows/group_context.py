@@ -30,7 +30,9 @@ class GroupAccess:
 
 
 class GroupContext:
-    """A group's build context: the statement's, but prev is answered through ``access``, and expressions are compiled once for all groups."""
+    """A group's build context: the statement's, but prev is answered through ``access``, and expressions are compiled once for all
+    groups.
+    """
 
     def __init__(self, outer: BuildContext, access: GroupAccess) -> None:
         self.outer = outer

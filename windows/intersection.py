@@ -61,7 +61,8 @@ class PartsView(View):
 
 
 class IntersectionView(PartsView):
-    """Windows none of which is a batch. Several events that leave at once do so in the windows' order (Esper leaves their order to hashing).
+    """Windows none of which is a batch. Several events that leave at once do so in the windows' order (Esper leaves their order to
+    hashing).
 
     ::
 
@@ -70,8 +71,8 @@ class IntersectionView(PartsView):
         new                   E1      E2      E3      E4      E5
         old                   -       -       E1      -       E2
 
-    ``selective``: one of them may refuse events (``firstunique`` …). A refused event is taken out of the others again: nothing is told of it, but
-    if it pushed others out of theirs these leave, and it is named among them.
+    ``selective``: one of them may refuse events (``firstunique`` …). A refused event is taken out of the others again: nothing is told
+    of it, but if it pushed others out of theirs these leave, and it is named among them.
     """
 
     def __init__(self, views: Sequence[View], *, selective: bool = False) -> None:

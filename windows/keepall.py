@@ -45,8 +45,7 @@ class KeepAllView(SlidingView):
     """See KeepAll."""
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        gone = self.drop(old) if old else old
-        for event in new:
-            self.events[event] = None
+        gone = self.remove(old) if old else old
+        self.add(new)
         if new or gone:
             self.child.update(new, gone)

@@ -55,12 +55,10 @@ class LengthView(SlidingView):
         self.size = size
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        events = self.events
-        gone = self.drop(old) if old else []
-        for event in new:
-            events[event] = None
-        while len(events) > self.size:
-            gone.append(events.popitem(last=False)[0])
+        gone = self.remove(old) if old else []
+        self.add(new)
+        while len(self.entries) - len(self.removed) > self.size:
+            gone.append(self.pop_oldest())
         if new or gone:
             self.child.update(new, gone)
 

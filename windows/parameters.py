@@ -9,7 +9,10 @@ from epl.plan.windows import WindowArgument, WindowRefused
 from epl.value_types import Scalar, ValueType, is_numeric
 from windows.protocol import BuildContext
 
-__all__ = ["Duration", "constant_refused", "duration_argument", "integer_argument", "is_scalar", "key_arguments", "no_arguments", "size_value"]
+__all__ = [
+    "Duration", "constant_refused", "duration_argument", "integer_argument", "is_literal", "is_scalar", "key_arguments", "no_arguments",
+    "refuse_event_properties", "size_value",
+]
 
 
 def is_scalar(value_type: ValueType, *kinds: str) -> bool:
@@ -69,7 +72,8 @@ def duration_argument(argument: WindowArgument, index: int, title: str, message:
 
 def constant_refused(index: int, title: str) -> WindowRefused:
     return WindowRefused(
-        f"Invalid view parameter expression {index} for {title} view, the expression returns a constant result value, are you sure?", whole=True
+        f"Invalid view parameter expression {index} for {title} view, the expression returns a constant result value, are you sure?",
+        whole=True,
     )
 
 

@@ -1,7 +1,7 @@
 """What every operator of a statement keeps to: views push deltas to their child, timers come from the context, state is plain values.
 
-The flow of one statement: filter → view → view → … → match_recognize or result set. Each operator is told ``update(new, old)`` and tells its
-child the same way. ``new`` is the insert stream, ``old`` the remove stream; both may be empty, never both for nothing.
+The flow of one statement: filter → view → view → … → match_recognize or result set. Each operator is told ``update(new, old)`` and tells
+its child the same way. ``new`` is the insert stream, ``old`` the remove stream; both may be empty, never both for nothing.
 """
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from epl.plan.expressions import TypedExpression
 from windows.event import NO_EVENTS, Event
 
 State = Any
-"""Plain values: None, bool, int, float, str, bytes, Decimal, dates, list, tuple, dict (keys plain), and Event (stored once however often it is held)."""
+"""Plain values: None, bool, int, float, str, bytes, Decimal, dates, list, tuple, dict (keys plain), and Event (stored once however often
+it is held).
+"""
 
 Evaluate = Callable[..., Any]
 """A compiled expression over one stream: evaluate(event) → value."""
@@ -27,7 +29,8 @@ class Sink(Protocol):
 class View:
     """Base of data windows and other operators in a chain.
 
-    Subclasses define ``update`` and ``__iter__`` (the current contents in the order in which Esper iterates them), ``state`` and ``restore``.
+    Subclasses define ``update`` and ``__iter__`` (the current contents in the order in which Esper iterates them), ``state`` and
+    ``restore``.
     """
 
     child: Sink
@@ -54,8 +57,8 @@ class View:
 class Timer(Protocol):
     """One call-back of one operator; at most one due time at once. Timers due at the same time run in the order of their making.
 
-    ``due`` is None while the call-back runs, unless the call-back sets it anew. A due time that is not later than the clock is taken at the next
-    step of the clock, not in the step that sets it.
+    ``due`` is None while the call-back runs, unless the call-back sets it anew. A due time that is not later than the clock is taken at
+    the next step of the clock, not in the step that sets it.
     """
 
     due: int | None
@@ -69,12 +72,14 @@ class Timer(Protocol):
 class RandomAccess(Protocol):
     """What prev, prevtail, prevcount and prevwindow ask of a data window. ``event`` is the event of the row.
 
-    Asked for rows of the insert stream and of iterators only: in a row of the remove stream all four are null. A batch window answers for the
-    events of the batch released last by their places in it, and gives None for all others.
+    Asked for rows of the insert stream and of iterators only: in a row of the remove stream all four are null. A batch window answers
+    for the events of the batch released last by their places in it, and gives None for all others.
     """
 
     def previous(self, event: Event, index: int) -> Event | None:
-        """The event at ``index`` in the order of the window (0: the newest, or the first by sort order); in a batch: the one ``index`` before ``event``."""
+        """The event at ``index`` in the order of the window (0: the newest, or the first by sort order); in a batch: the one ``index``
+        before ``event``.
+        """
 
     def from_tail(self, event: Event, index: int) -> Event | None:
         """The ``index``-th event from the window's other end (0: the oldest)."""
@@ -117,7 +122,9 @@ class BuildContext(Protocol):
         """The value, now, of an expression without events (a window parameter: constant, variable, arithmetic)."""
 
     def add_time(self, start: int, period: TypedExpression, times: int = 1) -> int:
-        """``start`` plus ``times`` periods (-1: one back); a period is a time period (months and years by the calendar) or a number of seconds."""
+        """``start`` plus ``times`` periods (-1: one back); a period is a time period (months and years by the calendar) or a number of
+        seconds.
+        """
 
     def accumulators(self, expression: TypedExpression, names: Sequence[str] = ()) -> tuple[Sequence[Accumulator], Evaluate]:
         """For the expr windows: the expression's aggregations, fresh ones, and evaluate(event, *values) that reads them.

@@ -21,7 +21,8 @@ __all__ = ["Rank", "RankView"]
 
 @attrs.frozen
 class Rank(WindowConfig):
-    """At most one event of each key, ``size`` of them at most, by sort order; a new event takes the place of the one of its key, better or not.
+    """At most one event of each key, ``size`` of them at most, by sort order; a new event takes the place of the one of its key, better
+    or not.
 
     ::
 

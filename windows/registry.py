@@ -1,4 +1,6 @@
-"""All data windows and derived-value windows by name: ``length`` and, in the old syntax, ``win:length``. A user's window registers the same way."""
+"""All data windows and derived-value windows by name: ``length`` and, in the old syntax, ``win:length``. A user's window registers the
+same way.
+"""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -30,7 +32,8 @@ from windows.weighted_avg import WeightedAvg
 __all__ = ["WINDOWS", "by_name"]
 
 ALL: tuple[type[WindowConfig], ...] = (
-    Length, LengthBatch, Time, TimeBatch, TimeLengthBatch, TimeAccum, ExtTimed, ExtTimedBatch, TimeOrder, TimeToLive, KeepAll, FirstLength, FirstTime,
+    Length, LengthBatch, Time, TimeBatch, TimeLengthBatch, TimeAccum, ExtTimed, ExtTimedBatch, TimeOrder, TimeToLive, KeepAll,
+    FirstLength, FirstTime,
     Unique, FirstUnique, LastEvent, FirstEvent, Sort, Rank, Expr, ExprBatch, GroupWin, Merge, Size, Uni, Linest, Correl, WeightedAvg,
 )
 

@@ -18,7 +18,8 @@ from windows.uni import is_number
 __all__ = ["Correl", "CorrelView", "Linest", "LinestView"]
 
 NUMBERS = (
-    ("slope", DOUBLE), ("YIntercept", DOUBLE), ("XAverage", DOUBLE), ("XStandardDeviationPop", DOUBLE), ("XStandardDeviationSample", DOUBLE),
+    ("slope", DOUBLE), ("YIntercept", DOUBLE), ("XAverage", DOUBLE), ("XStandardDeviationPop", DOUBLE), ("XStandardDeviationSample",
+    DOUBLE),
     ("XSum", DOUBLE), ("XVariance", DOUBLE), ("YAverage", DOUBLE), ("YStandardDeviationPop", DOUBLE), ("YStandardDeviationSample", DOUBLE),
     ("YSum", DOUBLE), ("YVariance", DOUBLE), ("dataPoints", LONG), ("n", LONG), ("sumX", DOUBLE), ("sumXSq", DOUBLE), ("sumXY", DOUBLE),
     ("sumY", DOUBLE), ("sumYSq", DOUBLE),
@@ -153,8 +154,8 @@ class LinestView(PairView):
         slope = spread_xy / spread_x if n > 1 and spread_x != 0 else nan
         average_x, average_y = self.sum_x / n, self.sum_y / n
         return (
-            slope, average_y - slope * self.sum_x / n, *_spread(average_x, spread_x, self.sum_x, n), *_spread(average_y, spread_y, self.sum_y, n),
-            n, n, *sums,
+            slope, average_y - slope * self.sum_x / n, *_spread(average_x, spread_x, self.sum_x, n), *_spread(average_y, spread_y,
+            self.sum_y, n), n, n, *sums,
         )
 
 

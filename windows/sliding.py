@@ -1,7 +1,7 @@
-"""Events in order of arrival, found again by identity: what length, time, keepall … windows hold, and what prev asks of them."""
+"""Events in order of arrival: what length, time, … windows hold, and what prev asks of them."""
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -9,46 +9,152 @@ from typing import Any
 from windows.event import Event
 from windows.protocol import BuildContext, View
 
+__all__ = ["SlidingView", "TimedView"]
+
 
 class SlidingView(View):
-    """Base of windows that keep events in order of arrival, oldest first.
+    """Base of windows that keep events in order of arrival, oldest first, and let the oldest go.
 
-    ``events`` maps each event to what the window notes of it (its time of arrival, or None). Adding, dropping the oldest and dropping any one event
-    each take constant time. It answers prev: ``previous(e, n)`` is the n-th newest event of the window, whatever ``e`` is.
+    ``entries`` are the events; those that the parent removed stay in their place, in ``removed``, until they would be the oldest. Adding,
+    letting go and removing take constant time each (the first removal of all takes time of the window's size). It answers prev:
+    ``previous(e, n)`` is the n-th newest event of the window, whatever ``e`` is.
     """
 
     def __init__(self, context: BuildContext) -> None:
-        self.events: OrderedDict[Event, Any] = OrderedDict()
+        self.entries: deque[Event] = deque()
+        self.removed: set[Event] = set()
+        self._members: set[Event] | None = None
         context.publish_random_access(self)
 
-    def __iter__(self) -> Iterator[Event]:
-        return iter(self.events)
+    def __len__(self) -> int:
+        return len(self.entries) - len(self.removed)
 
-    def drop(self, events: Sequence[Event]) -> list[Event]:
-        """Drop events that the parent removes; those that were here."""
-        gone = [e for e in events if e in self.events]
-        for event in gone:
-            self.events.pop(event, None)
+    def __iter__(self) -> Iterator[Event]:
+        if not self.removed:
+            return iter(self.entries)
+        return (e for e in self.entries if e not in self.removed)
+
+    def _newest_first(self) -> Iterator[Event]:
+        if not self.removed:
+            return reversed(self.entries)
+        return (e for e in reversed(self.entries) if e not in self.removed)
+
+    def add(self, events: Sequence[Event]) -> None:
+        self.entries.extend(events)
+        if self._members is not None:
+            self._members.update(events)
+
+    def remove(self, events: Sequence[Event]) -> list[Event]:
+        """Take out events that the parent removes; those that were here."""
+        if self._members is None:
+            self._members = set(self)
+        gone = [e for e in events if e in self._members]
+        self._members.difference_update(gone)
+        self.removed.update(gone)
+        if len(self.removed) > 32 + len(self._members):
+            self._tidy()
         return gone
 
+    def _tidy(self) -> None:
+        """Make room: forget removed events in the middle."""
+        self.entries = deque(self)
+        self.removed.clear()
+
+    def pop_oldest(self) -> Event:
+        """Let the oldest event go; there is one."""
+        event = self.entries.popleft()
+        while event in self.removed:
+            self.removed.discard(event)
+            event = self.entries.popleft()
+        if self._members is not None:
+            self._members.discard(event)
+        return event
+
     def previous(self, event: Event, index: int) -> Event | None:
-        if index < 0 or index >= len(self.events):
+        if index < 0 or index >= len(self):
             return None
-        return next(islice(reversed(self.events), index, None))
+        return next(islice(self._newest_first(), index, None))
 
     def from_tail(self, event: Event, index: int) -> Event | None:
-        if index < 0 or index >= len(self.events):
+        if index < 0 or index >= len(self):
             return None
-        return next(islice(self.events, index, None))
+        return next(islice(self, index, None))
 
     def count(self, event: Event) -> int | None:
-        return len(self.events)
+        return len(self)
 
     def window(self, event: Event) -> Iterable[Event] | None:
-        return reversed(self.events) if self.events else None
+        return self._newest_first() if len(self) else None
 
     def state(self) -> Any:
-        return [[event, noted] for event, noted in self.events.items()]
+        return list(self)
 
     def restore(self, state: Any) -> None:
-        self.events = OrderedDict((event, noted) for event, noted in state)
+        self.entries = deque(state)
+        self.removed = set()
+        self._members = None
+
+
+class TimedView(SlidingView):
+    """Base of windows that note a time with each event (``times``, beside ``entries``) and let go of what is old.
+
+    Events leave in order of arrival: one with an earlier time waits for those before it, also for one that the parent removed meanwhile
+    (as in Esper).
+    """
+
+    def __init__(self, context: BuildContext) -> None:
+        super().__init__(context)
+        self.times: deque[int] = deque()
+
+    def add_at(self, event: Event, time: int) -> None:
+        self.entries.append(event)
+        self.times.append(time)
+        if self._members is not None:
+            self._members.add(event)
+
+    def let_go(self, limit: int) -> list[Event]:
+        """Take out the events with times up to ``limit``, until one is later."""
+        times, entries, removed = self.times, self.entries, self.removed
+        gone = []
+        while times and times[0] <= limit:
+            times.popleft()
+            event = entries.popleft()
+            if event in removed:
+                removed.discard(event)
+            else:
+                gone.append(event)
+        if self._members is not None:
+            self._members.difference_update(gone)
+        return gone
+
+    def _tidy(self) -> None:
+        """Removed events leave with their time."""
+
+    def pop_oldest(self) -> Event:
+        self.drop_removed()
+        self.times.popleft()
+        return super().pop_oldest()
+
+    def drop_removed(self) -> None:
+        """Make the first entry the oldest event."""
+        while self.entries and self.entries[0] in self.removed:
+            self.removed.discard(self.entries.popleft())
+            self.times.popleft()
+
+    def state(self) -> Any:
+        return [[None if event in self.removed else event, time] for event, time in zip(self.entries, self.times)]
+
+    def restore(self, state: Any) -> None:
+        self.entries = deque(Blank() if event is None else event for event, _ in state)
+        self.times = deque(time for _, time in state)
+        self.removed = {e for e in self.entries if isinstance(e, Blank)}
+        self._members = None
+
+
+class Blank(Event):
+    """Stands for an event that was removed before the state was taken."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        """Nothing is known of it."""

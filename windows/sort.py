@@ -42,7 +42,8 @@ class Sort(WindowConfig):
         if len(arguments) < 2:
             raise WindowRefused("sort window requires a numeric size parameter and a list of expressions providing sort keys", whole=True)
         if not arguments[0].is_constant:
-            raise WindowRefused("Invalid view parameter expression 0 for sort view, event properties are not allowed within the expression", whole=True)
+            message = "Invalid view parameter expression 0 for sort view, event properties are not allowed within the expression"
+            raise WindowRefused(message, whole=True)
         size = integer_argument(arguments[0], 0, cls.title, "sort view requires a single integer-type parameter", whole=True)
         return cls(size, sort_keys(arguments, 1, "sort window"))
 

@@ -57,20 +57,19 @@ class TimeAccumView(SlidingView):
         self.timer = context.timer(self.quiet)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        gone = self.drop(old) if old else old
+        gone = self.remove(old) if old else old
         if new:
             self.timer.set(self.duration.after(self.now()))
-            for event in new:
-                self.events[event] = None
-        elif gone and not self.events:
+            self.add(new)
+        elif gone and not len(self):
             self.timer.cancel()
         if new or gone:
             self.child.update(new, gone)
 
     def quiet(self) -> None:
         """The timer: everything leaves."""
-        gone = list(self.events)
-        self.events.clear()
+        gone = list(self)
+        super().restore(())
         if gone:
             self.child.update(NO_EVENTS, gone)
 

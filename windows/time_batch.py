@@ -19,7 +19,9 @@ __all__ = ["BatchFlags", "TimeBatch", "TimeBatchView", "batch_flags"]
 
 @attrs.frozen
 class BatchFlags:
-    """``force_update``: release at each boundary, even nothing. ``start_eager``: the clock of the window starts with the statement (and forces too)."""
+    """``force_update``: release at each boundary, even nothing. ``start_eager``: the clock of the window starts with the statement (and
+    forces too).
+    """
 
     force_update: bool = False
     start_eager: bool = False
@@ -40,7 +42,8 @@ def batch_flags(argument: WindowArgument) -> BatchFlags:
             case "start_eager":
                 eager = True
             case other:
-                raise WindowRefused(f"Time-batch encountered an invalid keyword '{other}', valid control keywords are: force_update,start_eager")
+                valid = "valid control keywords are: force_update,start_eager"
+                raise WindowRefused(f"Time-batch encountered an invalid keyword '{other}', {valid}")
     return BatchFlags(force, eager)
 
 
@@ -66,7 +69,7 @@ class TimeBatch(WindowConfig):
 
     period: TypedExpression
     reference: TypedExpression | None = None
-    flags: BatchFlags = BatchFlags()
+    flags: BatchFlags = attrs.field(factory=BatchFlags)
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> TimeBatch:
@@ -102,7 +105,9 @@ def is_integer(argument: WindowArgument) -> bool:
 
 
 class TimeBatchView(BatchView):
-    """See TimeBatch. The timer stops after a boundary with nothing to release, and starts again with the next event, on the same boundaries."""
+    """See TimeBatch. The timer stops after a boundary with nothing to release, and starts again with the next event, on the same
+    boundaries.
+    """
 
     def __init__(self, duration: Duration, reference: int | None, flags: BatchFlags, context: BuildContext) -> None:
         super().__init__(context)

@@ -38,13 +38,13 @@ class TimeLengthBatch(WindowConfig):
 
     period: TypedExpression
     size: TypedExpression
-    flags: BatchFlags = BatchFlags()
+    flags: BatchFlags = attrs.field(factory=BatchFlags)
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> TimeLengthBatch:
         message = (
-            "Time-Length-Batch view requires a numeric or time period parameter as a time interval size, and an integer parameter as a maximal "
-            "number-of-events, and an optional list of control keywords as a string parameter (please see the documentation)"
+            "Time-Length-Batch view requires a numeric or time period parameter as a time interval size, and an integer parameter as a "
+            "maximal number-of-events, and an optional list of control keywords as a string parameter (please see the documentation)"
         )
         if not 2 <= len(arguments) <= 3:
             raise WindowRefused(message)
@@ -54,14 +54,17 @@ class TimeLengthBatch(WindowConfig):
                 raise WindowRefused(message)
             flags = batch_flags(arguments[2])
         period = duration_argument(arguments[0], 0, cls.title, message)
-        return cls(period, integer_argument(arguments[1], 1, cls.title, "Time-Length-Batch view requires a single integer-type parameter"), flags)
+        size = integer_argument(arguments[1], 1, cls.title, "Time-Length-Batch view requires a single integer-type parameter")
+        return cls(period, size, flags)
 
     def build(self, context: BuildContext) -> TimeLengthBatchView:
         return TimeLengthBatchView(Duration(context, self.period), size_value(context, self.size, self.title), self.flags, context)
 
 
 class TimeLengthBatchView(BatchView):
-    """See TimeLengthBatch. The timer runs from the first event, or the last release, on; it stops after releasing nothing, unless that is forced."""
+    """See TimeLengthBatch. The timer runs from the first event, or the last release, on; it stops after releasing nothing, unless that
+    is forced.
+    """
 
     def __init__(self, duration: Duration, size: int, flags: BatchFlags, context: BuildContext) -> None:
         super().__init__(context)

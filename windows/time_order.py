@@ -21,7 +21,8 @@ __all__ = ["TimeOrder", "TimeOrderView", "TimeToLive"]
 
 @attrs.frozen
 class TimeOrder(WindowConfig):
-    """Events in the order of ``timestamp``; each leaves when the clock is ``period`` past its timestamp, one that comes later than that at once.
+    """Events in the order of ``timestamp``; each leaves when the clock is ``period`` past its timestamp, one that comes later than that
+    at once.
 
     ::
 
@@ -41,7 +42,9 @@ class TimeOrder(WindowConfig):
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> TimeOrder:
-        message = "Time-Order view requires the expression supplying timestamp values, and a numeric or time period parameter for interval size"
+        message = (
+            "Time-Order view requires the expression supplying timestamp values, and a numeric or time period parameter for interval size"
+        )
         if len(arguments) != 2 or arguments[0].typed is None or not is_numeric(arguments[0].typed.type):
             raise WindowRefused(message, whole=True)
         return cls(arguments[0].typed, duration_argument(arguments[1], 1, cls.title, message, whole=True))
@@ -83,8 +86,8 @@ class TimeToLive(WindowConfig):
 class TimeOrderView(View):
     """See TimeOrder and TimeToLive (no duration).
 
-    ``buckets``: events by timestamp, in order of arrival; ``order``: a heap of the timestamps (some of them of buckets that are gone). prev counts
-    in the order of timestamps, earliest first.
+    ``buckets``: events by timestamp, in order of arrival; ``order``: a heap of the timestamps (some of them of buckets that are gone).
+    prev counts in the order of timestamps, earliest first.
     """
 
     def __init__(self, timestamp: TypedExpression, duration: Duration | None, context: BuildContext) -> None:

@@ -12,7 +12,7 @@ from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
 from windows.event import NO_EVENTS, Event
 from windows.parameters import Duration, duration_argument
 from windows.protocol import BuildContext
-from windows.sliding import SlidingView
+from windows.sliding import TimedView
 
 __all__ = ["Time", "TimeView"]
 
@@ -49,8 +49,8 @@ class Time(WindowConfig):
         return TimeView(Duration(context, self.period), context)
 
 
-class TimeView(SlidingView):
-    """See Time. ``events`` notes each event's time of arrival; the timer is due when the oldest is to leave."""
+class TimeView(TimedView):
+    """See Time. Notes each event's time of arrival; the timer is due when the oldest is to leave."""
 
     def __init__(self, duration: Duration, context: BuildContext) -> None:
         super().__init__(context)
@@ -59,31 +59,21 @@ class TimeView(SlidingView):
         self.timer = context.timer(self.expire)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        gone = self.drop(old) if old else old
+        gone = self.remove(old) if old else old
         if new:
             now = self.now()
-            if not self.events:
+            if not self.times:
                 self.timer.set(self.duration.after(now))
             for event in new:
-                self.events[event] = now
-        if gone and not self.events:
-            self.timer.cancel()
+                self.add_at(event, now)
         if new or gone:
             self.child.update(new, gone)
 
     def expire(self) -> None:
         """The timer: let go of what is due, and be called again for the next."""
-        limit = self.duration.before(self.now())
-        events = self.events
-        gone = []
-        while events:
-            event = next(iter(events))
-            if events[event] > limit:
-                break
-            del events[event]
-            gone.append(event)
-        if events:
-            self.timer.set(self.duration.after(next(iter(events.values()))))
+        gone = self.let_go(self.duration.before(self.now()))
+        if self.times:
+            self.timer.set(self.duration.after(self.times[0]))
         if gone:
             self.child.update(NO_EVENTS, gone)
 

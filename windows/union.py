@@ -21,7 +21,8 @@ class UnionView(PartsView):
         new                                E1      E2      E3      E4
         old                                -       -       E1      E2
 
-    ``holders``: in how many windows each event is, in order of arrival; the contents are its keys (Esper iterates them in no defined order).
+    ``holders``: in how many windows each event is, in order of arrival; the contents are its keys (Esper iterates them in no defined
+    order).
     """
 
     def __init__(self, views: Sequence[View]) -> None:
@@ -68,4 +69,4 @@ class UnionView(PartsView):
 
     def restore(self, state: Any) -> None:
         super().restore(state["windows"])
-        self.holders = {event: count for event, count in state["holders"]}
+        self.holders = dict(state["holders"])

@@ -37,7 +37,8 @@ class Unique(WindowConfig):
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> Unique:
-        return cls(key_arguments(arguments, cls.title, "unique view requires a one or more expressions providing unique values as parameters"))
+        message = "unique view requires a one or more expressions providing unique values as parameters"
+        return cls(key_arguments(arguments, cls.title, message))
 
     def build(self, context: BuildContext) -> UniqueView:
         return UniqueView(self.keys, context)
@@ -64,7 +65,8 @@ class FirstUnique(WindowConfig):
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> FirstUnique:
-        return cls(key_arguments(arguments, cls.title, "firstunique view requires a one or more expressions provinding unique values as parameters"))
+        message = "firstunique view requires a one or more expressions provinding unique values as parameters"
+        return cls(key_arguments(arguments, cls.title, message))
 
     def build(self, context: BuildContext) -> FirstUniqueView:
         return FirstUniqueView(self.keys, context)

@@ -55,7 +55,7 @@ class WeightedAvgView(DerivedView):
         super().__init__(config, context)
         self.value = context.evaluator(config.value)
         self.weight = context.evaluator(config.weight)
-        self.restore_sums((nan, nan))
+        self.products = self.weights = nan
 
     def enter(self, event: Event) -> None:
         value, weight = self.value(event), self.weight(event)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class WindowRefused(EplValidationError):
     """Parameters that a window cannot take.
 
-    ``message`` stands behind ``Error in view 'name', ``; where Esper says its refusal without that, ``whole_message`` is it. Either way the caller
-    puts ``Failed to validate data window declaration: `` before.
+    ``message`` stands behind ``Error in view 'name', ``; where Esper says its refusal without that, ``whole_message`` is it. Either way
+    the caller puts ``Failed to validate data window declaration: `` before.
     """
 
     def __init__(self, message: str, *, whole: bool = False, hint: str | None = None) -> None:
@@ -29,7 +29,8 @@ class WindowRefused(EplValidationError):
 
 @attrs.frozen
 class WindowArgument:
-    """A window's parameter, bound: ``written`` as in the text, ``typed`` over the stream's events; ``descending`` for sort keys; wildcard has typed None.
+    """A window's parameter, bound: ``written`` as in the text, ``typed`` over the stream's events; ``descending`` for sort keys;
+    wildcard has typed None.
 
     ``text``: the expression in Esper's words, the name of an extra property of a derived-value window.
     """
@@ -55,7 +56,8 @@ class WindowConfig:
 
     ``title``: how Esper's refusals call it. ``named_refusals``: whether refusals of its parameters' expressions begin
     with ``Error in view 'name'``. ``retains``: what comes out leaves by the remove stream as
-    the same event (not so with derived-value windows, whose old rows are rows of their own). ``is_batch``: releases its events in batches. ``is_selective``: does not let every event in. ``answers_previous``: prev, prevtail, prevcount and
+    the same event (not so with derived-value windows, whose old rows are rows of their own). ``is_batch``: releases its events in
+    batches. ``is_selective``: does not let every event in. ``answers_previous``: prev, prevtail, prevcount and
     prevwindow may be asked of it when it is the stream's only data window. ``groups`` / ``merges``: groupwin and merge.
     """
 
@@ -106,7 +108,8 @@ def check_chain(configs: Sequence[WindowConfig], retain: str | None = None) -> N
     grouping = [i for i, c in enumerate(configs) if c.groups]
     if grouping and grouping[-1] == len(configs) - 1:
         raise WindowRefused(
-            "Invalid use of the 'groupwin' view, the view requires one or more child views to group, or consider using the group-by clause", whole=True
+            "Invalid use of the 'groupwin' view, the view requires one or more child views to group, or consider using the group-by clause",
+            whole=True,
         )
     if len(grouping) > 1:
         raise WindowRefused("Multiple groupwin-declarations are not supported", whole=True)

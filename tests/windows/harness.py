@@ -22,7 +22,9 @@ from windows.event import Event, event_class
 from windows.protocol import Accumulator, RandomAccess, View
 from windows.registry import WINDOWS
 
-PROPERTIES = {"id": STRING, "k": STRING, "v": BOXED_INT, "w": BOXED_INT, "ts": LONG.boxed, "d": BOXED_DOUBLE, "e": BOXED_DOUBLE, "b": BOXED_BOOLEAN}
+PROPERTIES = {
+    "id": STRING, "k": STRING, "v": BOXED_INT, "w": BOXED_INT, "ts": LONG.boxed, "d": BOXED_DOUBLE, "e": BOXED_DOUBLE, "b": BOXED_BOOLEAN,
+}
 
 
 def make_type(name: str = "T") -> EventType:
@@ -137,7 +139,8 @@ class Context:
         code = compile(expression.text, "<harness>", "eval")
 
         def evaluate(event: Event, *values: Any) -> Any:
-            known = {n: event.get(n) for n in PROPERTIES} | self.variables | {n: Reader(v) if isinstance(v, Event) else v for n, v in zip(names, values)}
+            own = {n: Reader(v) if isinstance(v, Event) else v for n, v in zip(names, values)}
+            known = {n: event.get(n) for n in PROPERTIES} | self.variables | own
             try:
                 return eval(code, {"sum": lambda _: total.value()}, known)
             except TypeError:
@@ -237,7 +240,8 @@ def argument(text: str, event_type: EventType, expiry: bool) -> WindowArgument:
         return WindowArgument(Wildcard(), TimeSpan(type=DOUBLE, parts=((period[2], amount),)), is_period=True)
     key = re.fullmatch(r"(\w+)(?: (asc|desc))?", text)
     if key and key[1] in event_type.properties:
-        return WindowArgument(Wildcard(), StreamProperty(type=event_type.properties[key[1]].type, stream=0, name=key[1]), bool(key[2] and key[2] == "desc"), text=key[1])
+        read = StreamProperty(type=event_type.properties[key[1]].type, stream=0, name=key[1])
+        return WindowArgument(Wildcard(), read, key[2] == "desc", text=key[1])
     for pattern, value_type, convert in LITERALS:
         found = re.fullmatch(pattern, text)
         if found:
@@ -275,7 +279,9 @@ def declare(text: str, event_type: EventType) -> tuple[tuple[WindowConfig, ...],
 
 
 class Statement:
-    """``select irstream * from T#…``: notes what the last view tells; what it tells in one step of the clock or for one event is one delta."""
+    """``select irstream * from T#…``: notes what the last view tells; what it tells in one step of the clock or for one event is one
+    delta.
+    """
 
     def __init__(self, text: str, clock: ManualClock, event_type: EventType, variables: dict[str, Any] | None = None) -> None:
         self.context = Context(clock, variables)

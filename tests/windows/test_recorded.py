@@ -1,7 +1,7 @@
 """Every window against what Esper 9.0.0 did: random events, times and deletions, recorded (``recorded.json``).
 
-``told``: the deltas of ``select irstream *`` as lists of ids; with ``deletes`` the window is a named window's and the deltas are those of a consumer.
-``contents``: what an iterator sees after the step. Rows of derived-value windows are objects.
+``told``: the deltas of ``select irstream *`` as lists of ids; with ``deletes`` the window is a named window's and the deltas are those
+of a consumer. ``contents``: what an iterator sees after the step. Rows of derived-value windows are objects.
 """
 from __future__ import annotations
 
