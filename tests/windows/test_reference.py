@@ -8,6 +8,7 @@ import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tests.windows.harness import ManualClock, Statement, make_event, make_type
 from windows.event import Event
 
@@ -109,7 +110,7 @@ def test_sort_keeps_the_first_by_order(steps: list[tuple[Any, ...]], size: int, 
         event = make_event(TYPE, id=str(len(history)), k=first, v=second)
         history.append(event)
         statement.view.update((event,), ())
-        order = sorted(reversed(history), key=lambda e: e.get("v") * (-1 if descending else 1))
+        order = sorted(history[::-1], key=lambda e: e.get("v") * (-1 if descending else 1))
         assert list(statement.view) == order[:size]
 
 
