@@ -110,7 +110,8 @@ def test_sort_keeps_the_first_by_order(steps: list[tuple[Any, ...]], size: int, 
         event = make_event(TYPE, id=str(len(history)), k=first, v=second)
         history.append(event)
         statement.view.update((event,), ())
-        order = sorted(history[::-1], key=lambda e: e.get("v") * (-1 if descending else 1))
+        newest_first = history[::-1]
+        order = sorted(newest_first, key=lambda e: e.get("v") * (-1 if descending else 1))
         assert list(statement.view) == order[:size]
 
 
