@@ -61,8 +61,8 @@ class DriverHost:
         options = self.options
         self.runtime.send_batch(
             self.sources.tables(table),
-            time=self.sources.time,
-            sequence=self.sources.sequence,
+            time=self.sources.times,
+            sequence=self.sources.sequences,
             late=options.late,
             time_mode=options.time_mode,
             max_stops=options.max_stops,
@@ -107,8 +107,8 @@ def start(
     check_frames(sources, streaming=True)
     options = Options(time, sequence, late, time_mode, **({} if max_stops is None else {"max_stops": max_stops}))
     types = tuple(_event_type(runtime, name, frame) for name, frame in sources.items())
-    described = Sources(types, time is not None, sequence is not None)
-    merged = merge(sources, described, time, sequence, runtime.settings.time_unit == "microseconds", number_rows=False)
+    described = Sources.of(types, time, sequence)
+    merged = merge(sources, described, runtime.settings.time_unit == "microseconds", number_rows=False)
     host = DriverHost(runtime, described, options)
     writer = merged.writeStream.foreachBatch(host)
     if checkpoint is not None:

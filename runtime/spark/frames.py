@@ -18,13 +18,14 @@ from pyspark.sql import types as spark
 from epl.catalog import Settings
 from epl.errors import EplRuntimeError
 from epl.parse import parse_module
+from epl.plan.statements import SelectPlan
 from epl.syntax import CreateSchema, InsertInto, Module, Node, TypeFilter
 from epl.syntax.patterns import FilterAtom
 from runtime.batches import MAX_STOPS, Options
 from runtime.deployment import Deployment
 from runtime.engine import Runtime
 from runtime.spark.schemas import arrow_for_spark, event_type_of_spark, spark_schema
-from runtime.spark.sources import ROW, TIME, Choice, Sources, check_frames, merge
+from runtime.spark.sources import ROW, SEQUENCE, TIME, Choice, Sources, check_frames, merge
 from runtime.statement import Statement
 
 
@@ -75,21 +76,20 @@ class _TaskHost:
 
     @classmethod
     def of(cls, job: Job, first: pa.RecordBatch) -> _TaskHost:
-        sources_time = job.options.time is not None
-        start_time = job.start_time
+        options, start_time = job.options, job.start_time
         if start_time is None:
-            start_time = (first.column(TIME)[0].as_py() or 0) if sources_time else 0
+            start_time = 0 if options.time is None else first.column(TIME)[0].as_py() or 0
         runtime = job.runtime(start_time)
         statement = chosen(runtime.deploy(job.epl), job.statement)
         types = tuple(runtime.event_type(name) for name in job.type_names)
-        return cls(runtime, statement, Sources(types, sources_time, job.options.sequence is not None), job.options)
+        return cls(runtime, statement, Sources.of(types, options.time, options.sequence), options)
 
     def process(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         options = self.options
         self.runtime.send_batch(
             self.sources.tables(pa.Table.from_batches([batch])),
-            time=self.sources.time,
-            sequence=self.sources.sequence,
+            time=self.sources.times,
+            sequence=self.sources.sequences,
             late=options.late,
             time_mode=options.time_mode,
             max_stops=options.max_stops,
@@ -161,26 +161,27 @@ def _planned(job: Job, frames: Mapping[str, DataFrame]) -> DataFrame:
     with job.runtime(job.start_time or 0) as trial:
         found = chosen(trial.deploy(job.epl), job.statement)
         output = spark_schema(found.event_type)
-        sources = Sources(tuple(trial.event_type(name) for name in frames), options.time is not None, options.sequence is not None)
+        sources = Sources.of(tuple(trial.event_type(name) for name in frames), options.time, options.sequence)
         job = attrs.evolve(job, statement=found.name)
-    merged = merge(frames, sources, options.time, options.sequence, job.settings.time_unit == "microseconds", number_rows=True)
+    merged = merge(frames, sources, job.settings.time_unit == "microseconds", number_rows=True)
     position = F.coalesce(*[F.when(F.col(f"type{i}").isNotNull(), F.lit(i)) for i in range(len(frames))])
-    order = [F.col(name) for name in (sources.time, sources.sequence) if name is not None]
+    order = [F.col(f"`{name}`") for name, used in ((TIME, sources.times), (SEQUENCE, sources.sequences)) if used is not None]
     ordered = merged.repartition(1).sortWithinPartitions(*order, position, F.col(f"`{ROW}`"))
     return ordered.mapInArrow(job, output)
 
 
 def chosen(deployment: Deployment, name: str) -> Statement:
-    """The statement of that name; with an empty name, the only one with output."""
+    """The statement of that name; with an empty name the only select, or the only one that is no insert into."""
     if name:
         try:
             return deployment[name]
         except KeyError as error:
             raise EplRuntimeError(str(error.args[0])) from None
-    found = [s for s in deployment if s.properties]
+    selects = [(s, s.plan.body) for s in deployment if isinstance(s.plan.body, SelectPlan)]
+    found = [s for s, body in selects if body.insert is None] if len(selects) > 1 else [s for s, _ in selects]
     if len(found) != 1:
-        names = ", ".join(s.name for s in found)
-        raise EplRuntimeError(f"{len(found)} statements have output{': ' if names else ''}{names}", hint="name one: statement='…'")
+        names = ", ".join(s.name for s in found) or "none"
+        raise EplRuntimeError(f"{len(found)} statements have output: {names}", hint="name one: statement='…'")
     return found[0]
 
 

@@ -34,44 +34,51 @@ Choice = str | Mapping[str, str] | None
 
 @attrs.frozen
 class Sources:
-    """Which types a merged DataFrame holds, in order, and whether its rows have a time and a sequence."""
+    """Which types a merged DataFrame holds, in order. ``times``, ``sequences``: each type's column for them; None where there are none."""
 
     types: tuple[EventType, ...]
-    timed: bool
-    sequenced: bool
+    times: Mapping[str, str] | None
+    sequences: Mapping[str, str] | None
 
-    @property
-    def time(self) -> str | None:
-        return TIME if self.timed else None
-
-    @property
-    def sequence(self) -> str | None:
-        return SEQUENCE if self.sequenced else None
+    @classmethod
+    def of(cls, types: tuple[EventType, ...], time: Choice, sequence: Choice) -> Sources:
+        """``time``, ``sequence``: as users give them; EplRuntimeError where a type has no column."""
+        return cls(types, _columns_by_type(types, time, "time"), _columns_by_type(types, sequence, "sequence"))
 
     def tables(self, merged: pa.Table) -> dict[str, pa.Table]:
-        """The rows of each type as a table of its properties, with TIME and SEQUENCE beside them; in the order of the merged rows."""
+        """The rows of each type as a table of its properties, with time and sequence beside them; in the order of the merged rows."""
         return {event_type.name: self._table(position, event_type, merged) for position, event_type in enumerate(self.types)}
 
     def _table(self, position: int, event_type: EventType, merged: pa.Table) -> pa.Table:
         rows = merged.filter(pc.is_valid(merged.column(f"type{position}")))
         columns: dict[str, Any] = dict(zip(event_type.properties or (PRESENT,), rows.column(f"type{position}").flatten()))
-        columns.update({name: rows.column(name) for name in (self.time, self.sequence) if name is not None})
+        for merged_name, names in ((TIME, self.times), (SEQUENCE, self.sequences)):
+            if names is not None:
+                columns.setdefault(names[event_type.name], rows.column(merged_name))
         table = pa.table(columns)
         return table if event_type.properties else table.drop_columns([PRESENT])
 
 
-def merge(
-    frames: Mapping[str, DataFrame], sources: Sources, time: Choice, sequence: Choice, microseconds: bool, number_rows: bool
-) -> DataFrame:
+def _columns_by_type(types: tuple[EventType, ...], choice: Choice, what: str) -> Mapping[str, str] | None:
+    if choice is None:
+        return None
+    chosen = {t.name: choice for t in types} if isinstance(choice, str) else choice
+    for event_type in types:
+        if event_type.name not in chosen:
+            raise EplRuntimeError(f"Event type '{event_type.name}' has no {what} column", hint="name one for every source")
+    return chosen
+
+
+def merge(frames: Mapping[str, DataFrame], sources: Sources, microseconds: bool, number_rows: bool) -> DataFrame:
     """One DataFrame of all rows. ``number_rows``: with ROW, which keeps the order that rows of one source have."""
     parts = []
     for position, (event_type, frame) in enumerate(zip(sources.types, frames.values())):
         check_columns(event_type, frame)
         columns = [_event(event_type, frame).alias(f"type{position}")]
-        if sources.timed:
-            columns.append(_engine_time(event_type.name, frame, _named(time, event_type.name, "time"), microseconds).alias(TIME))
-        if sources.sequenced:
-            name = _named(sequence, event_type.name, "sequence")
+        if sources.times is not None:
+            columns.append(_engine_time(event_type.name, frame, sources.times[event_type.name], microseconds).alias(TIME))
+        if sources.sequences is not None:
+            name = sources.sequences[event_type.name]
             _require(event_type.name, frame, name)
             columns.append(_column(name).alias(SEQUENCE))
         if number_rows:
@@ -113,14 +120,6 @@ def check_columns(event_type: EventType, frame: DataFrame) -> None:
 def _require(type_name: str, frame: DataFrame, column: str) -> None:
     if column not in frame.columns:
         raise EplRuntimeError(f"Event type '{type_name}': the source has no column '{column}'", hint=f"it has {', '.join(frame.columns)}")
-
-
-def _named(choice: Choice, type_name: str, what: str) -> str:
-    if isinstance(choice, str):
-        return choice
-    if choice is None or type_name not in choice:
-        raise EplRuntimeError(f"Event type '{type_name}' has no {what} column", hint="name one for every source")
-    return choice[type_name]
 
 
 def _column(name: str) -> Column:

@@ -1,0 +1,188 @@
+"""Streams through the driver host: equal to send, whatever the micro-batches; errors that say what is wrong."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+
+from runtime import EplRuntimeError, Runtime
+from runtime.spark import MicroBatchError, error_of, start
+from runtime.spark.sources import Sources, merge
+
+pytestmark = pytest.mark.spark
+
+MODULE = """
+create schema A(k string, v int);
+create schema B(k string, v int);
+insert into C select k as k, v as v from A;
+insert into C select k as k, v as v from B;
+@name('sliding') select irstream k as k, sum(v) as total from C#time(10) group by k;
+@name('tumbling') select k as k, v as v from C#time_batch(7);
+@name('pattern') select * from C match_recognize (
+  partition by k measures a.v as av, last(b.v) as bv pattern (a b*) interval 5 seconds define a as a.v > 2, b as b.v <= a.v);
+"""
+NAMED = {"sliding", "tumbling", "pattern"}
+MakeStream = Callable[..., DataFrame]
+Heard = list[tuple[Any, ...]]
+
+
+def listen(runtime: Runtime, module: str = MODULE) -> Heard:
+    heard: Heard = []
+    for statement in runtime.deploy(module):
+        if statement.name in NAMED or statement.name == "s":
+            statement.add_listener(
+                lambda new, old, s, r: heard.append((r.now, s.name, [n.to_dict() for n in new], [o.to_dict() for o in old]))
+            )
+    return heard
+
+
+CHANCE = random.Random(7)
+ROWS = [(n * 400 // 7 * 7, n, CHANCE.choice("xy"), CHANCE.randrange(6), CHANCE.choice("AB")) for n in range(120)]
+"""time, sequence, k, v, type; several rows share a time."""
+
+
+def table(rows: list[tuple[Any, ...]]) -> pa.Table:
+    columns: list[Any] = list(zip(*rows)) or [(), (), (), (), ()]
+    return pa.table(
+        {
+            "n": pa.array(columns[1], pa.int64()),
+            "v": pa.array(columns[3], pa.int32()),
+            "unused": pa.array(columns[2], pa.string()),
+            "k": pa.array(columns[2], pa.string()),
+            "ts": pa.array(columns[0], pa.int64()),
+        }
+    )
+
+
+def pieces(rows: list[tuple[Any, ...]], size: int, name: str) -> list[pa.Table]:
+    """The rows of one type, cut every ``size`` rows of all types, shuffled within each piece."""
+    found = []
+    for at in range(0, len(rows), size):
+        piece = [r for r in rows[at : at + size] if r[4] == name]
+        found.append(table(random.Random(at).sample(piece, len(piece))))
+    return found
+
+
+@pytest.fixture(scope="module")
+def expected() -> Heard:
+    with Runtime() as runtime:
+        heard = listen(runtime)
+        for ts, _, k, v, name in ROWS:
+            runtime.advance_time_span(ts)
+            runtime.send(name, {"k": k, "v": v})
+        assert {h[1] for h in heard} == NAMED
+        return heard
+
+
+@pytest.mark.parametrize("size", [120, 50, 9])
+def test_any_micro_batches_of_several_types_equal_send(stream: MakeStream, expected: Heard, size: int, tmp_path: Any) -> None:
+    with Runtime() as runtime:
+        heard = listen(runtime)
+        sources = {name: stream(name, *pieces(ROWS, size, name)) for name in "AB"}
+        query = start(
+            runtime, sources, time="ts", sequence="n", checkpoint=str(tmp_path / "c"), trigger="availableNow", query_name=f"cut {size}"
+        )
+        query.awaitTermination()
+        assert query.name == f"cut {size}" and error_of(query) is None
+        assert heard == expected
+        assert query.epl_host.batches == -(-120 // size) and query.epl_host.rows == 120  # type: ignore[attr-defined]
+
+
+def test_only_the_columns_of_the_type_are_read(spark: SparkSession, tmp_path: Any) -> None:
+    pyarrow.parquet.write_table(table(ROWS), tmp_path / "a.parquet")
+    with Runtime() as runtime:
+        listen(runtime)
+        sources = Sources.of((runtime.event_type("A"),), "ts", None)
+        merged = merge({"A": spark.read.parquet(str(tmp_path))}, sources, False, False)
+        plan = merged._jdf.queryExecution().executedPlan().toString()
+        assert "ReadSchema: struct<v:int,k:string,ts:bigint>" in plan
+
+
+def test_an_unknown_type_is_registered_with_the_columns_of_its_stream(stream: MakeStream) -> None:
+    with Runtime() as runtime:
+        rows = table(ROWS[:5]).select(["n", "ts"])
+        unmatched: list[Any] = []
+        query = start(runtime, {"T": stream("T", rows, rows)}, time="ts", late="keep", trigger={"availableNow": True})
+        query.awaitTermination()
+        assert runtime.event_type("T").names == ("n", "ts") and runtime.now == ROWS[4][0] and not unmatched
+
+
+def test_a_refused_micro_batch_ends_the_query_with_our_code_and_changes_nothing(stream: MakeStream) -> None:
+    with Runtime() as runtime:
+        heard = listen(runtime, "create schema A(k string, v int); @name('s') select v as v from A")
+        query = start(runtime, {"A": stream("A", table(ROWS[10:12]), table([*ROWS[12:14], *ROWS[:1]]))}, time="ts", trigger="availableNow")
+        with pytest.raises(StreamingQueryException) as caught:
+            query.awaitTermination()
+        message = "[epl:runtime] micro-batch 1: "
+        message += f"Event type 'A': the time of row 2, column 'ts', is 0, below the engine time {ROWS[11][0]}"
+        assert message in str(caught.value)
+        error = error_of(query)
+        assert isinstance(error, EplRuntimeError) and not isinstance(error, MicroBatchError)
+        assert error.message in message and error.hint == "late='keep' processes such rows at the engine time"
+        assert [new[0]["v"] for _, _, new, _ in heard] == [r[3] for r in ROWS[10:12]] and runtime.now == ROWS[11][0]
+
+
+def test_late_rows_are_kept_when_asked_for(stream: MakeStream) -> None:
+    with Runtime() as runtime:
+        heard = listen(runtime, "create schema A(k string, v int); @name('s') select v as v from A")
+        late = stream("A", table(ROWS[10:11]), table([*ROWS[12:13], *ROWS[:1]]))
+        start(runtime, {"A": late}, time="ts", late="keep", trigger="availableNow").awaitTermination()
+        assert [(at, new[0]["v"]) for at, _, new, _ in heard] == [(ROWS[n][0], ROWS[m][3]) for n, m in ((10, 10), (10, 0), (12, 12))]
+
+
+def test_a_listener_that_fails_harms_neither_the_query_nor_the_others(stream: MakeStream) -> None:
+    errors: list[str] = []
+    with Runtime(on_error=lambda error, statement, event: errors.append(str(error))) as runtime:
+        heard = listen(runtime, "create schema A(k string, v int); @name('s') select v as v from A")
+
+        def fails(*_: Any) -> None:
+            raise ValueError("listener")
+
+        runtime.statement("s").listeners.insert(0, fails)
+        start(runtime, {"A": stream("A", table(ROWS[:3]))}, time="ts", trigger="availableNow").awaitTermination()
+        assert errors == ["listener"] * 3 and len(heard) == 3
+
+
+def test_micro_batches_come_once_and_in_order(spark: SparkSession) -> None:
+    from runtime.batches import Options
+    from runtime.spark.driver import DriverHost
+
+    with Runtime() as runtime:
+        heard = listen(runtime, "create schema A(k string, v int); @name('s') select v as v from A")
+        sources = Sources.of((runtime.event_type("A"),), "ts", None)
+        rows = spark.createDataFrame([("x", 1, 5)], "k string, v int, ts bigint")
+        merged = merge({"A": rows}, sources, False, False).toArrow()
+        host = DriverHost(runtime, sources, Options("ts"))
+        host.process_batch(3, merged)
+        for wrong in (3, 5):
+            with pytest.raises(EplRuntimeError, match=f"micro-batch {wrong} came after 3: expected 4"):
+                host.process_batch(wrong, merged)
+        host.process_batch(4, merged)
+        assert len(heard) == 2
+
+
+def test_sources_that_cannot_feed_their_types_are_refused_at_once(spark: SparkSession, stream: MakeStream) -> None:
+    with Runtime() as runtime:
+        listen(runtime, "create schema A(k string, v int); @name('s') select v as v from A")
+        rows = stream("A", table(ROWS[:1]))
+        text_v = rows.drop("v").withColumnRenamed("unused", "v")
+        for sources, options, message in (
+            ({}, {"time": "ts"}, "There is no source"),
+            ({"A": spark.range(1)}, {"time": "ts"}, "Source 'A' is no streaming DataFrame"),
+            ({"A": rows.drop("v")}, {"time": "ts"}, "Event type 'A': the source has no column 'v'"),
+            ({"A": text_v}, {"time": "ts"}, "'v' is declared Integer and cannot hold a column of Spark type string"),
+            ({"A": rows}, {"time": "nowhere"}, "Event type 'A': the source has no column 'nowhere'"),
+            ({"A": rows}, {"time": "k"}, "Event type 'A': the time column 'k' is of Spark type string"),
+            ({"A": rows}, {"time": {"B": "ts"}}, "Event type 'A' has no time column"),
+            ({"A": rows}, {"time": "ts", "late": "drop"}, "late is 'refuse' or 'keep'"),
+        ):  # fmt: skip
+            with pytest.raises(EplRuntimeError, match=message):
+                start(runtime, sources, **options)  # type: ignore[arg-type]
+        assert not spark.streams.active
