@@ -168,7 +168,9 @@ def scale_of(value: Decimal) -> int:
 
 
 def decimal_divide(left: Decimal, right: Decimal, context: decimal.Context | None = None) -> Decimal:
-    """``BigDecimal.divide``: exact with the preferred scale (dividend's less divisor's); endless expansions are an error without a context, and so is a divisor of zero."""
+    """``BigDecimal.divide``: exact with the preferred scale (dividend's less divisor's); endless expansions are an error without a
+    context, and so is a divisor of zero.
+    """
     if right == 0:
         raise EplRuntimeError("Infinite or NaN")
     if context is not None:
@@ -177,7 +179,8 @@ def decimal_divide(left: Decimal, right: Decimal, context: decimal.Context | Non
     if not left:
         return Decimal((0, (0,), -max(min(preferred, 2**31 - 1), -(2**31))))
     limit = min(len(left.as_tuple().digits) + math.ceil(10.0 * len(right.as_tuple().digits) / 3.0), 2**31 - 1)
-    exact = decimal.Context(prec=max(limit, 1), Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[decimal.Inexact, decimal.InvalidOperation])
+    exact = decimal.Context(
+        prec=max(limit, 1), Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[decimal.Inexact, decimal.InvalidOperation])
     try:
         quotient = exact.divide(left, right)
     except decimal.Inexact:

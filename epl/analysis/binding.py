@@ -17,7 +17,9 @@ class StatementRefusal(EplValidationError):
 @singledispatch
 def bind_node(expression: Any, scope: Scope) -> TypedExpression:
     """The typed expression of one node; modules register a function for each kind of node."""
-    raise EplUnsupportedError(f"an expression of kind {type(expression).__name__} is not supported here", span=getattr(expression, "span", None))
+    raise EplUnsupportedError(
+        f"an expression of kind {type(expression).__name__} is not supported "
+        "here", span=getattr(expression, "span", None))
 
 
 def bind(expression: Expression, scope: Scope) -> TypedExpression:

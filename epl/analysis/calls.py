@@ -1,4 +1,6 @@
-"""Calls: functions of the core (coalesce, min, max, prev, prior …), of the registry, methods of values, enumeration methods, aggregations."""
+"""Calls: functions of the core (coalesce, min, max, prev, prior …), of the registry, methods of values, enumeration methods,
+aggregations.
+"""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -13,7 +15,7 @@ from epl.plan import expressions as typed
 from epl.plan.expressions import Constant, TypedExpression
 from epl.syntax import expressions as syntax
 from epl.syntax.expressions import Call
-from epl.unparse import quoted, expression_text
+from epl.unparse import expression_text, quoted
 from epl.value_types import BOOLEAN, BOXED_BOOLEAN, INT, LONG, ArrayType, CollectionType, EventOf, ValueType
 
 # ------------------------------------------------------------------ arguments
@@ -45,7 +47,8 @@ def wildcard_event(scope: Scope, function: str) -> TypedExpression:
     visible = [n for n, s in enumerate(scope.streams) if s.visible]
     if len(visible) != 1:
         raise EplValidationError(
-            f"Expression '{function}' only allows a wildcard parameter if there is a single stream available, please use a stream or tag name instead")
+            f"Expression '{function}' only allows a wildcard parameter if there is a single stream available, please use a stream "
+            "or tag name instead")
     return stream_value(visible[0], scope)
 
 
@@ -59,9 +62,10 @@ def try_bind(spec: FunctionSpec, arguments: Sequence[TypedExpression]) -> Bound 
 
 
 def _invoke(spec: FunctionSpec, bound: Bound, arguments: Sequence[TypedExpression], *, method: bool = False) -> TypedExpression:
+    null_receiver = method and arguments[0].type.nullable
     return typed.Invoke(
-        type=bound.type if not method or not arguments[0].type.nullable else bound.type.boxed, function=spec.key, arguments=tuple(arguments),
-        bound=bound.constants, null_propagates=bound.null_propagates, null_receiver=method and arguments[0].type.nullable)
+        type=bound.type.boxed if null_receiver else bound.type, function=spec.key, arguments=tuple(arguments), bound=bound.constants,
+        null_propagates=bound.null_propagates, null_receiver=null_receiver)
 
 
 def invoke_static(spec: FunctionSpec, call: Call, scope: Scope) -> TypedExpression | None:
@@ -77,14 +81,15 @@ def invoke_single_row(spec: FunctionSpec, call: Call, scope: Scope) -> TypedExpr
     if bound is None:
         types = ", ".join(type_name(a.type) for a in arguments)
         raise EplValidationError(
-            f"Could not find static method named '{call.name}' with matching parameter number and expected parameter type(s) '{types}'", span=call.span)
+            f"Could not find static method named '{call.name}' with matching parameter number and expected parameter type(s) "
+            f"'{types}'", span=call.span)
     return _invoke(spec, bound, arguments)
 
 
 def invoke_method(receiver: TypedExpression, call: Call, scope: Scope) -> TypedExpression | None:
     """``receiver.method(arguments)``; None where no method of that name takes them."""
     methods = scope.catalog.functions.methods
-    specs = methods.get(call.name) or methods.get(call.name.lower(), ())
+    specs = methods.get(call.name) or methods.get(call.name.lower())
     if not specs:
         return None
     arguments = [receiver, *(bind_argument(a, scope, call.name) for a in call.arguments)]
@@ -102,7 +107,9 @@ def unknown_method(value: TypedExpression, name: str, types: Sequence[ValueType]
     taking = "taking no parameters" if not types else (
         f"with matching parameter number and expected parameter type(s) '{', '.join(map(type_name, types))}'")
     shown = "java.util.Map" if isinstance(value.type, EventOf) and value.type.event_type.kind in MAP_KINDS else type_name(value.type.boxed)
-    return (f"Failed to resolve method '{name}': Could not find enumeration method, date-time method, instance method or property named '{name}' "
+    return (
+        f"Failed to resolve method '{name}': Could not find enumeration method, date-time method, instance method or property "
+        f"named '{name}' "
             f"in class '{shown}' {taking}")
 
 
@@ -145,12 +152,14 @@ def _enumeration_argument(
         return bind(argument, scope)
     if shape is None or len(argument.parameters) > len(shape.parameters):
         raise EplValidationError(
-            f"Parameters mismatch for enumeration method '{method}', the method does not take a {len(argument.parameters)}-parameter lambda here",
+            f"Parameters mismatch for enumeration method '{method}', the method does not take a "
+            f"{len(argument.parameters)}-parameter lambda here",
             span=argument.span)
     for name in argument.parameters:
         if any(name == known for known, _ in (*scope.locals, *scope.substitutions)):
             raise EplValidationError(
-                f"Failed to validate enumeration method '{method}', the lambda-parameter name '{name}' has already been declared in this context",
+                f"Failed to validate enumeration method '{method}', the lambda-parameter name '{name}' has already been declared "
+                "in this context",
                 span=argument.span)
     try:
         body = bind(argument.body, scope.with_locals(*zip(argument.parameters, shape.parameters)))
@@ -218,9 +227,11 @@ def _previous(call: Call, scope: Scope) -> TypedExpression | None:
     number = _stream_of(value, call)
     if not scope.streams[number].has_window and not scope.row_previous:
         raise StatementRefusal(
-            "Required data window not found for the 'prev' function, specify a data window for which previous events are retained", span=call.span)
+            "Required data window not found for the 'prev' function, specify a data window for which previous events are "
+            "retained", span=call.span)
     result = LONG.boxed if kind == "count" else ArrayType(value.type.boxed) if kind == "window" else value.type.boxed
-    return typed.Previous(type=result, kind=kind, stream=number, index=index, value=None if kind == "count" else value)  # type: ignore[arg-type]
+    return typed.Previous(
+        type=result, kind=kind, stream=number, index=index, value=None if kind == "count" else value)  # type: ignore[arg-type]
 
 
 def _prior(call: Call, scope: Scope) -> TypedExpression | None:
@@ -230,10 +241,13 @@ def _prior(call: Call, scope: Scope) -> TypedExpression | None:
         return None
     if not isinstance(call.arguments[1], (syntax.Chain, syntax.StreamWildcard)):
         raise EplValidationError(
-            "Unknown single-row function, expression declaration, script or aggregation function named 'prior' could not be resolved", span=call.span)
+            "Unknown single-row function, expression declaration, script or aggregation function named 'prior' could not be "
+            "resolved", span=call.span)
     index = bind(call.arguments[0], scope)
     if not isinstance(index, Constant) or not is_integer(index.type):
-        raise EplValidationError("Prior function requires a constant-value integer-typed index expression as the first parameter", span=call.span)
+        raise EplValidationError(
+            "Prior function requires a constant-value integer-typed index expression as the first "
+            "parameter", span=call.span)
     value = bind_argument(call.arguments[1], scope, call.name)
     return typed.Prior(type=value.type.boxed, stream=_stream_of(value, call), index=index.value, value=value)
 
@@ -263,11 +277,13 @@ def _event_identity(call: Call, scope: Scope) -> TypedExpression | None:
     for side, argument in zip(sides, call.arguments):
         if not isinstance(side.type, EventOf):
             raise EplValidationError(
-                f"event_identity_equals requires a parameter that resolves to an event but received '{expression_text(argument)}'", span=call.span)
+                f"event_identity_equals requires a parameter that resolves to an event but received "
+                f"'{expression_text(argument)}'", span=call.span)
     left, right = (s.type.event_type for s in sides if isinstance(s.type, EventOf))
     if left is not right:
         raise EplValidationError(
-            f"event_identity_equals received two different event types as parameter, type '{left.name}' is not the same as type '{right.name}'",
+            f"event_identity_equals received two different event types as parameter, type '{left.name}' is not the same as type "
+            f"'{right.name}'",
             span=call.span)
     return typed.SameEvent(type=BOXED_BOOLEAN, left=sides[0], right=sides[1])
 

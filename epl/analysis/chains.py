@@ -1,6 +1,7 @@
 """Chains ``a.b[0].c('k')?.d(x)``: what each link means, from left to right.
 
-In the order in which Esper looks: lambda and declared-expression parameters, properties of the streams, stream names, variables, constants of classes,
+In the order in which Esper looks: lambda and declared-expression parameters, properties of the streams, stream names, variables,
+constants of classes,
 static functions; a call alone may be a mapped or indexed property, an aggregation, a declared expression or a single-row function.
 """
 from __future__ import annotations
@@ -12,7 +13,15 @@ from epl.analysis.binding import StatementRefusal, bind, bind_node
 from epl.analysis.conversions import shown_type
 from epl.analysis.declared import bind_alias, bind_declared, find_alias, find_declaration
 from epl.analysis.paths import (
-    at_index, dynamic_step, event_type_of, is_iterable, keyed_access, literal_of, optional_at, read_property, stream_value,
+    at_index,
+    dynamic_step,
+    event_type_of,
+    is_iterable,
+    keyed_access,
+    literal_of,
+    optional_at,
+    read_property,
+    stream_value,
 )
 from epl.analysis.scope import Scope
 from epl.analysis.suggestions import did_you_mean
@@ -120,14 +129,17 @@ def _elements_with(name: str, scope: Scope) -> list[TypedExpression]:
 def _dynamic_of_stream(node: Chain, scope: Scope) -> TypedExpression:
     visible = [n for n, s in enumerate(scope.streams) if s.visible]
     if len(visible) != 1:
-        raise EplValidationError(f"Property named '{expression_text(node)}' is ambiguous as is valid for more then one stream", span=node.span)
+        raise EplValidationError(
+            f"Property named '{expression_text(node)}' is ambiguous as is valid for more then one "
+            "stream", span=node.span)
     return follow(stream_value(visible[0], scope), node.links, scope, node)
 
 
 def _next_is_property(number: int, link: Link, scope: Scope) -> bool:
     stream = scope.streams[number]
-    name = getattr(link, "name", None)
-    return stream.group or isinstance(link, (Call, Index)) or getattr(link, "optional", False) or stream.event_type.property(name or "") is not None
+    if stream.group or isinstance(link, (Call, Index)) or getattr(link, "optional", False):
+        return True
+    return stream.event_type.property(getattr(link, "name", "")) is not None
 
 
 def streams_with(name: str, scope: Scope) -> list[int]:
@@ -224,7 +236,8 @@ def _bind_call(call: Call, node: Chain, scope: Scope) -> TypedExpression:
         return _dynamic_of_stream(Chain(links=(call,), span=call.span), scope)
     for argument in call.arguments:
         calls.bind_argument(argument, scope, call.name)
-    kinds = "aggregation function or mapped or indexed property" if len(call.arguments) == 1 else "expression declaration, script or aggregation function"
+    one = len(call.arguments) == 1
+    kinds = "aggregation function or mapped or indexed property" if one else "expression declaration, script or aggregation function"
     raise EplValidationError(f"Unknown single-row function, {kinds} named '{call.name}' could not be resolved", span=node.span)
 
 
@@ -299,7 +312,8 @@ def _property(value: TypedExpression, link: Name, scope: Scope, node: Chain) -> 
         raise EplValidationError(_indexed_refusal(expression_text(node), owner), span=node.span)
     if isinstance(value.type, MapType) and owner is not None:
         raise EplValidationError(
-            f"Failed to resolve property '{expression_text(node)}' (property '{owner}' is a mapped property and requires keyed access)", span=node.span)
+            f"Failed to resolve property '{expression_text(node)}' (property '{owner}' is a mapped property and requires keyed "
+            "access)", span=node.span)
     getter = calls.invoke_method(value, Call(name=f"get{link.name[:1].upper()}{link.name[1:]}"), scope)
     if getter is not None:
         return getter
@@ -370,11 +384,13 @@ def _unknown(node: Chain, scope: Scope) -> EplValidationError:
         names = [getattr(link, "name", "") for link in node.links]
         call = next(i for i, link in enumerate(node.links) if isinstance(link, Call))
         return EplValidationError(
-            f"Failed to resolve '{'.'.join(names[:call + 1])}' to a property, single-row function, aggregation function, script, stream or class name",
+            f"Failed to resolve '{'.'.join(names[:call + 1])}' to a property, single-row function, aggregation function, script, "
+            "stream or class name",
             span=node.span)
     if len(node.links) > 1 and isinstance(node.links[1], Index) and literal_of(node.links[1]) is None:
         return EplValidationError(
-            f"Failed to resolve '{first.name}' to a property, single-row function, aggregation function, script, stream or class name", span=node.span)
+            f"Failed to resolve '{first.name}' to a property, single-row function, aggregation function, script, stream or class "
+            "name", span=node.span)
     if len(node.links) == 1 or isinstance(node.links[1], Index):
         known = [n for s in scope.streams if s.visible for n in s.event_type.names] if scope.unqualified else []
         return EplValidationError(f"Property named '{text}' is not valid in any stream{did_you_mean(text, known)}", span=node.span)
@@ -392,7 +408,9 @@ def _unknown_in(value: TypedExpression, event_type: EventType, name: str, node: 
         suggestion = did_you_mean(name, event_type.names)
         if suggestion:
             return EplValidationError(f"Property named '{name}' is not valid in stream '{value.name}'{suggestion}", span=node.span)
-        return EplValidationError(f"Failed to resolve property '{expression_text(node)}' to a stream or nested property in a stream", span=node.span)
+        return EplValidationError(
+            f"Failed to resolve property '{expression_text(node)}' to a stream or nested property in a "
+            "stream", span=node.span)
     if isinstance(value, (typed.StreamEvent, typed.StreamProperty, typed.PropertyOf)):
         return _unknown(node, scope)
     return EplValidationError(calls.unknown_method(value, name, ()), span=node.span)
@@ -404,6 +422,8 @@ def _unknown_property_of(number: int, name: str, node: Chain, scope: Scope) -> E
     if suggestion:
         shown = node.links[0].name if isinstance(node.links[0], Name) else ""
         return EplValidationError(f"Property named '{name}' is not valid in stream '{shown}'{suggestion}", span=node.span)
-    return EplValidationError(f"Failed to resolve property '{expression_text(node)}' to a stream or nested property in a stream", span=node.span)
+    return EplValidationError(
+        f"Failed to resolve property '{expression_text(node)}' to a stream or nested property in a "
+        "stream", span=node.span)
 
 

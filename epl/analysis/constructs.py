@@ -5,7 +5,13 @@ import attrs
 
 from epl.analysis import calls
 from epl.analysis.binding import bind, bind_node
-from epl.analysis.conversions import boxed_name, common_type, convert, is_boolean, is_null, is_numeric, shown, type_name
+from epl.analysis.conversions import (
+    boxed_name,
+    common_type,
+    convert,
+    shown,
+    type_name,
+)
 from epl.analysis.operators import equality
 from epl.analysis.scope import Scope
 from epl.analysis.type_names import resolve_type_name
@@ -17,7 +23,20 @@ from epl.plan.expressions import Constant, TypedExpression
 from epl.syntax import expressions as syntax
 from epl.unparse import quoted
 from epl.value_types import (
-    BOOLEAN, DOUBLE, LONG, NULL, OBJECT, STRING, ArrayType, EventOf, Scalar, ValueType,
+    BOOLEAN,
+    BOXED_NAMES,
+    DOUBLE,
+    LONG,
+    NULL,
+    OBJECT,
+    STRING,
+    ArrayType,
+    EventOf,
+    Scalar,
+    ValueType,
+    is_boolean,
+    is_null,
+    is_numeric,
 )
 
 # ------------------------------------------------------------------ case
@@ -51,7 +70,9 @@ def _condition(operand: TypedExpression | None, when: TypedExpression) -> TypedE
 # ------------------------------------------------------------------ cast, instanceof, typeof, exists
 
 
-NO_CLASSES = ("number", "object", "Object", "null", "date", "calendar", "localdatetime", "localdate", "localtime", "zoneddatetime", "offsetdatetime")
+NO_CLASSES = (
+    "number", "object", "Object", "null", "date", "calendar", "localdatetime", "localdate", "localtime", "zoneddatetime", "offsetdatetime",
+)
 """Names of types elsewhere in the language that cast and instanceof do not know (dates only with a dateformat)."""
 CASTS = ("byte", "short", "int", "long", "float", "double", "BigInteger", "BigDecimal", "boolean", "char", "String")
 
@@ -73,7 +94,7 @@ def bind_cast(node: syntax.Cast, scope: Scope) -> TypedExpression:
     if is_null(value.type):
         return Constant(type=target.boxed, value=None)
     if isinstance(target, Scalar) and target.kind in CASTS:
-        primitive = is_numeric(value.type) and not value.type.nullable and target.kind not in ("char", "boolean", "String", "BigInteger", "BigDecimal")
+        primitive = is_numeric(value.type) and not value.type.nullable and is_numeric(target) and target.kind in BOXED_NAMES
         return typed.Cast(type=Scalar(target.kind, primitive=primitive), operand=value)
     return typed.Cast(type=target, operand=value)
 
@@ -96,7 +117,8 @@ def dated_cast(node: syntax.Cast, value: TypedExpression, scope: Scope) -> Typed
     operands = (value, bind(format_argument.value, scope))
     bound = calls.try_bind(spec, operands)
     assert bound is not None
-    return typed.Invoke(type=bound.type, function=spec.key, arguments=operands, bound=bound.constants, null_propagates=bound.null_propagates)
+    return typed.Invoke(
+        type=bound.type, function=spec.key, arguments=operands, bound=bound.constants, null_propagates=bound.null_propagates)
 
 
 @bind_node.register
@@ -152,7 +174,9 @@ def bind_new_array(node: syntax.NewArray, scope: Scope) -> TypedExpression:
     sizes = tuple(bind(s, scope) for s in node.sizes if s is not None)
     for size in sizes:
         if not (isinstance(size.type, Scalar) and size.type.kind in ("byte", "short", "int")):
-            raise EplValidationError(f"New-keyword with an array-type result requires an Integer-typed dimension but received type '{boxed_name(size)}'",
+            raise EplValidationError(
+                f"New-keyword with an array-type result requires an Integer-typed dimension but received "
+                f"type '{boxed_name(size)}'",
                                      span=node.span)
     return typed.NewArraySized(type=_array_of(element, len(node.sizes)), sizes=sizes)
 
@@ -197,7 +221,9 @@ def bind_new_struct(node: syntax.NewStruct, scope: Scope) -> TypedExpression:
     columns: dict[str, TypedExpression] = {}
     for name, value in node.columns:
         if name in columns:
-            raise EplValidationError(f"Failed to validate new-keyword property names, property '{name}' has already been declared", span=node.span)
+            raise EplValidationError(
+                f"Failed to validate new-keyword property names, property '{name}' has already been "
+                "declared", span=node.span)
         columns[name] = bind(value if value is not None else syntax.Chain(links=(syntax.Name(name=name),), span=node.span), scope)
     properties = {n: Property(n, v.type.boxed) for n, v in columns.items()}
     event_type = EventType(name=f"new{{{','.join(columns)}}}", kind="struct", properties=properties)

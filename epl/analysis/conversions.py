@@ -8,8 +8,24 @@ from epl.errors import EplValidationError
 from epl.event_types import EventType, Property
 from epl.plan.expressions import Constant, Convert, Parameter, TypedExpression
 from epl.value_types import (
-    BIG_DECIMAL, BIG_INTEGER, DOUBLE, FLOAT, INT, LONG, NULL, OBJECT, STRING, ArrayType, ClassType, CollectionType, EventOf, MapType, Scalar, ValueType,
-    is_boolean, is_null, is_numeric,
+    BIG_DECIMAL,
+    BIG_INTEGER,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    NULL,
+    OBJECT,
+    STRING,
+    ArrayType,
+    ClassType,
+    CollectionType,
+    EventOf,
+    MapType,
+    Scalar,
+    ValueType,
+    is_null,
+    is_numeric,
 )
 
 FULL_NAMES = {
@@ -57,7 +73,10 @@ def boxed_name(expression: TypedExpression) -> str:
 
 # ------------------------------------------------------------------ common types
 
-_RANKS = {"byte": INT, "short": INT, "int": INT, "long": LONG, "float": FLOAT, "double": DOUBLE, "BigInteger": BIG_INTEGER, "BigDecimal": BIG_DECIMAL}
+_RANKS = {
+    "byte": INT, "short": INT, "int": INT, "long": LONG, "float": FLOAT, "double": DOUBLE,
+    "BigInteger": BIG_INTEGER, "BigDecimal": BIG_DECIMAL,
+}
 
 
 def arithmetic_type(left: ValueType, right: ValueType) -> Scalar:
@@ -104,7 +123,9 @@ def common_type(types: Sequence[ValueType]) -> ValueType:
     result: ValueType = first
     for other in seen[1:]:
         if not is_numeric(other):
-            raise EplValidationError(f"Implicit conversion not allowed: Cannot coerce types {type_name(result.boxed)} and {type_name(other.boxed)}")
+            raise EplValidationError(
+                f"Implicit conversion not allowed: Cannot coerce types {type_name(result.boxed)} and "
+                f"{type_name(other.boxed)}")
         result = comparison_type(result, other)
     return result.boxed
 
@@ -132,11 +153,13 @@ def _common_event_type(types: Sequence[EventOf]) -> ValueType:
         if all(t.event_type.is_a(candidate) for t in types):
             return EventOf(candidate)
     raise EplValidationError(
-        f"Implicit conversion not allowed: Cannot coerce to {types[0]} type {next(t for t in types if t.event_type is not types[0].event_type)}")
+        f"Implicit conversion not allowed: Cannot coerce to {types[0]} type "
+        f"{next(t for t in types if t.event_type is not types[0].event_type)}")
 
 
 def convert(expression: TypedExpression, target: ValueType, *, whole: bool = False) -> TypedExpression:
-    """``expression`` as ``target``: itself where the kinds are equal, folded where it is constant, else under a Convert node that keeps nullability.
+    """``expression`` as ``target``: itself where the kinds are equal, folded where it is constant, else under a Convert node that keeps
+    nullability.
 
     ``whole``: a float or double becomes a big number by its whole part only, as Esper has it in lists and arrays.
     """
@@ -174,8 +197,3 @@ def is_opaque(value_type: ValueType) -> bool:
     """Object and classes known by name only: any value may be behind them."""
     return value_type == OBJECT or isinstance(value_type, ClassType)
 
-
-__all__ = [
-    "arithmetic_type", "boxed_name", "common_type", "comparison_type", "convert", "is_array", "is_boolean", "is_null", "is_numeric", "is_opaque",
-    "is_untyped_parameter", "require_numeric", "shown", "shown_type", "type_name",
-]

@@ -1,4 +1,6 @@
-"""Declared expressions: ``expression name { x => … }`` is put in place of its call, ``expression name alias for { … }`` in place of its name."""
+"""Declared expressions: ``expression name { x => … }`` is put in place of its call, ``expression name alias for { … }`` in place of its
+name.
+"""
 from __future__ import annotations
 
 import attrs
@@ -57,7 +59,8 @@ def bind_declared(declaration: Declaration, call: syntax.Call, scope: Scope) -> 
     except EplValidationError as refusal:
         raise EplValidationError(
             f"Failed to validate expression declaration '{declaration.name}': "
-            f"Failed to validate declared expression body expression {quoted(declaration.body)}: {refusal.message}", span=declaration.body.span) from None
+            f"Failed to validate declared expression body expression {quoted(declaration.body)}: "
+            f"{refusal.message}", span=declaration.body.span) from None
 
 
 def _argument(argument: syntax.Expression, scope: Scope, name: str) -> TypedExpression:
@@ -65,7 +68,8 @@ def _argument(argument: syntax.Expression, scope: Scope, name: str) -> TypedExpr
         visible = [n for n, s in enumerate(scope.streams) if s.visible]
         if len(visible) != 1:
             raise EplValidationError(
-                f"Expression '{name}' only allows a wildcard parameter if there is a single stream available, please use a stream or tag name instead")
+                f"Expression '{name}' only allows a wildcard parameter if there is a single stream available, please use a stream "
+                "or tag name instead")
         return typed.event_of(visible[0], scope.streams[visible[0]].event_type)
     return bind(argument, scope)
 

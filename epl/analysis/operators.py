@@ -7,7 +7,15 @@ from typing import Any
 from epl import java
 from epl.analysis.binding import StatementRefusal, bind, bind_node
 from epl.analysis.conversions import (
-    arithmetic_type, boxed_name, cannot_coerce, comparison_type, convert, is_array, is_boolean, is_null, is_numeric, is_opaque, require_numeric, shown_type,
+    arithmetic_type,
+    boxed_name,
+    cannot_coerce,
+    comparison_type,
+    convert,
+    is_array,
+    is_opaque,
+    require_numeric,
+    shown_type,
 )
 from epl.analysis.scope import Scope
 from epl.errors import EplUnsupportedError, EplValidationError
@@ -17,8 +25,27 @@ from epl.plan import expressions as typed
 from epl.plan.expressions import Constant, TypedExpression
 from epl.syntax import expressions as syntax
 from epl.value_types import (
-    BIG_DECIMAL, BIG_INTEGER, BOOLEAN, BOXED_BOOLEAN, BYTE, DOUBLE, FLOAT, INT, LONG, NULL, STRING, ArrayType, CollectionType, EnumType, EventOf, MapType, Scalar,
+    BIG_DECIMAL,
+    BIG_INTEGER,
+    BOOLEAN,
+    BOXED_BOOLEAN,
+    BYTE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    NULL,
+    STRING,
+    ArrayType,
+    CollectionType,
+    EnumType,
+    EventOf,
+    MapType,
+    Scalar,
     ValueType,
+    is_boolean,
+    is_null,
+    is_numeric,
 )
 
 LITERAL_TYPES: dict[str, ValueType] = {
@@ -159,7 +186,8 @@ def equatable(left: ValueType, right: ValueType) -> bool:
     if is_null(left) or is_null(right) or is_opaque(left) or is_opaque(right) or left.boxed == right.boxed:
         return True
     if isinstance(left, EventOf) and isinstance(right, EventOf):
-        return left.event_type.kind == right.event_type.kind or left.event_type.is_a(right.event_type) or right.event_type.is_a(left.event_type)
+        one, other = left.event_type, right.event_type
+        return one.kind == other.kind or one.is_a(other) or other.is_a(one)
     if isinstance(left, EnumType) and isinstance(right, EnumType):
         return left.name == right.name
     return any(isinstance(left, kind) and isinstance(right, kind) for kind in (CollectionType, MapType))
@@ -229,12 +257,16 @@ def bind_quantified(node: syntax.QuantifiedComparison, scope: Scope) -> TypedExp
 
 def _items(value: TypedExpression, items: list[TypedExpression]) -> tuple[tuple[TypedExpression, ...], tuple[bool, ...]]:
     if is_null(value.type) or is_array(value.type) or isinstance(value.type, (CollectionType, MapType)):
-        raise EplValidationError("Collection or array comparison and null-type values are not allowed for the IN, ANY, SOME or ALL keywords")
+        raise EplValidationError(
+            "Collection or array comparison and null-type values are not allowed for the IN, ANY, SOME or "
+            "ALL keywords")
     return tuple(items), tuple(_is_spread(i.type) for i in items)
 
 
 def _is_spread(value_type: ValueType) -> bool:
-    return isinstance(value_type, (ArrayType, CollectionType, MapType)) or (isinstance(value_type, EventOf) and value_type.event_type.kind == "map")
+    if isinstance(value_type, EventOf):
+        return value_type.event_type.kind == "map"
+    return isinstance(value_type, (ArrayType, CollectionType, MapType))
 
 
 def _membership_type(value: TypedExpression, items: Sequence[TypedExpression], spread: Sequence[bool]) -> ValueType:
@@ -242,7 +274,7 @@ def _membership_type(value: TypedExpression, items: Sequence[TypedExpression], s
     result: ValueType = value.type.boxed
     for item, spreads in zip(items, spread):
         item_type = item.type.element if spreads and isinstance(item.type, ArrayType) else item.type
-        if spreads and not isinstance(item.type, ArrayType) or is_null(item_type) or is_opaque(item_type) or is_opaque(result):
+        if (spreads and not isinstance(item.type, ArrayType)) or is_null(item_type) or is_opaque(item_type) or is_opaque(result):
             continue
         if is_numeric(result) and is_numeric(item_type):
             result = comparison_type(result, item_type)

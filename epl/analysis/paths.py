@@ -92,7 +92,8 @@ def at_index(operand: TypedExpression, link: Index, scope: Scope, name: str | No
     shown = f"event type '{operand.type}'" if isinstance(operand.type, EventOf) else str(operand.type)
     place = f"for property '{name}'" if name is not None else f"for operation on type {shown}"
     if not isinstance(operand.type, ArrayType):
-        raise EplValidationError(f"Invalid array operation for property '{name}'" if name else f"Could not perform array operation on type {shown}")
+        raise EplValidationError(
+            f"Invalid array operation for property '{name}'" if name else f"Could not perform array operation on type {shown}")
     if len(link.arguments) != 1:
         raise EplValidationError(
             "Incorrect number of index expressions for array operation, expected a single expression returning an integer value "

@@ -11,14 +11,14 @@ from epl.value_types import ValueType
 
 if TYPE_CHECKING:
     from epl.plan.expressions import TypedExpression
-    from epl.syntax import Expression
 
 
 @attrs.frozen
 class ScopeStream:
     """One stream that names resolve in.
 
-    ``alias``: how ``alias.x`` names it; ``group``: a group variable (its value is a list of events, ``alias[0].x``); ``optional``: there may be no event;
+    ``alias``: how ``alias.x`` names it; ``group``: a group variable (its value is a list of events, ``alias[0].x``); ``optional``: there
+    may be no event;
     ``has_window``: a data window is declared (prev needs one); the event type's name also names the stream, as in Esper.
     ``visible``: names resolve in it (inside a declared expression only its parameters are).
     """
@@ -46,8 +46,10 @@ class Scope:
     """``clause``: the words of Esper's refusals (``select-clause``, ``filter``, ``where-clause`` …).
 
     ``unqualified``: whether a bare property name is looked up in the streams (not so in match_recognize). ``aggregations``: None where no
-    aggregation may stand; then a refusal says ``aggregation_refusal``. ``locals``: lambda parameters. ``allow_previous``: prev / prior may stand.
-    ``substitutions``: what the parameters of a declared expression stand for. ``context_properties``: what ``context.x`` has, None without a context.
+    aggregation may stand; then a refusal says ``aggregation_refusal``. ``locals``: lambda parameters. ``allow_previous``: prev / prior
+    may stand.
+    ``substitutions``: what the parameters of a declared expression stand for. ``context_properties``: what ``context.x`` has, None
+    without a context.
     ``row_previous``: prev means an offset in the partition (match_recognize define).
     """
 

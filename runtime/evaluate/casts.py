@@ -9,7 +9,15 @@ from typing import Any
 from epl import java
 from epl.errors import EplRuntimeError
 from epl.value_types import (
-    ArrayType, ClassType, CollectionType, EnumType, EventOf, MapType, Scalar, ValueType, is_numeric,
+    ArrayType,
+    ClassType,
+    CollectionType,
+    EnumType,
+    EventOf,
+    MapType,
+    Scalar,
+    ValueType,
+    is_numeric,
 )
 from windows.event import Event
 
@@ -110,7 +118,8 @@ def _decode_byte(text: str) -> int:
 
 PYTHON_CLASSES: dict[str, tuple[type, ...]] = {
     "byte": (int,), "short": (int,), "int": (int,), "long": (int,), "BigInteger": (int,), "float": (float,), "double": (float,),
-    "BigDecimal": (Decimal,), "Number": (int, float, Decimal), "boolean": (bool,), "char": (str,), "String": (str,), "Date": (datetime.datetime,),
+    "BigDecimal": (Decimal,), "Number": (int, float, Decimal), "boolean": (bool,), "char": (str,), "String": (str,),
+    "Date": (datetime.datetime,),
     "Calendar": (datetime.datetime,), "ZonedDateTime": (datetime.datetime,), "OffsetDateTime": (datetime.datetime,),
     "LocalDateTime": (datetime.datetime,), "LocalDate": (datetime.date,), "LocalTime": (datetime.time,),
 }
@@ -156,7 +165,9 @@ def static_instance(source: ValueType, target: ValueType) -> bool | None:
     return None
 
 
-_SIMPLE_NAMES: dict[type, str] = {bool: "Boolean", float: "Double", str: "String", Decimal: "BigDecimal", list: "ArrayList", dict: "LinkedHashMap"}
+_SIMPLE_NAMES: dict[type, str] = {
+    bool: "Boolean", float: "Double", str: "String", Decimal: "BigDecimal", list: "ArrayList", dict: "LinkedHashMap",
+}
 
 
 def type_name_function(source: ValueType) -> Unary:

@@ -1,4 +1,6 @@
-"""Source text → function. Code objects are cached by their text, so that equal expressions of other statements and restores compile nothing."""
+"""Source text → function. Code objects are cached by their text, so that equal expressions of other statements and restores compile
+nothing.
+"""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -18,10 +20,12 @@ PRINTERS = (print_numbers, print_logic, print_values)
 OPERATIONS: dict[str, Any] = {
     "insert_stream": True,
     **{f.__name__: f for f in (
-        operations.same_double, operations.same_decimal, operations.same_object, operations.same_event, operations.member, operations.quantified,
+        operations.same_double, operations.same_decimal, operations.same_object, operations.same_event, operations.member,
+        operations.quantified,
         operations.element_at, operations.dynamic_value, operations.dynamic_exists, operations.dynamic_index, operations.dynamic_key,
         operations.sized_array, operations.no_nulls, operations.each,
-        java.wrap_int, java.wrap_long, java.negate, java.to_float, java.integer_divide, java.integer_remainder, java.float_divide, java.float_remainder,
+        java.wrap_int, java.wrap_long, java.negate, java.to_float, java.integer_divide, java.integer_remainder, java.float_divide,
+        java.float_remainder,
         java.decimal_add, java.decimal_subtract, java.decimal_multiply, java.decimal_divide, java.decimal_remainder,
         translate, like_pattern,
     )},
@@ -71,7 +75,8 @@ def compile_scalar(expression: TypedExpression, environment: Environment, arity:
     printer = Printer(environment, arity)
     given = [f"p_{name}" for name in names]
     return function_of(
-        f"def evaluate({_signature(arity, 'insert_stream', 'aggregations', *given)}):\n    return {printer.value(expression)}\n", printer.bindings)
+        f"def evaluate({_signature(arity, 'insert_stream', 'aggregations', *given)}):\n    return "
+        f"{printer.value(expression)}\n", printer.bindings)
 
 
 def compile_condition(expression: TypedExpression, environment: Environment, arity: int = 1) -> Callable[..., bool]:

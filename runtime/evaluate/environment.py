@@ -28,7 +28,8 @@ class PriorAccess(Protocol):
 @attrs.define
 class Environment:
     """``functions``: what calls mean; ``variables``: cells by name; ``clock.now``: engine time; ``parameters``: values of ``?``;
-    ``random_access`` / ``prior``: by stream number, may be filled after expressions are compiled; ``context``: properties of the context partition.
+    ``random_access`` / ``prior``: by stream number, may be filled after expressions are compiled; ``context``: properties of the context
+    partition.
     """
 
     functions: FunctionRegistry = attrs.field(factory=FunctionRegistry)

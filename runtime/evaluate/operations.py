@@ -27,7 +27,9 @@ def same_decimal(left: Decimal, right: Decimal) -> bool:
 
 
 def same_object(left: Any, right: Any) -> bool:
-    """``Object.equals`` of values whose types are only known now: a boolean is no number, an Integer is no Double; events by their values."""
+    """``Object.equals`` of values whose types are only known now: a boolean is no number, an Integer is no Double; events by their
+    values.
+    """
     if left is right:
         return True
     if type(left) is not type(right):
@@ -43,7 +45,9 @@ def same_object(left: Any, right: Any) -> bool:
 
 
 def member(value: Any, plain: Sequence[Any], arrays: Sequence[Any], collections: Sequence[Any]) -> bool | None:
-    """``value in (…)``. Null if the value is null and there is anything to compare with, or if it is not found and an item or an array's element is null."""
+    """``value in (…)``. Null if the value is null and there is anything to compare with, or if it is not found and an item or an array's
+    element is null.
+    """
     null = False
     for item in plain:
         if item is None:
@@ -82,7 +86,9 @@ COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def quantified(comparator: str, value: Any, items: Sequence[Any], spread: Sequence[bool], every: bool) -> bool | None:
-    """``value op any|all (items)``. Equality: three-valued. Order: any passes over nulls (null if there are only nulls), all is null at the first null."""
+    """``value op any|all (items)``. Equality: three-valued. Order: any passes over nulls (null if there are only nulls), all is null at
+    the first null.
+    """
     ordered = comparator[0] in "<>"
     if not items:
         return every
@@ -99,7 +105,7 @@ def quantified(comparator: str, value: Any, items: Sequence[Any], spread: Sequen
         compared = True
         if compare(value, candidate) is not every:
             return not every
-    if ordered and not every:
+    if not compared or (ordered and not every):
         return False if compared else None
     return None if null else every
 

@@ -7,7 +7,19 @@ from typing import Any
 
 from epl.functions.java_regex import like_pattern, translate
 from epl.plan.expressions import (
-    Conditional, Constant, Equality, LikeMatch, Logic, Membership, Not, Order, Quantified, Range, RegexpMatch, SameEvent, TypedExpression,
+    Conditional,
+    Constant,
+    Equality,
+    LikeMatch,
+    Logic,
+    Membership,
+    Not,
+    Order,
+    Quantified,
+    Range,
+    RegexpMatch,
+    SameEvent,
+    TypedExpression,
 )
 from epl.value_types import ArrayType, CollectionType, MapType, ValueType, is_null, is_numeric
 from runtime.evaluate.casts import text_function

@@ -1,4 +1,6 @@
-"""Printing arithmetic: chains of + - * on integers wrap once, at their end; mixed integers need no conversion where Python's own is Java's."""
+"""Printing arithmetic: chains of + - * on integers wrap once, at their end; mixed integers need no conversion where Python's own is
+Java's.
+"""
 from __future__ import annotations
 
 from epl import java

@@ -1,18 +1,46 @@
 """Printing what reads and makes values: properties, variables, casts, arrays, calls, prev and prior."""
 from __future__ import annotations
 
-from epl.event_types import field_name
 from epl.errors import EplUnsupportedError
+from epl.event_types import field_name
 from epl.plan.expressions import (
-    Aggregated, Cast, Coalesce, Concatenation, Constant, ContextValue, CurrentTime, DynamicExists, DynamicProperty, Element, Function, GroupingCall,
-    Invoke, IsInsertStream, Local, MapValue, NewArrayOf, NewArraySized, NewStructOf, Parameter, Previous, Prior, PropertyOf, StreamEvent, StreamEvents,
-    StreamProperty, SubqueryValue, TimeSpan, TypedExpression, TypeNameOf, TypeTest, VariableValue,
+    Aggregated,
+    Cast,
+    Coalesce,
+    Concatenation,
+    Constant,
+    ContextValue,
+    CurrentTime,
+    DynamicExists,
+    DynamicProperty,
+    Element,
+    Function,
+    GroupingCall,
+    Invoke,
+    IsInsertStream,
+    Local,
+    MapValue,
+    NewArrayOf,
+    NewArraySized,
+    NewStructOf,
+    Parameter,
+    Previous,
+    Prior,
+    PropertyOf,
+    StreamEvent,
+    StreamEvents,
+    StreamProperty,
+    SubqueryValue,
+    TimeSpan,
+    TypedExpression,
+    TypeNameOf,
+    TypeTest,
+    VariableValue,
 )
 from epl.value_types import ArrayType, Scalar, ValueType
 from runtime.evaluate.casts import cast_function, instance_test, static_instance, type_name_function
 from runtime.evaluate.printer import Printer, may_be_null, prints
 from windows.event import event_class
-
 
 # ------------------------------------------------------------------ leaves
 
@@ -248,7 +276,9 @@ def _seen_from(printer: Printer, stream: int, name: str, value: TypedExpression)
 
 @prints(TimeSpan)
 def print_time_span(printer: Printer, node: TimeSpan) -> str:
-    """As functions take it: unit, number, unit, number …; what each unit means, and that parts are cut to whole numbers or not, is theirs to say."""
+    """As functions take it: unit, number, unit, number …; what each unit means, and that parts are cut to whole numbers or not, is
+    theirs to say.
+    """
     return f"({''.join(f'{unit!r}, {printer.value(v)}, ' for unit, v in node.parts)})"
 
 

@@ -1,7 +1,8 @@
 """Typed expressions → Python source. Everything that can be decided at deploy is decided here; the text holds only what an event decides.
 
 ``value(node)`` prints the node's value (None is null), ``test(node)`` something that is truthy exactly where the value is true: there
-null needs no care of its own. A node's text is one Python expression in brackets; operands that are needed twice are kept in t1, t2 … by ``:=``.
+null needs no care of its own. A node's text is one Python expression in brackets; operands that are needed twice are kept in t1, t2 … by
+``:=``.
 """
 from __future__ import annotations
 

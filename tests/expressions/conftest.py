@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from expression_bench import Bench  # noqa: E402
+from expression_bench import Bench
 
 
 @pytest.fixture

@@ -12,8 +12,25 @@ from epl.functions.registry import FunctionRegistry
 from epl.plan.expressions import TypedExpression
 from epl.syntax import expressions as syntax
 from epl.value_types import (
-    BIG_DECIMAL, BIG_INTEGER, BOOLEAN, BOXED_BOOLEAN, BOXED_DOUBLE, BOXED_INT, BOXED_LONG, CHAR, DOUBLE, FLOAT, INT, LONG, OBJECT, STRING, ArrayType,
-    CollectionType, EventOf, MapType, ValueType,
+    BIG_DECIMAL,
+    BIG_INTEGER,
+    BOOLEAN,
+    BOXED_BOOLEAN,
+    BOXED_DOUBLE,
+    BOXED_INT,
+    BOXED_LONG,
+    CHAR,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    OBJECT,
+    STRING,
+    ArrayType,
+    CollectionType,
+    EventOf,
+    MapType,
+    ValueType,
 )
 from runtime.evaluate import Environment, compile_expression, compile_predicate
 from windows.event import Event, event_class

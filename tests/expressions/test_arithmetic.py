@@ -27,11 +27,11 @@ def wrapped(value: int, bits: int) -> int:
 @given(i=ints, j=ints, l=longs, m=longs, first=st.sampled_from("+-*"), second=st.sampled_from("+-*"))
 def test_chains_of_integers_wrap_as_java_does(i: int, j: int, l: int, m: int, first: str, second: str) -> None:
     bench = Bench()
-    inner = eval(f"i {first} j")  # noqa: S307
-    expected = eval(f"({wrapped(inner, 32)}) {second} (i)")  # noqa: S307
+    inner = eval(f"i {first} j")
+    expected = eval(f"({wrapped(inner, 32)}) {second} (i)")
     assert bench.run(binary(binary("i", first, "j"), second, "i"), i=i, j=j) == wrapped(expected, 32)
-    assert bench.run(binary("l", first, "m"), l=l, m=m) == wrapped(eval(f"l {first} m"), 64)  # noqa: S307
-    mixed = eval(f"({wrapped(inner, 32)}) {second} l")  # noqa: S307
+    assert bench.run(binary("l", first, "m"), l=l, m=m) == wrapped(eval(f"l {first} m"), 64)
+    mixed = eval(f"({wrapped(inner, 32)}) {second} l")
     assert bench.run(binary(binary("i", first, "j"), second, "l"), i=i, j=j, l=l) == wrapped(mixed, 64)
 
 

@@ -18,7 +18,7 @@ from runtime.evaluate import compile_expression, compile_row, source_of
 
 @pytest.fixture
 def bench() -> Bench:
-    return Bench(functions=builtin_functions(), limit=7)
+    return Bench(functions=builtin_functions(), bound=7)
 
 
 def run(bench: Bench, text: str, **values: Any) -> Any:
@@ -32,7 +32,7 @@ def run(bench: Bench, text: str, **values: Any) -> Any:
     ("dict('z')", {"dict": {"k": 1}}, None), ("dict('k')", {}, None), ("unknown?", {"unknown": 3}, 3), ("unknown?", {}, None), ("i?", {"i": 5}, 5),
     ("obj.x?", {"obj": {"x": 1}}, 1), ("unknown?.x.y", {"unknown": {"x": {"y": 2}}}, 2), ("ints[0]?", {"ints": [4]}, 4), ("dict('k')?", {"dict": {"k": 1}}, 1),
     ("exists(unknown?)", {"unknown": None}, True), ("exists(unknown?)", {}, False), ("exists(i)", {}, True), ("exists(part.id)", {}, False),
-    ("limit + 1", {}, 8), ("Integer.MAX_VALUE", {}, 2**31 - 1), ("Math.abs(i)", {"i": -5}, 5), ("symbol.length()", {"symbol": "abc"}, 3),
+    ("bound + 1", {}, 8), ("Integer.MAX_VALUE", {}, 2**31 - 1), ("Math.abs(i)", {"i": -5}, 5), ("symbol.length()", {"symbol": "abc"}, 3),
     ("symbol.length()", {}, None), ("symbol.toUpperCase().substring(1)", {"symbol": "abc"}, "BC"), ("(i + 1).toString()", {"i": 1}, "2"),
     ("ints.where(x => x > 1).countOf()", {"ints": [1, 2, 3]}, 2), ("parts.firstOf(x => x.n = bi).id", {"parts": [inner(id="q", n=2)], "bi": 2}, "q"),
     ("parts.selectFrom(x => x.id)", {"parts": [inner(id="q")]}, ["q"]), ("parts.anyOf((x, k) => x.n = k)", {"parts": [inner(n=0)]}, True),
