@@ -171,7 +171,9 @@ class BestEver:
         self.make_key = make_key
         self.last = last
         self.forget_null = forget_null
-        self.clear()
+        self.event: Event | None = None
+        self.values: tuple[Any, ...] = ()
+        self.key: Key = None
 
     def enter(self, row: Row) -> None:
         event = self.event_of(row)
@@ -192,9 +194,7 @@ class BestEver:
         return self.event
 
     def clear(self) -> None:
-        self.event: Event | None = None
-        self.values: tuple[Any, ...] = ()
-        self.key: Key = None
+        self.event, self.values, self.key = None, (), None
 
     def state(self) -> Any:
         return [self.event, list(self.values)]

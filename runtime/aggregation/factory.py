@@ -184,7 +184,9 @@ def _best_ever(last: bool, forget_null: bool = True) -> Factory:
 def _rate(a: Arguments) -> Any:
     environment = a.environment
     interval = add_period(0, a.plan.constants[0], lambda e: compile_expression(e, environment, 0)(), environment.settings)
-    return RateByClock(lambda: environment.clock.now, interval, environment.settings.units_per_second)
+    clock = environment.clock
+    assert clock is not None
+    return RateByClock(lambda: clock.now, interval, environment.settings.units_per_second)
 
 
 FACTORIES: Mapping[str, Factory] = {

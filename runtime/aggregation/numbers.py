@@ -114,7 +114,7 @@ class _WrappedSum(Sum):
     """Sums in a Java type narrower than Python's: the total is brought back into it at every step."""
 
     __slots__ = ()
-    zero = 0
+    zero: Any = 0
     narrow: Callable[[Any], Any]
 
     def enter(self, row: Row) -> None:
@@ -236,7 +236,8 @@ class StandardDeviation:
 
     def __init__(self, evaluate: Evaluate) -> None:
         self.evaluate = evaluate
-        self.clear()
+        self.mean = self.squares = 0.0
+        self.count = 0
 
     def enter(self, row: Row) -> None:
         value = self.evaluate(row)
@@ -287,7 +288,9 @@ class MeanDeviation:
 
     def __init__(self, evaluate: Evaluate) -> None:
         self.evaluate = evaluate
-        self.clear()
+        self.counts: dict[float, int] = {}
+        self.total = 0.0
+        self.size = 0
 
     def enter(self, row: Row) -> None:
         value = self.evaluate(row)
@@ -319,7 +322,7 @@ class MeanDeviation:
         return sum(abs(v - mean) * n for v, n in self.counts.items()) / self.size
 
     def clear(self) -> None:
-        self.counts: dict[float, int] = {}
+        self.counts = {}
         self.total, self.size = 0.0, 0
 
     def state(self) -> Any:

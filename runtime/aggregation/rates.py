@@ -62,7 +62,9 @@ class RateByTimestamp:
     def __init__(self, arguments: Callable[[Row], Sequence[Any]], units_per_second: int) -> None:
         self.arguments = arguments
         self.units_per_second = units_per_second
-        self.clear()
+        self.total = 0.0
+        self.newest = 0
+        self.left: int | None = None
 
     def enter(self, row: Row) -> None:
         values = self.arguments(row)
@@ -86,9 +88,7 @@ class RateByTimestamp:
         return float_divide(self.total * self.units_per_second, float(self.newest - self.left))
 
     def clear(self) -> None:
-        self.total = 0.0
-        self.newest = 0
-        self.left: int | None = None
+        self.total, self.newest, self.left = 0.0, 0, None
 
     def state(self) -> Any:
         return [self.total, self.newest, self.left]

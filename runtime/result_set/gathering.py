@@ -233,8 +233,8 @@ class AllGroups(Gathering):
 
     def __init__(self, inner: ResultSet) -> None:
         super().__init__(inner)
-        parts = inner.levels if isinstance(inner, Rollup) else [inner]
-        self._levels = [OneLevel(part.key, part.rows) for part in parts]  # type: ignore[attr-defined]
+        parts: Sequence[Any] = inner.levels if isinstance(inner, Rollup) else [inner]
+        self._levels = [OneLevel(part.key, part.rows) for part in parts]
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
         for level in self._levels:

@@ -168,7 +168,7 @@ class OutputStage(ResultSet):
         return EveryTime(context, plan.every, self._put_out)
 
     @property
-    def child(self) -> Sink:  # type: ignore[override]
+    def child(self) -> Sink:
         return self.inner.child
 
     @child.setter
@@ -176,12 +176,12 @@ class OutputStage(ResultSet):
         self.inner.child = sink
 
     @property
-    def contents(self) -> Callable[[], Iterable[Row]]:  # type: ignore[override]
+    def contents(self) -> Callable[[], Iterable[Row]]:
         return self.inner.contents
 
     @contents.setter
     def contents(self, contents: Callable[[], Iterable[Row]]) -> None:
-        self.inner.contents = contents  # type: ignore[method-assign]
+        self.inner.contents = contents
 
     def update(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         if self._after is not None and not self._after.admits(len(new)):

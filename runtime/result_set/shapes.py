@@ -154,12 +154,16 @@ class FullyAggregated(Aggregating):
         return batch.events
 
 
+def _no_key(row: Row) -> Any:
+    return None
+
+
 class RowPerEvent(Aggregating):
     """One row an event, with the aggregations (of its group) as they are after the whole delta: aggregated, and grouped aggregated."""
 
     def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
         super().__init__(plan, environment)
-        self.statement_key = key_function(plan.group_by, environment, plan.arity) if plan.group_by else None
+        self.statement_key: Callable[[Row], Any] = key_function(plan.group_by, environment, plan.arity) if plan.group_by else _no_key
 
     def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
         self.apply(new, old)
@@ -236,7 +240,8 @@ class RowPerGroup(Aggregating):
         if self.plan.arity > 1:
             self.rows(self._touched((contents,)), True, batch)
             return self.finish(batch)
-        key, first = self.key, {}
+        key = self.key
+        first: dict[Any, Row] = {}
         for row in contents:
             first.setdefault(key(row), row)
         if self.plan.unbound and self._keyed is not None:
