@@ -115,5 +115,5 @@ def from_json(value: Any, declared: ValueType | None) -> Any:
         and isinstance(declared.key, Scalar)
         and declared.key.kind in ("int", "long", "short", "byte")
     ):
-        return {int(k): v for k, v in value.items()}
+        return {None if k == "null" else int(k): v for k, v in value.items()}
     return value

@@ -19,6 +19,9 @@ from typing import Any
 
 HERE = pathlib.Path(__file__).resolve().parent
 FLOOR = HERE / "conformance_floor.json"
+README = HERE.parent / "README.md"
+BEGIN = "<!-- conformance: made by python tests/conformance_floor.py --table -->"
+END = "<!-- end of conformance -->"
 COUNTED = ("passed", "refused", "worded", "same_names")
 MARGIN = 3
 """A suite that passes so many traces more than its floor is worth a new floor."""
@@ -56,17 +59,61 @@ def judge(floor: dict[str, dict[str, int]], suites: dict[str, dict[str, int]]) -
     return fallen + [f"{suite}: was not replayed" for suite in floor.keys() - suites.keys()], risen
 
 
+WITHOUT = "context,named_window,table,pattern,subquery,join,on,faf,output"
+"""What is not there yet: the table shows the traces without these features beside all of them."""
+SUITES = {
+    "seeds": "the manual's chapters on row patterns and basic concepts",
+    "rowrecog": "`match_recognize`",
+    "view": "data windows and derived-value windows",
+    "expr": "expressions, functions, filters, date-time and enumeration methods",
+    "resultset": "select clause, group by, aggregation, having, order by, output rates",
+    "event": "event types and properties",
+    "epl": "insert into, variables, schemas; joins, sub-queries, contained events, spatial",
+    "client": "deployment, compilation, runtime API",
+    "infra": "named windows and tables",
+    "pattern": "EPL patterns",
+    "context": "contexts",
+}
+
+
+def table(traces: pathlib.Path, jobs: int) -> str:
+    """The README's table: a row a suite."""
+    everything = measure(traces, jobs, "", False)["suites"]
+    done = measure(traces, jobs, WITHOUT, False)["suites"]
+    lines = ["| suite | what it exercises | of what is built | of everything |", "|---|---|---|---|"]
+    for suite, what in SUITES.items():
+        lines.append(f"| {suite} | {what} | {_share(done.get(suite))} | {_share(everything.get(suite))} |")
+    return "\n".join(lines)
+
+
+def _share(counts: dict[str, int] | None) -> str:
+    if not counts or not counts["total"]:
+        return "–"
+    return f"{counts['passed']} of {counts['total']} ({counts['passed'] / counts['total']:.0%})"
+
+
+def write_table(made: str) -> None:
+    """Put the table between its marks in the README."""
+    before, rest = README.read_text(encoding="utf-8").split(BEGIN)
+    README.write_text(f"{before}{BEGIN}\n{made}\n{END}{rest.split(END)[1]}", encoding="utf-8")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--without", default="", help="as compare.py's: leave out traces that use these features")
     parser.add_argument("--restart", action="store_true", help="snapshot and restore between every two steps: the same floor holds")
     parser.add_argument("--raise", dest="raise_floor", action="store_true", help="write what was measured as the new floor")
+    parser.add_argument("--table", action="store_true", help="write the README's table instead")
     options = parser.parse_args()
     named = os.environ.get("EPL_TRACES")
     if not named:
         raise SystemExit("conformance_floor.py: set EPL_TRACES to the folder of recorded traces")
-    measured = measure(pathlib.Path(named).resolve(), options.jobs, options.without, options.restart)
+    traces = pathlib.Path(named).resolve()
+    if options.table:
+        write_table(table(traces, options.jobs))
+        return 0
+    measured = measure(traces, options.jobs, options.without, options.restart)
     suites = measured["suites"]
     if options.raise_floor:
         FLOOR.write_text(json.dumps({s: {n: c[n] for n in COUNTED} for s, c in sorted(suites.items())}, indent=1) + "\n", encoding="utf-8")

@@ -11,6 +11,10 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 EXAMPLES = """examples:
   epl check rules/                                  what a folder of modules would need to run here
@@ -39,9 +43,6 @@ def parser() -> argparse.ArgumentParser:
     _add_explain(commands)
     _add_replay(commands)
     return top
-
-
-Commands = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def _add_check(commands: Commands) -> None:
@@ -135,7 +136,7 @@ def _add_replay(commands: Commands) -> None:
         "--tier", choices=("row", "batch"), help="row: one event at a time; batch: the events between two other steps as one batch"
     )
     replay.add_argument("--spark", action="store_true", help="through Spark micro-batches")
-    replay.add_argument("--limit", type=float, default=60.0, metavar="SECONDS", help="time limit a trace (default: 60)")
+    replay.add_argument("--limit", type=float, metavar="SECONDS", help="time limit a trace (default: 60, with --restart 600)")
     replay.set_defaults(module="runtime.cli.replay")
 
 

@@ -12,6 +12,9 @@ from runtime.cli import UsageError
 from runtime.cli.progress import Progress
 from runtime.replay_files import Job, Outcome, replay_files, trace_files
 
+LIMIT, RESTART_LIMIT = 60.0, 600.0
+"""Seconds a trace."""
+
 
 def run(options: argparse.Namespace) -> int:
     """0, or 1 where a trace broke off or a file is no trace file; what the steps do is in the traces written, not in the exit code."""
@@ -26,9 +29,8 @@ def run(options: argparse.Namespace) -> int:
     files = trace_files(options.path)
     if not files:
         raise UsageError(f"no traces (.json, .json.gz) in {options.path}")
-    jobs = [
-        Job(source, options.out / name if options.out else None, options.restart, options.tier, options.limit) for source, name in files
-    ]
+    limit = options.limit or (RESTART_LIMIT if options.restart else LIMIT)
+    jobs = [Job(source, options.out / name if options.out else None, options.restart, options.tier, limit) for source, name in files]
     logging.getLogger("epl").addHandler(logging.NullHandler())  # what statements throw stands in the traces
     started = time.monotonic()
     done: list[Outcome] = []

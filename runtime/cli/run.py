@@ -105,7 +105,8 @@ def only_type(runtime: Runtime) -> str | None:
 class Feed(Protocol):
     """Where events and time go: into the runtime one by one, or collected for Spark."""
 
-    now: int
+    @property
+    def now(self) -> int: ...
 
     def send(self, event_type: str, values: dict[str, Any]) -> None: ...
 

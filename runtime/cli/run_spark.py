@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from pyarrow import parquet
-from pyspark.errors import StreamingQueryException
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
@@ -21,6 +21,7 @@ from runtime.spark.schemas import arrow_for_spark
 from windows.event import Event
 
 TIME, SEQUENCE = "epl_time", "epl_sequence"
+POLL_SECONDS = 0.05
 
 
 class SparkFeed:
@@ -59,10 +60,11 @@ class SparkFeed:
             reader = self.spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
             frames[event_type.name] = reader.parquet(str(folder / event_type.name))
         query = start(self.runtime, frames, time=TIME, sequence=SEQUENCE, trigger="availableNow")
-        try:
-            query.awaitTermination()
-        except StreamingQueryException as error:
-            raise error_of(query) or EplRuntimeError(f"Spark ended the query: {error}") from error
+        while query.isActive:
+            time.sleep(POLL_SECONDS)
+        failure = query.exception()
+        if failure is not None:
+            raise error_of(query) or EplRuntimeError(f"Spark ended the query: {failure}")
 
     def _write(self, folder: Path, event_type: EventType) -> None:
         """A file a micro-batch, also where the type has no event in it, so that all types' files go together."""
