@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from epl.analysis.binding import StatementRefusal, bind
 from epl.analysis.scope import Scope
 from epl.catalog import Catalog
@@ -14,8 +16,11 @@ from epl.value_types import is_numeric
 PREFIX = "Failed to validate the output rate limiting clause: "
 
 
-def analyse_output(output: Output | None, catalog: Catalog) -> OutputPlan | None:
-    """The plan of an output clause; None without one. Raises EplUnsupportedError for ``at``, ``when`` and the terminated forms."""
+def analyse_output(output: Output | None, catalog: Catalog, *, ordered: bool = False, hints: Container[str] = ()) -> OutputPlan | None:
+    """The plan of an output clause; None without one. Raises EplUnsupportedError for ``at``, ``when`` and the terminated forms.
+
+    ``ordered``: an order by stands behind it; ``hints``: names of the statement's hints, in lower case.
+    """
     if output is None:
         return None
     for found, named in (
@@ -28,7 +33,11 @@ def analyse_output(output: Output | None, catalog: Catalog) -> OutputPlan | None
     scope = Scope(catalog, clause="output-rate-limiting")
     every = None if output.rate is None else _bound(output.rate, scope)
     after = None if output.after is None else _bound(output.after, scope)
-    return OutputPlan(output.selector or "default", every, output.unit if every is not None else None, after, output.after_unit)
+    if ordered and "enable_outputlimit_opt" in hints:
+        raise StatementRefusal("The ENABLE_OUTPUTLIMIT_OPT hint is not supported with order-by", span=output.span)
+    unit = output.unit if every is not None else None
+    optimized = not ordered and "disable_outputlimit_opt" not in hints
+    return OutputPlan(output.selector or "default", every, unit, after, output.after_unit, optimized)
 
 
 def _bound(expression: Expression, scope: Scope) -> TypedExpression:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 import attrs
@@ -39,6 +39,7 @@ def analyse(
     unidirectional: bool = False,
     reclaim: ReclaimGroups | None = None,
     iterable_unbound: bool = False,
+    hints: Container[str] = (),
 ) -> ResultSetPlan:
     """The plan behind windows, where and match_recognize.
 
@@ -46,7 +47,7 @@ def analyse(
     at all.
     Raises EplValidationError in Esper's words.
     """
-    output = analyse_output(select.output, catalog)
+    output = analyse_output(select.output, catalog, ordered=bool(select.order_by), hints=hints)
     plain = Scope(catalog, streams, declarations=declarations)
     grouping = analyse_group_by(select.group_by, attrs.evolve(plain, clause="group-by-clause", aggregation_refusal=GROUP_BY_AGGREGATED))
     collector = Collector(

@@ -159,6 +159,7 @@ def bind_result_set(facts: SelectFacts) -> SelectFacts:
         select, scopes, facts.catalog, output_name=f"{facts.name}_out", insert_target=target,
         has_remove_stream=bool(data_windows), is_unbound=not data_windows, declarations=facts.statement.declarations,
         reclaim=reclaim_of(hints_of(facts.statement), facts.catalog.settings.units_per_second),
+        hints=hints_of(facts.statement),
         iterable_unbound=facts.statement.annotation("IterableUnbound") is not None,
     )
     return attrs.evolve(facts, result_set=plan)

@@ -99,7 +99,8 @@ class OutputPlan:
     """Output rate limiting: what is put out (``selector``; ``default`` everything), and when.
 
     ``every``: a number of events (``unit`` events) or a time period (``unit`` time); None: only ``after`` is written.
-    ``after``: nothing is put out before that many events or that time.
+    ``after``: nothing is put out before that many events or that time. ``optimized``: False with order by or
+    ``@Hint('disable_outputlimit_opt')``, which change what ``all`` puts out for groups that rows have only left.
     """
 
     selector: Choice["default", "all", "first", "last", "snapshot"] = "default"
@@ -107,6 +108,7 @@ class OutputPlan:
     unit: Choice["events", "time"] | None = None
     after: TypedExpression | None = None
     after_unit: Choice["events", "time"] | None = None
+    optimized: bool = True
 
 
 @attrs.frozen

@@ -320,6 +320,7 @@ class AllGroupEvents(Gathering):
         self._new, self._old = Batch(), Batch()
         self._last: dict[Any, Row] = {}
         self._touched: dict[Any, Row] = {}
+        self._optimized = inner.plan.output is not None and inner.plan.output.optimized
         self._order = ordering([e.type for e in inner.plan.group_by])
         self._key = self.inner.statement_key
 
@@ -327,7 +328,7 @@ class AllGroupEvents(Gathering):
         for row in new:
             self._last[self._key(row)] = self._touched[self._key(row)] = row
         self.inner.collect(new, old, self._new, self._old)
-        if not self.inner.plan.order_by:
+        if self._optimized:
             self._add_left(old)
         return True
 
