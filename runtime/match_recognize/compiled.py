@@ -7,7 +7,7 @@ from typing import Any
 from epl.plan.row_recognition import Condition, Operand, RowRecognitionPlan
 from runtime.evaluate import Environment, compile_expression, compile_predicate
 from runtime.match_recognize.aggregates import compile_aggregations
-from runtime.match_recognize.machine import Machine, PathTest, RowTest, Tests, rows_of
+from runtime.match_recognize.machine import Machine, PathTest, RowTest, CompiledConditions, rows_of
 from runtime.match_recognize.ranking import Match, PathNode
 from windows.event import Event, event_class
 from windows.keys import key_evaluator
@@ -24,7 +24,7 @@ def compile_machine(plan: RowRecognitionPlan, environment: Environment) -> Machi
         reads_row_only = condition is None or condition.reads_row_only
         row.append(_row_test(condition, environment) if condition is not None and reads_row_only else None)
         path.append(_path_test(condition, slots, plan, environment) if condition is not None and not reads_row_only else None)
-    return Machine(plan.program, Tests(tuple(row), tuple(path), slots))
+    return Machine(plan.program, CompiledConditions(tuple(row), tuple(path), slots))
 
 
 def _row_test(condition: Condition, environment: Environment) -> RowTest:

@@ -32,7 +32,7 @@ PathTest = Callable[[Event, History, tuple[Event | None, ...], PathNode | None],
 
 
 @attrs.frozen
-class Tests:
+class CompiledConditions:
     """The conditions, by variable: one of ``row`` and ``path`` or neither (any row will do). ``slots``: for each variable its place among the rows
     that path tests look back at, or None."""
 
@@ -50,7 +50,7 @@ class Machine:
 
     """
 
-    def __init__(self, program: Program, tests: Tests) -> None:
+    def __init__(self, program: Program, tests: CompiledConditions) -> None:
         steps = program.steps
         self.row_tests = tuple(tests.row[s.variable] for s in steps)
         self.path_tests = tuple(tests.path[s.variable] for s in steps)

@@ -1,7 +1,7 @@
 """The match_recognize operator: a view that turns a stream's deltas into rows of matches."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from epl.plan.row_recognition import RowRecognitionPlan
@@ -242,12 +242,13 @@ class RowRecognition(View):
     def state(self) -> State:
         """Keys are not kept: a partition is known by one of its rows."""
         writer = PathWriter()
-        rows = {row: event for event, row in self._numbers.items()}
         partitions = [
-            [_a_row_of(p, rows), list(p.history), writer.strands(p.strands), list(p.taken)] for p in self._partitions.values()
+            [p.strands[0][2][1] if p.strands else p.history[0], list(p.history), writer.strands(p.strands)]
+            for p in self._partitions.values() if p.strands or self._lookback
         ]
+        taken = [row for p in self._partitions.values() for row in p.taken]
         return {
-            "row": self._row, "partitions": partitions, "numbers": [list(item) for item in self._numbers.items()],
+            "row": self._row, "partitions": partitions, "numbers": [list(item) for item in self._numbers.items()], "taken": taken,
             "histories": [[event, list(history)] for event, history in self._histories.items()],
             "interval": None if self.interval is None else self.interval.state(writer), "paths": writer.nodes,
         }
@@ -256,13 +257,18 @@ class RowRecognition(View):
         reader = PathReader(state["paths"])
         self.close()
         self._row = state["row"]
-        for event, history, strands, taken in state["partitions"]:
+        for event, history, strands in state["partitions"]:
             partition = Partition(self._key(event) if self._key is not None else None, tuple(history))
             partition.strands = reader.strands(strands)
-            partition.taken = dict.fromkeys(taken)
             self._partitions[partition.key] = partition
             self._states.count += len(partition.strands)
         self._numbers = {event: row for event, row in state["numbers"]}
+        taken = set(state["taken"])
+        for event, row in self._numbers.items():
+            if row in taken:
+                partition = self._partition(event)
+                partition.taken[row] = None
+                self._partitions[partition.key] = partition
         self._histories = {event: tuple(history) for event, history in state["histories"]}
         if self.interval is not None:
             self.interval.restore(state["interval"], reader, lambda event: self._key(event) if self._key is not None else None)
@@ -273,13 +279,6 @@ class RowRecognition(View):
         self._partitions = {}
         if self.interval is not None:
             self.interval.close()
-
-
-def _a_row_of(partition: Partition, rows: Mapping[int, Event]) -> Event | None:
-    if partition.strands:
-        path: PathNode = partition.strands[0][2]
-        return path[1]
-    return partition.history[0] if partition.history else rows[next(iter(partition.taken))]
 
 
 def by_key(found: Found) -> Iterable[tuple[Any, list[Match]]]:

@@ -74,9 +74,18 @@ class Matching:
         self.context = context or Context()
         self.operator = match_recognize.build(self.plan, self.context)
         self.calls: list[Sequence[Event]] = []
-        self.operator.child = self
         self.contents: list[Event] = []
+        self._connect()
+
+    def _connect(self) -> None:
+        self.operator.child = self
         self.operator.parent_contents = lambda: iter(self.contents)
+
+    def rebuild(self, state: Any) -> None:
+        """A fresh operator goes on from a state."""
+        self.operator.close()
+        self.operator = match_recognize.build(self.plan, self.context, state)
+        self._connect()
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         assert not old

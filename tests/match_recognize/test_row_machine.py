@@ -1,0 +1,72 @@
+"""The machine, fed letters: a variable takes the row whose letter it is (or any of its letters)."""
+from __future__ import annotations
+
+import pytest
+from tests.match_recognize.row_harness import ROW, row
+from tests.match_recognize.test_row_pattern import written
+
+from epl.analysis.row_program import compile_program
+from runtime.match_recognize.machine import Machine, Strand, CompiledConditions, rows_of
+from runtime.match_recognize.ranking import Match, Ranking
+from runtime.match_recognize.state import PathReader, PathWriter
+
+
+def machine_of(pattern: str, letters: dict[str, str] | None = None) -> tuple[Machine, Ranking]:
+    names, normalised = written(pattern)
+    taken = [(letters or {}).get(name, name.lower()) for name in names]
+    tests = tuple((lambda event, history, wanted=wanted: event.f_id in wanted) for wanted in taken)
+    program = compile_program(normalised)
+    return Machine(program, CompiledConditions(tests, (None,) * len(names), (None,) * len(names))), Ranking(program, all_matches=False, skip="past last row")
+
+
+def run(machine: Machine, text: str) -> tuple[list[Match], list[Strand]]:
+    found: list[Match] = []
+    strands: list[Strand] = []
+    for number, letter in enumerate(text):
+        event, truth = row(letter), machine.nothing_known()
+        strands = machine.advance(strands, event, number, (), truth, found)
+        machine.begin(event, number, (), truth, strands, found)
+    return found, strands
+
+
+@pytest.mark.parametrize(("pattern", "text", "spans"), [
+    ("A B", "ab", ["0-1"]),
+    ("A B", "aab", ["1-2"]),
+    ("A B+ C", "abbc", ["0-3"]),
+    ("A B* C", "acxabc", ["0-1", "3-5"]),
+    ("A+", "aa", ["0-0", "0-1", "1-1"]),
+    ("(A B)+", "abab", ["0-1", "0-3", "2-3"]),
+    ("A?", "xa", ["1-1"]),
+    ("(A | B) C", "acbc", ["0-1", "2-3"]),
+    ("match_recognize_permute(A, B, C)", "cab", ["0-2"]),
+    ("A{2,3}", "aaa", ["0-1", "0-2", "1-2"]),
+])
+def test_matches(pattern: str, text: str, spans: list[str]) -> None:
+    found, _ = run(machine_of(pattern)[0], text)
+    assert sorted(f"{m.begin}-{m.end}" for m in found) == spans
+
+
+def test_two_ways_over_the_same_rows_are_two_matches() -> None:
+    assert len(run(machine_of("A? A?")[0], "a")[0]) == 2
+    assert len(run(machine_of("(A+)+")[0], "aa")[0]) == 3
+
+
+def test_a_greedy_variable_takes_the_row() -> None:
+    letters = {"A": "ab", "B": "ab"}
+    machine, ranking = machine_of("A?? B?", letters)
+    best = ranking.chosen(run(machine, "a")[0])
+    assert [rows_of(m.path, machine.variables, 2) != [[], []] and m.path[2] for m in best] == [1]
+
+
+def test_strands_keep_no_rows_of_dead_matches() -> None:
+    _, strands = run(machine_of("A B C")[0], "abababab" * 50)
+    assert len(strands) == 1
+
+
+def test_paths_survive_writing_and_share_their_beginnings() -> None:
+    _, strands = run(machine_of("A+ B")[0], "aaaa")
+    writer = PathWriter()
+    kept = writer.strands(strands)
+    assert len(writer.nodes) == 4 + 3 + 2 + 1
+    assert PathReader(writer.nodes).strands(kept) == strands
+    assert ROW.names == ("id", "k", "v")
