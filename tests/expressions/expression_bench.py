@@ -42,9 +42,11 @@ def make_type(name: str, **columns: ValueType) -> EventType:
 
 INNER = make_type("Inner", id=STRING, n=BOXED_INT)
 TICK = make_type(
-    "Tick", symbol=STRING, price=BOXED_DOUBLE, volume=BOXED_LONG, i=INT, j=INT, bi=BOXED_INT, l=LONG, m=LONG, bl=BOXED_LONG, f=FLOAT, d=DOUBLE, e=DOUBLE,
+    "Tick", symbol=STRING, price=BOXED_DOUBLE, volume=BOXED_LONG, i=INT, j=INT, bi=BOXED_INT, l=LONG, m=LONG, bl=BOXED_LONG,
+    f=FLOAT, d=DOUBLE, e=DOUBLE,
     bd=BOXED_DOUBLE, flag=BOOLEAN, bflag=BOXED_BOOLEAN, c=CHAR, big=BIG_INTEGER, dec=BIG_DECIMAL, dec2=BIG_DECIMAL, part=EventOf(INNER),
-    parts=ArrayType(EventOf(INNER)), ints=ArrayType(BOXED_INT), words=CollectionType(STRING, "List"), dict=MapType(STRING, OBJECT), obj=OBJECT,
+    parts=ArrayType(EventOf(INNER)), ints=ArrayType(BOXED_INT), words=CollectionType(STRING, "List"),
+    dict=MapType(STRING, OBJECT), obj=OBJECT,
 )
 TICK.open = True
 
@@ -113,10 +115,12 @@ class Bench:
         self.functions = functions or FunctionRegistry()
         declared = {n: Variable(n, BOXED_INT) for n in variables}
         self.catalog = Catalog(
-            event_types={"Tick": TICK, "Inner": INNER}, functions=self.functions, window_configs={}, variables=declared, settings=settings or Settings())
+            event_types={"Tick": TICK, "Inner": INNER}, functions=self.functions, window_configs={},
+            variables=declared, settings=settings or Settings())
         self.scope = Scope(catalog=self.catalog, streams=(ScopeStream(alias="t", event_type=TICK, has_window=True),))
         self.environment = Environment(
-            functions=self.functions, variables={n: Cell(v) for n, v in variables.items()}, clock=FixedClock(), settings=self.catalog.settings)
+            functions=self.functions, variables={n: Cell(v) for n, v in variables.items()}, clock=FixedClock(),
+            settings=self.catalog.settings)
 
     def bind(self, expression: syntax.Expression) -> TypedExpression:
         return bind(expression, self.scope)
