@@ -1,7 +1,8 @@
 """How long parsing takes: milliseconds a statement, warm, and for the first one of a process.
 
-    python -m benchmarks.parse [--rounds 200]
+python -m benchmarks.parse [--rounds 200]
 """
+
 from __future__ import annotations
 
 import argparse

@@ -1,8 +1,10 @@
 """EPL text → syntax tree.
 
-Every node carries its span: offsets into the text given. Text that is not EPL raises `EplSyntaxError` whose message begins as Esper's, ``Incorrect syntax near``,
-with position and hint. The grammar is made on the first call of a thread and kept for it.
+Every node carries its span: offsets into the text given. Text that is not EPL raises `EplSyntaxError` whose message begins as Esper's,
+``Incorrect syntax near``, with position and hint; text that is EPL and can never mean anything (``a = b = c``) raises `EplValidationError`.
+The grammar is made on the first call of a thread and kept for it.
 """
+
 from __future__ import annotations
 
 import threading

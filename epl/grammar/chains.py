@@ -1,4 +1,5 @@
 """Names, calls, indexes and the arguments of calls: ``a.b[0].c('k')?.where(x => x > 1)``."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -18,7 +19,7 @@ ARROWS = frozenset({"=>", "->"})
 
 
 def is_property_name(token: Token) -> bool:
-    return token.kind == "word" and token.key not in RESERVED or token.kind == "quoted"
+    return (token.kind == "word" and token.key not in RESERVED) or token.kind == "quoted"
 
 
 class Links(Element):
@@ -29,7 +30,7 @@ class Links(Element):
         self.expression = expression
         self.arguments: ParserElement | None = None
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         links: list[S.Link] = []
         loc = self.extend(loc, links)
         return loc, links
@@ -89,7 +90,7 @@ class NamedChain(Element):
         super().__init__(source)
         self.links = links
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         start = self.source.at[loc].start
         loc, first = self.links.named(loc, start)
         found = [first]
@@ -105,7 +106,7 @@ class Rooted(Element):
         self.operand = operand
         self.links = links
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         start = self.source.at[loc].start
         loc, tokens = self.operand._parse(instring, loc, do_actions)
         root = tokens[0]
@@ -127,7 +128,7 @@ class Argument(Element):
         self.lambdas = lambdas
         self.cron_star = cron_star
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         loc, found = self._argument(loc, self.source.at[loc])
         return loc, [found]
 
@@ -150,7 +151,7 @@ class Argument(Element):
             return star.end, S.StreamWildcard(name_of(token), span=Span(token.start, star.end))
         if following.key in ("last", "weekday") and (_is_atom(token) or token.key == "?"):
             value_end, value = self._expression(loc)
-            return at[value_end].end, S.CronPart(at[value_end].key, value, span=Span(token.start, at[value_end].end))
+            return at[value_end].end, S.CronPart(at[value_end].key, value, span=Span(token.start, at[value_end].end))  # type: ignore[arg-type]
         if not self.lambdas and token.key in ("last", "lastweekday") and following.key in _ENDS:
             return token.end, S.CronPart(token.key, span=token.span)  # type: ignore[arg-type]
         return self._timed(loc, ordered=True)
@@ -257,7 +258,7 @@ class Argument(Element):
 
 
 def _is_atom(token: Token) -> bool:
-    return token.kind in ("integer", "float", "quoted") or token.kind == "word" and token.key not in RESERVED_FOR_NAMES
+    return token.kind in ("integer", "float", "quoted") or (token.kind == "word" and token.key not in RESERVED_FOR_NAMES)
 
 
 class CallArguments(Element):
@@ -267,7 +268,7 @@ class CallArguments(Element):
         super().__init__(source)
         self.argument = argument
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         at = self.source.at
         loc = at[loc].end
         token = at[loc]
@@ -295,7 +296,7 @@ class Amount(Element):
         super().__init__(source)
         self.substitution = substitution
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         token = self.source.at[loc]
         sign = ""
         if token.key in ("-", "+"):
@@ -304,7 +305,7 @@ class Amount(Element):
             return token.end, [number(token, sign, self.source.at[loc].start)]
         if not sign and token.key == "?":
             return self.substitution._parse(instring, loc, do_actions)
-        if sign or token.kind != "quoted" and (token.kind != "word" or token.key in RESERVED_FOR_NAMES):
+        if sign or (token.kind != "quoted" and (token.kind != "word" or token.key in RESERVED_FOR_NAMES)):
             self.source.fail(loc, token, "a number", self)
         return token.end, [S.Chain((S.Name(name_of(token), span=token.span),), span=token.span)]
 
@@ -316,14 +317,16 @@ class TimePeriod(Element):
         super().__init__(source)
         self.amount = amount
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         start = self.source.at[loc].start
         loc, tokens = self.amount._parse(instring, loc, do_actions)
         loc, found = time_period(self.source, self.amount, loc, tokens[0], start)
         return loc, [found]
 
 
-_ORDER = {unit: place for place, unit in enumerate(["year", "month", "week", "day", "hour", "minute", "second", "millisecond", "microsecond"])}
+_ORDER = {
+    unit: place for place, unit in enumerate(["year", "month", "week", "day", "hour", "minute", "second", "millisecond", "microsecond"])
+}
 
 
 def time_period(source: Source, expression: ParserElement, loc: int, first: S.Expression, start: int) -> Step:
@@ -334,7 +337,7 @@ def time_period(source: Source, expression: ParserElement, loc: int, first: S.Ex
     while True:
         unit = at[loc]
         name = UNITS.get(unit.key, "")
-        if not name or parts and _ORDER[name] <= _ORDER[parts[-1][0]]:
+        if not name or (parts and _ORDER[name] <= _ORDER[parts[-1][0]]):
             source.fail(loc, unit, "a smaller time unit" if parts else "a time unit", expression)
         parts.append((name, value))
         loc = unit.end
@@ -349,7 +352,11 @@ _FOLLOWS_PERIOD = RESERVED_FOR_NAMES
 
 
 def _begins_value(token: Token) -> bool:
-    return token.kind in ("integer", "float", "string", "quoted") or token.key in ("?", "(", "+", "-", "{") or token.kind == "word" and token.key not in _FOLLOWS_PERIOD
+    return (
+        token.kind in ("integer", "float", "string", "quoted")
+        or token.key in ("?", "(", "+", "-", "{")
+        or (token.kind == "word" and token.key not in _FOLLOWS_PERIOD)
+    )
 
 
 def is_row(source: Source, loc: int) -> bool:

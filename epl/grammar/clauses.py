@@ -1,4 +1,5 @@
 """The clauses of select statements, from the select list to ``for``."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -60,7 +61,9 @@ class Clauses:
         marked = kit.key("@") + kit.field("annotation", kit.class_name)
         plain = kit.field("expression", self.expression) + (Opt(marked) + Opt(alias | bare) if bare_alias else Opt(alias))
         wildcard = kit.field("expression", kit.convert(lambda found, span: S.Wildcard(span=span), kit.key("*")))
-        stream = kit.field("expression", kit.convert(lambda found, span: S.StreamWildcard(found[0], span=span), kit.property_name + kit.key(". *")))
+        stream = kit.field(
+            "expression", kit.convert(lambda found, span: S.StreamWildcard(found[0], span=span), kit.property_name + kit.key(". *"))
+        )
         stream = stream + Opt(kit.key("as") + kit.field("alias", kit.property_name))
         return kit.node(S.SelectItem, _SelectItem(kit.source, wildcard, stream, plain))
 
@@ -68,7 +71,10 @@ class Clauses:
         kit = self.kit
         arguments = kit.fields("arguments", Opt(self.expressions.parameters))
         qualified = kit.field("namespace", kit.name) + kit.key(":") + kit.field("name", kit.view_name)
-        view = kit.node(S.View, (kit.ahead(lambda _, after: after.key == ":", qualified, "a data window") | kit.field("name", kit.view_name)) + arguments)
+        view = kit.node(
+            S.View,
+            (kit.ahead(lambda _, after: after.key == ":", qualified, "a data window") | kit.field("name", kit.view_name)) + arguments,
+        )
         old = kit.node(S.View, qualified + arguments)
         hashed = kit.key("#") + view + ZeroOrMore(kit.key("#") + view)
         dotted = kit.key(".") + old + ZeroOrMore(kit.key(".") + old)
@@ -102,7 +108,9 @@ class Clauses:
         self.precedence = precedence
         self.insert_columns = columns
         stream = Opt(kit.field("stream", kit.any_of(STREAMS)))
-        return kit.node(S.InsertInto, kit.key("insert") + stream + kit.key("into") + kit.field("target", kit.type_name) + Opt(columns) + Opt(precedence))
+        return kit.node(
+            S.InsertInto, kit.key("insert") + stream + kit.key("into") + kit.field("target", kit.type_name) + Opt(columns) + Opt(precedence)
+        )
 
     def _stream(self) -> ParserElement:
         kit = self.kit
@@ -111,7 +119,8 @@ class Clauses:
         method = kit.node(S.MethodSource, kit.key("method :") + kit.field("name", kit.type_name) + method_arguments + annotations)
         metadata = Opt(kit.key("metadatasql") + kit.field("metadata_query", kit.string))
         sql = kit.node(
-            S.SqlSource, kit.key("sql :") + kit.field("database", kit.name) + kit.key("[") + kit.field("query", kit.string) + metadata + kit.key("]")
+            S.SqlSource,
+            kit.key("sql :") + kit.field("database", kit.name) + kit.key("[") + kit.field("query", kit.string) + metadata + kit.key("]"),
         )
         by_word = kit.dispatch({"pattern": self.pattern_source, "sql": sql}, self.type_filter)
         source = kit.ahead(lambda token, after: token.key == "method" and after.key == ":", method, "method") | by_word
@@ -129,7 +138,9 @@ class Clauses:
         inner = Opt(kit.key("inner")) + kit.given("kind", "inner", "join")
         join = kit.dispatch({"left": outer, "right": outer, "full": outer, "inner": inner, "join": inner})
         joined = kit.convert(lambda found, span: Bound("join", (found, span)), join + kit.field("stream", self.stream) + Opt(on))
-        comma = kit.convert(lambda found, span: Bound("join", (found, span)), kit.given("kind", "comma", ",") + kit.field("stream", self.stream))
+        comma = kit.convert(
+            lambda found, span: Bound("join", (found, span)), kit.given("kind", "comma", ",") + kit.field("stream", self.stream)
+        )
         return kit.convert(_from, self.stream + ZeroOrMore(kit.dispatch({",": comma}, joined)))
 
     def _group_element(self) -> ParserElement:
@@ -143,14 +154,21 @@ class Clauses:
         rollup = kit.node(S.GroupElement, kit.field("kind", kit.any_of("rollup cube")) + combined)
         nested = kit.dispatch({"rollup": rollup, "cube": rollup}, plain)
         sets = kit.node(
-            S.GroupElement, kit.key("grouping") + kit.given("kind", "grouping sets", "sets") + kit.key("(") + kit.fields("items", kit.listed(nested)) + kit.key(")")
+            S.GroupElement,
+            kit.key("grouping")
+            + kit.given("kind", "grouping sets", "sets")
+            + kit.key("(")
+            + kit.fields("items", kit.listed(nested))
+            + kit.key(")"),
         )
         grouping_sets = kit.ahead(lambda _, after: after.key == "sets", sets, "grouping sets") | single
         return kit.dispatch({"rollup": rollup, "cube": rollup, "grouping": grouping_sets}, single)
 
     def _order_item(self) -> ParserElement:
         kit = self.kit
-        return kit.node(S.OrderItem, kit.field("expression", self.expression) + Opt(kit.field("descending", kit.any_of({"asc": False, "desc": True}))))
+        return kit.node(
+            S.OrderItem, kit.field("expression", self.expression) + Opt(kit.field("descending", kit.any_of({"asc": False, "desc": True})))
+        )
 
     def _limit(self) -> ParserElement:
         kit = self.kit
@@ -172,17 +190,25 @@ class Clauses:
         amount = kit.ahead(lambda token, after: _counts_events(kit.source, token, after), events, "events") | timed
         after_timed = kit.field("after", self.expressions.time_period) + kit.given("after_unit", "time", Nothing(kit.source))
         after_events = kit.field("after", count) + kit.given("after_unit", "events", "events")
-        numbered = kit.ahead(lambda token, following: token.kind != "word" and _counts_events(kit.source, token, following), after_events, "events")
+        numbered = kit.ahead(
+            lambda token, following: token.kind != "word" and _counts_events(kit.source, token, following), after_events, "events"
+        )
         after = kit.key("after") + (numbered | after_timed)
         then = kit.key("then set")
         terminated = Opt(kit.key("and") + kit.field("condition", self.expression)) + Opt(then + kit.fields("assignments", self.assignments))
-        when = kit.given("kind", "when", kit.key("when")) + kit.field("condition", self.expression) + Opt(then + kit.fields("assignments", self.assignments))
+        when = (
+            kit.given("kind", "when", kit.key("when"))
+            + kit.field("condition", self.expression)
+            + Opt(then + kit.fields("assignments", self.assignments))
+        )
         kinds = kit.dispatch(
             {
                 "every": kit.given("kind", "every", "every") + amount,
                 "at": kit.given("kind", "at", "at") + kit.fields("crontab", self.expressions.crontab),
                 "when": kit.ahead(
-                    lambda _, following: following.key == "terminated", kit.given("kind", "terminated", "when terminated") + terminated, "when terminated"
+                    lambda _, following: following.key == "terminated",
+                    kit.given("kind", "terminated", "when terminated") + terminated,
+                    "when terminated",
                 )
                 | when,
             }
@@ -253,7 +279,7 @@ def _is_alias(token: Token, after: Token) -> bool:
 
 def _counts_events(source: Source, token: Token, after: Token) -> bool:
     """Whether a number or name and then ``events`` stands here."""
-    return after.key == "events" or token.key in ("-", "+") and source.at[after.end].key == "events"
+    return after.key == "events" or (token.key in ("-", "+") and source.at[after.end].key == "events")
 
 
 def _plain(value: object) -> object:
@@ -273,7 +299,7 @@ class _AnnotationValue(Element):
         self.constant = Constant(source)
         self.kit = Kit(source)
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         token = self.source.at[loc]
         if token.key == "{":
             return self.array._parse(instring, loc, do_actions)
@@ -292,7 +318,7 @@ class _LimitNumber(Element):
         super().__init__(source)
         self.constant = Constant(source)
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         token = self.source.at[loc]
         if token.kind in ("integer", "float") or token.key in ("-", "+"):
             return self.constant._parse(instring, loc, do_actions)
@@ -308,7 +334,7 @@ class _Assignment(Element):
         super().__init__(source)
         self.operators = expressions.operators
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         at = self.source.at
         start = at[loc].start
         if at[loc].key not in ("case", "not", "-", "+"):
@@ -327,7 +353,7 @@ class _RowOnly(Element):
         super().__init__(source)
         self.expression = expression
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         loc, found = row(self.source, self.expression, loc)
         return loc, [found]
 
@@ -339,7 +365,7 @@ class _Discard(Element):
         super().__init__(source)
         self.element = element
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         loc, tokens = self.element._parse(instring, loc, do_actions)
         return loc, [token for token in tokens if isinstance(token, Bound)]
 
@@ -351,7 +377,7 @@ class _Unless(Element):
         super().__init__(source)
         self.word, self.behind, self.element = word, behind, element
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         at = self.source.at
         token = at[loc]
         if token.key == self.word and at[token.end].key == self.behind[0] and at[at[token.end].end].key == self.behind[1]:
@@ -366,7 +392,7 @@ class _SelectItem(Element):
         super().__init__(source)
         self.wildcard, self.stream, self.plain = wildcard, stream, plain
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         at = self.source.at
         token = at[loc]
         if token.key == "*":

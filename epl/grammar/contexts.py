@@ -1,4 +1,5 @@
 """``create context``: keyed, hash, category, lifetime and nested contexts."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -34,7 +35,9 @@ class Contexts:
         inner = kit.convert(lambda found, span: (found[0], found[1]), kit.key("context") + kit.name + Opt(kit.key("as")) + spec)
         nested = kit.node(S.NestedContext, kit.fields("contexts", kit.listed(inner, least=2)))
         body = kit.dispatch({**specs, "context": nested})
-        self.statement = kit.node(S.CreateContext, kit.key("context") + kit.field("name", kit.name) + Opt(kit.key("as")) + kit.field("context", body))
+        self.statement = kit.node(
+            S.CreateContext, kit.key("context") + kit.field("name", kit.name) + Opt(kit.key("as")) + kit.field("context", body)
+        )
 
     def _word(self, expected: str, message: str) -> ParserElement:
         """A word that Esper reads as any name and then refuses."""
@@ -50,11 +53,17 @@ class Contexts:
     def _condition(self) -> ParserElement:
         """A filter, a pattern, crontabs or ``after`` a time."""
         kit, expressions = self.kit, self.clauses.expressions
-        inclusive = Opt(kit.given("inclusive", True, kit.key("@") + self._word("inclusive", "Expected 'inclusive' keyword after '@', found '{}' instead")))
+        inclusive = Opt(
+            kit.given(
+                "inclusive", True, kit.key("@") + self._word("inclusive", "Expected 'inclusive' keyword after '@', found '{}' instead")
+            )
+        )
         source = kit.convert(lambda found, span: found[0].pattern, self.clauses.pattern_source)
         by_pattern = kit.given("kind", "pattern", Nothing(kit.source)) + kit.field("pattern", source) + inclusive + self.tag
         crontab = kit.convert(lambda found, span: tuple(found), expressions.crontab)
-        by_crontab = kit.given("kind", "crontab", Nothing(kit.source)) + kit.fields("crontabs", kit.listed(crontab, onward=lambda token, _: token.key == "("))
+        by_crontab = kit.given("kind", "crontab", Nothing(kit.source)) + kit.fields(
+            "crontabs", kit.listed(crontab, onward=lambda token, _: token.key == "(")
+        )
         after = kit.given("kind", "after", "after") + kit.field("after", expressions.time_period)
         filtered = kit.given("kind", "filter", Nothing(kit.source)) + kit.field("filter", self.filter) + self.tag
         return kit.dispatch({"pattern": by_pattern, "(": by_crontab, "after": after}, filtered)
@@ -79,7 +88,9 @@ class Contexts:
         alias = Opt(kit.key("as") + kit.field("alias", kit.name) | kit.field("alias", kit.name))
         keys = kit.fields("keys", kit.listed(kit.listed(self.clauses.expressions.chain, "and")))
         item = kit.node(S.KeyedItem, keys + kit.key("from") + kit.field("source", self.filter) + alias)
-        starting = kit.node(S.ContextCondition, kit.given("kind", "filter", Nothing(kit.source)) + kit.field("filter", self.filter) + self.tag)
+        starting = kit.node(
+            S.ContextCondition, kit.given("kind", "filter", Nothing(kit.source)) + kit.field("filter", self.filter) + self.tag
+        )
         initiated = Opt(kit.key("initiated") + by + kit.fields("initiated_by", kit.listed(starting, onward=_same_context)))
         terminated = Opt(kit.key("terminated") + by + kit.field("terminated_by", kit.node(S.ContextCondition, self.condition)))
         items = kit.fields("items", kit.listed(item, onward=_same_context))
@@ -87,7 +98,9 @@ class Contexts:
 
     def _hash(self) -> ParserElement:
         kit = self.kit
-        item = kit.node(S.HashItem, kit.field("function", self.clauses.expressions.chain) + kit.key("from") + kit.field("source", self.filter))
+        item = kit.node(
+            S.HashItem, kit.field("function", self.clauses.expressions.chain) + kit.key("from") + kit.field("source", self.filter)
+        )
         granularity = self._word("granularity", "Expected 'granularity' keyword after list of coalesce items, found '{}' instead")
         preallocate = self._word("preallocate", "Expected 'preallocate' keyword after list of coalesce items, found '{}' instead")
         size = kit.given("kind", "", granularity) + kit.field("granularity", NumberLiteral(kit.source))
@@ -101,8 +114,12 @@ class Contexts:
     def _category(self) -> ParserElement:
         kit = self.kit
         label = kit.key("as") + kit.name
-        category = kit.convert(lambda found, span: (found[0], found[1]), kit.key("group") + Opt(kit.key("by")) + self.clauses.expression + label)
-        return kit.node(S.CategoryContext, kit.fields("categories", kit.listed(category)) + kit.key("from") + kit.field("source", self.filter))
+        category = kit.convert(
+            lambda found, span: (found[0], found[1]), kit.key("group") + Opt(kit.key("by")) + self.clauses.expression + label
+        )
+        return kit.node(
+            S.CategoryContext, kit.fields("categories", kit.listed(category)) + kit.key("from") + kit.field("source", self.filter)
+        )
 
 
 def _same_context(token: Token, _: Token) -> bool:
@@ -111,7 +128,9 @@ def _same_context(token: Token, _: Token) -> bool:
 
 
 def _lifetime(overlapping: bool) -> Any:
-    def made(start: S.ContextCondition, span: Span, end: S.ContextCondition | None = None, distinct: tuple[S.Expression, ...] = ()) -> S.LifetimeContext:
+    def made(
+        start: S.ContextCondition, span: Span, end: S.ContextCondition | None = None, distinct: tuple[S.Expression, ...] = ()
+    ) -> S.LifetimeContext:
         return S.LifetimeContext(start, end or S.ContextCondition("never"), overlapping, distinct, span=span)
 
     return made

@@ -1,4 +1,5 @@
 """Expression, script and dataflow declarations."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -9,7 +10,6 @@ from epl import syntax as S
 from epl.grammar.chains import ARROWS, is_property_name
 from epl.grammar.clauses import Clauses
 from epl.grammar.elements import Bound, Element, Kit, Parsed, Source
-from epl.spans import Span
 
 
 class Declarations:
@@ -28,7 +28,7 @@ class Declarations:
         names = kit.fields("parameters", kit.key("(") + Opt(kit.listed(kit.property_name)) + kit.key(")"))
         name_list = kit.key("(") + kit.listed(kit.property_name) + kit.key(")")
         body = kit.field("body", clauses.expression)
-        arrow = kit.fields("parameters", kit.dispatch({"(": name_list}, kit.property_name)) + kit.any_of({arrow: None for arrow in ARROWS})
+        arrow = kit.fields("parameters", kit.dispatch({"(": name_list}, kit.property_name)) + kit.any_of(dict.fromkeys(ARROWS))
         lambda_body = kit.key("{") + _LambdaBody(kit.source, arrow, body) + kit.key("}")
         alias = kit.given("alias", True, kit.any_of({"alias": None}) + kit.key("for")) + kit.key("{") + body + kit.key("}")
         dialect = kit.ahead(lambda _, after: after.key == ":", kit.field("dialect", kit.name) + kit.key(":"), "a script dialect")
@@ -59,7 +59,9 @@ class Declarations:
         schema = kit.key("create") + self.schema + kit.key(",")
         declared = kit.dispatch({"create": schema}, operator)
         operators = kit.convert(_text(kit.source), declared + ZeroOrMore(declared))
-        return kit.node(S.CreateDataflow, kit.key("dataflow") + kit.field("name", kit.name) + Opt(kit.key("as")) + kit.field("source", operators))
+        return kit.node(
+            S.CreateDataflow, kit.key("dataflow") + kit.field("name", kit.name) + Opt(kit.key("as")) + kit.field("source", operators)
+        )
 
 
 def _text(source: Source) -> Any:
@@ -74,7 +76,7 @@ class _SkipTo(Element):
         self.opening = opening
         self.closing = closing
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         at = self.source.at
         depth = 0
         while True:
@@ -94,7 +96,7 @@ class _Script(Element):
         super().__init__(source)
         self.rest = _SkipTo(source, "[", "]")
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         at = self.source.at
         if at[loc].key != "[":
             self.source.fail(loc, at[loc], "[", self)
@@ -112,7 +114,7 @@ class _LambdaBody(Element):
         super().__init__(source)
         self.arrow, self.body = arrow, body
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         found: list[Any] = []
         if self._has_arrow(loc):
             loc, tokens = self.arrow._parse(instring, loc, do_actions)
@@ -138,7 +140,7 @@ class _DeclarationHead(Element):
         super().__init__(source)
         self.typed, self.dialect, self.named = typed, dialect, named
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         at = self.source.at
         found: list[Bound] = []
         following = at[at[loc].end] if at[loc].kind != "end" else at[loc]

@@ -3,6 +3,7 @@
 Every element here reads tokens from the `Source` it was made with, whose offsets are those of the text: they compose with pyparsing's own (``+``, ``|``,
 ``Opt``, ``ZeroOrMore``). What an element yields are syntax nodes, plain values, or `Bound` values that the enclosing `Node` takes as its fields.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -57,10 +58,10 @@ class Element(ParserElement):
         self.callPreparse = False
         self.mayIndexError = False
 
-    def _generateDefaultName(self) -> str:  # noqa: N802 (pyparsing's name)
+    def _generateDefaultName(self) -> str:
         return type(self).__name__
 
-    def preParse(self, instring: str, loc: int) -> int:  # noqa: N802
+    def preParse(self, instring: str, loc: int) -> int:
         return loc
 
 
@@ -71,7 +72,7 @@ class Key(Element):
         super().__init__(source)
         self.key = key
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         token = self.source.at[loc]
         if token.key != self.key:
             self.source.fail(loc, token, self.key, self)
@@ -85,7 +86,7 @@ class AnyOf(Element):
         super().__init__(source)
         self.values = values
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         token = self.source.at[loc]
         if token.key not in self.values:
             self.source.fail(loc, token, "|".join(self.values), self)
@@ -100,11 +101,11 @@ class Identifier(Element):
         super().__init__(source)
         self.reserved = reserved
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         token = self.source.at[loc]
-        if token.kind == "word" and token.key not in self.reserved and "\\" not in token.text or token.kind == "quoted":
+        if (token.kind == "word" and token.key not in self.reserved and "\\" not in token.text) or token.kind == "quoted":
             return token.end, [name_of(token)]
-        self.source.fail(loc, token, "an identifier", self)
+        return self.source.fail(loc, token, "an identifier", self)
 
 
 class DottedName(Element):
@@ -114,12 +115,12 @@ class DottedName(Element):
         super().__init__(source)
         self.stops = frozenset({":", "("}) if before_calls else frozenset({":"})
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         at = self.source.at
         token = at[loc]
         names: list[str] = []
         while True:
-            if not (token.kind == "word" and token.key not in RESERVED_FOR_TYPES or token.kind == "quoted"):
+            if not ((token.kind == "word" and token.key not in RESERVED_FOR_TYPES) or token.kind == "quoted"):
                 self.source.fail(loc, token, "an identifier", self)
             names.append(token.text if token.kind == "word" else _requoted(token))
             loc = token.end
@@ -140,7 +141,7 @@ def _requoted(token: Token) -> str:
 class StringLiteral(Element):
     """A string; yields what it holds."""
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         token = self.source.at[loc]
         if token.kind != "string":
             self.source.fail(loc, token, "a string literal", self)
@@ -150,7 +151,7 @@ class StringLiteral(Element):
 class NumberLiteral(Element):
     """A number without a sign; yields its Literal."""
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         token = self.source.at[loc]
         if token.kind not in ("integer", "float"):
             self.source.fail(loc, token, "a number", self)
@@ -160,7 +161,7 @@ class NumberLiteral(Element):
 class Constant(Element):
     """A string, a number with or without sign, null, true or false; yields its Literal."""
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         token = self.source.at[loc]
         if token.kind == "string":
             return token.end, [string_literal(token)]
@@ -178,7 +179,7 @@ class Constant(Element):
 class ClassText(Element):
     """The text between triple quotes."""
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         token = self.source.at[loc]
         if token.kind != "class text":
             self.source.fail(loc, token, "a triple-quoted class text", self)
@@ -195,7 +196,7 @@ class Reference(Element):
     def define(self, target: ParserElement) -> None:
         self.target = target
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         assert self.target is not None
         return self.target._parse(instring, loc, do_actions)
 
@@ -208,7 +209,7 @@ class Dispatch(Element):
         self.choices = choices
         self.otherwise = otherwise
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         token = self.source.at[loc]
         chosen = self.choices.get(token.key, self.otherwise)
         if chosen is None:
@@ -225,7 +226,7 @@ class Ahead(Element):
         self.element = element
         self.expected = expected
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         token = self.source.at[loc]
         if token.kind == "end" or not self.test(token, self.source.at[token.end]):
             self.source.fail(loc, token, self.expected, self)
@@ -236,7 +237,12 @@ class Listed(Element):
     """``item, item, …``: yields every item's tokens. Ends before a separator where ``onward`` is false of the two tokens behind it."""
 
     def __init__(
-        self, source: Source, item: ParserElement, separator: str = ",", least: int = 1, onward: Callable[[Token, Token], bool] | None = None
+        self,
+        source: Source,
+        item: ParserElement,
+        separator: str = ",",
+        least: int = 1,
+        onward: Callable[[Token, Token], bool] | None = None,
     ) -> None:
         super().__init__(source)
         self.item = item
@@ -244,7 +250,7 @@ class Listed(Element):
         self.least = least
         self.onward = onward
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         at, parse = self.source.at, self.item._parse
         loc, tokens = parse(instring, loc, do_actions)
         found = list(tokens)
@@ -265,7 +271,7 @@ class Listed(Element):
 class Nothing(Element):
     """Matches everywhere, without consuming."""
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         return loc, []
 
 
@@ -288,7 +294,7 @@ class Field(Element):
         self.element = element
         self.many = many
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         loc, tokens = self.element._parse(instring, loc, do_actions)
         return loc, [Bound(self.field, tuple(tokens) if self.many else tokens[0])]
 
@@ -302,7 +308,7 @@ class Given(Element):
         self.value = value
         self.element = element
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         loc, _ = self.element._parse(instring, loc, do_actions)
         return loc, [Bound(self.field, self.value)]
 
@@ -315,7 +321,7 @@ class Node(Element):
         self.make = make
         self.element = element
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         start = self.source.at[loc].start
         loc, tokens = self.element._parse(instring, loc, do_actions)
         return loc, [self.make(**dict(iter(tokens)), span=Span(start, loc))]
@@ -329,7 +335,7 @@ class Convert(Element):
         self.make = make
         self.element = element
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         start = self.source.at[loc].start
         loc, tokens = self.element._parse(instring, loc, do_actions)
         return loc, [self.make(list(tokens), Span(start, loc))]

@@ -1,4 +1,5 @@
 """EPL patterns: ``every a=A -> (b=B(id = a.id) where timer:within(10 sec))``."""
+
 from __future__ import annotations
 
 from functools import partial
@@ -30,9 +31,17 @@ def event_pattern(kit: Kit, clauses: Clauses) -> ParserElement:
     filters = Opt(kit.key("(") + kit.fields("filters", Opt(expressions.listed)) + kit.key(")"))
     contained = kit.fields("contained", ZeroOrMore(clauses.contained))
     filtered = kit.node(P.FilterAtom, tag + kit.field("type_name", kit.type_name) + filters + contained + Opt(consume))
-    observer = kit.node(P.Observer, kit.field("namespace", kit.name) + kit.key(":") + kit.field("name", kit.observer_name) + kit.fields("arguments", expressions.observer_parameters))
+    observer = kit.node(
+        P.Observer,
+        kit.field("namespace", kit.name)
+        + kit.key(":")
+        + kit.field("name", kit.observer_name)
+        + kit.fields("arguments", expressions.observer_parameters),
+    )
     group = kit.key("(") + pattern + kit.key(")")
-    atom = kit.ahead(lambda token, after: after.key == ":" and token.key != "(", observer, "an observer") | kit.dispatch({"(": group}, filtered)
+    atom = kit.ahead(lambda token, after: after.key == ":" and token.key != "(", observer, "an observer") | kit.dispatch(
+        {"(": group}, filtered
+    )
     condition = kit.given("name", "while", "while") + kit.fields("arguments", kit.key("(") + expressions.expression + kit.key(")"))
     named = kit.key("where") + kit.field("namespace", kit.name) + kit.key(":") + kit.field("name", kit.name) + parameters
     guarded = kit.convert(_guarded, atom + Opt(kit.dispatch({"where": named, "while": condition})))
@@ -74,7 +83,7 @@ class _Qualified(Element):
         super().__init__(source)
         self.prefix, self.guarded, self.bounds = prefix, guarded, bounds
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         at = self.source.at
         start = at[loc].start
         if at[loc].key not in ("every", "not", "every-distinct"):
@@ -101,7 +110,7 @@ class _Until(Element):
         self.item = item
         self.bounds = bounds
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         at = self.source.at
         start = at[loc].start
         loc, fields = self.bounds.read(instring, loc)

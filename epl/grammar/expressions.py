@@ -1,4 +1,5 @@
 """Expressions: the operands, wired to the operators between them."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -51,7 +52,8 @@ class Expressions:
         self.array = array
         timestamp = kit.convert(lambda found, span: S.CurrentTimestamp(span=span), kit.key("current_timestamp") + Opt(kit.key("( )")))
         choices = {
-            "{": kit.ahead(lambda _, after: after.kind != "end" and source.at[after.end].key == ":", self._json(kit), "{") | Rooted(source, array, links),
+            "{": kit.ahead(lambda _, after: after.kind != "end" and source.at[after.end].key == ":", self._json(kit), "{")
+            | Rooted(source, array, links),
             "?": Rooted(source, self.substitution, links),
             "current_timestamp": Rooted(source, timestamp, links),
             "new": self._new(kit, links),
@@ -73,8 +75,14 @@ class Expressions:
         trailing = Opt(kit.key(","))
         name = kit.property_name | kit.string
         pair = kit.convert(lambda found, span: (found[0], found[1]), name + kit.key(":") + value)
-        json_object = kit.convert(lambda found, span: S.JsonObject(tuple(found), span=span), kit.key("{") + Opt(kit.listed(pair, onward=_goes_on) + trailing) + kit.key("}"))
-        array = kit.convert(lambda found, span: S.ArrayLiteral(tuple(found), span=span), kit.key("[") + Opt(kit.listed(value, onward=_goes_on) + trailing) + kit.key("]"))
+        json_object = kit.convert(
+            lambda found, span: S.JsonObject(tuple(found), span=span),
+            kit.key("{") + Opt(kit.listed(pair, onward=_goes_on) + trailing) + kit.key("}"),
+        )
+        array = kit.convert(
+            lambda found, span: S.ArrayLiteral(tuple(found), span=span),
+            kit.key("[") + Opt(kit.listed(value, onward=_goes_on) + trailing) + kit.key("]"),
+        )
         value.define(kit.dispatch({"{": json_object, "[": array}, Constant(kit.source)))
         self.json_object = json_object
         self.json_array = array
@@ -97,20 +105,28 @@ class Expressions:
             inner = found[0]
             return S.Subquery(inner.select, True, span=span) if isinstance(inner, S.Subquery) else S.Exists(inner, span=span)
 
-        inside = kit.ahead(lambda token, after: token.key == "(" and after.key == "select", self.subquery, "(") | kit.key("(") + self.chain + kit.key(")")
+        inside = kit.ahead(lambda token, after: token.key == "(" and after.key == "select", self.subquery, "(") | kit.key(
+            "("
+        ) + self.chain + kit.key(")")
         return kit.convert(made, kit.key("exists") + inside)
 
     def _new(self, kit: Kit, links: Links) -> ParserElement:
         column = kit.convert(
-            lambda found, span: (column_name(found[0]), found[1] if len(found) > 1 else None), self.chain + Opt(kit.key("=") + self.expression)
+            lambda found, span: (column_name(found[0]), found[1] if len(found) > 1 else None),
+            self.chain + Opt(kit.key("=") + self.expression),
         )
         struct = kit.node(S.NewStruct, kit.key("{") + kit.fields("columns", kit.listed(column)) + kit.key("}"))
         name = class_type(kit)
-        instance = kit.node(S.NewInstance, kit.field("type_name", name) + kit.key("(") + kit.fields("arguments", Opt(self.listed)) + kit.key(")"))
+        instance = kit.node(
+            S.NewInstance, kit.field("type_name", name) + kit.key("(") + kit.fields("arguments", Opt(self.listed)) + kit.key(")")
+        )
         size = kit.key("[") + self.expression + kit.key("]")
         open_dimension = kit.convert(lambda found, span: _OPEN, kit.key("[ ]"))
         sized = kit.node(_sized_array, kit.field("type_name", name) + kit.fields("sizes", size + Opt(open_dimension | size)))
-        filled = kit.node(_filled_array, kit.field("type_name", name) + kit.fields("sizes", open_dimension + Opt(open_dimension)) + kit.field("initializer", self.array))
+        filled = kit.node(
+            _filled_array,
+            kit.field("type_name", name) + kit.fields("sizes", open_dimension + Opt(open_dimension)) + kit.field("initializer", self.array),
+        )
         return kit.key("new") + _New(kit.source, struct, Rooted(kit.source, instance, links), sized, Rooted(kit.source, filled, links))
 
 
@@ -137,13 +153,13 @@ class _New(Element):
         super().__init__(source)
         self.struct, self.instance, self.sized, self.filled = struct, instance, sized, filled
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         at = self.source.at
         token = at[loc]
         if token.key == "{":
             return self.struct._parse(instring, loc, do_actions)
         depth = 0
-        while token.kind in ("word", "quoted") or token.key in (".", "<", ">") or depth and token.key in (",", "[", "]"):
+        while token.kind in ("word", "quoted") or token.key in (".", "<", ">") or (depth and token.key in (",", "[", "]")):
             depth += (token.key == "<") - (token.key == ">")
             token = at[token.end]
         if token.key != "[":
@@ -188,7 +204,7 @@ class _Simple(Element):
         super().__init__(source)
         self.chain = chain
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         token = self.source.at[loc]
         if token.kind == "string":
             return token.end, [string_literal(token)]
@@ -209,7 +225,7 @@ class _Substitution(Element):
         super().__init__(source)
         self.type_name = type_name
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         at = self.source.at
         start = at[loc].start
         loc = at[loc].end
@@ -234,7 +250,7 @@ class _Cast(Element):
         self.chain = expressions.chain
         self.argument = Argument(source, self.expression, lambdas=True)
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         at = self.source.at
         start = at[loc].start
         opening = at[at[loc].end]
@@ -255,7 +271,7 @@ class _Cast(Element):
         token, depth = at[separator.end], 0
         if not (is_property_name(token)):
             return None
-        while token.kind in ("word", "quoted") or token.key in (".", "<", ">", "[", "]") or token.key == "," and depth:
+        while token.kind in ("word", "quoted") or token.key in (".", "<", ">", "[", "]") or (token.key == "," and depth):
             depth += (token.key == "<") - (token.key == ">")
             token = at[token.end]
         if token.key == ")":
@@ -266,7 +282,8 @@ class _Cast(Element):
     def _typed(self, loc: int, value: S.Expression, start: int) -> Parsed:
         at, text = self.source.at, self.source.tokens.text
         loc, tokens = self.type_name._parse(text, loc, True)
-        type_name, arguments = tokens[0], []
+        type_name = tokens[0]
+        arguments: list[S.Expression] = []
         if at[loc].key == ",":
             loc, more = self.argument._parse(text, at[loc].end, True)
             arguments.extend(more)
@@ -299,7 +316,12 @@ def _plain_name(expression: S.Expression) -> S.TypeName | None:
 def _instance_of(found: list[Any], span: Span) -> S.Expression:
     chain: S.Chain = found[0]
     call = chain.links[0]
-    if not isinstance(call, S.Call) or len(call.arguments) < 2 or call.distinct or isinstance(call.arguments[0], (S.Wildcard, S.Ordered, S.NamedArgument)):
+    if (
+        not isinstance(call, S.Call)
+        or len(call.arguments) < 2
+        or call.distinct
+        or isinstance(call.arguments[0], (S.Wildcard, S.Ordered, S.NamedArgument))
+    ):
         return chain
     types = [_plain_name(argument) for argument in call.arguments[1:]]
     if None in types:
@@ -311,7 +333,12 @@ def _instance_of(found: list[Any], span: Span) -> S.Expression:
 def _type_of(found: list[Any], span: Span) -> S.Expression:
     chain: S.Chain = found[0]
     call = chain.links[0]
-    if not isinstance(call, S.Call) or len(call.arguments) != 1 or call.distinct or isinstance(call.arguments[0], (S.Wildcard, S.StreamWildcard, S.Ordered)):
+    if (
+        not isinstance(call, S.Call)
+        or len(call.arguments) != 1
+        or call.distinct
+        or isinstance(call.arguments[0], (S.Wildcard, S.StreamWildcard, S.Ordered))
+    ):
         return chain
     made = S.TypeOf(call.arguments[0], span=call.span)
     return made if len(chain.links) == 1 else S.Chain(chain.links[1:], made, span=span)

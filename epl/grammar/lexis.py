@@ -2,6 +2,7 @@
 
 Keywords are words without regard to case; what a word means is decided by where it stands. Comments are ``// …`` and ``/* … */`` only.
 """
+
 from __future__ import annotations
 
 import re
@@ -31,7 +32,9 @@ RESERVED_FOR_TYPES = RESERVED | frozenset(_RESERVED_FOR_TYPES.split())
 RESERVED_FOR_NAMES = RESERVED_FOR_TYPES | {"events"}
 """Not usable as names that a statement gives: streams, variables, windows, tables, contexts, tags."""
 RESERVED_FOR_VIEWS = RESERVED_FOR_NAMES - {"merge"}
-KEYWORDS = RESERVED_FOR_NAMES | frozenset("escape variant map union intersection next row past skip to current".split())
+KEYWORDS = RESERVED_FOR_NAMES | frozenset(
+    ["escape", "variant", "map", "union", "intersection", "next", "row", "past", "skip", "to", "current"]
+)
 
 UNITS: dict[str, str] = {
     "year": "year", "years": "year", "month": "month", "months": "month", "week": "week", "weeks": "week", "day": "day", "days": "day",
@@ -99,7 +102,11 @@ class Tokens:
             if token.kind == "symbol":
                 depth += (token.key in _OPENING) - (token.key in _CLOSING)
                 if depth > MAX_DEPTH:
-                    raise EplSyntaxError(f"Incorrect syntax near '{token.text}', nested too deeply (more than {MAX_DEPTH} levels)", span=token.span, text=text)
+                    raise EplSyntaxError(
+                        f"Incorrect syntax near '{token.text}', nested too deeply (more than {MAX_DEPTH} levels)",
+                        span=token.span,
+                        text=text,
+                    )
         self.end = Token("end", "", len(text), len(text))
         self.at[after] = self.at[len(text)] = self.end
         self.all.append(self.end)
@@ -116,7 +123,11 @@ class Tokens:
 def _unknown(text: str, position: int) -> EplSyntaxError:
     character = text[position]
     if character < " ":
-        return EplSyntaxError("Failed to parse: Unrecognized control characters found in text, failed to parse text", span=Span(position, position + 1), text=text)
+        return EplSyntaxError(
+            "Failed to parse: Unrecognized control characters found in text, failed to parse text",
+            span=Span(position, position + 1),
+            text=text,
+        )
     if character in "'\"`":
         kind = "backtick" if character == "`" else "string"
         return EplSyntaxError(f"Incorrect syntax near {character}: the {kind} has no end", span=Span(position, position + 1), text=text)

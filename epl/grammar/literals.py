@@ -1,4 +1,5 @@
 """Literals of EPL: what numbers, words and strings stand for."""
+
 from __future__ import annotations
 
 from epl.errors import EplValidationError
@@ -31,13 +32,15 @@ def number(token: Token, sign: str = "", start: int | None = None) -> Literal:
         return Literal(value=float(sign + text.rstrip("dD")), kind="double", span=span)
     digits = text.rstrip("lL")
     hexadecimal = digits[:2] in ("0x", "0X")
-    if "_" in text or digits[:2] in ("0b", "0B") or hexadecimal and (digits != text or int(digits, 16) >= _BYTE_MAX):
+    if "_" in text or digits[:2] in ("0b", "0B") or (hexadecimal and (digits != text or int(digits, 16) >= _BYTE_MAX)):
         raise EplValidationError(f'For input string: "{text}"', span=span, hint="write the number with plain digits")
     if hexadecimal:
         return Literal(value=int(digits, 16), kind="byte", span=span)
     value = int(sign + digits)
     if digits != text or abs(value) >= _INT_MAX:
         if not -_LONG_MAX <= value < _LONG_MAX:
-            raise EplValidationError(f'For input string: "{text}"', span=span, hint="the number is too large for a long; write it as a string and cast it")
+            raise EplValidationError(
+                f'For input string: "{text}"', span=span, hint="the number is too large for a long; write it as a string and cast it"
+            )
         return Literal(value=value, kind="long", span=span)
     return Literal(value=value, kind="int", span=span)

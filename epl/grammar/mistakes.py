@@ -1,4 +1,5 @@
 """What to tell people about text that is not EPL."""
+
 from __future__ import annotations
 
 import difflib

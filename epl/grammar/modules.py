@@ -1,21 +1,22 @@
 """Module files: statements between semicolons, behind ``module``, ``uses`` and ``import``."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 from pyparsing import ParseBaseException, ParserElement
 
 from epl import syntax as S
-from epl.errors import EplSyntaxError
+from epl.errors import EplSyntaxError, EplValidationError
 from epl.grammar.elements import Kit, Source
 from epl.grammar.lexis import Token, Tokens
 from epl.grammar.mistakes import incorrect_syntax
 from epl.grammar.statements import Statements
 from epl.spans import Span
 
-
+Read = TypeVar("Read")
 _ON_DEMAND = (S.InsertValues, S.FafUpdate, S.FafDelete)
 
 
@@ -31,20 +32,22 @@ class Grammar:
         return self._read(text, self._module)
 
     def statement(self, text: str) -> S.Statement:
-        return self._read(text, lambda: self._alone(self._statements.statement))
+        return self._read(text, self._statement)
 
     def query(self, text: str) -> S.Statement:
         return self._read(text, self._query)
 
     def expression(self, text: str) -> S.Expression:
-        return self._read(text, lambda: self._alone(self._statements.expression))
+        return self._read(text, self._expression)
 
-    def _read(self, text: str, reading: Callable[[], Any]) -> Any:
+    def _read(self, text: str, reading: Callable[[], Read]) -> Read:
         with self._lock:
             source = self._source
             source.reset(Tokens(text))
             try:
                 found = reading()
+            except EplValidationError as error:
+                raise error.within(text) from None
             except ParseBaseException:
                 raise incorrect_syntax(source) from None
             except RecursionError:
@@ -70,8 +73,16 @@ class Grammar:
         self._end(end)
         return found
 
-    def _query(self) -> S.Statement:
+    def _statement(self) -> S.Statement:
         found: S.Statement = self._alone(self._statements.statement)
+        return found
+
+    def _expression(self) -> S.Expression:
+        found: S.Expression = self._alone(self._statements.expression)
+        return found
+
+    def _query(self) -> S.Statement:
+        found = self._statement()
         if not isinstance(found.body, (S.Select, *_ON_DEMAND)):
             assert found.body.span is not None
             self._source.refuse("Provided EPL expression is a continuous query expression (not an on-demand query)", found.body.span)
@@ -81,7 +92,9 @@ class Grammar:
         if isinstance(statement.body, _ON_DEMAND):
             assert statement.body.span is not None
             hint = "update istream … is the continuous one" if isinstance(statement.body, S.FafUpdate) else "run it as a query"
-            self._source.refuse("Provided EPL expression is an on-demand query expression (not a continuous query)", statement.body.span, hint)
+            self._source.refuse(
+                "Provided EPL expression is an on-demand query expression (not a continuous query)", statement.body.span, hint
+            )
         return statement
 
     def _end(self, token: Token) -> None:
@@ -127,5 +140,3 @@ class Grammar:
             field = "uses" if keyword.key == "uses" else "imports"
             fields[field] = (*fields[field], name)
         return loc
-
-

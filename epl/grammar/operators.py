@@ -1,4 +1,5 @@
 """Expressions by operator precedence: one element climbs where a tower of grammar rules would recurse."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -42,7 +43,7 @@ class Operators(Element):
         self.subquery = subquery
         self.tail = tail
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         loc, found = self.expression(loc)
         return loc, [found]
 
@@ -103,7 +104,11 @@ class Operators(Element):
         """Esper reads ``a = b = c`` as one node of three operands, and refuses it."""
         assert left.span is not None
         if level == EQUALITY:
-            self.source.refuse("Invalid use of equals, expecting left-hand side and right-hand side but received 3 expressions", left.span, "use parentheses")
+            self.source.refuse(
+                "Invalid use of equals, expecting left-hand side and right-hand side but received 3 expressions",
+                left.span,
+                "use parentheses",
+            )
         elif level == RELATION:
             self.source.refuse("Relational op node does not have exactly 2 parameters", left.span, "use parentheses, or 'between'")
         else:
@@ -238,7 +243,9 @@ class Operators(Element):
 
 
 def _may_be_negated(token: Token) -> bool:
-    return token.kind == "quoted" or token.kind == "word" and token.key not in _NEVER_NEGATED
+    return token.kind == "quoted" or (token.kind == "word" and token.key not in _NEVER_NEGATED)
 
 
-_NEVER_NEGATED = frozenset({"null", "true", "false", "case", "new", "current_timestamp", "istream", "exists", "prevcount", "prevwindow", "grouping", "grouping_id"})
+_NEVER_NEGATED = frozenset(
+    {"null", "true", "false", "case", "new", "current_timestamp", "istream", "exists", "prevcount", "prevwindow", "grouping", "grouping_id"}
+)

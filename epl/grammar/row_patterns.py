@@ -1,4 +1,5 @@
 """``match_recognize ( … )``."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -19,14 +20,21 @@ def match_recognize(kit: Kit, clauses: Clauses) -> ParserElement:
     measure = kit.node(S.SelectItem, kit.field("expression", expression) + Opt(kit.key("as") + kit.field("alias", kit.name)))
     partition = Opt(kit.key("partition by") + kit.fields("partition_by", kit.listed(expression)))
     skip = Opt(kit.key("after") + kit.field("skip", _skip(kit)))
-    interval = kit.key("interval") + kit.field("interval", clauses.expressions.time_period) + Opt(kit.given("or_terminated", True, "or terminated"))
+    interval = (
+        kit.key("interval")
+        + kit.field("interval", clauses.expressions.time_period)
+        + Opt(kit.given("or_terminated", True, "or terminated"))
+    )
     definition = kit.convert(lambda found, span: tuple(found), kit.name + kit.key("as") + expression)
     define = Opt(kit.key("define") + kit.fields("defines", kit.listed(definition)))
-    measures = kit.key("measures") + kit.fields("measures", Opt(kit.ahead(lambda token, _: token.key != "pattern", kit.listed(measure), "a measure")))
+    measures = kit.key("measures") + kit.fields(
+        "measures", Opt(kit.ahead(lambda token, _: token.key != "pattern", kit.listed(measure), "a measure"))
+    )
     pattern = kit.key("pattern (") + kit.field("pattern", row_pattern(kit, expression)) + kit.key(")")
     matches = Opt(kit.given("all_matches", True, "all matches"))
     return kit.node(
-        S.MatchRecognize, kit.key("match_recognize (") + partition + measures + matches + skip + pattern + Opt(interval) + define + kit.key(")")
+        S.MatchRecognize,
+        kit.key("match_recognize (") + partition + measures + matches + skip + pattern + Opt(interval) + define + kit.key(")"),
     )
 
 
@@ -48,13 +56,21 @@ def row_pattern(kit: Kit, expression: ParserElement) -> ParserElement:
     """Alternation of concatenations of repeated atoms."""
     pattern = kit.reference()
     permute_items = kit.listed(pattern)
-    permutation = kit.convert(lambda found, span: S.RowPermutation(tuple(found), span=span), kit.key("match_recognize_permute (") + permute_items + kit.key(")"))
+    permutation = kit.convert(
+        lambda found, span: S.RowPermutation(tuple(found), span=span), kit.key("match_recognize_permute (") + permute_items + kit.key(")")
+    )
     variable = kit.convert(lambda found, span: S.RowVariable(found[0], span=span), kit.name)
     group = kit.key("(") + pattern + kit.key(")")
     atom = kit.dispatch({"(": group, "match_recognize_permute": permutation}, variable)
     repeated = _Repeated(kit.source, atom, expression)
-    concatenation = kit.convert(lambda found, span: found[0] if len(found) == 1 else S.RowConcatenation(tuple(found), span=span), repeated + ZeroOrMore(repeated))
-    pattern.define(kit.convert(lambda found, span: found[0] if len(found) == 1 else S.RowAlternation(tuple(found), span=span), kit.listed(concatenation, "|")))
+    concatenation = kit.convert(
+        lambda found, span: found[0] if len(found) == 1 else S.RowConcatenation(tuple(found), span=span), repeated + ZeroOrMore(repeated)
+    )
+    pattern.define(
+        kit.convert(
+            lambda found, span: found[0] if len(found) == 1 else S.RowAlternation(tuple(found), span=span), kit.listed(concatenation, "|")
+        )
+    )
     return pattern
 
 
@@ -66,7 +82,7 @@ class _Repeated(Element):
         self.atom = atom
         self.expression = expression
 
-    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:  # noqa: N802
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         at = self.source.at
         start = at[loc].start
         single = at[loc].key != "("
@@ -117,6 +133,6 @@ class _Repeated(Element):
 def _grouped(item: S.RowPattern, behind: str) -> S.RowPattern:
     """A single item in parentheses: kept as a group where that makes a difference, ``(A)*`` and ``(A{2})``."""
     repeated = behind in ("*", "+", "?", "{")
-    if isinstance(item, S.RowVariable) and repeated or isinstance(item, S.RowRepetition) and (repeated or item.low or item.high):
+    if (isinstance(item, S.RowVariable) and repeated) or (isinstance(item, S.RowRepetition) and (repeated or item.low or item.high)):
         return S.RowConcatenation((item,), span=item.span)
     return item

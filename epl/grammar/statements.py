@@ -1,4 +1,5 @@
 """Statements: what stands between two semicolons of a module."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -34,7 +35,9 @@ class Statements:
         triggers = Triggers(kit, clauses, pattern)
         self.create = self._create(pattern)
         self.select = self._select()
-        update = kit.node(S.UpdateIstream, kit.key("update istream") + kit.field("type_name", kit.type_name) + Opt(clauses.alias) + self._set_where())
+        update = kit.node(
+            S.UpdateIstream, kit.key("update istream") + kit.field("type_name", kit.type_name) + Opt(clauses.alias) + self._set_where()
+        )
         changes = self._faf_changes()
         changing = kit.ahead(lambda _, after: after.key == "istream", update, "update istream") | changes["update"]
         bodies = {
@@ -102,7 +105,10 @@ class Statements:
     def _columns(self) -> ParserElement:
         kit = self.kit
         null = kit.convert(lambda found, span: S.TypeName("null", span=span), kit.key("null"))
-        column = kit.node(S.Column, kit.field("name", kit.type_name) + kit.field("type_name", kit.dispatch({"null": null}, self.clauses.expressions.type_name)))
+        column = kit.node(
+            S.Column,
+            kit.field("name", kit.type_name) + kit.field("type_name", kit.dispatch({"null": null}, self.clauses.expressions.type_name)),
+        )
         return kit.key("(") + kit.fields("columns", Opt(kit.listed(column))) + kit.key(")")
 
     def _schema(self) -> ParserElement:
@@ -114,14 +120,20 @@ class Statements:
         classes = kit.fields("types", names)
         columns = self._columns()
         body = Opt(kit.key("as")) + kit.dispatch({"(": columns}, classes)
-        qualifier = kit.convert(lambda found, span: (found[0].lower(), tuple(found[1:]), span), kit.name + kit.listed(kit.name, onward=self._names_type))
+        qualifier = kit.convert(
+            lambda found, span: (found[0].lower(), tuple(found[1:]), span), kit.name + kit.listed(kit.name, onward=self._names_type)
+        )
 
         def made(span: Span, qualifiers: tuple[Any, ...] = (), **fields: Any) -> S.CreateSchema:
             for name, values, at in qualifiers:
                 self._qualify(name, values, at, fields)
             return S.CreateSchema(**fields, span=span)
 
-        head = kit.dispatch({"schema": Nothing(kit.source), "variant": variant}, representation) + kit.key("schema") + kit.field("name", kit.name)
+        head = (
+            kit.dispatch({"schema": Nothing(kit.source), "variant": variant}, representation)
+            + kit.key("schema")
+            + kit.field("name", kit.name)
+        )
         return kit.node(made, head + body + kit.fields("qualifiers", ZeroOrMore(qualifier)))
 
     def _names_type(self, token: Token, after: Token) -> bool:
@@ -141,7 +153,9 @@ class Statements:
         return name
 
     def _qualify(self, name: str, values: tuple[str, ...], span: Span, fields: dict[str, Any]) -> None:
-        field = {"inherits": "inherits", "copyfrom": "copy_from", "starttimestamp": "start_timestamp", "endtimestamp": "end_timestamp"}.get(name)
+        field = {"inherits": "inherits", "copyfrom": "copy_from", "starttimestamp": "start_timestamp", "endtimestamp": "end_timestamp"}.get(
+            name
+        )
         if field is None:
             message = f"Expected 'inherits', 'starttimestamp', 'endtimestamp' or 'copyfrom' keyword after create-schema clause but encountered '{name}'"
             self.kit.source.refuse(message, span)
@@ -171,7 +185,7 @@ class Statements:
         return kit.node(S.CreateTable, kit.key("table") + kit.field("name", kit.name) + Opt(kit.key("as")) + columns)
 
     def _primary_key(self, found: list[str], span: Span) -> bool:
-        for word, expected in zip(found + [""], ("primary", "key"), strict=False):
+        for word, expected in zip([*found, ""], ("primary", "key"), strict=False):
             if word.lower() != expected:
                 self.kit.source.refuse(f"Invalid keyword '{word or found[0]}' encountered, expected 'primary key'", span)
                 break
@@ -181,9 +195,13 @@ class Statements:
         kit, clauses = self.kit, self.clauses
         plain = kit.fields("expressions", clauses.expression)
         several = kit.key("(") + kit.fields("expressions", Opt(clauses.expressions.listed)) + kit.key(")")
-        kind = Opt(kit.field("kind", kit.name) + Opt(kit.key("(") + kit.fields("arguments", Opt(clauses.expressions.listed)) + kit.key(")")))
+        kind = Opt(
+            kit.field("kind", kit.name) + Opt(kit.key("(") + kit.fields("arguments", Opt(clauses.expressions.listed)) + kit.key(")"))
+        )
         unique = Opt(kit.given("unique", True, "unique"))
-        column = kit.node(S.IndexColumn, (kit.ahead(lambda token, _: token.key == "(" and is_row(kit.source, token.start), several, "(") | plain) + kind)
+        column = kit.node(
+            S.IndexColumn, (kit.ahead(lambda token, _: token.key == "(" and is_row(kit.source, token.start), several, "(") | plain) + kind
+        )
         head = unique + kit.key("index") + kit.field("name", kit.name) + kit.key("on") + kit.field("target", kit.name)
         return kit.node(S.CreateIndex, head + kit.key("(") + kit.fields("columns", kit.listed(column)) + kit.key(")"))
 

@@ -1,9 +1,10 @@
 """``on …``: select, delete, update, set, merge and split statements that an event or pattern triggers."""
+
 from __future__ import annotations
 
 from typing import Any
 
-from pyparsing import Opt, ParserElement, ZeroOrMore
+from pyparsing import FollowedBy, Opt, ParserElement, ZeroOrMore
 
 from epl import syntax as S
 from epl.grammar.clauses import Clauses
@@ -25,7 +26,7 @@ class Triggers:
                 "insert": self._selecting(),
                 "delete": kit.given("make", S.OnDelete, "delete from") + self.target + Opt(clauses.where),
                 "update": kit.given("make", S.OnUpdate, "update") + self.target + self.set + Opt(clauses.where),
-                "set": kit.given("make", S.OnSet, self._ahead_of("set")) + self.set,
+                "set": kit.given("make", S.OnSet, FollowedBy(kit.key("set"))) + self.set,
                 "merge": self._merge(),
             }
         )
@@ -36,11 +37,6 @@ class Triggers:
             return body
 
         self.statement = kit.node(made, kit.key("on") + trigger + actions)
-
-    def _ahead_of(self, word: str) -> ParserElement:
-        from pyparsing import FollowedBy
-
-        return FollowedBy(self.kit.key(word))
 
     def _trigger(self) -> ParserElement:
         kit, clauses = self.kit, self.clauses
@@ -55,23 +51,26 @@ class Triggers:
         kit, clauses = self.kit, self.clauses
         delete = Opt(Opt(kit.key("and")) + kit.given("delete", True, "delete"))
         head = kit.key("select") + delete + Opt(kit.given("distinct", True, "distinct")) + clauses.items
-        window = kit.node(S.TypeFilter, kit.field("type_name", kit.name))
-        streams = kit.convert(lambda found, span: S.From(tuple(found), span=span), kit.node(S.Stream, kit.field("source", window) + Opt(clauses.alias)))
-        contained = kit.convert(lambda found, span: S.From(tuple(found), span=span), kit.node(S.Stream, kit.field("source", kit.node(_contained_filter, kit.fields("contained", clauses.contained + ZeroOrMore(clauses.contained)))) + Opt(clauses.alias)))
-        from_ = kit.key("from") + kit.field("from_", streams)
-        from_contained = kit.key("from") + kit.field("from_", contained)
+        window = self._from(kit.node(S.TypeFilter, kit.field("type_name", kit.name)))
+        unfolded = self._from(kit.node(_contained_filter, kit.fields("contained", clauses.contained + ZeroOrMore(clauses.contained))))
         tail = Opt(clauses.where) + Opt(clauses.group_by) + Opt(clauses.having) + Opt(clauses.order_by) + Opt(clauses.limit)
-        insert = Opt(kit.field("insert_into", clauses.insert_into))
-        branch = kit.convert(lambda found, span: Bound("branch", (dict(found), span)), insert + head + Opt(from_) + tail)
+        insert = kit.field("insert_into", clauses.insert_into)
+        first = self._branch(Opt(insert) + head + Opt(window) + tail)
+        more = self._branch(insert + kit.key("select") + clauses.items + Opt(unfolded) + Opt(clauses.where))
         output = Opt(kit.key("output") + kit.field("output", kit.any_of("first all")))
-        more = kit.convert(
-            lambda found, span: Bound("branch", (dict(found), span)), kit.field("insert_into", clauses.insert_into) + kit.key("select") + clauses.items + Opt(from_contained) + Opt(clauses.where)
-        )
 
         def made(found: list[Bound], span: Span) -> Bound:
             return Bound("make", _select_maker(found))
 
-        return kit.convert(made, branch + Opt(more + ZeroOrMore(more) + output))
+        return kit.convert(made, first + Opt(more + ZeroOrMore(more) + output))
+
+    def _from(self, source: ParserElement) -> ParserElement:
+        kit = self.kit
+        stream = kit.node(S.Stream, kit.field("source", source) + Opt(self.clauses.alias))
+        return kit.key("from") + kit.field("from_", kit.convert(lambda found, span: S.From(tuple(found), span=span), stream))
+
+    def _branch(self, element: ParserElement) -> ParserElement:
+        return self.kit.convert(lambda found, span: Bound("branch", (dict(found), span)), element)
 
     # -------------------------------------------------------------- merge
 
@@ -81,7 +80,9 @@ class Triggers:
         columns = Opt(clauses.insert_columns)
         into = Opt(kit.key("into") + kit.field("target", kit.type_name))
         precedence = Opt(clauses.precedence)
-        insert = kit.node(S.MergeAction, kit.given("kind", "insert", "insert") + into + columns + precedence + kit.key("select") + clauses.items + where)
+        insert = kit.node(
+            S.MergeAction, kit.given("kind", "insert", "insert") + into + columns + precedence + kit.key("select") + clauses.items + where
+        )
         direct_insert = kit.node(S.MergeAction, kit.given("kind", "insert", "insert") + columns + kit.key("select") + clauses.items)
         update = kit.node(S.MergeAction, kit.given("kind", "update", "update") + self.set + where)
         delete = kit.node(S.MergeAction, kit.given("kind", "delete", "delete") + where)
@@ -91,8 +92,10 @@ class Triggers:
         matched = kit.given("matched", True, "when matched") + condition + kit.fields("actions", then_matched + ZeroOrMore(then_matched))
         unmatched = kit.given("matched", False, "when not matched") + condition + kit.fields("actions", then_not + ZeroOrMore(then_not))
         branch = kit.node(S.MergeBranch, kit.ahead(lambda _, after: after.key == "not", unmatched, "when not matched") | matched)
-        direct = kit.node(S.MergeBranch, kit.given("matched", None, self._ahead_of("insert")) + kit.fields("actions", direct_insert))
-        branches = kit.dispatch({"insert": kit.fields("branches", direct)}, Opt(clauses.where) + kit.fields("branches", branch + ZeroOrMore(branch)))
+        direct = kit.node(S.MergeBranch, kit.given("matched", None, FollowedBy(kit.key("insert"))) + kit.fields("actions", direct_insert))
+        branches = kit.dispatch(
+            {"insert": kit.fields("branches", direct)}, Opt(clauses.where) + kit.fields("branches", branch + ZeroOrMore(branch))
+        )
         return kit.given("make", S.OnMerge, "merge") + Opt(kit.key("into")) + self.target + branches
 
 
@@ -102,17 +105,13 @@ def _contained_filter(contained: tuple[S.Contained, ...], span: Span) -> S.TypeF
 
 
 def _select_maker(found: list[Bound]) -> Any:
-    output = next((bound.value for bound in found if bound.field == "output"), None)
-    selects = []
-    delete = False
-    for bound in found:
-        if bound.field == "branch":
-            fields, span = bound.value  # type: ignore[misc]
-            delete = fields.pop("delete", False) or delete
-            selects.append(S.Select(**fields, span=span))
+    """What makes the statement of its trigger: one select from a window is an on-select, everything else a split."""
+    output: Any = next((bound.value for bound in found if bound.field == "output"), None)
+    read: list[Any] = [bound.value for bound in found if bound.field == "branch"]
+    delete = any(fields.pop("delete", False) for fields, _ in read)
+    selects = [S.Select(**fields, span=span) for fields, span in read]
     first = selects[0]
-    names_type = first.from_ is not None and first.from_.streams[0].source.type_name  # type: ignore[attr-defined]
-    if len(selects) == 1 and output is None and names_type:
+    if len(selects) == 1 and first.from_ is not None:
         return lambda trigger, span: S.OnSelect(trigger, first, delete, span=span)
     branches = tuple(S.SplitBranch(select, span=select.span) for select in selects)
-    return lambda trigger, span: S.OnSplit(trigger, branches, output, span=span)  # type: ignore[arg-type]
+    return lambda trigger, span: S.OnSplit(trigger, branches, output, span=span)

@@ -1,4 +1,5 @@
 """Syntax of clauses and of the two kinds of patterns → text."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -127,14 +128,16 @@ def output(node: S.Output, text: Text) -> str:
     def and_(condition: S.Expression | None) -> str:
         return "" if condition is None else f"and {text(condition)}"
 
-    rates = {
+    rates: dict[str, Callable[[], str]] = {
         "every": lambda: f"every {count(node.rate, node.unit)}",
         "at": lambda: f"at ({listed(node.crontab, text)})",
         "when": lambda: joined("when", text(node.condition), then(node.assignments)),
         "terminated": lambda: joined("when terminated", and_(node.condition), then(node.assignments)),
         "after": lambda: "",
     }
-    ending = joined("and when terminated", and_(node.terminated_condition), then(node.terminated_assignments)) if node.and_terminated else ""
+    ending = (
+        joined("and when terminated", and_(node.terminated_condition), then(node.terminated_assignments)) if node.and_terminated else ""
+    )
     after = "" if node.after is None else f"after {count(node.after, node.after_unit)}"
     return joined("output", after, node.selector or "", rates[node.kind](), ending)
 

@@ -3,6 +3,7 @@
 The text is not meant to be parsed again: brackets stand only where an operand binds looser than its operator (``1-(2-a)`` prints as ``1-2-a``),
 lambdas print as nothing, text stands in double quotes without escapes.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -216,7 +217,22 @@ def _json_value(node: S.Expression) -> str:
     return esper_text(node)
 
 
-_METHODS = frozenset({"concat", "contains", "startsWith", "endsWith", "equals", "equalsIgnoreCase", "indexOf", "lastIndexOf", "matches", "split", "compareTo", "format"})
+_METHODS = frozenset(
+    {
+        "concat",
+        "contains",
+        "startsWith",
+        "endsWith",
+        "equals",
+        "equalsIgnoreCase",
+        "indexOf",
+        "lastIndexOf",
+        "matches",
+        "split",
+        "compareTo",
+        "format",
+    }
+)
 """Methods of one text that nobody takes for a mapped property; Esper, which knows the types, prints a property's key as written and a method's in double quotes."""
 
 
@@ -224,8 +240,14 @@ def is_property(node: S.Chain) -> bool:
     """Whether the chain reads as a property path: names, ``[number]`` and at its end one ``name('key')``, all before any method call."""
     for place, link in enumerate(node.links):
         if isinstance(link, S.Call):
-            keyed = link.name not in _METHODS and len(link.arguments) == 1 and isinstance(link.arguments[0], S.Literal) and link.arguments[0].kind == "string" and not link.distinct
-            if not keyed or place and not _may_be_key(node.links[:place]):
+            keyed = (
+                link.name not in _METHODS
+                and len(link.arguments) == 1
+                and isinstance(link.arguments[0], S.Literal)
+                and link.arguments[0].kind == "string"
+                and not link.distinct
+            )
+            if not keyed or (place and not _may_be_key(node.links[:place])):
                 return False
     return True
 

@@ -1,4 +1,5 @@
 """Syntax of expressions → text that reads back as the same tree."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

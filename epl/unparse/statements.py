@@ -1,4 +1,5 @@
 """Syntax of statements, contexts and modules → text."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -78,16 +79,16 @@ def declaration(node: S.Declaration, text: Text) -> str:
 
 
 def condition(node: S.ContextCondition, text: Text) -> str:
-    written = {
+    kinds: dict[str, Callable[[], str]] = {
         "now": lambda: "",
         "filter": lambda: text(node.filter),
         "pattern": lambda: f"pattern [{text(node.pattern)}]{' @inclusive' if node.inclusive else ''}",
         "crontab": lambda: ", ".join(f"({listed(crontab, text)})" for crontab in node.crontabs),
         "after": lambda: f"after {text(node.after)}",
         "never": lambda: "",
-    }[node.kind]()
+    }
     now = "" if not node.now else "@now" if node.kind == "now" else "@now and"
-    return joined(now, written, alias(node.tag))
+    return joined(now, kinds[node.kind](), alias(node.tag))
 
 
 def lifetime(node: S.LifetimeContext, text: Text) -> str:
@@ -131,7 +132,9 @@ def on_select(node: S.OnSelect, text: Text) -> str:
 
 
 def on_split(node: S.OnSplit, text: Text) -> str:
-    return joined(on(node, text), *(text(branch.select) for branch in node.branches), "" if node.output is None else f"output {node.output}")
+    return joined(
+        on(node, text), *(text(branch.select) for branch in node.branches), "" if node.output is None else f"output {node.output}"
+    )
 
 
 def on_merge(node: S.OnMerge, text: Text) -> str:

@@ -1,4 +1,5 @@
 """Names, literals and types as EPL reads them back."""
+
 from __future__ import annotations
 
 import re

@@ -1,4 +1,5 @@
 """Makes the mutation tool, which is a program too, importable by its tests."""
+
 from __future__ import annotations
 
 import sys

@@ -5,6 +5,7 @@
 FOLDER holds ``*.epl`` files, one statement to a paragraph (paragraphs are parted by blank lines). COMMAND is called with ``--out RESULTS SCENARIOS``, two
 JSON files: lists of ``{"name", "epl", "steps": []}``; in the results an ``error`` holds Esper's refusal. The file written is a list of ``[text, accepted]``.
 """
+
 from __future__ import annotations
 
 import argparse

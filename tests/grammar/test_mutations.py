@@ -1,4 +1,5 @@
 """Small mistakes in our own texts: what Esper reads, we read; what it refuses as no EPL, we refuse."""
+
 from __future__ import annotations
 
 import gzip
@@ -37,4 +38,6 @@ def test_mutations_are_judged_as_esper_judges_them() -> None:
     recorded = json.loads(gzip.decompress(pathlib.Path(mutations.HERE, "mutations.json.gz").read_bytes()))
     different = [(accepted, text) for text, accepted in recorded if is_epl(text) != accepted]
     assert len(recorded) >= 2000
-    assert len(different) <= 0.05 * len(recorded), "\n".join(f"{'Esper reads' if accepted else 'Esper refuses'}: {text}" for accepted, text in different[:20])
+    assert len(different) <= 0.05 * len(recorded), "\n".join(
+        f"{'Esper reads' if accepted else 'Esper refuses'}: {text}" for accepted, text in different[:20]
+    )

@@ -1,4 +1,5 @@
 """What the parser makes of texts: trees, spans, errors; and that no text brings it down."""
+
 from __future__ import annotations
 
 import time
@@ -75,7 +76,11 @@ def test_old_and_new_data_windows_differ_in_namespace_alone() -> None:
     ("text", "message", "position"),
     [
         ("select * form T", "Incorrect syntax near 'form'", (1, 10)),
-        ("select *\nfrom T where (a", "Incorrect syntax near end-of-input expecting a closing parenthesis ')' but found end-of-input", (2, 16)),
+        (
+            "select *\nfrom T where (a",
+            "Incorrect syntax near end-of-input expecting a closing parenthesis ')' but found end-of-input",
+            (2, 16),
+        ),
         ("select order from T", "Incorrect syntax near 'order' (a reserved keyword)", (1, 8)),
         ("create schema S(a int b int)", "Incorrect syntax near 'b'", (1, 23)),
         ("select 'abc from T", "Incorrect syntax near '", (1, 8)),
@@ -92,7 +97,11 @@ def test_mistakes_are_shown_where_they_are(text: str, message: str, position: tu
 
 @pytest.mark.parametrize(
     ("text", "hint"),
-    [("select * form T", "did you mean 'from'?"), ("selct a from T", "did you mean 'select'?"), ("select * from T wher a = 1", "did you mean 'where'?")],
+    [
+        ("select * form T", "did you mean 'from'?"),
+        ("selct a from T", "did you mean 'select'?"),
+        ("select * from T wher a = 1", "did you mean 'where'?"),
+    ],
 )
 def test_near_misses_are_guessed(text: str, hint: str) -> None:
     with pytest.raises(EplSyntaxError) as caught:

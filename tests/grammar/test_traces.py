@@ -2,6 +2,7 @@
 
 EPL_TRACES names the folder of traces (``<suite>/*.json[.gz]``); without it the tests are skipped.
 """
+
 from __future__ import annotations
 
 import gzip
@@ -85,7 +86,11 @@ def test_what_esper_reads_and_refuses_is_read() -> None:
 def test_messages_begin_as_espers() -> None:
     _, bad = texts()
     lines = [(message, read(text)) for text, message in bad.items() if message.startswith("Incorrect syntax")]
-    same = [message for message, error in lines if error is not None and message.split(" at line ")[0].startswith(error.message.split(" expecting ")[0])]
+    same = [
+        message
+        for message, error in lines
+        if error is not None and message.split(" at line ")[0].startswith(error.message.split(" expecting ")[0])
+    ]
     assert len(same) >= 0.9 * len(lines)
 
 

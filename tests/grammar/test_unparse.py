@@ -1,4 +1,5 @@
 """Trees that hypothesis makes are written and read back; Esper's texts of expressions."""
+
 from __future__ import annotations
 
 import pytest
@@ -28,13 +29,20 @@ def tuples(items: st.SearchStrategy[S.Expression], least: int = 0) -> st.SearchS
 
 def subqueries(inner: st.SearchStrategy[S.Expression]) -> st.SearchStrategy[S.Expression]:
     stream = S.From((S.Stream(S.TypeFilter("T"), (S.View("keepall"),)),))
-    return st.builds(lambda value, where, exists: S.Subquery(S.Select((S.SelectItem(value, "x"),), stream, where=where), exists), inner, inner, st.booleans())
+    return st.builds(
+        lambda value, where, exists: S.Subquery(S.Select((S.SelectItem(value, "x"),), stream, where=where), exists),
+        inner,
+        inner,
+        st.booleans(),
+    )
 
 
 def grow(inner: st.SearchStrategy[S.Expression]) -> st.SearchStrategy[S.Expression]:
     flags = st.booleans()
     comparators = st.sampled_from(["=", "!=", "<", "<=", ">", ">=", "is", "is not"])
-    arguments = st.one_of(inner, st.builds(S.Ordered, inner, flags), st.builds(S.Lambda, st.lists(names, min_size=1, max_size=2).map(tuple), inner))
+    arguments = st.one_of(
+        inner, st.builds(S.Ordered, inner, flags), st.builds(S.Lambda, st.lists(names, min_size=1, max_size=2).map(tuple), inner)
+    )
     calls = st.builds(S.Call, st.sampled_from(["f", "sum", "max", "order"]), tuples(arguments, 1), flags, flags)
     links = st.lists(st.one_of(st.builds(S.Name, names), calls, st.builds(S.Index, tuples(inner, 1))), min_size=1, max_size=3).map(tuple)
     return st.one_of(
