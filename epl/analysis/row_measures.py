@@ -17,8 +17,14 @@ from epl.plan.result_set import AggregationPlan
 from epl.plan.row_recognition import GroupAggregation
 from epl.syntax import Call, Expression
 
-ONE_GROUP = "Aggregation functions in the measure-clause must only refer to properties of exactly one group variable returning multiple events"
-SOME_GROUP = "Aggregation functions in the measure-clause must refer to one or more properties of exactly one group variable returning multiple events"
+ONE_GROUP = (
+    "Aggregation functions in the measure-clause must only refer to properties of exactly one group variable "
+    "returning multiple events"
+)
+SOME_GROUP = (
+    "Aggregation functions in the measure-clause must refer to one or more properties of exactly one group variable "
+    "returning multiple events"
+)
 NO_GROUP_BY = "Match-recognize does not allow aggregation functions to specify a group-by"
 
 

@@ -54,7 +54,8 @@ def variable_names(written: Written) -> tuple[str, ...]:
 def normalise(written: Written, numbers: Mapping[str, int]) -> RowPattern:
     """Repetitions in braces and permutations written out, in terms of ``? * +`` and alternation.
 
-    ``A{2,3}`` is ``A A A?``, ``A{,2}`` ``A? A?``, ``A{2,}`` ``A A A*``; a quantifier before the braces stays with each copy (``A+?{2}`` is ``A+? A+?``),
+    ``A{2,3}`` is ``A A A?``, ``A{,2}`` ``A? A?``, ``A{2,}`` ``A A A*``; a quantifier before the braces stays with each copy (``A+?{2}``
+    is ``A+? A+?``),
     optional copies of it may be empty. Copies join the
     concatenation they stand in; a group of one item (``(A)*``) stays a group.
     """
@@ -109,7 +110,9 @@ def _repetition(written: RowRepetition, numbers: Mapping[str, int]) -> tuple[Row
     if high is None:
         return (*(once,) * low, _optional(item, written.quantifier, unbounded=True))
     if high < low:
-        raise EplValidationError(f"Invalid pattern quantifier value {low}, expecting a minimum of 1 and maximum of {high}", span=written.span)
+        raise EplValidationError(
+            f"Invalid pattern quantifier value {low}, expecting a minimum of 1 and maximum of {high}", span=written.span,
+        )
     return (*(once,) * low, *(_optional(item, written.quantifier),) * (high - low))
 
 
@@ -130,7 +133,8 @@ def _bound(written: Expression) -> int:
     text = _text(written)
     if _is_history_call(written) or isinstance(written, Subquery):
         raise EplValidationError(
-            f"Invalid match-recognize pattern expression '{text}': Aggregation, sub-select, previous or prior functions are not supported in this context",
+            f"Invalid match-recognize pattern expression '{text}': Aggregation, sub-select, previous or prior functions "
+            "are not supported in this context",
             span=written.span,
         )
     value = _constant(written)
@@ -148,8 +152,9 @@ def _bound(written: Expression) -> int:
 def _constant(written: Expression) -> Literal | None:
     if isinstance(written, Literal):
         return written
-    if isinstance(written, Unary) and written.operator == "-" and isinstance(written.operand, Literal) and isinstance(written.operand.value, (int, float)):
-        return attrs.evolve(written.operand, value=-written.operand.value)
+    if isinstance(written, Unary) and written.operator == "-" and isinstance(written.operand, Literal):
+        value = written.operand.value
+        return attrs.evolve(written.operand, value=-value) if isinstance(value, (int, float)) else None
     return None
 
 
@@ -207,7 +212,8 @@ def _collect_groups(node: RowPattern, seen: set[int], found: set[int], *, below_
 def visible_variables(pattern: RowPattern, count: int) -> tuple[tuple[int, ...], ...]:
     """For each variable, those that its define may name: itself and those that stand before one of its occurrences on the way to it.
 
-    Loops do not count as a way (in ``(A B)*`` the A does not see the B before it), and the branches of an alternation do not see one another.
+    Loops do not count as a way (in ``(A B)*`` the A does not see the B before it), and the branches of an alternation do not see one
+    another.
     """
     found: list[set[int]] = [{n} for n in range(count)]
     _collect_visible(pattern, set(), found)

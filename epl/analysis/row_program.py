@@ -20,7 +20,8 @@ class _Part:
 def compile_program(pattern: RowPattern, group_readers: frozenset[int] = frozenset()) -> Program:
     """One step for each occurrence of a variable.
 
-    A path through the program is a way to match rows; two paths are two ways, even over the same variables. ``group_readers``: variables whose conditions
+    A path through the program is a way to match rows; two paths are two ways, even over the same variables. ``group_readers``: variables
+    whose conditions
     read rows of group variables: Esper counts their greedy ``+`` in the ranking of matches, those of others not.
     """
     compiler = _Compiler(group_readers)

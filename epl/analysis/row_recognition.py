@@ -131,4 +131,5 @@ def _condition(number: int, expression: Expression, variables: Variables, row_ty
 
 
 def _in_define(refusal: EplValidationError, name: str) -> EplValidationError:
-    return EplValidationError(f"Failed to validate condition expression for variable '{name}': {refusal.message}", span=refusal.span, hint=refusal.hint)
+    message = f"Failed to validate condition expression for variable '{name}': {refusal.message}"
+    return EplValidationError(message, span=refusal.span, hint=refusal.hint)

@@ -3,7 +3,8 @@
 The pattern goes through three stages, each readable by itself: syntax → ``RowPattern`` (repetitions and permutations written out) →
 ``Program`` (one step a variable occurrence, ``dump`` prints it) → the machine that runs it (runtime.match_recognize).
 
-What a dialect may add later has its place here: an order other than arrival, other ``skip`` targets and rows per match are fields beside ``skip``;
+What a dialect may add later has its place here: an order other than arrival, other ``skip`` targets and rows per match are fields beside
+``skip``;
 the machine reads rows in the order in which it is given them and asks ``skip`` only when it ranks matches.
 """
 from __future__ import annotations
@@ -95,7 +96,8 @@ class Repetition(RowPattern):
 class Step:
     """Take a row for a variable, then wait for one of ``then``; ``accepts``: a match may end here.
 
-    ``counted``: each row taken here speaks for a match in the ranking of matches (greedy ``*`` and ``?`` of a single variable, and ``+`` where its
+    ``counted``: each row taken here speaks for a match in the ranking of matches (greedy ``*`` and ``?`` of a single variable, and ``+``
+    where its
     condition reads group variables).
     """
 
@@ -112,7 +114,9 @@ class Step:
 
 @attrs.frozen
 class Program:
-    """A pattern's steps by number; a match begins at one of ``start``. The order of ``start`` and ``then`` is the order in which matches are found."""
+    """A pattern's steps by number; a match begins at one of ``start``. The order of ``start`` and ``then`` is the order in which matches
+    are found.
+    """
 
     steps: tuple[Step, ...]
     start: tuple[int, ...]
@@ -134,7 +138,8 @@ class Program:
 @attrs.frozen
 class Operand:
     """What an expression's stream number n is given: ``current`` the row being tested, ``variable`` the last row of variable ``number``,
-    ``groups`` an event of ``event_type`` whose properties are all rows of each group variable, ``previous`` the row ``number`` before the current one
+    ``groups`` an event of ``event_type`` whose properties are all rows of each group variable, ``previous`` the row ``number`` before the
+    current one
     in the partition."""
 
     kind: Choice["current", "variable", "groups", "previous"]
@@ -157,7 +162,9 @@ class Condition:
 
 @attrs.frozen
 class GroupAggregation:
-    """An aggregation of a measure over the rows of one group variable; its arguments see every variable as a stream, ``variable`` as the row."""
+    """An aggregation of a measure over the rows of one group variable; its arguments see every variable as a stream, ``variable`` as the
+    row.
+    """
 
     plan: AggregationPlan
     variable: int

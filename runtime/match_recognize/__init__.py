@@ -1,6 +1,7 @@
 """match_recognize: a program that a machine runs over the rows of each partition.
 
-``build`` makes the operator of a plan; ``machine`` runs the program, ``ranking`` chooses among matches, ``interval`` holds them back, ``on_demand`` serves the iterator.
+``build`` makes the operator of a plan; ``machine`` runs the program, ``ranking`` chooses among matches, ``interval`` holds them back,
+``on_demand`` serves the iterator.
 """
 from __future__ import annotations
 
@@ -14,10 +15,13 @@ from windows.protocol import State
 
 
 def build(plan: RowRecognitionPlan, context: Any, state: State = None) -> RowRecognition:
-    """The operator of a match_recognize clause; ``context`` is a windows.protocol.BuildContext with ``environment`` and ``match_states``."""
+    """The operator of a match_recognize clause; ``context`` is a windows.protocol.BuildContext with ``environment`` and
+    ``match_states``.
+    """
     environment = context.environment
     made = RowRecognition(
-        plan, compile_machine(plan, environment), compile_partition_key(plan, context), compile_measures(plan, environment), context.match_states
+        plan, compile_machine(plan, environment), compile_partition_key(plan, context), compile_measures(plan, environment),
+        context.match_states,
     )
     if plan.interval is not None:
         made.interval = Interval(plan, context, made.tell_due)

@@ -25,7 +25,7 @@ def _compile(aggregation: GroupAggregation, environment: Environment, count: int
     def evaluate(rows: Sequence[Sequence[Event]]) -> Any:
         """Each row of the group beside the last row of every other variable."""
         last: list[Event | None] = [found[-1] if found else None for found in rows]
-        group = [tuple([*last[:variable], row, *last[variable + 1 :]]) if count > 1 else row for row in rows[variable]]
+        group = [(*last[:variable], row, *last[variable + 1 :]) if count > 1 else row for row in rows[variable]]
         return evaluate_over(factory, group)[0].value()
 
     return evaluate

@@ -7,7 +7,7 @@ from typing import Any
 from epl.plan.row_recognition import Condition, Operand, RowRecognitionPlan
 from runtime.evaluate import Environment, compile_expression, compile_predicate
 from runtime.match_recognize.aggregates import compile_aggregations
-from runtime.match_recognize.machine import Machine, PathTest, RowTest, CompiledConditions, rows_of
+from runtime.match_recognize.machine import CompiledConditions, Machine, PathTest, RowTest, rows_of
 from runtime.match_recognize.ranking import Match, PathNode
 from windows.event import Event, event_class
 from windows.keys import key_evaluator

@@ -26,8 +26,10 @@ class Interval:
         held back   A1       A1 B2    A1 B2 B3         -               -
         told        -        -        -                A1 B2 B3        A1 B2 B3 B4
 
-    Of what a delivery finds, the ranking first chooses as without an interval; matches in progress are left alone by the skip clause. What is chosen is held
-    back until its time, and then ranked again among all that is due. A match that goes on after its time is told at once, and so, as in Esper 9.0.0, is
+    Of what a delivery finds, the ranking first chooses as without an interval; matches in progress are left alone by the skip clause.
+    What is chosen is held
+    back until its time, and then ranked again among all that is due. A match that goes on after its time is told at once, and so, as in
+    Esper 9.0.0, is
     one that is the first of its first row's time and took half of the interval or longer.
 
     Rows that leave a data window do not take matches with them that are held back.
@@ -130,7 +132,7 @@ class Interval:
         return {"waiting": waiting, "due": self._timer.due, "began": list(self._began.items())}
 
     def restore(self, state: State, reader: PathReader, key_of: Callable[[Event], Any]) -> None:
-        self._began = {row: time for row, time in state["began"]}
+        self._began = dict(state["began"])
         self._waiting = {}
         for began, found in state["waiting"]:
             matches = [Match(begin, end, reader.path(number)) for begin, end, number in found]

@@ -1,7 +1,9 @@
 """The machine: runs a program over the rows of a partition.
 
-A strand is a match in progress: the step it waits at, the number of the row it began at, the path of rows taken, and the rows that conditions look back at.
-Every row is offered to all strands, oldest first, then to the steps where a match may begin. A strand whose step does not take the row is gone: rows of a
+A strand is a match in progress: the step it waits at, the number of the row it began at, the path of rows taken, and the rows that
+conditions look back at.
+Every row is offered to all strands, oldest first, then to the steps where a match may begin. A strand whose step does not take the row is
+gone: rows of a
 match follow one another. Strands are plain tuples and share their paths.
 """
 from __future__ import annotations
@@ -33,7 +35,8 @@ PathTest = Callable[[Event, History, tuple[Event | None, ...], PathNode | None],
 
 @attrs.frozen
 class CompiledConditions:
-    """The conditions, by variable: one of ``row`` and ``path`` or neither (any row will do). ``slots``: for each variable its place among the rows
+    """The conditions, by variable: one of ``row`` and ``path`` or neither (any row will do). ``slots``: for each variable its place among
+    the rows
     that path tests look back at, or None."""
 
     row: tuple[RowTest | None, ...]
@@ -74,17 +77,20 @@ class Machine:
                 tests.append(test)
         if len(tests) == 1:
             return tests[0]
-        return lambda event, history: any([test(event, history) for test in tests])
+        return lambda event, history: any(test(event, history) for test in tests)
 
     def advance(
-        self, strands: Sequence[Strand], event: Event, row: int, history: History, truth: Truth, found: list[Match], died: list[tuple[int, PathNode]] | None = None
+        self, strands: Sequence[Strand], event: Event, row: int, history: History, truth: Truth, found: list[Match],
+        died: list[tuple[int, PathNode]] | None = None,
     ) -> list[Strand]:
         """The strands that go on after a row; matches that end with it are added to ``found``.
 
-        ``truth``: ``nothing_known`` before the first call for a row. ``died``: takes first row and path of the strands that did not take the row.
+        ``truth``: ``nothing_known`` before the first call for a row. ``died``: takes first row and path of the strands that did not take
+        the row.
         """
         after: list[Strand] = []
         variables, row_tests, path_tests = self.variables, self.row_tests, self.path_tests
+        holds: bool | None
         for step, began, path, looked_at in strands:
             path_test = path_tests[step]
             if path_test is not None:
@@ -103,7 +109,8 @@ class Machine:
         return after
 
     def begin(
-        self, event: Event, row: int, history: History, truth: Truth, after: list[Strand], found: list[Match], may_start: Callable[[], bool] | None = None
+        self, event: Event, row: int, history: History, truth: Truth, after: list[Strand], found: list[Match],
+        may_start: Callable[[], bool] | None = None,
     ) -> None:
         """Matches that begin with a row: those still in progress are added to ``after``, as far as ``may_start`` lets them."""
         started: list[Strand] = []
@@ -145,7 +152,8 @@ class Machine:
     def earliest(strands: list[Strand]) -> list[Strand]:
         """Of the strands that wait at one step those that began first.
 
-        None of the others can matter where every delivery is one row, all that overlaps the match told is dropped, and no condition looks back.
+        None of the others can matter where every delivery is one row, all that overlaps the match told is dropped, and no condition looks
+        back.
         """
         first: dict[int, int] = {}
         for step, began, _, _ in strands:

@@ -12,7 +12,9 @@ from windows.event import Event
 def matches_in(
     contents: Iterable[Event], machine: Machine, key: Callable[[Event], Any] | None, history_of: Callable[[Event], History]
 ) -> list[list[Match]]:
-    """All matches, partition by partition in the order of their first matches' last rows; rows are numbered as they stand in the contents."""
+    """All matches, partition by partition in the order of their first matches' last rows; rows are numbered as they stand in the
+    contents.
+    """
     found: dict[Any, list[Match]] = {}
     strands: dict[Any, list[Strand]] = {}
     for row, event in enumerate(contents):

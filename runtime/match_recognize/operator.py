@@ -30,8 +30,10 @@ class Partition:
 class RowRecognition(View):
     """See docs/design/row_recognition.md.
 
-    A delivery (one ``update``) offers its rows one by one to the machine, then ranks what was found over the whole delivery, partition by partition. Rows that
-    leave a data window take the matches in progress with them. A partition without match in progress (and without prev) costs nothing. Where an
+    A delivery (one ``update``) offers its rows one by one to the machine, then ranks what was found over the whole delivery, partition by
+    partition. Rows that
+    leave a data window take the matches in progress with them. A partition without match in progress (and without prev) costs nothing.
+    Where an
     expression fails, the row is as if it had not come, but for prev and the iterator.
 
     ``parent_contents``: set by the builder; the window's contents, for the iterator.
@@ -40,7 +42,8 @@ class RowRecognition(View):
     parent_contents: Callable[[], Iterable[Event]]
 
     def __init__(
-        self, plan: RowRecognitionPlan, machine: Machine, key: Callable[[Event], Any] | None, measures: Callable[[Match], Event], states: Any,
+        self, plan: RowRecognitionPlan, machine: Machine, key: Callable[[Event], Any] | None, measures: Callable[[Match], Event],
+        states: Any,
     ) -> None:
         self.parent_contents = tuple
         self._machine = machine
@@ -195,7 +198,8 @@ class RowRecognition(View):
     def _forget(self, partition: Partition, row: int) -> None:
         """A row that was taken for a match has left.
 
-        The first such row of its partition takes the matches in progress with it that began with it. Where a later one leaves, everything is matched anew from
+        The first such row of its partition takes the matches in progress with it that began with it. Where a later one leaves, everything
+        is matched anew from
         what is left in the window: rows around the gap become neighbours, and rows of matches told before may come up again (Esper 9.0.0).
         """
         if next(iter(partition.taken)) != row:
@@ -262,7 +266,7 @@ class RowRecognition(View):
             partition.strands = reader.strands(strands)
             self._partitions[partition.key] = partition
             self._states.count += len(partition.strands)
-        self._numbers = {event: row for event, row in state["numbers"]}
+        self._numbers = dict(state["numbers"])
         taken = set(state["taken"])
         for event, row in self._numbers.items():
             if row in taken:

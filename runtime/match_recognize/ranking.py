@@ -1,7 +1,9 @@
 """Which of the matches found are told: preferment and the skip clause.
 
-Learnt from Esper 9.0.0, whose preferment differs from the manual's: of the matches that begin at one row, those that end last come first; then one after the other
-takes the lead if any of its counted steps (greedy ``*`` and ``?`` of a single variable) took more rows than that step of the match leading so far.
+Learnt from Esper 9.0.0, whose preferment differs from the manual's: of the matches that begin at one row, those that end last come first;
+then one after the other
+takes the lead if any of its counted steps (greedy ``*`` and ``?`` of a single variable) took more rows than that step of the match
+leading so far.
 This is no total order, hence a scan and not a sort.
 """
 from __future__ import annotations
@@ -14,7 +16,9 @@ from epl.plan.row_recognition import Program
 from windows.event import Event
 
 PathNode = tuple[Any, Event, int]
-"""(the node before or None, the row, the step that took it): the rows of a match, last first. Matches in progress share what they have in common."""
+"""(the node before or None, the row, the step that took it): the rows of a match, last first. Matches in progress share what they have in
+common.
+"""
 
 
 class Match(NamedTuple):
@@ -35,7 +39,9 @@ class Ranking:
         self._to_next = skip == "to next row"
 
     def chosen(self, found: Sequence[Match]) -> Sequence[Match]:
-        """What a delivery tells of the matches it found, which are given in the order in which they were found: with ``all matches`` all of them."""
+        """What a delivery tells of the matches it found, which are given in the order in which they were found: with ``all matches`` all
+        of them.
+        """
         if self._all or len(found) == 1:
             return found
         return self._by_begin(found)

@@ -4,9 +4,9 @@ from __future__ import annotations
 import time
 
 import pytest
-from tests.match_recognize.row_harness import Context, Matching, plan_of, row
 
 from epl.errors import EplError
+from tests.match_recognize.row_harness import Context, Matching, plan_of, row
 
 
 @pytest.mark.parametrize(("clause", "message"), [

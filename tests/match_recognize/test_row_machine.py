@@ -2,13 +2,13 @@
 from __future__ import annotations
 
 import pytest
-from tests.match_recognize.row_harness import ROW, row
-from tests.match_recognize.test_row_pattern import written
 
 from epl.analysis.row_program import compile_program
-from runtime.match_recognize.machine import Machine, Strand, CompiledConditions, rows_of
+from runtime.match_recognize.machine import CompiledConditions, Machine, Strand, rows_of
 from runtime.match_recognize.ranking import Match, Ranking
 from runtime.match_recognize.state import PathReader, PathWriter
+from tests.match_recognize.row_harness import ROW, row
+from tests.match_recognize.test_row_pattern import written
 
 
 def machine_of(pattern: str, letters: dict[str, str] | None = None) -> tuple[Machine, Ranking]:

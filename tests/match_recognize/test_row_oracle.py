@@ -6,10 +6,10 @@ from itertools import permutations
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.match_recognize.row_harness import Matching, row, shown
 
 from epl.parse import parse_statement
 from epl.syntax import RowAlternation, RowConcatenation, RowPattern, RowPermutation, RowRepetition, RowVariable, Select
+from tests.match_recognize.row_harness import Matching, row, shown
 
 Taken = tuple[tuple[str, int], ...]
 """(variable, row) pairs."""

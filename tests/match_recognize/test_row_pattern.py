@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.match_recognize.row_harness import plan_of
 
 from epl.analysis.row_pattern import group_variables, normalise, variable_names, visible_variables
 from epl.analysis.row_program import compile_program
@@ -10,6 +9,7 @@ from epl.errors import EplUnsupportedError
 from epl.parse import parse_statement
 from epl.plan.row_recognition import RowPattern
 from epl.syntax import Select
+from tests.match_recognize.row_harness import plan_of
 
 
 def written(pattern: str) -> tuple[tuple[str, ...], RowPattern]:
