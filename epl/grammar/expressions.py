@@ -52,7 +52,7 @@ class Expressions:
         self.array = array
         timestamp = kit.convert(lambda found, span: S.CurrentTimestamp(span=span), kit.key("current_timestamp") + Opt(kit.key("( )")))
         choices = {
-            "{": kit.ahead(lambda _, after: after.kind != "end" and source.at[after.end].key == ":", self._json(kit), "{")
+            "{": kit.ahead(lambda _, after: after.kind in ("word", "quoted", "string") and source.at[after.end].key == ":", self._json(kit), "{")
             | Rooted(source, array, links),
             "?": Rooted(source, self.substitution, links),
             "current_timestamp": Rooted(source, timestamp, links),
