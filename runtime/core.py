@@ -161,10 +161,8 @@ class Core:
             nearest = self.schedule.nearest()
             if nearest is None:
                 break
-            step = self.clock.now + resolution
-            if nearest > step:
-                step = nearest
-            self.advance(min(step, target))
+            steps = max(1, -(-(nearest - self.clock.now) // resolution))
+            self.advance(min(self.clock.now + steps * resolution, target))
         if self.clock.now < target:
             self.advance(target)
 

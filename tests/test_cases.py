@@ -10,6 +10,7 @@ import collections
 import json
 import math
 import pathlib
+import re
 import sys
 from typing import Any
 
@@ -122,13 +123,19 @@ def test_there_are_enough_cases() -> None:
     assert len({key.split("/")[0] for key in CASES}) >= 15
 
 
+def reason(why: str) -> str:
+    """What a new entry of the ledger says: which part of the language is missing, else the difference."""
+    missing = re.search(r"(?:got |\()([^():]*(?:is|are) (?:not supported|supported in)[^()]*)", why)
+    return missing[1].split(", Esper says")[0].rstrip(")") if missing else why[:160]
+
+
 def main(arguments: list[str]) -> int:
     failing = {key: why for key, case in CASES.items() if (why := difference(case)) is not None}
     for key, why in failing.items():
         print(f"{key}: {why[:300]}")
     print(f"{len(CASES) - len(failing)} of {len(CASES)} cases pass")
     if "--ledger" in arguments:
-        reasons = {key: KNOWN_GAPS.get(key, why[:160]) for key, why in failing.items()}
+        reasons = {key: KNOWN_GAPS.get(key) or reason(why) for key, why in failing.items()}
         LEDGER.write_text(json.dumps(reasons, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0
 
