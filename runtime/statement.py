@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.statements import StatementPlan
 from runtime.core import Core, Delivery
@@ -77,14 +78,21 @@ class Statement(Delivery):
                 self._core.on_error(error, self.name, None)
 
     def deliver_batches(self) -> None:
-        """Call the batch listeners with everything since the last call, as Arrow."""
+        """Call the batch listeners with everything since the last call, as Arrow; exceptions go to the error handler."""
         from runtime.arrow import to_batch
 
         new, self._batch_new = self._batch_new, []
         old, self._batch_old = self._batch_old, []
-        batches = [to_batch(rows, self.event_type) if rows else None for rows in (new, old)]
+        try:
+            batches = [to_batch(rows, self.event_type) if rows else None for rows in (new, old)]
+        except EplRuntimeError as error:
+            self._core.on_error(error, self.name, None)
+            return
         for listener in tuple(self.batch_listeners):
-            listener(batches[0], batches[1], self, self.runtime)
+            try:
+                listener(batches[0], batches[1], self, self.runtime)
+            except Exception as error:  # noqa: BLE001 - law 6
+                self._core.on_error(error, self.name, None)
 
     # ------------------------------------------------------------------ what users call
 

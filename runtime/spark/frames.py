@@ -21,12 +21,15 @@ from epl.parse import parse_module
 from epl.plan.statements import SelectPlan
 from epl.syntax import CreateSchema, InsertInto, Module, Node, TypeFilter
 from epl.syntax.patterns import FilterAtom
+from runtime.arrow import to_batch
 from runtime.batches import MAX_STOPS, Options
 from runtime.deployment import Deployment
 from runtime.engine import Runtime
+from runtime.rows import Rows
 from runtime.spark.schemas import arrow_for_spark, event_type_of_spark, spark_schema
 from runtime.spark.sources import ROW, SEQUENCE, TIME, Choice, Sources, check_frames, merge
 from runtime.statement import Statement
+from windows.event import Event
 
 
 @attrs.frozen
@@ -70,9 +73,10 @@ class _TaskHost:
         self.runtime = runtime
         self.sources = sources
         self.options = options
+        self._event_type = statement.event_type
         self._schema = arrow_for_spark(statement.event_type)
-        self._out: list[pa.RecordBatch] = []
-        statement.add_batch_listener(self._keep)
+        self._out: list[Event] = []
+        statement.add_listener(self._keep)
 
     @classmethod
     def of(cls, job: Job, first: pa.RecordBatch) -> _TaskHost:
@@ -94,19 +98,19 @@ class _TaskHost:
             time_mode=options.time_mode,
             max_stops=options.max_stops,
         )
-        return self._taken()
+        yield from self._taken()
 
     def advance(self, until: int) -> Iterator[pa.RecordBatch]:
         self.runtime.advance_time_span(max(until, self.runtime.now))
-        return self._taken()
+        yield from self._taken()
 
-    def _keep(self, new: pa.RecordBatch | None, old: pa.RecordBatch | None, statement: Statement, runtime: Runtime) -> None:
-        if new is not None:
-            self._out.append(new.cast(self._schema))
+    def _keep(self, new: Rows, old: Rows, statement: Statement, runtime: Runtime) -> None:
+        self._out.extend(row.event for row in new)
 
     def _taken(self) -> Iterator[pa.RecordBatch]:
         out, self._out = self._out, []
-        return iter(out)
+        if out:
+            yield to_batch(out, self._event_type).cast(self._schema)
 
 
 @overload

@@ -285,6 +285,23 @@ def test_batch_listeners_are_called_once_a_call_with_arrow() -> None:
         assert calls[2:] == [([{"i": 3, "s": "c"}], None)]
 
 
+def test_a_batch_listener_that_fails_harms_no_other_and_a_value_without_column_is_told() -> None:
+    errors: list[tuple[str, str]] = []
+    with Runtime(on_error=lambda error, statement, event: errors.append((statement, str(error)))) as runtime:
+        runtime.deploy("create schema T(d BigDecimal); @name('s') select d from T;")
+        calls: list[Any] = []
+
+        def fails(*_: Any) -> None:
+            raise ValueError("mine")
+
+        runtime.statement("s").add_batch_listener(fails)
+        runtime.statement("s").add_batch_listener(lambda new, old, s, r: calls.append(new.to_pylist()))
+        runtime.send("T", {"d": Decimal("1.5")})
+        assert errors == [("s", "mine")] and calls == [[{"d": Decimal("1.5")}]]
+        runtime.send("T", {"d": Decimal("1e30")})
+        assert "column 'd' of Arrow type decimal128(38, 18) cannot hold Decimal('1E+30') of row 0" in errors[1][1] and len(calls) == 1
+
+
 def test_an_empty_batch_does_nothing() -> None:
     with Runtime(start_time=7) as runtime:
         heard = listen(runtime, ONE)

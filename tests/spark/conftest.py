@@ -45,10 +45,13 @@ class Stream:
         return self._spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(self._folder))
 
 
-MakeStream = Callable[..., DataFrame]
+@pytest.fixture
+def folder(spark: SparkSession, tmp_path: pathlib.Path) -> Callable[[str], Stream]:
+    """folder(name) → a Stream to add tables to."""
+    return lambda name: Stream(spark, tmp_path / name)
 
 
 @pytest.fixture
-def stream(spark: SparkSession, tmp_path: pathlib.Path) -> MakeStream:
+def stream(folder: Callable[[str], Stream]) -> Callable[..., DataFrame]:
     """stream(name, table, …) → streaming DataFrame, one table a micro-batch."""
-    return lambda name, *tables: Stream(spark, tmp_path / name).add(*tables).frame()
+    return lambda name, *tables: folder(name).add(*tables).frame()

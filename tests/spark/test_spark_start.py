@@ -150,6 +150,17 @@ def test_a_listener_that_fails_harms_neither_the_query_nor_the_others(stream: Ma
         assert errors == ["listener"] * 3 and len(heard) == 3
 
 
+def test_a_query_goes_on_with_the_same_runtime_and_checkpoint(folder: Callable[[str], Any], expected: Heard, tmp_path: Any) -> None:
+    with Runtime() as runtime:
+        heard = listen(runtime)
+        streams = {name: folder(name) for name in "AB"}
+        for half in (ROWS[:70], ROWS[70:]):
+            sources = {name: streams[name].add(*pieces(half, 40, name)).frame() for name in "AB"}
+            query = start(runtime, sources, time="ts", sequence="n", checkpoint=str(tmp_path / "c"), trigger="availableNow")
+            query.awaitTermination()
+        assert heard == expected
+
+
 def test_micro_batches_come_once_and_in_order(spark: SparkSession) -> None:
     from runtime.batches import Options
     from runtime.spark.driver import DriverHost
