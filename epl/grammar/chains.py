@@ -118,8 +118,9 @@ class Rooted(Element):
 class Argument(Element):
     """One argument of a call, a data window, an observer or a crontab.
 
-    Besides expressions: ``*``, ``s.*``, ``name: value``, ``x => body``, ``expression asc|desc``, time periods, and the parts of crontabs. ``lambdas``: whether
-    this is a call (lambdas; ``last`` is a name; ``name:`` takes no time period) or a parameter list of windows, observers and crontabs. ``star`` makes ``*``.
+    Besides expressions: ``*``, ``s.*``, ``name: value``, ``x => body``, ``expression asc|desc``, time periods, and the parts of
+    crontabs. ``lambdas``: whether this is a call (lambdas; ``last`` is a name; ``name:`` takes no time period) or a parameter list of
+    windows, observers and crontabs. ``cron_star``: ``*`` is a crontab's.
     """
 
     def __init__(self, source: Source, expression: ParserElement, lambdas: bool, cron_star: bool = False) -> None:

@@ -1,7 +1,10 @@
-"""The pyparsing elements that EPL's grammar is made of: words, symbols and names that match whole tokens, and nodes built from named fields.
+"""The pyparsing elements that EPL's grammar is made of: words, symbols and names that match whole tokens, and nodes built from named
+fields.
 
-Every element here reads tokens from the `Source` it was made with, whose offsets are those of the text: they compose with pyparsing's own (``+``, ``|``,
-``Opt``, ``ZeroOrMore``). What an element yields are syntax nodes, plain values, or `Bound` values that the enclosing `Node` takes as its fields.
+Every element here reads tokens from the `Source` it was made with, whose offsets are those of the text: they compose with pyparsing's
+own (``+``, ``|``,
+``Opt``, ``ZeroOrMore``). What an element yields are syntax nodes, plain values, or `Bound` values that the enclosing `Node` takes as
+its fields.
 """
 
 from __future__ import annotations
@@ -109,7 +112,8 @@ class Identifier(Element):
 
 
 class DottedName(Element):
-    """``a.b.c``: yields one string. Ahead of ``a.b:c`` it stops before ``.b`` (an old-style view follows), with ``before_calls`` also before ``.b(``."""
+    """``a.b.c``: yields one string. Ahead of ``a.b:c`` it stops before ``.b`` (an old-style view follows), with ``before_calls`` also
+    before ``.b(``."""
 
     def __init__(self, source: Source, before_calls: bool = False) -> None:
         super().__init__(source)

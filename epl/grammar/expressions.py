@@ -52,8 +52,7 @@ class Expressions:
         self.array = array
         timestamp = kit.convert(lambda found, span: S.CurrentTimestamp(span=span), kit.key("current_timestamp") + Opt(kit.key("( )")))
         choices = {
-            "{": kit.ahead(lambda _, after: after.kind in ("word", "quoted", "string") and source.at[after.end].key == ":", self._json(kit), "{")
-            | Rooted(source, array, links),
+            "{": kit.ahead(lambda _, after: _names_field(source, after), self._json(kit), "{") | Rooted(source, array, links),
             "?": Rooted(source, self.substitution, links),
             "current_timestamp": Rooted(source, timestamp, links),
             "new": self._new(kit, links),
@@ -128,6 +127,11 @@ class Expressions:
             kit.field("type_name", name) + kit.fields("sizes", open_dimension + Opt(open_dimension)) + kit.field("initializer", self.array),
         )
         return kit.key("new") + _New(kit.source, struct, Rooted(kit.source, instance, links), sized, Rooted(kit.source, filled, links))
+
+
+def _names_field(source: Source, token: Token) -> bool:
+    """Whether a JSON field's name and its colon stand here."""
+    return token.kind in ("word", "quoted", "string") and source.at[token.end].key == ":"
 
 
 def _goes_on(token: Token, _: Token) -> bool:

@@ -17,12 +17,18 @@ Kind = Literal["word", "quoted", "string", "class text", "integer", "float", "sy
 MAX_DEPTH = 100
 """How deep brackets may nest. The tree, and all that walks over it, stays as shallow as this times a small factor."""
 
-_RESERVED = """all and any as asc by case create cube current_timestamp dataflow day days delete desc distinct else end event-precedence every-distinct exists
-expression false from group grouping grouping_id having hour hours in initiated inlined_class inner insert into irstream is istream like limit match_recognize
-match_recognize_permute measures microsecond microseconds millisecond milliseconds minute minutes month months msec new not null offset on or order output
-prevcount prevwindow regexp rollup rstream sec second seconds select sets some start terminated then true update usec values week weeks when year years"""
-_RESERVED_FOR_TYPES = """after at avedev avg between cast coalesce context count define escape every first for full index instanceof join last lastweekday left
-matched matches max median merge metadatasql min outer partition pattern prev prevtail prior retain-intersection retain-union right schema set snapshot sql
+_RESERVED = """all and any as asc by case create cube current_timestamp dataflow day days delete desc distinct else end
+event-precedence every-distinct exists
+expression false from group grouping grouping_id having hour hours in initiated inlined_class inner insert into irstream is istream
+like limit match_recognize
+match_recognize_permute measures microsecond microseconds millisecond milliseconds minute minutes month months msec new not null offset
+on or order output
+prevcount prevwindow regexp rollup rstream sec second seconds select sets some start terminated then true update usec values week weeks
+when year years"""
+_RESERVED_FOR_TYPES = """after at avedev avg between cast coalesce context count define escape every first for full index instanceof
+join last lastweekday left
+matched matches max median merge metadatasql min outer partition pattern prev prevtail prior retain-intersection retain-union right
+schema set snapshot sql
 stddev sum table typeof unidirectional until using variable weekday where while window"""
 
 RESERVED = frozenset(_RESERVED.split())
@@ -38,7 +44,8 @@ KEYWORDS = RESERVED_FOR_NAMES | frozenset(
 
 UNITS: dict[str, str] = {
     "year": "year", "years": "year", "month": "month", "months": "month", "week": "week", "weeks": "week", "day": "day", "days": "day",
-    "hour": "hour", "hours": "hour", "minute": "minute", "minutes": "minute", "min": "minute", "sec": "second", "second": "second", "seconds": "second",
+    "hour": "hour", "hours": "hour", "minute": "minute", "minutes": "minute", "min": "minute", "sec": "second", "second": "second",
+    "seconds": "second",
     "msec": "millisecond", "millisecond": "millisecond", "milliseconds": "millisecond",
     "usec": "microsecond", "microsecond": "microsecond", "microseconds": "microsecond",
 }  # fmt: skip
@@ -144,7 +151,8 @@ def name_of(token: Token) -> str:
 
 
 def string_value(token: Token) -> str:
-    r"""What a string literal holds. ``\uXXXX`` is read; before any other character the backslash is dropped, so that ``\n`` is ``n``, as in Esper."""
+    r"""What a string literal holds. ``\uXXXX`` is read; before any other character the backslash is dropped, so that ``\n`` is ``n``,
+    as in Esper."""
     inner = token.text[1:-1]
     return _ESCAPE.sub(_unescaped, inner) if "\\" in inner else inner
 

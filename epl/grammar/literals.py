@@ -20,7 +20,8 @@ def string_literal(token: Token) -> Literal:
 def number(token: Token, sign: str = "", start: int | None = None) -> Literal:
     """The literal of a number token, with the sign that stands before it.
 
-    A whole number too large for int is a long, hexadecimal ones are bytes (and a sign before them is lost, as in Esper). Numbers that Java's parser does
+    A whole number too large for int is a long, hexadecimal ones are bytes (and a sign before them is lost, as in Esper). Numbers that
+    Java's parser does
     not read (``0b1``, ``1_000``, ``0xFF``, beyond long) are refused, as Esper refuses them.
     """
     span = Span(token.start if start is None else start, token.end)

@@ -10,8 +10,10 @@ from epl.grammar.lexis import KEYWORDS, RESERVED_FOR_NAMES, Token
 
 _NAMES = {
     ")": "a closing parenthesis ')'", "(": "an opening parenthesis '('", "]": "a right angle bracket ']'", "[": "a left angle bracket '['",
-    "}": "a right curly bracket '}'", "{": "a left curly bracket '{'", ",": "a comma ','", ":": "a colon ':'", ";": "a semicolon ';'", "=": "an equals '='",
-    "<": "a lesser then '<'", ">": "a greater then '>'", "<=": "a less equals '<='", ">=": "a greater equals '>='", "*": "a star '*'", "-": "a minus '-'",
+    "}": "a right curly bracket '}'", "{": "a left curly bracket '{'", ",": "a comma ','", ":": "a colon ':'", ";": "a semicolon ';'",
+    "=": "an equals '='",
+    "<": "a lesser then '<'", ">": "a greater then '>'", "<=": "a less equals '<='", ">=": "a greater equals '>='", "*": "a star '*'",
+    "-": "a minus '-'",
     "+": "a plus operator '+'", ".": "a dot '.'", "->": "an followed-by '->'", "#": "a hash '#'", "@": "an at '@'",
 }  # fmt: skip
 

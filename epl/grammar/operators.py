@@ -18,7 +18,8 @@ OR, AND, BITWISE, NOT, EQUALITY, RELATION, CONCATENATION, SUM, PRODUCT = range(1
 
 _LEVELS: dict[str, int] = {
     "or": OR, "and": AND, "&": BITWISE, "|": BITWISE, "^": BITWISE, "=": EQUALITY, "!=": EQUALITY, "<>": EQUALITY, "is": EQUALITY,
-    "<": RELATION, "<=": RELATION, ">": RELATION, ">=": RELATION, "in": RELATION, "between": RELATION, "like": RELATION, "regexp": RELATION, "not": RELATION,
+    "<": RELATION, "<=": RELATION, ">": RELATION, ">=": RELATION, "in": RELATION, "between": RELATION, "like": RELATION, "regexp":
+    RELATION, "not": RELATION,
     "||": CONCATENATION, "+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "%": PRODUCT,
 }  # fmt: skip
 _PREDICATES = frozenset({"in", "between", "like", "regexp"})
@@ -31,7 +32,8 @@ Step = tuple[int, Any]
 
 
 class Operators(Element):
-    """``a or not b + 1 in (…)`` …: an expression of operators over operands, or a case expression, which takes no operators outside parentheses.
+    """``a or not b + 1 in (…)`` …: an expression of operators over operands, or a case expression, which takes no operators outside
+    parentheses.
 
     ``not`` stands once, before comparisons; unary minus before numbers, names and calls; comparisons of one level do not chain.
     """

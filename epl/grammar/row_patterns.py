@@ -45,7 +45,8 @@ def _skip(kit: Kit) -> ParserElement:
         match, skip, *rest = " ".join(found).lower().split()
         words = " ".join(rest)
         if (match, skip) != ("match", "skip") or words not in _SKIPS:
-            message = "Match-recognize AFTER clause must be either AFTER MATCH SKIP TO LAST ROW or AFTER MATCH SKIP TO NEXT ROW or AFTER MATCH SKIP TO CURRENT ROW"
+            skips = " or ".join(f"AFTER MATCH SKIP TO {row} ROW" for row in ("LAST", "NEXT", "CURRENT"))
+            message = f"Match-recognize AFTER clause must be either {skips}"
             kit.source.refuse(message, span, "past last row, to next row or to current row")
         return words
 

@@ -148,8 +148,8 @@ class Statements:
     def _representation(self, found: list[str], span: Span) -> str:
         name = found[0].lower()
         if name not in ("map", "objectarray", "json", "xml", "avro"):
-            message = f"Expected 'variant', 'map', 'json', 'xml', 'avro' or 'objectarray' keyword after create-schema clause but encountered '{found[0]}'"
-            self.kit.source.refuse(message, span)
+            message = "Expected 'variant', 'map', 'json', 'xml', 'avro' or 'objectarray' keyword after create-schema clause"
+            self.kit.source.refuse(f"{message} but encountered '{found[0]}'", span)
         return name
 
     def _qualify(self, name: str, values: tuple[str, ...], span: Span, fields: dict[str, Any]) -> None:
@@ -157,8 +157,8 @@ class Statements:
             name
         )
         if field is None:
-            message = f"Expected 'inherits', 'starttimestamp', 'endtimestamp' or 'copyfrom' keyword after create-schema clause but encountered '{name}'"
-            self.kit.source.refuse(message, span)
+            message = "Expected 'inherits', 'starttimestamp', 'endtimestamp' or 'copyfrom' keyword after create-schema clause"
+            self.kit.source.refuse(f"{message} but encountered '{name}'", span)
             return
         fields[field] = values if field in ("inherits", "copy_from") else values[0]
 

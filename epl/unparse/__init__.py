@@ -1,4 +1,5 @@
-"""Syntax tree → text: `unparse` writes EPL that reads back as the same tree, `expression_text` prints as Esper does, `quoted` as Esper's refusals show it."""
+"""Syntax tree → text: `unparse` writes EPL that reads back as the same tree, `expression_text` prints as Esper does, `quoted` as
+Esper's refusals show it."""
 
 from __future__ import annotations
 

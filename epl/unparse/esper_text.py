@@ -1,6 +1,7 @@
 """Expressions as Esper prints them: the names of columns without alias, and what its refusals quote.
 
-The text is not meant to be parsed again: brackets stand only where an operand binds looser than its operator (``1-(2-a)`` prints as ``1-2-a``),
+The text is not meant to be parsed again: brackets stand only where an operand binds looser than its operator (``1-(2-a)`` prints as
+``1-2-a``),
 lambdas print as nothing, text stands in double quotes without escapes.
 """
 
@@ -233,7 +234,8 @@ _METHODS = frozenset(
         "format",
     }
 )
-"""Methods of one text that nobody takes for a mapped property; Esper, which knows the types, prints a property's key as written and a method's in double quotes."""
+"""Methods of one text that nobody takes for a mapped property; Esper, which knows the types, prints a property's key as written and a
+method's in double quotes."""
 
 
 def is_property(node: S.Chain) -> bool:

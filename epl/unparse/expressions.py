@@ -15,7 +15,8 @@ Text = Callable[[Any], str]
 CASE, OR, AND, BITWISE, NOT, EQUALITY, RELATION, CONCATENATION, SUM, PRODUCT, SIGN, PRIMARY = range(12)
 _BINARY = {"&": BITWISE, "|": BITWISE, "^": BITWISE, "||": CONCATENATION, "+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "%": PRODUCT}
 _LEVELS: dict[type, int] = {
-    S.Case: CASE, S.Between: RELATION, S.In: RELATION, S.InRange: RELATION, S.Like: RELATION, S.Regexp: RELATION, S.Lambda: CASE, S.Ordered: CASE,
+    S.Case: CASE, S.Between: RELATION, S.In: RELATION, S.InRange: RELATION, S.Like: RELATION, S.Regexp: RELATION, S.Lambda: CASE,
+    S.Ordered: CASE,
 }  # fmt: skip
 _EQUALITY = frozenset({"=", "!=", "is", "is not"})
 _BARE_ROOTS = (S.Subquery, S.ArrayLiteral, S.CurrentTimestamp, S.NewInstance)

@@ -2,8 +2,10 @@
 
     python tests/grammar/mutations.py --oracle COMMAND [--count 2000] [--seed 1] [--out tests/grammar/mutations.json.gz] [FOLDER]
 
-FOLDER holds ``*.epl`` files, one statement to a paragraph (paragraphs are parted by blank lines). COMMAND is called with ``--out RESULTS SCENARIOS``, two
-JSON files: lists of ``{"name", "epl", "steps": []}``; in the results an ``error`` holds Esper's refusal. The file written is a list of ``[text, accepted]``.
+FOLDER holds ``*.epl`` files, one statement to a paragraph (paragraphs are parted by blank lines). COMMAND is called with ``--out
+RESULTS SCENARIOS``, two
+JSON files: lists of ``{"name", "epl", "steps": []}``; in the results an ``error`` holds Esper's refusal. The file written is a list of
+``[text, accepted]``.
 """
 
 from __future__ import annotations
