@@ -30,14 +30,14 @@ python:
 
 $(DEMO)/ready: setup.cfg pyproject.toml | python
 	$(PYTHON) -m venv $(DEMO)
-	$(DEMO)/bin/python -m pip install --quiet --upgrade pip
-	$(DEMO)/bin/python -m pip install --quiet -e '.[spark]'
+	$(DEMO)/bin/python -m pip install --quiet --quiet --upgrade pip
+	$(DEMO)/bin/python -m pip install --quiet --quiet -e '.[spark]'
 	touch $@
 
 $(TEST)/ready: setup.cfg pyproject.toml | python
 	$(PYTHON) -m venv $(TEST)
-	$(TEST)/bin/python -m pip install --quiet --upgrade pip
-	$(TEST)/bin/python -m pip install --quiet -e '.[dev,spark]'
+	$(TEST)/bin/python -m pip install --quiet --quiet --upgrade pip
+	$(TEST)/bin/python -m pip install --quiet --quiet -e '.[dev,spark]'
 	touch $@
 
 clean:
