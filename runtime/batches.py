@@ -8,8 +8,10 @@ time moved in between, never shows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from itertools import islice, repeat
+from operator import le
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -99,6 +101,10 @@ class _Stream:
     events: Sequence[Event]
     times: Sequence[int] | None
     sequence: Sequence[Any] | None
+
+    def is_ordered(self) -> bool:
+        """Whether the rows stand in order as they are."""
+        return self.sequence is None and (self.times is None or all(map(le, self.times, islice(self.times, 1, None))))
 
     def places(self) -> Iterator[tuple[Place, Event]]:
         none = [0] * len(self.events)
@@ -190,16 +196,17 @@ def _times(event_type: EventType, columns: Columns, name: str, options: Options,
     return [now if time is None else time for time in found]
 
 
-def _merged(streams: Sequence[_Stream], options: Options) -> list[tuple[Place, Event]]:
-    """All rows in order of (time, sequence, type, row)."""
+def _merged(streams: Sequence[_Stream], options: Options) -> Iterable[tuple[int, Event]]:
+    """(time, event) of all rows in order of (time, sequence, type, row)."""
+    if len(streams) == 1 and streams[0].is_ordered():
+        return zip(streams[0].times or repeat(0), streams[0].events)
     rows = [each for stream in streams for each in stream.places()]
-    if options.time is None and options.sequence is None:
-        return rows
-    try:
-        rows.sort(key=_place)
-    except TypeError as error:
-        raise EplRuntimeError(f"The sequence columns cannot be compared: {error}") from error
-    return rows
+    if options.time is not None or options.sequence is not None:
+        try:
+            rows.sort(key=_place)
+        except TypeError as error:
+            raise EplRuntimeError(f"The sequence columns cannot be compared: {error}") from error
+    return [(place[0], event) for place, event in rows]
 
 
 def _place(row: tuple[Place, Event]) -> Place:
@@ -209,14 +216,14 @@ def _place(row: tuple[Place, Event]) -> Place:
 # ------------------------------------------------------------------ feeding: effects
 
 
-def _feed(core: Core, rows: Sequence[tuple[Place, Event]], options: Options) -> None:
+def _feed(core: Core, rows: Iterable[tuple[int, Event]], options: Options) -> None:
     if options.time is None:
         for _, event in rows:
             core.process(event)
         return
     clock, jump, max_stops = core.clock, options.time_mode == "jump", options.max_stops
-    for place, event in rows:
-        time = max(place[0], clock.now)
+    for row_time, event in rows:
+        time = row_time if row_time > clock.now else clock.now
         if jump:
             core.advance(time)
         else:

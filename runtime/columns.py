@@ -128,6 +128,13 @@ def _normal(column: pa.ChunkedArray[Any] | pa.Array[Any], from_pandas: bool, who
 
 
 def _python(column: pa.ChunkedArray[Any] | pa.Array[Any]) -> list[Any]:
+    arrow = column.type
+    if kinds.is_string(arrow) or (
+        column.null_count == 0 and (kinds.is_integer(arrow) or kinds.is_floating(arrow) or kinds.is_boolean(arrow))
+    ):
+        # The same values as to_pylist gives, several times as fast.
+        plain: list[Any] = column.to_numpy(zero_copy_only=False).tolist()
+        return plain
     try:
         values: list[Any] = column.to_pylist(maps_as_pydicts="strict")
     except KeyError as error:
