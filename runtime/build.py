@@ -7,7 +7,16 @@ from typing import Any, Protocol
 from epl.event_types import EventType
 from epl.plan.expressions import Prior, TypedExpression
 from epl.plan.result_set import ResultSetPlan
-from epl.plan.statements import BodyPlan, CreateExpressionPlan, CreateSchemaPlan, CreateVariablePlan, InsertPlan, SelectPlan, StatementPlan, StreamPlan
+from epl.plan.statements import (
+    BodyPlan,
+    CreateExpressionPlan,
+    CreateSchemaPlan,
+    CreateVariablePlan,
+    InsertPlan,
+    SelectPlan,
+    StatementPlan,
+    StreamPlan,
+)
 from runtime import match_recognize, result_set
 from runtime.context import StatementContext
 from runtime.evaluate import compile_expression, compile_predicate

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-
 from epl.analysis.modules import analyse_module
 from epl.catalog import Catalog, Settings, Variable
 from epl.errors import EplDeploymentError, EplRuntimeError, EplUnsupportedError
@@ -16,8 +15,8 @@ from epl.functions.library import builtin_functions
 from epl.functions.user import function_spec
 from epl.parse import parse_module
 from epl.plan.statements import CreateVariablePlan, Declared, ModulePlan, StatementPlan
-from epl.value_types import EnumType
 from epl.syntax import Module
+from epl.value_types import EnumType
 from runtime.build import build
 from runtime.context import StatementContext
 from runtime.core import Core, ErrorHandler, log_error

@@ -15,8 +15,23 @@ from epl.event_types import EventType, Property
 from epl.parse import parse_expression
 from epl.syntax import Cast
 from epl.value_types import (
-    BIG_DECIMAL, BOXED_BOOLEAN, BOXED_DOUBLE, BOXED_FLOAT, BOXED_INT, BOXED_LONG, BOXED_SHORT, BOXED_BYTE, LOCAL_DATE, LOCAL_TIME, OBJECT, STRING,
-    ZONED_DATE_TIME, ArrayType, EventOf, MapType, ValueType,
+    BIG_DECIMAL,
+    BOXED_BOOLEAN,
+    BOXED_BYTE,
+    BOXED_DOUBLE,
+    BOXED_FLOAT,
+    BOXED_INT,
+    BOXED_LONG,
+    BOXED_SHORT,
+    LOCAL_DATE,
+    LOCAL_TIME,
+    OBJECT,
+    STRING,
+    ZONED_DATE_TIME,
+    ArrayType,
+    EventOf,
+    MapType,
+    ValueType,
 )
 
 PLAIN: dict[Any, ValueType] = {

@@ -15,7 +15,16 @@ from epl.analysis.type_names import resolve_type_name
 from epl.catalog import Catalog, Variable
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
 from epl.plan.expressions import Constant, Parameter
-from epl.plan.statements import BodyPlan, CreateExpressionPlan, CreateSchemaPlan, CreateVariablePlan, Declared, ModulePlan, SelectPlan, StatementPlan
+from epl.plan.statements import (
+    BodyPlan,
+    CreateExpressionPlan,
+    CreateSchemaPlan,
+    CreateVariablePlan,
+    Declared,
+    ModulePlan,
+    SelectPlan,
+    StatementPlan,
+)
 from epl.syntax import Body, CreateExpression, CreateSchema, CreateVariable, Module, Select, Statement
 from epl.unparse import unparse
 

@@ -8,7 +8,7 @@ from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventType, Property
 from epl.syntax import Column, CreateSchema, Statement, TypeName
-from epl.value_types import DATE, LONG, CALENDAR, LOCAL_DATE_TIME, ZONED_DATE_TIME, NULL
+from epl.value_types import CALENDAR, DATE, LOCAL_DATE_TIME, LONG, NULL, ZONED_DATE_TIME
 
 KINDS = {"map": "map", "objectarray": "objectarray", "json": "json"}
 TIMESTAMP_TYPES = (LONG, LONG.boxed, DATE, CALENDAR, LOCAL_DATE_TIME, ZONED_DATE_TIME)

@@ -15,7 +15,19 @@ from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
 from epl.plan.statements import StreamPlan
 from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused, check_chain, merge_groups
-from epl.syntax import Declaration, Expression, MethodSource, Ordered, PatternSource, SqlSource, Stream, TimePeriod, TypeFilter, View, Wildcard
+from epl.syntax import (
+    Declaration,
+    Expression,
+    MethodSource,
+    Ordered,
+    PatternSource,
+    SqlSource,
+    Stream,
+    TimePeriod,
+    TypeFilter,
+    View,
+    Wildcard,
+)
 from epl.unparse import expression_text
 
 REFUSED_SOURCES = {PatternSource: "Patterns", MethodSource: "Method joins", SqlSource: "SQL joins"}

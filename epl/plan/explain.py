@@ -47,7 +47,7 @@ def _named(name: str, item: Any, indent: str) -> Iterator[str]:
     elif callable(dump):
         yield f"{indent}{label}:"
         yield from (f"{indent}  {line}" for line in dump().splitlines())
-    elif isinstance(item, typed.TypedExpression) or not _is_plan(item) and not _is_plan_tuple(item):
+    elif isinstance(item, typed.TypedExpression) or (not _is_plan(item) and not _is_plan_tuple(item)):
         yield f"{indent}{label}: {_text(item)}"
     elif isinstance(item, tuple):
         for number, element in enumerate(item):

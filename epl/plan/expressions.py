@@ -6,7 +6,8 @@ Every value but those of primitive type may be null (None).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal as Choice
+from typing import Any
+from typing import Literal as Choice
 
 import attrs
 

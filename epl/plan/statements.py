@@ -1,7 +1,8 @@
 """What analysis makes of statements: frozen data from which the runtime builds, and which explain() prints."""
 from __future__ import annotations
 
-from typing import Any, Literal as Choice
+from typing import Any
+from typing import Literal as Choice
 
 import attrs
 

@@ -1,7 +1,8 @@
 """The clauses that statements are made of."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal as Choice
+from typing import TYPE_CHECKING
+from typing import Literal as Choice
 
 import attrs
 

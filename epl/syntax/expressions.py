@@ -1,7 +1,8 @@
 """Expressions as written. Nothing is resolved here: whether ``a.b('x')`` is a property, a method or a function is analysis."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal as Choice
+from typing import TYPE_CHECKING
+from typing import Literal as Choice
 
 import attrs
 

@@ -5,7 +5,8 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType, Property

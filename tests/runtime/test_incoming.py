@@ -8,7 +8,18 @@ import pytest
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType, Property
 from epl.value_types import (
-    BIG_DECIMAL, BOXED_DOUBLE, BOXED_FLOAT, BOXED_INT, DATE, INT, STRING, ArrayType, EventOf, MapType, OBJECT, Scalar,
+    BIG_DECIMAL,
+    BOXED_DOUBLE,
+    BOXED_FLOAT,
+    BOXED_INT,
+    DATE,
+    INT,
+    OBJECT,
+    STRING,
+    ArrayType,
+    EventOf,
+    MapType,
+    Scalar,
 )
 from runtime.incoming import to_event
 

@@ -3,7 +3,8 @@ import datetime
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from runtime import EplDeploymentError, EplRuntimeError, Runtime
 
