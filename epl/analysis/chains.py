@@ -122,7 +122,8 @@ def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
 def _elements_with(name: str, scope: Scope) -> list[TypedExpression]:
     """Lambda parameters that are events with the property: Esper takes them for streams."""
     return [
-        typed.Local(type=t, name=n) for n, t in scope.locals if isinstance(t, EventOf) and t.event_type.property(name) is not None
+        typed.Local(type=t, name=n) for n, t in scope.locals
+        if isinstance(t, EventOf) and n not in scope.builtin_names and t.event_type.property(name) is not None
     ]
 
 

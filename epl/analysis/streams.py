@@ -58,7 +58,9 @@ def _check_windows(windows: tuple[WindowConfig, ...], stream: Stream) -> None:
     try:
         check_chain(windows, stream.retain)
     except WindowRefused as error:
-        raise EplValidationError(f"Failed to validate data window declaration: {error.message}", span=stream.views[0].span if stream.views else stream.span) from error
+        raise EplValidationError(
+            f"Failed to validate data window declaration: {error.message}", span=stream.views[0].span if stream.views else stream.span
+        ) from error
 
 
 def source_type(source: TypeFilter, catalog: Catalog) -> EventType:
@@ -68,7 +70,9 @@ def source_type(source: TypeFilter, catalog: Catalog) -> EventType:
         raise EplUnsupportedError(f"'{name}' is a named window or table, which are not supported yet", span=source.span)
     found = catalog.event_types.get(name) or find_event_type(name, catalog.event_types)
     if found is None:
-        raise EplValidationError(f"Failed to resolve event type, named window or table by name '{name}'", span=source.span, hint=_close(name, catalog))
+        raise EplValidationError(
+            f"Failed to resolve event type, named window or table by name '{name}'", span=source.span, hint=_close(name, catalog)
+        )
     return found
 
 
@@ -93,17 +97,23 @@ def analyse_windows(
 
 
 def _window(view: View, event_type: EventType, source: EventType, catalog: Catalog, declarations: tuple[Declaration, ...]) -> WindowConfig:
-    """One config. Its parameters are bound over what comes in; those of merge, like groupwin's, over the stream's own events (``source``)."""
+    """One config. Its parameters are bound over what comes in; those of merge, like groupwin's, over the stream's own events (``source``).
+    """
     name = f"{view.namespace}:{view.name}" if view.namespace else view.name
     found = catalog.window_configs.get(name.lower())
     if found is None:
-        raise EplValidationError(f"Failed to validate data window declaration: View name '{name}' is not a known view name", span=view.span, hint=_close_window(view.name, catalog))
+        raise EplValidationError(
+            f"Failed to validate data window declaration: View name '{name}' is not a known view name", span=view.span,
+            hint=_close_window(view.name, catalog)
+        )
     try:
         seen = source if found.merges else event_type
         return found.from_arguments(_arguments(view, found, seen, catalog, declarations), event_type)
     except EplValidationError as error:
         message = getattr(error, "whole_message", None) or f"Error in view '{view.name}', {error.message}"
-        raise EplValidationError(f"Failed to validate data window declaration: {message}", span=error.span or view.span, hint=error.hint) from error
+        raise EplValidationError(
+            f"Failed to validate data window declaration: {message}", span=error.span or view.span, hint=error.hint
+        ) from error
 
 
 def _close_window(name: str, catalog: Catalog) -> str | None:
@@ -122,7 +132,7 @@ def _arguments(
     builtins = config.builtins(event_type)
     if not builtins:
         return [_argument(a, plain, i, config) for i, a in enumerate(view.arguments)]
-    own = attrs.evolve(plain, locals=tuple(builtins.items()), aggregations=Collector(has_remove_stream=True))
+    own = attrs.evolve(plain, locals=tuple(builtins.items()), builtin_names=frozenset(builtins), aggregations=Collector(has_remove_stream=True))
     return [_argument(a, own if i == 0 else plain, i, config) for i, a in enumerate(view.arguments)]
 
 
