@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from epl.event_types import EventType
+from epl.plan.assignments import OnSetPlan
 from epl.plan.expressions import Prior, TypedExpression
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import (
@@ -15,13 +16,14 @@ from epl.plan.statements import (
     InsertPlan,
     SelectPlan,
     StatementPlan,
-    StreamPlan,
 )
 from runtime import match_recognize, result_set
 from runtime.context import StatementContext
-from runtime.evaluate import compile_expression, compile_predicate
-from runtime.filters import Entry
+from runtime.create_variable import RunningCreateVariable
+from runtime.evaluate import compile_predicate
+from runtime.on_set import RunningOnSet
 from runtime.remembered import Remembered
+from runtime.stream_entry import entry_of
 from windows.chain import build_chain
 from windows.event import NO_EVENTS, Event, as_variant, event_class
 from windows.keys import key_evaluator
@@ -62,21 +64,6 @@ class Declaration:
     def restore(self, state: State) -> None:
         if state is not None:
             raise ValueError("a declaration has no state")
-
-
-class StreamReceiver:
-    """The place where a stream's events enter: filter index → windows."""
-
-    __slots__ = ("name", "order", "drop", "_update")
-
-    def __init__(self, name: str, order: tuple[int, int, int], drop: bool, first: Sink) -> None:
-        self.name = name
-        self.order = order
-        self.drop = drop
-        self._update = first.update
-
-    def receive(self, event: Event) -> None:
-        self._update((event,), NO_EVENTS)
 
 
 class Where:
@@ -141,7 +128,10 @@ def _identity(event: Event) -> Event:
 def _row_converter(plan: InsertPlan) -> Callable[[Event], Event]:
     """row → event of the target, widening numbers where the plan says so."""
     made = event_class(plan.target)
-    steps = [(p, float if c is not None and getattr(c, "kind", "") in ("double", "float") else None) for p, c in zip(plan.positions, plan.converts)]
+    steps = [
+        (p, float if c is not None and getattr(c, "kind", "") in ("double", "float") else None)
+        for p, c in zip(plan.positions, plan.converts)
+    ]
 
     def convert(event: Event) -> Event:
         values = event.values()
@@ -168,8 +158,7 @@ class RunningSelect:
         self.result_set = result_set.build(plan.result_set, context.environment, context=context)
         self.result_set.contents = self._contents  # type: ignore[method-assign]
         self.inserter = Inserter(plan.insert, plan.result_set, context, context.output) if plan.insert is not None else None
-        self.receiver = StreamReceiver(context.name, context.order(0), context.drops, self.chain)
-        self.entry = Entry(self.receiver, *_filter_parts(stream, context))
+        self.entry = entry_of(stream, context, self.chain, quiet=self.where is not None)
         self._connect()
 
     def _connect(self) -> None:
@@ -238,15 +227,6 @@ def _chain(plan: SelectPlan, context: StatementContext) -> View:
     return Remembered(key_evaluator(rows.group_by, context))
 
 
-def _filter_parts(stream: StreamPlan, context: StatementContext) -> tuple[Callable[[Event], bool] | None, str | None, tuple[Any, ...]]:
-    """What Entry wants: the predicate of the remaining conditions, the key's property, its values."""
-    plan = stream.filter
-    test = context.conjunction(plan.conditions) if plan.conditions else None
-    if plan.key is None:
-        return test, None, ()
-    return test, plan.key.property, tuple(compile_expression(v, context.environment, 0)() for v in plan.key.values)
-
-
 def _largest_prior(plan: SelectPlan) -> int | None:
     """The largest index that prior asks of stream 0, or None where nothing asks."""
     found = [n.index for e in expressions_of(plan.result_set, plan.where) for n in e.walk() if isinstance(n, Prior)]
@@ -277,7 +257,8 @@ BUILDERS: Mapping[type[BodyPlan], Callable[[Any, StatementContext], Running]] = 
     SelectPlan: RunningSelect,
     CreateSchemaPlan: _declaration,
     CreateExpressionPlan: _declaration,
-    CreateVariablePlan: _declaration,
+    CreateVariablePlan: RunningCreateVariable,
+    OnSetPlan: RunningOnSet,
 }
 
 

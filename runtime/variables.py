@@ -10,15 +10,18 @@ from runtime.incoming import WrongValue, coercion
 
 
 class VariableCell:
-    """The current value of one variable. ``deployment``: who created it, None where it was preconfigured. ``watchers`` are called after each assignment."""
+    """The current value of one variable. ``deployment``: who created it, None where it was preconfigured. ``watchers`` are called after
+    each assignment.
+    """
 
-    __slots__ = ("variable", "value", "deployment", "watchers", "_coerce")
+    __slots__ = ("variable", "value", "deployment", "watchers", "observers", "_coerce")
 
     def __init__(self, variable: Variable, value: Any, deployment: str | None = None) -> None:
         self.variable = variable
         self.deployment = deployment
         self._coerce = coercion(variable.type)
         self.watchers: list[Callable[[], None]] = []
+        self.observers: list[Callable[[Any, Any], None]] = []
         self.value: Any = None
         if value is not None:
             self.value = self.coerced(value)
@@ -38,6 +41,12 @@ class VariableCell:
         """Set by the API: constants refuse."""
         if self.variable.constant:
             raise EplRuntimeError(f"Variable by name '{self.variable.name}' is declared as constant and may not be assigned a new value")
-        self.value = self.coerced(value)
-        for watcher in self.watchers:
+        before, self.value = self.value, self.coerced(value)
+        self.changed(before)
+
+    def changed(self, before: Any) -> None:
+        """Tell those who read the variable that it was set; observers get the values before and now."""
+        for watcher in tuple(self.watchers):
             watcher()
+        for observer in tuple(self.observers):
+            observer(before, self.value)

@@ -7,6 +7,7 @@ from typing import Any
 import attrs
 
 from epl.analysis.expressions import bind_in_clause
+from epl.analysis.on_set import analyse_on_set
 from epl.analysis.parameters import number_parameters, parameter_types
 from epl.analysis.schemas import analyse_schema
 from epl.analysis.scope import Scope
@@ -14,6 +15,7 @@ from epl.analysis.select_statement import analyse_select
 from epl.analysis.type_names import resolve_type_name
 from epl.catalog import Catalog, Variable
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
+from epl.event_types import EventType, Property
 from epl.plan.expressions import Constant, Parameter
 from epl.plan.statements import (
     BodyPlan,
@@ -25,7 +27,7 @@ from epl.plan.statements import (
     SelectPlan,
     StatementPlan,
 )
-from epl.syntax import Body, CreateExpression, CreateSchema, CreateVariable, Module, Select, Statement
+from epl.syntax import Body, CreateExpression, CreateSchema, CreateVariable, Module, OnSet, Select, Statement
 from epl.unparse import unparse
 
 ACCESS = ("private", "protected", "public")
@@ -93,7 +95,9 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
     """A statement's plan and what it declares."""
     analyse = ANALYSES.get(type(statement.body))
     if analyse is None:
-        raise EplUnsupportedError(f"{REFUSED.get(type(statement.body).__name__, type(statement.body).__name__)} is not supported yet", span=statement.span)
+        raise EplUnsupportedError(
+            f"{REFUSED.get(type(statement.body).__name__, type(statement.body).__name__)} is not supported yet", span=statement.span
+        )
     if statement.classes:
         raise EplUnsupportedError("Inlined classes are not supported", span=statement.span, hint="register a Python function instead")
     _refuse_scripts(statement)
@@ -103,7 +107,8 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
     value = priority.get() if priority else 0
     plan = StatementPlan(
         name, body, statement.text, statement.annotations, value if isinstance(value, int) else 0, statement.annotation("drop") is not None,
-        fingerprint=unparse(statement), parameters=tuple(parameter_types(n for n in _expressions(body) if isinstance(n, Parameter)).items()),
+        fingerprint=unparse(statement),
+        parameters=tuple(parameter_types(n for n in _expressions(body) if isinstance(n, Parameter)).items()),
     )
     return plan, declared
 
@@ -111,13 +116,17 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
 def _refuse_scripts(statement: Statement) -> None:
     for declaration in statement.declarations:
         if declaration.dialect is not None:
-            raise EplUnsupportedError(f"Scripts of dialect '{declaration.dialect}' are not supported", span=declaration.span, hint="register a Python function instead")
+            raise EplUnsupportedError(
+                f"Scripts of dialect '{declaration.dialect}' are not supported", span=declaration.span,
+                hint="register a Python function instead"
+            )
 
 
 REFUSED: Mapping[str, str] = {
     "CreateWindow": "Create window", "CreateTable": "Create table", "CreateIndex": "Create index", "CreateContext": "Create context",
-    "CreateDataflow": "Create dataflow", "CreateClass": "Create inlined_class", "OnSelect": "On-select", "OnDelete": "On-delete", "OnUpdate": "On-update",
-    "OnSet": "On-set", "OnMerge": "On-merge", "OnSplit": "Split-stream", "UpdateIstream": "Update istream",
+    "CreateDataflow": "Create dataflow", "CreateClass": "Create inlined_class", "OnSelect": "On-select", "OnDelete": "On-delete",
+    "OnUpdate": "On-update",
+    "OnMerge": "On-merge", "OnSplit": "Split-stream", "UpdateIstream": "Update istream",
 }
 
 
@@ -165,12 +174,14 @@ def _create_variable(statement: Statement, catalog: Catalog, name: str) -> Analy
     value_type = resolve_type_name(body.type_name, catalog.event_types)
     if value_type is None:
         raise EplValidationError(
-            f"Cannot create variable '{body.name}', type '{body.type_name.name}' is not a recognized type", span=body.type_name.span or body.span
+            f"Cannot create variable '{body.name}', type '{body.type_name.name}' is not a recognized type",
+            span=body.type_name.span or body.span
         )
     initial = bind_in_clause(body.value, Scope(catalog, (), clause="variable initialization")) if body.value is not None else None
     value = initial.value if body.constant and isinstance(initial, Constant) else None
     variable = Variable(body.name, value_type, body.constant, value)
-    plan = CreateVariablePlan(None, body.name, value_type, body.constant, initial)
+    output = EventType(f"{name}_out", "row", {body.name: Property(body.name, value_type)}, is_bus=False)
+    plan = CreateVariablePlan(output, body.name, value_type, body.constant, initial)
     return plan, (Declared("variable", body.name, variable, _access(statement, catalog)),)
 
 
@@ -179,10 +190,18 @@ def _create_expression(statement: Statement, catalog: Catalog, name: str) -> Ana
     assert isinstance(body, CreateExpression)
     declaration = body.declaration
     if declaration.dialect is not None:
-        raise EplUnsupportedError(f"Scripts of dialect '{declaration.dialect}' are not supported", span=declaration.span, hint="register a Python function instead")
+        raise EplUnsupportedError(
+            f"Scripts of dialect '{declaration.dialect}' are not supported", span=declaration.span,
+            hint="register a Python function instead"
+        )
     if declaration.name in catalog.declarations:
         raise EplValidationError(f"Expression '{declaration.name}' has already been declared", span=body.span)
     return CreateExpressionPlan(None, declaration), (Declared("declaration", declaration.name, declaration, _access(statement, catalog)),)
+
+
+def _plain(analyse: Callable[[Statement, Catalog, str], BodyPlan]) -> Callable[[Statement, Catalog, str], Analysed]:
+    """A statement that declares nothing."""
+    return lambda statement, catalog, name: (analyse(statement, catalog, name), ())
 
 
 ANALYSES: Mapping[type[Body], Callable[[Statement, Catalog, str], Analysed]] = {
@@ -190,6 +209,7 @@ ANALYSES: Mapping[type[Body], Callable[[Statement, Catalog, str], Analysed]] = {
     CreateSchema: _create_schema,
     CreateVariable: _create_variable,
     CreateExpression: _create_expression,
+    OnSet: _plain(analyse_on_set),
 }
 """Which bodies can be planned; every other one is refused by name (REFUSED)."""
 

@@ -114,7 +114,7 @@ def bind_where(facts: SelectFacts) -> SelectFacts:
     scope = Scope(facts.catalog, scopes, clause="filter", aggregation_refusal=refusal, declarations=facts.statement.declarations)
     conditions = _where_conditions(where, scope, facts)
     stream = facts.streams[0]
-    if not stream.windows and not any(isinstance(n, (Previous, Prior)) for c in conditions for n in c.walk()):
+    if not stream.windows and stream.contained is None and not any(isinstance(n, (Previous, Prior)) for c in conditions for n in c.walk()):
         existing = _all_conditions(facts)
         return attrs.evolve(facts, streams=(attrs.evolve(stream, filter=plan_filter(stream.filter.event_type, (*existing, *conditions))),))
     return attrs.evolve(facts, where=bind_in_clause(where, scope))
@@ -129,7 +129,9 @@ def _where_conditions(where, scope: Scope, facts: SelectFacts):  # type: ignore[
         if not facts.streams[0].windows and not facts.row_recognition:
             raise
         if error.message.startswith("Filter expression not"):
-            raise EplValidationError("Failed to validate expression: The where-clause filter expression must return a boolean value", span=error.span) from error
+            raise EplValidationError(
+                "Failed to validate expression: The where-clause filter expression must return a boolean value", span=error.span
+            ) from error
         raise EplValidationError(f"Failed to validate expression: {error.message}", span=error.span, hint=error.hint) from error
 
 
@@ -138,7 +140,9 @@ def _all_conditions(facts: SelectFacts) -> tuple[TypedExpression, ...]:
     assert facts.select.from_ is not None
     source = facts.select.from_.streams[0].source
     stream = facts.streams[0]
-    scope = Scope(facts.catalog, (ScopeStream(stream.alias, stream.filter.event_type),), clause="filter", declarations=facts.statement.declarations)
+    scope = Scope(
+        facts.catalog, (ScopeStream(stream.alias, stream.filter.event_type),), clause="filter", declarations=facts.statement.declarations
+    )
     return bind_filters(source.filters, scope)  # type: ignore[attr-defined]
 
 
@@ -191,7 +195,9 @@ def _insert_columns(facts: SelectFacts, row_type: EventType, wild: bool) -> tupl
             raise EplValidationError(f"Property name '{column}' appears more then once in insert-into clause", span=clause.span)
         seen.add(column)
     if len(clause.columns) != len(facts.select.items):
-        raise EplValidationError("Number of supplied values in the select or values clause does not match insert-into clause", span=clause.span)
+        raise EplValidationError(
+            "Number of supplied values in the select or values clause does not match insert-into clause", span=clause.span
+        )
     return clause.columns
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from epl.analysis.aggregations import Collector
+from epl.analysis.contained import analyse_contained
 from epl.analysis.expressions import bind_in_clause
 from epl.analysis.filters import bind_filters, plan_filter
 from epl.analysis.scope import Scope, ScopeStream
@@ -40,16 +41,18 @@ def analyse_stream(
     source = stream.source
     if not isinstance(source, TypeFilter):
         raise EplUnsupportedError(f"{REFUSED_SOURCES[type(source)]} are not supported yet", span=stream.span)
-    if source.contained:
-        raise EplUnsupportedError("Contained-event selection is not supported yet", span=source.span)
     event_type = source_type(source, catalog)
     inner = ScopeStream(stream.alias, event_type)
     scope = Scope(catalog, (inner,), clause="filter", declarations=declarations)
     conditions = bind_filters(source.filters, scope)
-    windows, outer = analyse_windows(stream.views, event_type, catalog, declarations)
+    contained = None
+    if source.contained:
+        contained = analyse_contained(source.contained, inner, catalog, declarations, f"{event_type.name}_contained")
+    comes_in = event_type if contained is None else contained.output_type
+    windows, outer = analyse_windows(stream.views, comes_in, catalog, declarations)
     windows = tuple(w.with_hints(hints or {}) for w in windows)
     _check_windows(windows, stream)
-    plan = StreamPlan(plan_filter(event_type, conditions), outer, windows, stream.retain, stream.alias)
+    plan = StreamPlan(plan_filter(event_type, conditions), outer, windows, stream.retain, stream.alias, contained=contained)
     has_window = any(w.is_data_window for w in windows)
     return plan, ScopeStream(stream.alias, outer, has_window=has_window)
 

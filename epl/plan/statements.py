@@ -7,6 +7,7 @@ from typing import Literal as Choice
 import attrs
 
 from epl.event_types import EventType
+from epl.plan.contained import ContainedPlan
 from epl.plan.expressions import TypedExpression
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.row_recognition import RowRecognitionPlan
@@ -17,7 +18,9 @@ from epl.value_types import ValueType
 
 @attrs.frozen
 class IndexKey:
-    """A condition of a filter that an index can serve: the property's value equals one of ``values`` (constants or variables of the property's type)."""
+    """A condition of a filter that an index can serve: the property's value equals one of ``values`` (constants or variables of the
+    property's type).
+    """
 
     property: str
     values: tuple[TypedExpression, ...]
@@ -45,12 +48,14 @@ class StreamPlan:
     retain: Choice["union", "intersection"] | None = None
     alias: str | None = None
     priors: tuple[TypedExpression, ...] = ()
+    contained: ContainedPlan | None = None
 
 
 @attrs.frozen
 class InsertPlan:
-    """Where the output goes on to. ``stream``: which of insert / remove stream is routed. ``positions``: for each property of the target, the column of the
-    row that fills it (None: null); ``converts``: numeric widenings to apply, by kind, or None. ``same``: rows are events of the target already.
+    """Where the output goes on to. ``stream``: which of insert / remove stream is routed. ``positions``: for each property of the target,
+    the column of the row that fills it (None: null); ``converts``: numeric widenings to apply, by kind, or None. ``same``: rows are events
+    of the target already.
     """
 
     target: EventType
@@ -103,8 +108,8 @@ class CreateExpressionPlan(BodyPlan):
 
 @attrs.frozen
 class StatementPlan:
-    """A statement, ready to be built. ``fingerprint``: canonical text with the schemas of the types used; names the statement across restarts with ``name``.
-    ``parameters``: keys (names, or numbers from 1) and types of its substitution parameters.
+    """A statement, ready to be built. ``fingerprint``: canonical text with the schemas of the types used; names the statement across
+    restarts with ``name``. ``parameters``: keys (names, or numbers from 1) and types of its substitution parameters.
     """
 
     name: str

@@ -1,0 +1,52 @@
+"""set clauses: on … set of variables, update istream of an event's properties."""
+from __future__ import annotations
+
+from typing import Literal as Choice
+
+import attrs
+
+from epl.plan.expressions import TypedExpression, VariableValue
+from epl.plan.statements import BodyPlan, StreamPlan
+
+
+@attrs.frozen
+class VariableAssignment:
+    """One step of ``on … set``, in the order written; each sees what those before it have set.
+
+    ``kind``: value (``v = x``), property (``v.property = x``, the variable gets a changed copy of its event), element (``v[index] = x``, it gets a changed
+    copy of its array), call (an expression evaluated for what it does; no variable). ``value`` is of the type assigned to.
+    """
+
+    kind: Choice["value", "property", "element", "call"]
+    value: TypedExpression
+    variable: VariableValue | None = None
+    property: str | None = None
+    index: TypedExpression | None = None
+
+
+@attrs.frozen
+class OnSetPlan(BodyPlan):
+    """on T set …: ``outputs`` are the columns of ``output_type``, read after all assignments."""
+
+    stream: StreamPlan
+    assignments: tuple[VariableAssignment, ...]
+    outputs: tuple[TypedExpression, ...]
+
+
+@attrs.frozen
+class PropertyAssignment:
+    """One step of update istream. ``kind``: value, element (``p[index] = x``), key (``p('k') = x``), call; every value comes from the event as it was."""
+
+    kind: Choice["value", "element", "key", "call"]
+    value: TypedExpression
+    property: str = ""
+    index: TypedExpression | None = None
+
+
+@attrs.frozen
+class UpdateIstreamPlan(BodyPlan):
+    """update istream T set … where …: a copy of the event takes its place before any other statement sees it."""
+
+    stream: StreamPlan
+    assignments: tuple[PropertyAssignment, ...]
+    where: TypedExpression | None
