@@ -29,8 +29,8 @@ class Variable:
 class Settings:
     """Configuration that changes meaning. Names follow Esper's.
 
-    ``default_access``: what names without @public, @protected or @private are: ``public`` (every later deployment sees them, event types take events
-    from outside) or ``private`` (Esper's default: only their own module does).
+    ``default_access``: what names without @public, @protected or @private are: ``public`` (every later deployment sees them, event types
+    take events from outside) or ``private`` (Esper's default: only their own module does).
     """
 
     time_unit: str = "milliseconds"
@@ -63,8 +63,8 @@ class Settings:
 class Catalog:
     """Everything that names in a statement can mean.
 
-    ``window_configs``: by name and by ``namespace:name``. ``aggregations``: by function name (epl.functions.aggregations). Named windows, tables and
-    contexts come with their rooms.
+    ``window_configs``: by name and by ``namespace:name``. ``aggregations``: by function name (epl.functions.aggregations). Named windows,
+    tables and contexts come with their rooms.
     """
 
     event_types: Mapping[str, EventType]

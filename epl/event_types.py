@@ -27,9 +27,9 @@ class Property:
 class EventType:
     """A named event type; equal only to itself.
 
-    ``kind``: map, objectarray, json, bean, variant, row (a select's output), avro, xml. ``open``: events may carry undeclared properties that dynamic
-    properties (``x?``) see. ``members``: the types of a variant stream; ``any_type``: a variant of any type. ``is_bus``: events may be sent to it from
-    outside. ``origin``: for a type that wraps another one's events.
+    ``kind``: map, objectarray, json, bean, variant, row (a select's output), avro, xml. ``open``: events may carry undeclared properties
+    that dynamic properties (``x?``) see. ``members``: the types of a variant stream; ``any_type``: a variant of any type. ``is_bus``:
+    events may be sent to it from outside. ``origin``: for a type that wraps another one's events.
     """
 
     name: str
@@ -89,7 +89,8 @@ class EventType:
 
 
 def field_name(property_name: str) -> str:
-    """The attribute that holds a property in generated event classes: the same for every type, so that sub-types' events serve super-type plans.
+    """The attribute that holds a property in generated event classes: the same for every type, so that sub-types' events serve super-type
+    plans.
 
     >>> field_name("price"), field_name("count(*)")
     ('f_price', 'x_636f756e74282a29')

@@ -22,4 +22,7 @@ from runtime.engine import Runtime as Runtime
 from runtime.rows import Row as Row
 from runtime.rows import Rows as Rows
 
-__all__ = ["EplDeploymentError", "EplError", "EplRuntimeError", "EplSyntaxError", "EplUnsupportedError", "EplValidationError", "Row", "Rows", "Runtime", "Settings"]
+__all__ = [
+    "EplDeploymentError", "EplError", "EplRuntimeError", "EplSyntaxError", "EplUnsupportedError", "EplValidationError", "Row", "Rows",
+    "Runtime", "Settings"
+]

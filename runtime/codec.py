@@ -38,7 +38,9 @@ class Encoder:
                     encode = found
                     break
         if encode is None:
-            raise EplRuntimeError(f"a value of class {type(value).__module__}.{type(value).__qualname__} cannot be kept in a snapshot: {value!r}")
+            raise EplRuntimeError(
+                f"a value of class {type(value).__module__}.{type(value).__qualname__} cannot be kept in a snapshot: {value!r}"
+            )
         return encode(self, value)
 
     def _number(self, event: Event) -> int:

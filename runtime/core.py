@@ -1,7 +1,7 @@
 """The engine without its face: clock, schedule, filters, work queue, delivery.
 
-One event: all filters are evaluated → each statement that wants it is told → what they put out is delivered to listeners → events routed meanwhile
-(insert into) are processed the same way, first come first served. Time works the same with timers in place of filters.
+One event: all filters are evaluated → each statement that wants it is told → what they put out is delivered to listeners → events routed
+meanwhile (insert into) are processed the same way, first come first served. Time works the same with timers in place of filters.
 """
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Core:
         self.settings = settings
         self.clock = Clock(start_time)
         self.schedule = Schedule()
-        self.filters = FilterIndex()
+        self.filters = FilterIndex(on_error)
         self.on_error = on_error
         self.match_states = MatchStates(settings.max_states, settings.max_states_prevent_start)
         self._queue: deque[tuple[Event, EventType]] = deque()
@@ -96,8 +96,8 @@ class Core:
                 try:
                     receiver.receive(event)
                 except Exception as error:  # noqa: BLE001 - law 6: one statement's fault harms no other; the handler is told
-                    self.on_error(error, receiver.name, event)  # type: ignore[attr-defined]
-                if receiver.drop:  # type: ignore[attr-defined]
+                    self.on_error(error, receiver.name, event)
+                if receiver.drop:
                     break
             self.flush()
         elif self.unmatched is not None:

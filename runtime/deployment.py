@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 class Deployment:
     """The statements of one deployment, by name or place: ``deployment["s0"]``, ``deployment[0]``."""
 
-    def __init__(self, deployment_id: str, plan: ModulePlan, statements: tuple[Statement, ...], runtime: Runtime, parameters: dict[str | int, object]) -> None:
+    def __init__(
+        self, deployment_id: str, plan: ModulePlan, statements: tuple[Statement, ...], runtime: Runtime, parameters: dict[str | int, object]
+    ) -> None:
         self.id = deployment_id
         self.plan = plan
         self.statements = statements

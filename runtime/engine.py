@@ -22,7 +22,7 @@ from runtime.context import StatementContext
 from runtime.core import Core, ErrorHandler, log_error
 from runtime.deployment import Deployment
 from runtime.evaluate import Environment, compile_expression
-from runtime.incoming import WrongValue, coercion, to_event
+from runtime.incoming import WrongValue, coercion, maker, to_event
 from runtime.python_types import event_type_of
 from runtime.statement import Listener, Statement
 from runtime.variables import VariableCell
@@ -39,7 +39,8 @@ class Runtime:
     """
 
     def __init__(
-        self, *, clock: str = "external", start_time: int = 0, tier: str = "auto", settings: Settings | None = None, on_error: ErrorHandler = log_error,
+        self, *, clock: str = "external", start_time: int = 0, tier: str = "auto", settings: Settings | None = None,
+        on_error: ErrorHandler = log_error,
     ) -> None:
         if clock not in ("external", "system"):
             raise ValueError("clock is 'external' or 'system'")
@@ -59,6 +60,7 @@ class Runtime:
         self._deployments: dict[str, Deployment] = {}
         self._statement_count = 0
         self._deployment_count = 0
+        self._makers: dict[str | EventType, Callable[[dict[str, Any]], Event]] = {}
         self._batches: dict[Statement, None] = {}
         self._system_clock: Any = None
         if clock == "system":
@@ -68,7 +70,10 @@ class Runtime:
 
     # ------------------------------------------------------------------ types, functions, variables
 
-    def register(self, name: str, schema: Any, *, supertypes: Iterable[str] = (), start_timestamp: str | None = None, end_timestamp: str | None = None) -> EventType:
+    def register(
+        self, name: str, schema: Any, *, supertypes: Iterable[str] = (), start_timestamp: str | None = None,
+        end_timestamp: str | None = None
+    ) -> EventType:
         """Declare an event type: a dict of Python or EPL types, a dataclass, an attrs class, a pyarrow or Spark schema."""
         with self.lock:
             event_type = event_type_of(name, schema, self._types)
@@ -76,7 +81,8 @@ class Runtime:
             if parents or start_timestamp or end_timestamp:
                 inherited = {n: p for t in parents for n, p in t.properties.items()}
                 event_type = EventType(
-                    event_type.name, event_type.kind, {**inherited, **event_type.properties}, parents, start_timestamp, end_timestamp, open=event_type.open
+                    event_type.name, event_type.kind, {**inherited, **event_type.properties}, parents, start_timestamp, end_timestamp,
+                    open=event_type.open
                 )
             return self.register_type(event_type)
 
@@ -98,7 +104,8 @@ class Runtime:
             self._user_functions[name] = function
 
     def register_enum(self, name: str, constants: Iterable[str]) -> EnumType:
-        """The constants of an enum, written ``Name.CONSTANT`` in EPL; values are the constants' names. A full class name is taken as well."""
+        """The constants of an enum, written ``Name.CONSTANT`` in EPL; values are the constants' names. A full class name is taken as well.
+        """
         with self.lock:
             made = EnumType(name.replace("$", ".").rsplit(".", 1)[-1], tuple(constants))
             self._enums[name] = made.constants
@@ -117,7 +124,9 @@ class Runtime:
         """A type by name: registered, or declared by a deployment; raises EplRuntimeError."""
         found = self._types.get(name)
         if found is None:
-            declared = [d.value for dep in self._deployments.values() for d in dep.plan.declared if d.kind == "event_type" and d.name == name]
+            declared = [
+                d.value for dep in self._deployments.values() for d in dep.plan.declared if d.kind == "event_type" and d.name == name
+            ]
             if not declared:
                 raise EplRuntimeError(f"no bus event type named '{name}'", hint="declare it with create schema or Runtime.register")
             found = declared[-1]
@@ -171,8 +180,9 @@ class Runtime:
     ) -> Deployment:
         """Deploy a module: all of its statements or none.
 
-        ``name``: the deployment's id (default d0, d1, …). ``listeners``: by statement name, called from the first event on. ``parameters``: values of ``?``
-        by position in the statement (from 1) or name, for all statements or, by statement name, for one each: ``{"s0": {1: 5}}``. ``replace``: first undeploy deployments that hold a statement of one of the names (for notebooks).
+        ``name``: the deployment's id (default d0, d1, …). ``listeners``: by statement name, called from the first event on. ``parameters``:
+        values of ``?`` by position in the statement (from 1) or name, for all statements or, by statement name, for one each: ``{"s0": {1:
+        5}}``. ``replace``: first undeploy deployments that hold a statement of one of the names (for notebooks).
         """
         with self.lock:
             if replace:
@@ -196,7 +206,9 @@ class Runtime:
             raise EplDeploymentError(f"Deployment by id '{deployment_id}' already exists")
         unknown = listeners.keys() - {s.name for s in plan.statements}
         if unknown:
-            raise EplDeploymentError(f"no statement named '{min(unknown)}' to attach a listener to; there are {', '.join(s.name for s in plan.statements)}")
+            raise EplDeploymentError(
+                f"no statement named '{min(unknown)}' to attach a listener to; there are {', '.join(s.name for s in plan.statements)}"
+            )
         _check_all_used(plan, parameters)
         bound = {s.name: _parameters_of(s, parameters) for s in plan.statements}
         made: list[Statement] = []
@@ -216,6 +228,7 @@ class Runtime:
             raise
         deployment = Deployment(deployment_id, plan, tuple(made), self, parameters)
         self._deployments[deployment_id] = deployment
+        self._makers.clear()
         for statement in made:
             if statement.name in listeners:
                 statement.listeners.append(listeners[statement.name])
@@ -236,7 +249,9 @@ class Runtime:
         self._variables[plan.name] = VariableCell(Variable(plan.name, plan.type, plan.constant), initial, deployment_id)
 
     def _environment(self, parameters: dict[str | int, Any]) -> Environment:
-        return Environment(functions=self._functions, variables=self._variables, clock=self._core.clock, parameters=parameters, settings=self.settings)
+        return Environment(
+            functions=self._functions, variables=self._variables, clock=self._core.clock, parameters=parameters, settings=self.settings
+        )
 
     def _build(self, plan: StatementPlan, deployment_id: str, parameters: dict[str | int, Any]) -> Statement:
         statement = Statement(plan, self, self._core, deployment_id)
@@ -271,6 +286,7 @@ class Runtime:
             if declared.kind == "variable" and cell is not None and cell.deployment == deployment.id:
                 del self._variables[declared.name]
         del self._deployments[deployment.id]
+        self._makers.clear()
 
     def _check_not_used(self, deployment: Deployment) -> None:
         from runtime.dependencies import first_use
@@ -304,7 +320,8 @@ class Runtime:
         Values are checked first: a wrong one raises EplRuntimeError and nothing has been done.
         """
         with self.lock:
-            self._core.process(self._incoming(event_type, event))
+            make = self._makers.get(event_type) if event.__class__ is dict else None  # type: ignore[arg-type]
+            self._core.process(self._incoming(event_type, event) if make is None else make(event))
             if self._batches:
                 self._deliver_batches()
 
@@ -320,6 +337,7 @@ class Runtime:
         found = self.event_type(event_type) if isinstance(event_type, str) else event_type
         if not found.is_bus:
             raise EplRuntimeError(f"no bus event type named '{found.name}'", hint="declare it with @public @buseventtype")
+        self._makers[event_type] = maker(found)
         return event if isinstance(event, Event) else to_event(found, event)
 
     def send_batch(self, *arguments: Any, **options: Any) -> None:

@@ -1,7 +1,7 @@
 """Which streams want an event: an index, so that a statement that does not want it costs nothing.
 
-Each event type has a table per looked-up property (value → entries) and a list of entries without a key. An entry's remaining conditions are one
-compiled predicate. Entries of super-types serve sub-types' events.
+Each event type has a table per looked-up property (value → entries) and a list of entries without a key. An entry's remaining conditions
+are one compiled predicate. Entries of super-types serve sub-types' events.
 """
 from __future__ import annotations
 
@@ -13,9 +13,14 @@ from windows.event import Event
 
 
 class Receiver(Protocol):
-    """A stream of a running statement. ``order`` sorts receivers of one event: (−priority, statement number, stream number)."""
+    """A stream of a running statement.
 
+    ``order`` sorts receivers of one event: (−priority, statement number, stream number). ``drop``: the event goes no further.
+    """
+
+    name: str
     order: tuple[int, int, int]
+    drop: bool
 
     def receive(self, event: Event) -> None: ...
 
@@ -64,7 +69,8 @@ class _TypeIndex:
 class FilterIndex:
     """All entries of a runtime."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_error: Callable[[BaseException, str, Event], None]) -> None:
+        self._on_error = on_error
         self._by_type: dict[EventType, _TypeIndex] = {}
         self._lineages: dict[EventType, tuple[_TypeIndex, ...]] = {}
 
@@ -92,18 +98,36 @@ class FilterIndex:
         if indexes is None:
             indexes = self._lineages[event_type] = self._lineage(event_type)
         found: list[Receiver] = []
-        for index in indexes:
-            for entry in index.always:
-                if entry.test is None or entry.test(event):
-                    found.append(entry.receiver)
-            for field, table in index.tables.items():
-                bucket = table.get(getattr(event, field, None))
-                if bucket is not None:
-                    for entry in bucket:
-                        if entry.test is None or entry.test(event):
-                            found.append(entry.receiver)
+        try:
+            for index in indexes:
+                for entry in index.always:
+                    if entry.test is None or entry.test(event):
+                        found.append(entry.receiver)
+                for field, table in index.tables.items():
+                    bucket = table.get(getattr(event, field, None))
+                    if bucket is not None:
+                        for entry in bucket:
+                            if entry.test is None or entry.test(event):
+                                found.append(entry.receiver)
+        except Exception:  # noqa: BLE001 - told below, entry by entry
+            found = self._match_one_by_one(event, indexes)
         if len(found) > 1:
             found.sort(key=_order)
+        return found
+
+    def _match_one_by_one(self, event: Event, indexes: tuple[_TypeIndex, ...]) -> list[Receiver]:
+        """``match`` where a condition fails: its statement does not get the event and the handler is told; the others are not harmed."""
+        found: list[Receiver] = []
+        for index in indexes:
+            buckets = [index.always, *(table.get(getattr(event, field, None), {}) for field, table in index.tables.items())]
+            for entry in (entry for bucket in buckets for entry in bucket):
+                try:
+                    wanted = entry.test is None or entry.test(event)
+                except Exception as error:  # noqa: BLE001 - law 6
+                    self._on_error(error, entry.receiver.name, event)
+                    continue
+                if wanted:
+                    found.append(entry.receiver)
         return found
 
     def _lineage(self, event_type: EventType) -> tuple[_TypeIndex, ...]:

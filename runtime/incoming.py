@@ -198,7 +198,9 @@ def to_event(event_type: EventType, value: Any) -> Event:
     if isinstance(value, str) and event_type.kind == "json":
         return to_event(event_type, parse_json(event_type, value))
     if isinstance(value, (str, bytes, int, float)) or value is None:
-        raise EplRuntimeError(f"Event type '{event_type.name}' cannot be made of {value!r}", hint="send a mapping, a tuple or an object with attributes")
+        raise EplRuntimeError(
+            f"Event type '{event_type.name}' cannot be made of {value!r}", hint="send a mapping, a tuple or an object with attributes"
+        )
     return maker(event_type)({name: getattr(value, name, None) for name in event_type.properties})
 
 
@@ -226,7 +228,9 @@ def maker(event_type: EventType) -> Callable[[dict[str, Any]], Event]:
 
 def _generate(event_type: EventType, made: type[Event]) -> Callable[[dict[str, Any]], Event]:
     lines = ["def make(d):", "    get = d.get"]
-    scope: dict[str, Any] = {"cls": made, "wrong": _wrong(event_type), "WrongValue": WrongValue, "Decimal": Decimal, "EplRuntimeError": EplRuntimeError}
+    scope: dict[str, Any] = {
+        "cls": made, "wrong": _wrong(event_type), "WrongValue": WrongValue, "Decimal": Decimal, "EplRuntimeError": EplRuntimeError
+    }
     names = []
     for i, prop in enumerate(event_type.properties.values()):
         value_type = whole_type(prop)
@@ -250,7 +254,9 @@ def _generate(event_type: EventType, made: type[Event]) -> Callable[[dict[str, A
     return scope["make"]  # type: ignore[no-any-return]
 
 
-PRIMITIVE_DEFAULTS: dict[str, Any] = {"boolean": False, "float": 0.0, "double": 0.0, "char": "\0", "byte": 0, "short": 0, "int": 0, "long": 0}
+PRIMITIVE_DEFAULTS: dict[str, Any] = {
+    "boolean": False, "float": 0.0, "double": 0.0, "char": "\0", "byte": 0, "short": 0, "int": 0, "long": 0
+}
 """What a property of a primitive type holds where the event gives nothing."""
 
 
@@ -277,6 +283,8 @@ def _unknown(event_type: EventType) -> Callable[[dict[str, Any]], None]:
     def unknown(values: dict[str, Any]) -> None:
         name = next(n for n in values if n not in event_type.properties)
         close = get_close_matches(str(name), event_type.properties, 1)
-        raise EplRuntimeError(f"Event type '{event_type.name}' has no property '{name}'", hint=f"did you mean '{close[0]}'?" if close else None)
+        raise EplRuntimeError(
+            f"Event type '{event_type.name}' has no property '{name}'", hint=f"did you mean '{close[0]}'?" if close else None
+        )
 
     return unknown

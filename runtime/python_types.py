@@ -36,7 +36,8 @@ from epl.value_types import (
 
 PLAIN: dict[Any, ValueType] = {
     str: STRING, int: BOXED_LONG, float: BOXED_DOUBLE, bool: BOXED_BOOLEAN, decimal.Decimal: BIG_DECIMAL, object: OBJECT, Any: OBJECT,
-    datetime.datetime: ZONED_DATE_TIME, datetime.date: LOCAL_DATE, datetime.time: LOCAL_TIME, list: ArrayType(OBJECT), dict: MapType(OBJECT, OBJECT),
+    datetime.datetime: ZONED_DATE_TIME, datetime.date: LOCAL_DATE, datetime.time: LOCAL_TIME, list: ArrayType(OBJECT),
+    dict: MapType(OBJECT, OBJECT),
 }
 """Python's int is Java's long, float is double; every value may be None."""
 
@@ -60,7 +61,10 @@ def event_type_of(name: str, schema: Any, event_types: Mapping[str, EventType]) 
         from runtime.spark.schemas import event_type_of_spark
 
         return event_type_of_spark(name, schema)
-    raise EplDeploymentError(f"Event type '{name}' cannot be made of {schema!r}", hint="give a dict of types, a dataclass, an attrs class, a pyarrow or Spark schema")
+    raise EplDeploymentError(
+        f"Event type '{name}' cannot be made of {schema!r}",
+        hint="give a dict of types, a dataclass, an attrs class, a pyarrow or Spark schema"
+    )
 
 
 def _made(name: str, kind: str, fields: Mapping[str, Any], event_types: Mapping[str, EventType]) -> EventType:
@@ -96,7 +100,10 @@ def _generic(annotation: Any, where: str, event_types: Mapping[str, EventType]) 
         return ArrayType(value_type(arguments[0], where, event_types))
     if origin is dict:
         return MapType(value_type(arguments[0], where, event_types), value_type(arguments[1], where, event_types))
-    raise EplDeploymentError(f"{where}: no property type can be made of {annotation!r}", hint="use a Python type, an EPL type name such as 'long', or a nested dict")
+    raise EplDeploymentError(
+        f"{where}: no property type can be made of {annotation!r}",
+        hint="use a Python type, an EPL type name such as 'long', or a nested dict"
+    )
 
 
 def _named(text: str, where: str, event_types: Mapping[str, EventType]) -> ValueType:

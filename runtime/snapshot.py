@@ -1,7 +1,8 @@
 """Snapshot and restore: module texts, parameters, names of functions, types, variables, clock and state; no code, no plan, never pickle.
 
-A snapshot is a sequence of (page key, bytes) pages: ``head``, one page a statement, ``events`` (each event once, however many operators hold it).
-``Runtime.restore`` deploys the texts again, then gives each statement its state. The version stands in front; unknown ones refuse by name.
+A snapshot is a sequence of (page key, bytes) pages: ``head``, one page a statement, ``events`` (each event once, however many operators
+hold it). ``Runtime.restore`` deploys the texts again, then gives each statement its state. The version stands in front; unknown ones refuse
+by name.
 """
 from __future__ import annotations
 
@@ -68,7 +69,9 @@ def _head(runtime: Runtime, table: TypeTable) -> dict[str, Any]:
 
 
 def _events_page(encoder: Encoder, table: TypeTable) -> bytes:
-    """[type reference, values, undeclared values, origin] by number; encoding an event may number further ones (nested), so the list grows while it is read."""
+    """[type reference, values, undeclared values, origin] by number; encoding an event may number further ones (nested), so the list grows
+    while it is read.
+    """
     rows: list[bytes] = []
     number = 0
     while number < len(encoder.events):
@@ -81,7 +84,9 @@ def _events_page(encoder: Encoder, table: TypeTable) -> bytes:
 # ------------------------------------------------------------------ restore
 
 
-def restore(cls: type[Runtime], blob: bytes, functions: dict[str, Callable[..., Any]], classes: Mapping[str, Any], on_error: ErrorHandler) -> Runtime:
+def restore(
+    cls: type[Runtime], blob: bytes, functions: dict[str, Callable[..., Any]], classes: Mapping[str, Any], on_error: ErrorHandler
+) -> Runtime:
     """A runtime that goes on exactly where ``snapshot`` saw the other one."""
     if not blob.startswith(MAGIC):
         raise EplRuntimeError("this is no epl-spark snapshot")
@@ -92,7 +97,9 @@ def restore(cls: type[Runtime], blob: bytes, functions: dict[str, Callable[..., 
     head = Decoder(_no_event).decode(found["head"])
     missing = sorted(set(head["functions"]) - functions.keys())
     if missing:
-        raise EplDeploymentError(f"the snapshot uses functions that are not given: {', '.join(missing)}", hint="Runtime.restore(blob, functions={…})")
+        raise EplDeploymentError(
+            f"the snapshot uses functions that are not given: {', '.join(missing)}", hint="Runtime.restore(blob, functions={…})"
+        )
     runtime = cls(start_time=head["clock"], settings=Settings(**_settings(head["settings"])), on_error=on_error)
     for name, function in functions.items():
         runtime.register_function(name, function)
@@ -173,7 +180,9 @@ class _EventReader:
 
 
 class TypeTable:
-    """Event types ↔ references that are the same in every runtime that runs the same texts: registered name, or place in a statement's plan."""
+    """Event types ↔ references that are the same in every runtime that runs the same texts: registered name, or place in a statement's
+    plan.
+    """
 
     def __init__(self) -> None:
         self._references: dict[int, str] = {}
@@ -255,7 +264,8 @@ def describe_types(roots: list[EventType]) -> list[dict[str, Any]]:
     registered = {id(r) for r in roots}
     return [
         {
-            "name": t.name, "kind": t.kind, "registered": id(t) in registered, "open": t.open, "any_type": t.any_type, "is_bus": t.is_bus, "module": t.module,
+            "name": t.name, "kind": t.kind, "registered": id(t) in registered, "open": t.open, "any_type": t.any_type, "is_bus": t.is_bus,
+            "module": t.module,
             "start_timestamp": t.start_timestamp, "end_timestamp": t.end_timestamp,
             "supertypes": [places[id(s)] for s in t.supertypes], "members": [places[id(m)] for m in t.members],
             "properties": [[p.name, describe(p.type, places), p.indexed, p.mapped] for p in t.properties.values()],

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("epl")
 
 Listener = Callable[[Rows, Rows, "Statement", "Runtime"], object]
-"""listener(new, old, statement, runtime): insert and remove stream, each a list of rows, perhaps empty; both only where a window or the output
-clause forces an update."""
+"""listener(new, old, statement, runtime): insert and remove stream, each a list of rows, perhaps empty; both only where a window or the
+output clause forces an update."""
 
 BatchListener = Callable[[Any, Any, "Statement", "Runtime"], object]
 """listener(new, old, statement, runtime): Arrow record batches, None where empty; once a send, send_batch or advance."""
@@ -111,7 +111,9 @@ class Statement(Delivery):
         return {} if output is None else {p.name: str(p.type) for p in output.properties.values()}
 
     def add_listener(self, listener: Listener) -> Listener:
-        """From now on ``listener(new, old, statement, runtime)`` is called at every change; gives the listener back (usable as a decorator)."""
+        """From now on ``listener(new, old, statement, runtime)`` is called at every change; gives the listener back (usable as a
+        decorator).
+        """
         with self.runtime.lock:
             self.listeners.append(listener)
         return listener

@@ -1,9 +1,12 @@
 """insert into: which type the output becomes, and how a row fills it."""
 from __future__ import annotations
 
+import attrs
+
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
-from epl.event_types import EventType
+from epl.event_types import EventType, Property
+from epl.plan.result_set import StreamSelector
 from epl.plan.statements import InsertPlan
 from epl.syntax import InsertInto
 from epl.value_types import NULL, OBJECT, EventOf, Scalar, ValueType, is_numeric
@@ -14,8 +17,8 @@ WIDENING = ("byte", "short", "int", "long", "float", "double", "BigDecimal")
 def plan_insert(clause: InsertInto, row_type: EventType, columns: tuple[str, ...], catalog: Catalog, *, own_event: bool) -> InsertPlan:
     """How rows of ``row_type`` become events of the target.
 
-    ``columns``: the names the row's columns have for the target (the clause's column list, or their own). ``own_event``: rows are whole events of
-    another stream (``select *``). A target that does not exist yet takes over the row's columns.
+    ``columns``: the names the row's columns have for the target (the clause's column list, or their own). ``own_event``: rows are whole
+    events of another stream (``select *``). A target that does not exist yet takes over the row's columns.
     """
     stream = clause.stream or "istream"
     target = catalog.event_types.get(clause.target)
@@ -33,9 +36,7 @@ def plan_insert(clause: InsertInto, row_type: EventType, columns: tuple[str, ...
     return _populate(clause, target, row_type, columns, stream, own_event)
 
 
-def _named(prop, name: str):  # type: ignore[no-untyped-def]
-    import attrs
-
+def _named(prop: Property, name: str) -> Property:
     return prop if prop.name == name else attrs.evolve(prop, name=name)
 
 
@@ -45,7 +46,9 @@ def _variant_target(target: EventType, row_type: EventType) -> EventType:
     return target
 
 
-def _populate(clause: InsertInto, target: EventType, row_type: EventType, columns: tuple[str, ...], stream, own_event: bool) -> InsertPlan:  # type: ignore[no-untyped-def]
+def _populate(
+    clause: InsertInto, target: EventType, row_type: EventType, columns: tuple[str, ...], stream: StreamSelector, own_event: bool
+) -> InsertPlan:
     positions: list[int | None] = [None] * len(target.properties)
     converts: list[ValueType | None] = [None] * len(target.properties)
     places = {name: i for i, name in enumerate(target.properties)}
@@ -55,7 +58,8 @@ def _populate(clause: InsertInto, target: EventType, row_type: EventType, column
             if own_event:
                 continue
             raise EplValidationError(
-                f"Column '{name}' could not be assigned to any of the properties of the underlying type (missing column names, event property, setter method or constructor?)",
+                f"Column '{name}' could not be assigned to any of the properties of the underlying type "
+                "(missing column names, event property, setter method or constructor?)",
                 span=clause.span,
             )
         place = places[name]
@@ -78,6 +82,7 @@ def _assignable(name: str, declared: ValueType, given: ValueType, target: EventT
     elif not isinstance(declared, EventOf) or not isinstance(given, EventOf) or given.event_type.is_a(declared.event_type):
         return None
     raise EplValidationError(
-        f"Invalid assignment of column '{name}' of type '{given.boxed}' to event property '{name}' typed as '{declared}', column and parameter types mismatch",
+        f"Invalid assignment of column '{name}' of type '{given.boxed}' to event property '{name}' typed as '{declared}', "
+        "column and parameter types mismatch",
         span=clause.span,
     )

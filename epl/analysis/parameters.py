@@ -24,7 +24,8 @@ def number_parameters(statement: Statement) -> Statement:
     unnamed = [p for p in found if p.name is None]
     if unnamed and len(unnamed) < len(found):
         raise EplValidationError(
-            "Inconsistent use of substitution parameters, expecting all substitutions to either all provide a name or provide no name", span=found[-1].span
+            "Inconsistent use of substitution parameters, expecting all substitutions to either all provide a name or provide no name",
+            span=found[-1].span
         )
     numbers = {id(p): n for n, p in enumerate(unnamed, 1)}
     return replaced_syntax(statement, lambda node: attrs.evolve(node, number=numbers[id(node)]) if id(node) in numbers else None)
@@ -47,5 +48,7 @@ def parameter_types(parameters: Iterable[Parameter]) -> dict[str | int, ValueTyp
     for parameter in parameters:
         known = types.setdefault(parameter.key, parameter.type)
         if known != parameter.type:
-            raise EplValidationError(f"Substitution parameter '{parameter.key}' incompatible type assignment between types '{known}' and '{parameter.type}'")
+            raise EplValidationError(
+                f"Substitution parameter '{parameter.key}' incompatible type assignment between types '{known}' and '{parameter.type}'"
+            )
     return types

@@ -51,7 +51,9 @@ def _kind(body: CreateSchema, statement: Statement, catalog: Catalog) -> str:
         written = str(getattr(value, "name", value)).rsplit(".", 1)[-1] if value else catalog.settings.default_event_representation
     kind = KINDS.get(written.lower())
     if kind is None:
-        raise EplUnsupportedError(f"Event representation '{written}' is not supported", span=body.span, hint="map, objectarray and json are")
+        raise EplUnsupportedError(
+            f"Event representation '{written}' is not supported", span=body.span, hint="map, objectarray and json are"
+        )
     return kind
 
 
@@ -97,7 +99,9 @@ def _variant(body: CreateSchema, catalog: Catalog) -> EventType:
             continue
         found = find_event_type(written.name, catalog.event_types)
         if found is None:
-            raise EplValidationError(f"Event type by name '{written.name}' could not be found for use in variant stream by name '{body.name}'", span=written.span)
+            raise EplValidationError(
+                f"Event type by name '{written.name}' could not be found for use in variant stream by name '{body.name}'", span=written.span
+            )
         members.append(found)
     return variant_type(body.name, tuple(members), any_type)
 
@@ -139,7 +143,8 @@ def _of_class(body: CreateSchema, catalog: Catalog) -> EventType:
     properties = dict(source.properties)
     return EventType(
         body.name, source.kind, properties, (source, *source.supertypes) if source.kind == "bean" else source.supertypes,
-        start_timestamp=body.start_timestamp or source.start_timestamp, end_timestamp=body.end_timestamp or source.end_timestamp, open=source.open,
+        start_timestamp=body.start_timestamp or source.start_timestamp, end_timestamp=body.end_timestamp or source.end_timestamp,
+        open=source.open,
     )
 
 
@@ -148,7 +153,8 @@ def _check_supertypes(event_type: EventType, body: CreateSchema) -> None:
         if supertype.kind != event_type.kind:
             words = {"map": "Map", "objectarray": "Object-array", "json": "Json"}
             raise EplValidationError(
-                f"{words[event_type.kind]}-type declaration requires supertypes of the same representation, '{supertype.name}' is none", span=body.span
+                f"{words[event_type.kind]}-type declaration requires supertypes of the same representation, '{supertype.name}' is none",
+                span=body.span
             )
     if event_type.kind == "objectarray" and len(event_type.supertypes) > 1:
         raise EplValidationError("Object-array event types only allow a single supertype", span=body.span)

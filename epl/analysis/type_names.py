@@ -9,7 +9,9 @@ from epl.value_types import OBJECT, ArrayType, ClassType, CollectionType, EventO
 
 COLLECTIONS = {
     name: kind
-    for kind in ("Collection", "List", "Set", "Iterable", "ArrayList", "LinkedList", "HashSet", "LinkedHashSet", "Queue", "Deque", "SortedSet")
+    for kind in (
+        "Collection", "List", "Set", "Iterable", "ArrayList", "LinkedList", "HashSet", "LinkedHashSet", "Queue", "Deque", "SortedSet"
+    )
     for name in (kind, f"java.util.{kind}", f"java.lang.{kind}")
 }
 MAPS = {n for m in ("Map", "HashMap", "LinkedHashMap", "TreeMap", "SortedMap", "NavigableMap") for n in (m, f"java.util.{m}")}

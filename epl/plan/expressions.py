@@ -1,7 +1,7 @@
 """Typed expressions: what analysis makes of syntax, with every Java rule explicit. Back ends print them and decide nothing.
 
-Conversions stand as nodes (``Convert``), operand types are equal where an operation needs them equal, null rules are those of each node's docstring.
-Every value but those of primitive type may be null (None).
+Conversions stand as nodes (``Convert``), operand types are equal where an operation needs them equal, null rules are those of each node's
+docstring. Every value but those of primitive type may be null (None).
 """
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ class Parameter(TypedExpression):
 
 @attrs.frozen(kw_only=True)
 class StreamProperty(TypedExpression):
-    """A declared top-level property of one stream's event. Null where the stream has no event (outer join, match variable: ``optional``)."""
+    """A declared top-level property of one stream's event. Null where the stream has no event (outer join, match variable: ``optional``).
+    """
 
     stream: int
     name: str
@@ -176,8 +177,8 @@ class Convert(TypedExpression):
 class Arithmetic(TypedExpression):
     """Both operands have the kind of ``type``; integers wrap; null if either is null.
 
-    ``/``: on double unless integer division is configured; by zero Infinity / NaN, or null if ``zero_division_null``; an integer division by zero gives null.
-    ``math_context``: precision and rounding of BigDecimal division.
+    ``/``: on double unless integer division is configured; by zero Infinity / NaN, or null if ``zero_division_null``; an integer division
+    by zero gives null. ``math_context``: precision and rounding of BigDecimal division.
     """
 
     operator: Choice["+", "-", "*", "/", "%"]
@@ -225,7 +226,9 @@ class Logic(TypedExpression):
 
 @attrs.frozen(kw_only=True)
 class Equality(TypedExpression):
-    """``=`` / ``!=``: null if either is null. ``null_safe`` (``is`` / ``is not``): never null. Arrays compare by elements where Esper's do (``arrays``)."""
+    """``=`` / ``!=``: null if either is null. ``null_safe`` (``is`` / ``is not``): never null. Arrays compare by elements where Esper's do
+    (``arrays``).
+    """
 
     left: TypedExpression
     right: TypedExpression
@@ -258,7 +261,8 @@ class Range(TypedExpression):
 
 @attrs.frozen(kw_only=True)
 class Membership(TypedExpression):
-    """``in``: items are values of the operand's type, or (``spread`` at that place) collections, arrays and maps whose elements / keys count.
+    """``in``: items are values of the operand's type, or (``spread`` at that place) collections, arrays and maps whose elements / keys
+    count.
 
     ``sought``: the operand's type as written: numbers of another type in a collection or map are never equal to it.
     """
@@ -302,7 +306,9 @@ class RegexpMatch(TypedExpression):
 
 @attrs.frozen(kw_only=True)
 class Conditional(TypedExpression):
-    """case: the value of the first pair whose condition is true, else ``otherwise`` (null if None). The operand form is bound to equalities (null-safe)."""
+    """case: the value of the first pair whose condition is true, else ``otherwise`` (null if None). The operand form is bound to equalities
+    (null-safe).
+    """
 
     pairs: tuple[tuple[TypedExpression, TypedExpression], ...]
     otherwise: TypedExpression | None = None
@@ -334,7 +340,9 @@ class SameEvent(TypedExpression):
 
 @attrs.frozen(kw_only=True)
 class Cast(TypedExpression):
-    """``cast(x, type)`` to a number, boolean, char or text: null of null and of values that Esper does not cast; text is parsed or is an error."""
+    """``cast(x, type)`` to a number, boolean, char or text: null of null and of values that Esper does not cast; text is parsed or is an
+    error.
+    """
 
     operand: TypedExpression
 
@@ -388,9 +396,9 @@ class Function(TypedExpression):
 class Invoke(TypedExpression):
     """A call of a Python function of the registry with evaluated arguments.
 
-    ``function`` is the registry's key (module-level data: looked up again by name after a restore); ``bound`` is extra constant data that the
-    function's factory asked for at bind (see epl.functions.registry). ``null_propagates``: the call is left out and null given if an argument is null;
-    ``null_receiver``: if the first is null (a method's receiver).
+    ``function`` is the registry's key (module-level data: looked up again by name after a restore); ``bound`` is extra constant data that
+    the function's factory asked for at bind (see epl.functions.registry). ``null_propagates``: the call is left out and null given if an
+    argument is null; ``null_receiver``: if the first is null (a method's receiver).
     """
 
     function: str
@@ -421,7 +429,9 @@ class Prior(TypedExpression):
 
 @attrs.frozen(kw_only=True)
 class Aggregated(TypedExpression):
-    """The value of aggregation number ``slot`` of the statement, for the current group; ``plan`` is its epl.plan.result_set.AggregationPlan."""
+    """The value of aggregation number ``slot`` of the statement, for the current group; ``plan`` is its
+    epl.plan.result_set.AggregationPlan.
+    """
 
     slot: int
     plan: Any = attrs.field(default=None, repr=False)

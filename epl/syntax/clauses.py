@@ -153,7 +153,8 @@ class RowPermutation(RowPattern):
 class RowRepetition(RowPattern):
     """``item quantifier {low,high}``. The quantifier (``* + ? *? +? ??``) and the braces may both stand (``A+?{2}``).
 
-    ``{n}``: low = high = n, ``exact``; ``{n,}``: low; ``{n,m}``: both; ``{,m}``: high. A group is written in parentheses whenever it is no variable.
+    ``{n}``: low = high = n, ``exact``; ``{n,}``: low; ``{n,m}``: both; ``{,m}``: high. A group is written in parentheses whenever it is no
+    variable.
     """
 
     item: RowPattern
@@ -182,7 +183,9 @@ class MatchRecognize(Node):
 
 @attrs.frozen
 class GroupElement(Node):
-    """One element of group by: ``expression`` items of one expression; ``combination`` ``(a, b)``; ``rollup``, ``cube``, ``grouping sets`` of elements."""
+    """One element of group by: ``expression`` items of one expression; ``combination`` ``(a, b)``; ``rollup``, ``cube``, ``grouping sets``
+    of elements.
+    """
 
     kind: Choice["expression", "combination", "rollup", "cube", "grouping sets"]
     items: tuple[Expression | GroupElement, ...]
@@ -192,8 +195,9 @@ class GroupElement(Node):
 class Output(Node):
     """The output clause.
 
-    ``kind``: every (``every n events`` or a time period, in ``rate``; ``unit`` says which), at (``crontab``), when (``condition`` and ``assignments``),
-    terminated (``when terminated [and condition] [then set]``), after (``output after …`` alone). ``and_terminated``: ``… and when terminated [and expr] [then set]``.
+    ``kind``: every (``every n events`` or a time period, in ``rate``; ``unit`` says which), at (``crontab``), when (``condition`` and
+    ``assignments``), terminated (``when terminated [and condition] [then set]``), after (``output after …`` alone). ``and_terminated``: ``…
+    and when terminated [and expr] [then set]``.
     """
 
     selector: Choice["all", "first", "last", "snapshot"] | None = None

@@ -22,7 +22,8 @@ LiteralKind = Choice["null", "boolean", "byte", "int", "long", "float", "double"
 
 @attrs.frozen
 class Literal(Expression):
-    """``null true 1 1L 1f 1.5 'text'``. A string holds its unescaped characters; a whole number too large for int is kind long, ``0x1F`` is a byte.
+    """``null true 1 1L 1f 1.5 'text'``. A string holds its unescaped characters; a whole number too large for int is kind long, ``0x1F`` is
+    a byte.
 
     A sign directly before a number belongs to it: ``-1`` is a Literal, ``-a`` a Unary.
     """
@@ -70,7 +71,8 @@ class Index(Link):
 
 @attrs.frozen
 class Chain(Expression):
-    """``a``, ``a.b[0].c('k')?.d``, ``Math.abs(x)``, ``(expression).method()``: links from left to right, behind a root expression or none."""
+    """``a``, ``a.b[0].c('k')?.d``, ``Math.abs(x)``, ``(expression).method()``: links from left to right, behind a root expression or none.
+    """
 
     links: tuple[Link, ...]
     root: Expression | None = None

@@ -351,7 +351,8 @@ class FafDelete(Body):
 
 @attrs.frozen
 class Declaration(Node):
-    """``expression [return type] name [(params)] { [lambda] body }``, ``expression name alias for { body }``, or a script ``js:name(p) [ … ]``.
+    """``expression [return type] name [(params)] { [lambda] body }``, ``expression name alias for { body }``, or a script ``js:name(p) [ …
+    ]``.
 
     ``parameters`` are the lambda's names; a script (``dialect`` is set) keeps its text in ``script``.
     """

@@ -64,7 +64,9 @@ CASES: dict[str, tuple[AggregationPlan, Any]] = {
     "count(*, filter)": (plan("count", filter=ABOVE_ZERO), lambda rows: sum(v > 0 for v in values(rows, "i"))),
     "sum(i)": (plan("sum", "i"), lambda rows: wrapped(sum(values(rows, "i")), 32) if values(rows, "i") else None),
     "sum(l)": (plan("sum", "l"), lambda rows: wrapped(sum(values(rows, "l")), 64) if values(rows, "l") else None),
-    "sum(distinct i)": (plan("sum", "i", distinct=True), lambda rows: wrapped(sum(set(values(rows, "i"))), 32) if values(rows, "i") else None),
+    "sum(distinct i)": (
+        plan("sum", "i", distinct=True), lambda rows: wrapped(sum(set(values(rows, "i"))), 32) if values(rows, "i") else None
+    ),
     "sum(b)": (plan("sum", "b"), lambda rows: sum(values(rows, "b")) if values(rows, "b") else None),
     "sum(d)": (plan("sum", "d"), lambda rows: math.fsum(values(rows, "d")) if values(rows, "d") else None),
     "avg(d)": (plan("avg", "d"), lambda rows: math.fsum(values(rows, "d")) / len(values(rows, "d")) if values(rows, "d") else None),
@@ -197,7 +199,9 @@ def test_rate_by_clock_is_null_until_an_event_is_too_old() -> None:
 
 def test_rate_by_timestamp() -> None:
     """Events in the window by the time since the one that left last."""
-    group = GroupFactory([plan("rate by timestamp", "l", constants=(1000,)), plan("rate by timestamp", "l", "i", constants=(1000,))], Environment(), 1)()
+    group = GroupFactory(
+        [plan("rate by timestamp", "l", constants=(1000,)), plan("rate by timestamp", "l", "i", constants=(1000,))], Environment(), 1
+    )()
     rows = [event(l=1000 + 300 * n, i=n) for n in range(5)]
     got = []
     for n, row in enumerate(rows):

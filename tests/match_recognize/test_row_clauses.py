@@ -15,9 +15,15 @@ from tests.match_recognize.row_harness import Context, Matching, plan_of, row
     ("measures B.id as b pattern (A B*)", "Failed to validate match-recognize measure expression 'B.id'"),
     ("measures A.id as a pattern (A) define A as A.v > 1, A as A.v > 1", "Variable 'A' has already been defined"),
     ("measures A.id as a pattern (A) define X as X.v > 1", "Variable 'X' does not occur in pattern"),
-    ("measures sum(A.v + B.v) as s pattern (A* B*)", "Aggregation functions in the measure-clause must only refer to properties of exactly one"),
+    (
+        "measures sum(A.v + B.v) as s pattern (A* B*)",
+        "Aggregation functions in the measure-clause must only refer to properties of exactly one"
+    ),
     ("measures sum(A.v) as s pattern (A B*)", "Aggregation functions in the measure-clause must refer to one or more properties"),
-    ("measures A.id as a pattern (A) define A as sum(A.v) > 3", "Failed to validate condition expression for variable 'A': An aggregate function may not"),
+    (
+        "measures A.id as a pattern (A) define A as sum(A.v) > 3",
+        "Failed to validate condition expression for variable 'A': An aggregate function may not"
+    ),
     ("measures A.id as a pattern (A) define A as prev(A.v, A.v) > 1", "PREV operator requires a constant index"),
     ("measures A.id as a pattern (A) define A as prior(1, A.v) > 1", "Failed to validate condition expression for variable 'A'"),
     ("measures prev(A.v) as a pattern (A)", "Failed to validate match-recognize measure expression 'prev("),

@@ -16,7 +16,9 @@ def machine_of(pattern: str, letters: dict[str, str] | None = None) -> tuple[Mac
     taken = [(letters or {}).get(name, name.lower()) for name in names]
     tests = tuple((lambda event, history, wanted=wanted: event.f_id in wanted) for wanted in taken)
     program = compile_program(normalised)
-    return Machine(program, CompiledConditions(tests, (None,) * len(names), (None,) * len(names))), Ranking(program, all_matches=False, skip="past last row")
+    return Machine(program, CompiledConditions(tests, (None,) * len(names), (None,) * len(names))), Ranking(
+        program, all_matches=False, skip="past last row"
+    )
 
 
 def run(machine: Machine, text: str) -> tuple[list[Match], list[Strand]]:

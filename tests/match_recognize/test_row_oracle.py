@@ -120,7 +120,10 @@ def test_all_matches_are_found(pattern: str, values: list[int]) -> None:
 
 
 @settings(max_examples=30, deadline=None)
-@given(patterns, st.lists(st.integers(1, 3), min_size=1, max_size=MOST_ROWS), st.sampled_from(["past last row", "to next row", "to current row"]))
+@given(
+    patterns, st.lists(st.integers(1, 3), min_size=1, max_size=MOST_ROWS),
+    st.sampled_from(["past last row", "to next row", "to current row"])
+)
 def test_matches_told_are_matches_and_keep_to_the_skip_clause(pattern: str, values: list[int], skip: str) -> None:
     clause = f"measures {measured(pattern)} after match skip {skip} pattern ({pattern}) define {defined(pattern)}"
     running = Matching(clause)

@@ -49,7 +49,10 @@ RECORDED: dict[str, Calls] = {
     "irstream k, sum(v) from T#length(3) output last every 3 events": [([("A", 6)], []), ([("B", 15)], [("A", 15)])],
     "irstream k, sum(v) from T#length(3) group by k output every 3 events": [
         ([("A", 1), ("B", 2), ("A", 4)], [("A", None), ("B", None), ("A", 1)]),
-        ([("A", 3), ("C", 4), ("A", 8), ("B", None), ("A", 5), ("B", 6)], [("A", 4), ("C", None), ("A", 3), ("B", 2), ("A", 8), ("B", None)])],
+        (
+            [("A", 3), ("C", 4), ("A", 8), ("B", None), ("A", 5), ("B", 6)],
+            [("A", 4), ("C", None), ("A", 3), ("B", 2), ("A", 8), ("B", None)]
+        )],
     "irstream k, sum(v) from T#length(3) group by k output all every 3 events": [
         ([("A", 4), ("B", 2)], [("A", None), ("B", None)]), ([("A", 5), ("B", 6), ("C", 4)], [("A", 4), ("B", 2), ("C", None)])],
     "irstream k, sum(v) from T#length(3) group by k output last every 3 events": [

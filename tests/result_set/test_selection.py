@@ -70,7 +70,9 @@ def test_refused_calls(call: str, clause: Any) -> None:
 
 
 COLUMNS = {
-    "k, v + 1, sum(v), count(*), max(d) as m from T": {"k": "String", "v+1": "Integer", "sum(v)": "Integer", "count(*)": "Long", "m": "Double"},
+    "k, v + 1, sum(v), count(*), max(d) as m from T": {
+        "k": "String", "v+1": "Integer", "sum(v)": "Integer", "count(*)": "Long", "m": "Double"
+    },
     "avg(l), sum(l), min(k), leaving(), window(v), window(*), first(*) from T#keepall": {
         "avg(l)": "Double", "sum(l)": "Long", "min(k)": "String", "leaving(*)": "Boolean", "window(v)": "Integer[]", "window(*)": "T[]",
         "first(*)": "T"},

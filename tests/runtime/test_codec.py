@@ -19,7 +19,9 @@ scalars = st.one_of(
     st.datetimes(), st.datetimes(timezones=st.just(datetime.timezone.utc)), st.dates(), st.times(),
 )
 keys = st.one_of(scalars, st.tuples(scalars, scalars))
-values = st.recursive(scalars, lambda inner: st.one_of(st.lists(inner), st.tuples(inner, inner), st.dictionaries(keys, inner, max_size=3)), max_leaves=12)
+values = st.recursive(
+    scalars, lambda inner: st.one_of(st.lists(inner), st.tuples(inner, inner), st.dictionaries(keys, inner, max_size=3)), max_leaves=12
+)
 
 
 def through(value):

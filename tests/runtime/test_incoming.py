@@ -48,7 +48,9 @@ def test_numbers_are_widened_and_checked():
     assert event.get("b") == Decimal(3)
 
 
-@pytest.mark.parametrize("name, value", [("i", "x"), ("i", 1.5), ("i", True), ("i", 2**31), ("d", "1.0"), ("s", 5), ("a", "abc"), ("m", [1]), ("e", 7)])
+@pytest.mark.parametrize(
+    "name, value", [("i", "x"), ("i", 1.5), ("i", True), ("i", 2**31), ("d", "1.0"), ("s", 5), ("a", "abc"), ("m", [1]), ("e", 7)]
+)
 def test_a_wrong_value_is_refused_by_type_and_property(name, value):
     inner = make(x=BOXED_INT)
     event_type = make(i=BOXED_INT, d=BOXED_DOUBLE, s=STRING, a=ArrayType(BOXED_INT), m=MapType(STRING, OBJECT), e=EventOf(inner))

@@ -22,7 +22,9 @@ def rt():
 def test_a_module_is_deployed_whole_or_not_at_all(rt):
     with pytest.raises(EplValidationError) as refused:
         rt.deploy("create schema Extra(a int); @name('a') select * from Trade; @name('b') select prize from Trade")
-    assert refused.value.message.startswith("Failed to validate select-clause expression 'prize': Property named 'prize' is not valid in any stream")
+    assert refused.value.message.startswith(
+        "Failed to validate select-clause expression 'prize': Property named 'prize' is not valid in any stream"
+    )
     assert refused.value.position == (1, 79)
     assert not rt.deployments
     with pytest.raises(EplRuntimeError, match="no bus event type named 'Extra'"):
@@ -181,6 +183,18 @@ def test_an_exception_harms_neither_the_other_listeners_nor_the_next_event(rt):
             rt.send("Trade", {"symbol": symbol})
     assert [c[0][0] for c in calls] == [{"symbol": "A"}, {"e": "A"}, {"symbol": "X"}, {"symbol": "B"}, {"e": "B"}]
     assert ("listener", "s0") in heard and any(name == "s1" for _, name in heard)
+
+
+def test_a_filter_that_fails_harms_no_other_statement():
+    heard, calls = [], Calls()
+    with Runtime(on_error=lambda error, name, event: heard.append((str(error), name, event.get("v")))) as rt:
+        rt.register("T", {"v": int})
+        rt.register_function("inverse", lambda x: 1 // x)
+        rt.deploy("@name('bad') select * from T(inverse(v) > 0); @name('good') select v from T", listeners={"bad": calls, "good": calls})
+        for v in (0, 1):
+            rt.send("T", {"v": v})
+    assert heard == [("integer division or modulo by zero", "bad", 0)]
+    assert calls == [([{"v": 0}], []), ([{"v": 1}], []), ([{"v": 1}], [])]
 
 
 def test_variables_by_the_api(rt):

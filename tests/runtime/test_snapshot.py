@@ -42,7 +42,9 @@ def fresh(log):
 def listen(rt, log):
     for deployment in rt.deployments.values():
         for statement in deployment:
-            statement.add_listener(lambda new, old, statement, _: log.append((statement.name, [r.to_dict() for r in new], [r.to_dict() for r in old])))
+            statement.add_listener(
+                lambda new, old, statement, _: log.append((statement.name, [r.to_dict() for r in new], [r.to_dict() for r in old]))
+            )
     return rt
 
 
@@ -81,7 +83,9 @@ def test_registered_types_functions_and_parameters_come_back():
     rt.register("Reading", {"at": datetime.datetime, "value": Decimal, "tags": list[str], "place": {"x": int}, "more": dict})
     rt.register_function("double_it", lambda x: x * 2)
     rt.declare_variable("limit_", int, 3)
-    rt.deploy("@name('s0') select at, double_it(value) as v, tags, place.x as x, more from Reading(value > ?)#keepall", parameters={1: Decimal(1)})
+    rt.deploy(
+        "@name('s0') select at, double_it(value) as v, tags, place.x as x, more from Reading(value > ?)#keepall", parameters={1: Decimal(1)}
+    )
     moment = datetime.datetime(2024, 5, 1, 12, tzinfo=datetime.timezone.utc)
     rt.send("Reading", {"at": moment, "value": Decimal("1.50"), "tags": ["a"], "place": {"x": 2}, "more": {"k": 2**70}})
     blob = rt.snapshot()
