@@ -5,6 +5,7 @@ One query over one merged DataFrame means that one micro-batch carries the rows 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from functools import reduce
 from typing import Any
@@ -24,6 +25,9 @@ from runtime.incoming import whole_type
 
 TIME, SEQUENCE, ROW = "epl:time", "epl:sequence", "epl:row"
 """Columns of a merged DataFrame beside ``type0``, ``type1``, …: engine time (bigint), order within a time, place in the source."""
+
+ZONE: dict[str, Any] = {"timezone": "UTC"} if "timezone" in inspect.signature(to_arrow_type).parameters else {}
+"""Spark 4.2 and later ask for the time zone of instants; 4.1 knows no such argument."""
 
 PRESENT = "epl:present"
 """The one field of a type without properties."""
@@ -109,7 +113,7 @@ def check_columns(event_type: EventType, frame: DataFrame) -> None:
     for name, prop in event_type.properties.items():
         _require(event_type.name, frame, name)
         data_type = frame.schema[name].dataType
-        if not may_hold(to_arrow_type(data_type), whole_type(prop)):
+        if not may_hold(to_arrow_type(data_type, **ZONE), whole_type(prop)):
             raise EplRuntimeError(
                 f"Event type '{event_type.name}': property '{name}' is declared {whole_type(prop)} "
                 f"and cannot hold a column of Spark type {data_type.simpleString()}",

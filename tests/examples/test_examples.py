@@ -47,7 +47,7 @@ def test_listener_and_iterator(capsys: pytest.CaptureFixture[str]) -> None:
     totals = load("listener_and_iterator").main()
     assert totals == [{"account": "B", "n": 2, "total": 150.0}, {"account": "A", "n": 1, "total": 200.0}]
     printed = capsys.readouterr().out.splitlines()
-    assert printed[0] == "large: [{'account': 'A', 'amount': 500.0}]"
+    assert printed[:2] == ["in: [500.0] out: []", "large: [{'account': 'A', 'amount': 500.0}]"]
     assert "in: [50.0] out: [500.0]" in printed
 
 
