@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from epl.event_types import EventType
-from epl.plan.assignments import OnSetPlan
+from epl.plan.assignments import OnSetPlan, UpdateIstreamPlan
 from epl.plan.expressions import Prior, TypedExpression
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import (
@@ -24,6 +24,7 @@ from runtime.evaluate import compile_predicate
 from runtime.on_set import RunningOnSet
 from runtime.remembered import Remembered
 from runtime.stream_entry import entry_of
+from runtime.update_istream import RunningUpdate
 from windows.chain import build_chain
 from windows.event import NO_EVENTS, Event, as_variant, event_class
 from windows.keys import key_evaluator
@@ -259,6 +260,7 @@ BUILDERS: Mapping[type[BodyPlan], Callable[[Any, StatementContext], Running]] = 
     CreateExpressionPlan: _declaration,
     CreateVariablePlan: RunningCreateVariable,
     OnSetPlan: RunningOnSet,
+    UpdateIstreamPlan: RunningUpdate,
 }
 
 

@@ -14,6 +14,7 @@ from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from runtime.filters import FilterIndex
 from runtime.schedule import Clock, Schedule
+from runtime.updates import EventUpdates
 from windows.event import Event
 
 log = logging.getLogger("epl")
@@ -68,6 +69,7 @@ class Core:
         self.clock = Clock(start_time)
         self.schedule = Schedule()
         self.filters = FilterIndex(on_error)
+        self.updates = EventUpdates()
         self.on_error = on_error
         self.match_states = MatchStates(settings.max_states, settings.max_states_prevent_start)
         self._queue: deque[tuple[Event, EventType]] = deque()
@@ -84,10 +86,20 @@ class Core:
         self.events_in += 1
         outer, self.busy = self.busy, True
         try:
-            self._process_one(event, event.type)
+            if self.updates.active:
+                self._update_and_process(event)
+            else:
+                self._process_one(event, event.type)
             self.work()
         finally:
             self.busy = outer
+
+    def _update_and_process(self, event: Event) -> None:
+        """As update istream statements have it; their own listeners are told even where no other statement wants the event."""
+        updated = self.updates.apply(event, event.type)
+        if updated is not None:
+            self._process_one(updated, updated.type)
+        self.flush()
 
     def _process_one(self, event: Event, stream_type: EventType) -> None:
         receivers = self.filters.match(event, stream_type)
@@ -108,6 +120,11 @@ class Core:
 
         ``stream_type``: the stream it goes into, its own type or (insert into a variant stream or super-type) another one.
         """
+        if self.updates.active:
+            updated = self.updates.apply(event, stream_type)
+            if updated is None:
+                return
+            event = updated
         self._queue.append((event, stream_type))
 
     def work(self) -> None:

@@ -13,6 +13,7 @@ from epl.analysis.schemas import analyse_schema
 from epl.analysis.scope import Scope
 from epl.analysis.select_statement import analyse_select
 from epl.analysis.type_names import resolve_type_name
+from epl.analysis.update_istream import analyse_update_istream
 from epl.catalog import Catalog, Variable
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
 from epl.event_types import EventType, Property
@@ -27,7 +28,7 @@ from epl.plan.statements import (
     SelectPlan,
     StatementPlan,
 )
-from epl.syntax import Body, CreateExpression, CreateSchema, CreateVariable, Module, OnSet, Select, Statement
+from epl.syntax import Body, CreateExpression, CreateSchema, CreateVariable, Module, OnSet, Select, Statement, UpdateIstream
 from epl.unparse import unparse
 
 ACCESS = ("private", "protected", "public")
@@ -126,7 +127,7 @@ REFUSED: Mapping[str, str] = {
     "CreateWindow": "Create window", "CreateTable": "Create table", "CreateIndex": "Create index", "CreateContext": "Create context",
     "CreateDataflow": "Create dataflow", "CreateClass": "Create inlined_class", "OnSelect": "On-select", "OnDelete": "On-delete",
     "OnUpdate": "On-update",
-    "OnMerge": "On-merge", "OnSplit": "Split-stream", "UpdateIstream": "Update istream",
+    "OnMerge": "On-merge", "OnSplit": "Split-stream",
 }
 
 
@@ -210,6 +211,7 @@ ANALYSES: Mapping[type[Body], Callable[[Statement, Catalog, str], Analysed]] = {
     CreateVariable: _create_variable,
     CreateExpression: _create_expression,
     OnSet: _plain(analyse_on_set),
+    UpdateIstream: _plain(analyse_update_istream),
 }
 """Which bodies can be planned; every other one is refused by name (REFUSED)."""
 
