@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 
+from epl.errors import EplError
 from epl.value_types import EventOf, ValueType
 
 
@@ -23,13 +24,20 @@ class Property:
     mapped: bool = False
 
 
+class AmbiguousProperty(EplError):
+    """A name that is several properties' but for its case; Esper puts no clause in front of it."""
+
+    code = "validation"
+
+
 @attrs.define(eq=False)
 class EventType:
     """A named event type; equal only to itself.
 
     ``kind``: map, objectarray, json, bean, variant, row (a select's output), avro, xml. ``open``: events may carry undeclared properties
-    that dynamic properties (``x?``) see. ``members``: the types of a variant stream; ``any_type``: a variant of any type. ``is_bus``:
-    events may be sent to it from outside. ``origin``: for a type that wraps another one's events.
+    that dynamic properties (``x?``) see. ``members``: the types of a variant stream; ``any_type``: a variant of any type, or
+    a class whose properties are not known: every name is a property, of type Object. ``is_bus``: events may be sent to it from outside.
+    ``property_resolution``: how names of properties are compared, see Settings. ``origin``: for a type that wraps another one's events.
     """
 
     name: str
@@ -43,6 +51,7 @@ class EventType:
     any_type: bool = False
     is_bus: bool = True
     module: str | None = None
+    property_resolution: str = "case_sensitive"
     event_class: Any = attrs.field(default=None, init=False, repr=False)
 
     @property
@@ -50,7 +59,21 @@ class EventType:
         return tuple(self.properties)
 
     def property(self, name: str) -> Property | None:
-        return self.properties.get(name)
+        """The declared property of that name, as ``property_resolution`` compares names; an exact match comes first."""
+        found = self.properties.get(name) or self._property_of_members(name)
+        if found is not None or self.property_resolution == "case_sensitive":
+            return found
+        alike = [p for p in self.properties.values() if p.name.lower() == name.lower()]
+        if len(alike) > 1 and self.property_resolution == "distinct_case_insensitive":
+            raise AmbiguousProperty(f'Unable to determine which property to use for "{name}" because more than one property matched')
+        return alike[0] if alike else None
+
+    def _property_of_members(self, name: str) -> Property | None:
+        """What needs an index or key in all members of a variant stream; Esper does not list it among the stream's properties."""
+        first = self.members[0].property(name) if self.members and not self.any_type else None
+        if first is None or not (first.indexed or first.mapped):
+            return None
+        return first if all(m.property(name) == first for m in self.members[1:]) else None
 
     def type_of(self, name: str) -> ValueType | None:
         found = self.properties.get(name)

@@ -92,8 +92,11 @@ class CollectionType(ValueType):
 
 @attrs.frozen
 class MapType(ValueType):
+    """``nested``: its keys are read as properties (``map.key.other``), which are not declared one by one."""
+
     key: ValueType
     value: ValueType
+    nested: bool = False
 
     def __str__(self) -> str:
         return "Map" if self.key == self.value == OBJECT else f"Map<{self.key},{self.value}>"

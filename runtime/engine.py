@@ -94,6 +94,8 @@ class Runtime:
                 if known.properties == event_type.properties and known.kind == event_type.kind:
                     return known
                 raise EplDeploymentError(f"Event type named '{event_type.name}' has already been declared")
+            if event_type.kind == "bean" and event_type.property_resolution == "case_sensitive":
+                event_type.property_resolution = self.settings.property_resolution
             self._types[event_type.name] = event_type
             return event_type
 
@@ -141,6 +143,7 @@ class Runtime:
         """Assign a variable; constants refuse, values are checked against the declared type."""
         with self.lock:
             self._variable(name).assign(value)
+            self._core.flush()
 
     def set_variables(self, values: Mapping[str, Any]) -> None:
         """Assign several variables: all or none."""
@@ -150,6 +153,7 @@ class Runtime:
                 cell.coerced(value)
             for cell, value in cells:
                 cell.assign(value)
+            self._core.flush()
 
     def _variable(self, name: str) -> VariableCell:
         try:

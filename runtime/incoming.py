@@ -5,7 +5,6 @@ A value of the wrong type is refused before anything is done; the message names 
 from __future__ import annotations
 
 import datetime
-import json
 import math
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -16,6 +15,7 @@ from epl.errors import EplRuntimeError
 from epl.event_types import EventType, Property
 from epl.java import to_float
 from epl.value_types import ArrayType, CollectionType, EnumType, EventOf, MapType, Scalar, ValueType
+from runtime.json_events import parse_json
 from windows.event import Event, event_class
 
 Coerce = Callable[[Any], Any]
@@ -202,18 +202,6 @@ def to_event(event_type: EventType, value: Any) -> Event:
             f"Event type '{event_type.name}' cannot be made of {value!r}", hint="send a mapping, a tuple or an object with attributes"
         )
     return maker(event_type)({name: getattr(value, name, None) for name in event_type.properties})
-
-
-def parse_json(event_type: EventType, text: str) -> Any:
-    """JSON text → dict."""
-    try:
-        found = json.loads(text)
-    except ValueError as error:
-        raise EplRuntimeError(f"Failed to parse Json: {error}") from error
-    if not isinstance(found, dict):
-        raise EplRuntimeError(f"Failed to parse Json: an object is expected for event type '{event_type.name}'")
-    return found
-
 
 
 def maker(event_type: EventType) -> Callable[[dict[str, Any]], Event]:

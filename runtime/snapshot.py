@@ -265,7 +265,7 @@ def describe_types(roots: list[EventType]) -> list[dict[str, Any]]:
     return [
         {
             "name": t.name, "kind": t.kind, "registered": id(t) in registered, "open": t.open, "any_type": t.any_type, "is_bus": t.is_bus,
-            "module": t.module,
+            "module": t.module, "property_resolution": t.property_resolution,
             "start_timestamp": t.start_timestamp, "end_timestamp": t.end_timestamp,
             "supertypes": [places[id(s)] for s in t.supertypes], "members": [places[id(m)] for m in t.members],
             "properties": [[p.name, describe(p.type, places), p.indexed, p.mapped] for p in t.properties.values()],
@@ -278,7 +278,7 @@ def read_types(rows: list[dict[str, Any]]) -> list[EventType]:
     """The registered ones of the types that ``describe_types`` wrote."""
     made = [
         EventType(r["name"], r["kind"], {}, start_timestamp=r["start_timestamp"], end_timestamp=r["end_timestamp"], open=r["open"], any_type=r["any_type"],
-                  is_bus=r["is_bus"], module=r["module"])
+                  is_bus=r["is_bus"], module=r["module"], property_resolution=r["property_resolution"])
         for r in rows
     ]
     for event_type, row in zip(made, rows):
@@ -297,7 +297,7 @@ def describe(value_type: ValueType, places: Mapping[int, int]) -> list[Any]:
     if isinstance(value_type, CollectionType):
         return ["collection", describe(value_type.element, places), value_type.kind]
     if isinstance(value_type, MapType):
-        return ["map", describe(value_type.key, places), describe(value_type.value, places)]
+        return ["map", describe(value_type.key, places), describe(value_type.value, places), value_type.nested]
     if isinstance(value_type, EventOf):
         return ["event", places.get(id(value_type.event_type), value_type.event_type.name)]
     if isinstance(value_type, EnumType):
@@ -317,7 +317,7 @@ def undescribe(row: list[Any], types: Any) -> ValueType:
     if kind == "collection":
         return CollectionType(undescribe(row[1], types), row[2])
     if kind == "map":
-        return MapType(undescribe(row[1], types), undescribe(row[2], types))
+        return MapType(undescribe(row[1], types), undescribe(row[2], types), row[3])
     if kind == "event":
         return EventOf(types[row[1]])
     if kind == "enum":

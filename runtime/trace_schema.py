@@ -141,6 +141,7 @@ def types_of(schema: Mapping[str, Any]) -> TraceTypes:
                 start_timestamp=entry.get("start_timestamp"),
                 end_timestamp=entry.get("end_timestamp"),
                 open=is_class or entry["kind"] == "map",
+                any_type=is_class and not entry.get("props"),
                 is_bus=not is_class,
             )
     for name, event_type in found.event_types.items():
@@ -154,8 +155,15 @@ def _complete(event_type: EventType, entry: Mapping[str, Any], types: TraceTypes
         name: Property(name, types.value_type(written), indexed=name in indexed, mapped=name in mapped)
         for name, written in (entry.get("props") or {}).items()
     }
+    if entry["kind"] in ("map", "objectarray"):
+        event_type.properties = {n: _nested(p) for n, p in event_type.properties.items()}
     event_type.supertypes = tuple(types.event_types[s] for s in entry.get("supertypes", ()) if s in types.event_types)
     event_type.members = tuple(types.event_types[m] for m in entry.get("variant_types", ()) if m in types.event_types)
+
+
+def _nested(prop: Property) -> Property:
+    """A preconfigured map without parameters may have been declared property by property; the trace does not say."""
+    return attrs.evolve(prop, type=attrs.evolve(prop.type, nested=True)) if prop.type == MapType(OBJECT, OBJECT) else prop
 
 
 def add_variant_streams(config: Mapping[str, Any], types: TraceTypes) -> None:

@@ -114,7 +114,7 @@ def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
         if len(links) == 2 and isinstance(links[1], Name) and not _next_is_property(number, links[1], scope):
             raise _unknown_property_of(number, links[1].name, node, scope)
         return follow(stream_value(number, scope), links[1:], scope, node)
-    if optional_at(links, 0) and scope.unqualified:
+    if scope.unqualified and (optional_at(links, 0) or any(s.visible and s.event_type.any_type for s in scope.streams)):
         return _dynamic_of_stream(node, scope)
     return None
 
@@ -233,13 +233,18 @@ def _bind_call(call: Call, node: Chain, scope: Scope) -> TypedExpression:
     spec = scope.catalog.functions.single_row.get(call.name)
     if spec is not None:
         return calls.invoke_single_row(spec, call, scope)
-    if call.optional and scope.unqualified:
+    if scope.unqualified and (call.optional or _is_keyed_of_any(call, scope)):
         return _dynamic_of_stream(Chain(links=(call,), span=call.span), scope)
     for argument in call.arguments:
         calls.bind_argument(argument, scope, call.name)
     one = len(call.arguments) == 1
     kinds = "aggregation function or mapped or indexed property" if one else "expression declaration, script or aggregation function"
     raise EplValidationError(f"Unknown single-row function, {kinds} named '{call.name}' could not be resolved", span=node.span)
+
+
+def _is_keyed_of_any(call: Call, scope: Scope) -> bool:
+    """``name('key')`` where every name is a property."""
+    return literal_of(call) is not None and any(s.visible and s.event_type.any_type for s in scope.streams)
 
 
 def _keyed_property(call: Call, scope: Scope) -> TypedExpression | None:
@@ -291,8 +296,13 @@ def follow(value: TypedExpression, links: Sequence[Link], scope: Scope, node: Ch
 
 
 def _is_dynamic(value: TypedExpression, link: Name | Call) -> bool:
-    """Behind a dynamic property names are dynamic too."""
-    return isinstance(value, typed.DynamicProperty) and isinstance(link, Name)
+    """Behind a dynamic property names are dynamic too, and so are all of a type of which no properties are declared."""
+    if isinstance(value, typed.DynamicProperty) or (isinstance(value.type, MapType) and value.type.nested):
+        return isinstance(link, Name) or isinstance(literal_of(link), str)
+    event_type = event_type_of(value)
+    if event_type is None or not event_type.any_type or event_type.property(link.name) is not None:
+        return False
+    return isinstance(link, Name) or literal_of(link) is not None
 
 
 def _refuse_dynamic_of_many(value: TypedExpression, node: Chain) -> None:

@@ -26,6 +26,9 @@ def stream_value(number: int, scope: Scope) -> TypedExpression:
 def read_property(operand: TypedExpression, found: Property, scope: Scope) -> TypedExpression:
     """A declared property of an event; primitive only where the event is there for certain."""
     whole = _whole_type(found)
+    event_type = event_type_of(operand)
+    if event_type is not None and event_type.kind == "variant" and found.name not in event_type.properties:
+        return typed.DynamicProperty(type=whole.boxed, operand=operand, name=found.name)
     if isinstance(operand, typed.StreamEvent):
         optional = scope.streams[operand.stream].optional
         return typed.StreamProperty(type=whole.boxed if optional else whole, stream=operand.stream, name=found.name, optional=optional)

@@ -144,7 +144,7 @@ def _of_class(body: CreateSchema, catalog: Catalog) -> EventType:
     return EventType(
         body.name, source.kind, properties, (source, *source.supertypes) if source.kind == "bean" else source.supertypes,
         start_timestamp=body.start_timestamp or source.start_timestamp, end_timestamp=body.end_timestamp or source.end_timestamp,
-        open=source.open,
+        open=source.open, any_type=source.any_type, property_resolution=source.property_resolution,
     )
 
 
