@@ -8,12 +8,12 @@ from epl.event_types import EventType
 from epl.plan.assignments import OnSetPlan, UpdateIstreamPlan
 from epl.plan.expressions import Prior, TypedExpression
 from epl.plan.result_set import ResultSetPlan
+from epl.plan.splitting import OnSplitPlan
 from epl.plan.statements import (
     BodyPlan,
     CreateExpressionPlan,
     CreateSchemaPlan,
     CreateVariablePlan,
-    InsertPlan,
     SelectPlan,
     StatementPlan,
 )
@@ -21,12 +21,14 @@ from runtime import match_recognize, result_set
 from runtime.context import StatementContext
 from runtime.create_variable import RunningCreateVariable
 from runtime.evaluate import compile_predicate
+from runtime.insertion import Inserter
 from runtime.on_set import RunningOnSet
+from runtime.on_split import RunningSplit
 from runtime.remembered import Remembered
 from runtime.stream_entry import entry_of
 from runtime.update_istream import RunningUpdate
 from windows.chain import build_chain
-from windows.event import NO_EVENTS, Event, as_variant, event_class
+from windows.event import NO_EVENTS, Event
 from windows.keys import key_evaluator
 from windows.protocol import Sink, State, View
 
@@ -83,66 +85,6 @@ class Where:
 
     def contents(self, events: Iterable[Event]) -> Iterator[Event]:
         return (e for e in events if self._test(e))
-
-
-class Inserter:
-    """insert into: turns rows into events of the target and routes them; the statement's listeners get the same events."""
-
-    def __init__(self, plan: InsertPlan, rows: ResultSetPlan, context: StatementContext, child: Sink) -> None:
-        self._plan = plan
-        self._selector = rows.selector if rows.raw else None
-        self._route = context.core.route
-        self._child = child
-        self._convert = _converter(plan)
-
-    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        convert, stream, forced = self._convert, self._plan.stream, not (new or old)
-        new = [convert(e) for e in new]
-        old = [convert(e) for e in old]
-        if stream != "rstream":
-            for event in new:
-                self._route(event, self._plan.target)
-        if stream != "istream":
-            for event in old:
-                self._route(event, self._plan.target)
-        if self._selector == "istream":
-            old = NO_EVENTS
-        elif self._selector == "rstream":
-            new, old = old, NO_EVENTS
-        if new or old or forced:
-            self._child.update(new, old)
-
-    def convert(self, event: Event) -> Event:
-        return self._convert(event)
-
-
-def _converter(plan: InsertPlan) -> Callable[[Event], Event]:
-    if plan.target.kind == "variant":
-        return lambda event: as_variant(event, plan.target)
-    return _identity if plan.same else _row_converter(plan)
-
-
-def _identity(event: Event) -> Event:
-    return event
-
-
-def _row_converter(plan: InsertPlan) -> Callable[[Event], Event]:
-    """row → event of the target, widening numbers where the plan says so."""
-    made = event_class(plan.target)
-    steps = [
-        (p, float if c is not None and getattr(c, "kind", "") in ("double", "float") else None)
-        for p, c in zip(plan.positions, plan.converts)
-    ]
-
-    def convert(event: Event) -> Event:
-        values = event.values()
-        filled = [None if p is None else (values[p] if f is None or values[p] is None else f(values[p])) for p, f in steps]
-        result = made(*filled)
-        if event.extra is not None and plan.target.open:
-            result.extra = event.extra
-        return result
-
-    return convert
 
 
 class RunningSelect:
@@ -260,6 +202,7 @@ BUILDERS: Mapping[type[BodyPlan], Callable[[Any, StatementContext], Running]] = 
     CreateExpressionPlan: _declaration,
     CreateVariablePlan: RunningCreateVariable,
     OnSetPlan: RunningOnSet,
+    OnSplitPlan: RunningSplit,
     UpdateIstreamPlan: RunningUpdate,
 }
 

@@ -72,7 +72,7 @@ class Core:
         self.updates = EventUpdates()
         self.on_error = on_error
         self.match_states = MatchStates(settings.max_states, settings.max_states_prevent_start)
-        self._queue: deque[tuple[Event, EventType]] = deque()
+        self._queue: deque[tuple[Event, EventType, int]] = deque()
         self._pending: dict[Delivery, None] = {}
         self.events_in = 0
         self.span_stops = 0
@@ -115,8 +115,8 @@ class Core:
         elif self.unmatched is not None:
             self.unmatched(event)
 
-    def route(self, event: Event, stream_type: EventType) -> None:
-        """An event that a statement or listener puts out: processed when the current one is done.
+    def route(self, event: Event, stream_type: EventType, precedence: int = 0) -> None:
+        """An event that a statement or listener puts out: processed when the current one is done, those of higher precedence first.
 
         ``stream_type``: the stream it goes into, its own type or (insert into a variant stream or super-type) another one.
         """
@@ -125,13 +125,18 @@ class Core:
             if updated is None:
                 return
             event = updated
-        self._queue.append((event, stream_type))
+        queue = self._queue
+        place = len(queue)
+        while place and queue[place - 1][2] < precedence:
+            place -= 1
+        queue.insert(place, (event, stream_type, precedence))
 
     def work(self) -> None:
         """Process what has been routed, first come first served."""
         queue = self._queue
         while queue:
-            self._process_one(*queue.popleft())
+            event, stream_type, _ = queue.popleft()
+            self._process_one(event, stream_type)
 
     # ------------------------------------------------------------------ time
 

@@ -124,7 +124,7 @@ class Collector(AggregationCollector):
     def _grouping(self, call: Call, scope: Scope) -> TypedExpression:
         if not self._rollup:
             raise EplValidationError(
-                "The grouping function requires the group-by clause to specify rollup, cube or grouping sets, and may only be used in the "
+                f"The {call.name.lower()} function requires the group-by clause to specify rollup, cube or grouping sets, and may only be used in the "
                 "select-clause, having-clause or order-by-clause",
                 span=call.span,
             )

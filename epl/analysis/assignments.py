@@ -105,8 +105,8 @@ def assigned_column(assignment: Assignment, value: TypedExpression, target: Valu
         given = value.type if isinstance(value, Constant) else value.type.boxed
         raise refuse(
             assignment,
-            f"Invalid assignment of column '{expression_text(assignment.value)}' of type '{type_name(given)}' to event property '{column}' typed as "
-            f"'{type_name(target)}', column and parameter types mismatch",
+            f"Invalid assignment of column '{expression_text(assignment.value)}' of type '{type_name(given)}' to event property "
+            f"'{column}' typed as '{type_name(target)}', column and parameter types mismatch",
         )
     return found
 

@@ -177,8 +177,23 @@ def _enumeration_argument(
 
 def aggregate(call: Call, scope: Scope) -> TypedExpression:
     if scope.aggregations is None:
+        if call.name.lower() in GROUPING_FUNCTIONS:
+            raise _misplaced_grouping(call, scope)
         raise StatementRefusal(scope.aggregation_refusal, span=call.span)
     return scope.aggregations.bind_call(call, scope)
+
+
+GROUPING_FUNCTIONS = ("grouping", "grouping_id")
+
+
+def _misplaced_grouping(call: Call, scope: Scope) -> EplValidationError:
+    """Esper checks group-by expressions without naming the clause."""
+    message = (
+        f"The {call.name.lower()} function requires the group-by clause to specify rollup, cube or grouping sets, and may only be used "
+        "in the select-clause, having-clause or order-by-clause"
+    )
+    kind = StatementRefusal if scope.clause == "group-by-clause" else EplValidationError
+    return kind(message, span=call.span)
 
 
 # ------------------------------------------------------------------ functions of the core

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import attrs
 
-from epl.analysis.expressions import StatementRefusal, bind_in_clause
 from epl.analysis.conversions import type_name
+from epl.analysis.expressions import StatementRefusal, bind_in_clause
 from epl.analysis.rewriting import replaced_syntax
 from epl.analysis.scope import Scope, ScopeStream
 from epl.analysis.selection import analyse_selection

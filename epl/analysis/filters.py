@@ -36,12 +36,61 @@ def _conjuncts(typed: TypedExpression) -> list[TypedExpression]:
 
 
 def plan_filter(event_type: EventType, conditions: Sequence[TypedExpression]) -> FilterPlan:
-    """Choose the condition to be looked up: the first equality with a constant or variable, else the first in-list of constants."""
+    """Choose the condition to be looked up: the first equality with a constant or variable, else the first in-list of constants.
+
+    Refuses a property that is compared to a constant of a wider type, as Esper's filter index does.
+    """
+    for condition in conditions:
+        check_strict_coercion(condition)
     keys = [(i, key) for i, c in enumerate(conditions) if (key := _index_key(c)) is not None]
     if not keys:
         return FilterPlan(event_type, tuple(conditions))
     chosen, key = min(keys, key=lambda found: len(found[1].values))
     return FilterPlan(event_type, tuple(c for i, c in enumerate(conditions) if i != chosen), key)
+
+
+# ------------------------------------------------------------------ constants of a wider type
+
+WIDER = {"byte": 0, "short": 0, "int": 0, "long": 1, "float": 2, "double": 3}
+"""Ranks of the kinds that Esper's filters tell apart; constants up to int fit all integral properties."""
+
+
+def check_strict_coercion(condition: TypedExpression) -> None:
+    """Refuses ``int property = 1L``: Esper's filters do not convert the event's value. Ranges and variables are evaluated, not looked up."""
+    if isinstance(condition, Logic) and condition.operator in ("and", "or"):
+        for operand in condition.operands:
+            check_strict_coercion(operand)
+    elif isinstance(condition, Membership):
+        for item in condition.items:
+            _check_pair(condition.value, item)
+    elif isinstance(condition, (Equality, Comparison)):
+        _check_pair(condition.left, condition.right)
+        _check_pair(condition.right, condition.left)
+
+
+def _check_pair(one: TypedExpression, other: TypedExpression) -> None:
+    one, other = _unconverted(one), _unconverted(other)
+    if not isinstance(one, StreamProperty) or not _is_constant(other):
+        return
+    given = other.type.element if isinstance(other.type, ArrayType) else other.type
+    if not isinstance(one.type, Scalar) or not isinstance(given, Scalar) or not {one.type.kind, given.kind} <= WIDER.keys():
+        return
+    if WIDER[given.kind] > WIDER[one.type.kind]:
+        raise StatementRefusal(
+            f"Implicit conversion from datatype '{given.boxed}' to '{one.type.boxed}' for property '{one.name}' is not allowed "
+            "(strict filter type coercion)",
+        )
+
+
+def _unconverted(value: TypedExpression) -> TypedExpression:
+    """What stands there before the comparison's own widening."""
+    return value.operand if isinstance(value, Convert) else value
+
+
+def _is_constant(value: TypedExpression) -> bool:
+    """Whether all that the value is made of is constants and substitution parameters, and there is something."""
+    leaves = [node for node in value.walk() if not node.children()]
+    return bool(leaves) and all(isinstance(node, (Constant, Parameter)) for node in leaves)
 
 
 def _index_key(condition: TypedExpression) -> IndexKey | None:

@@ -3,18 +3,45 @@ from __future__ import annotations
 
 import attrs
 
+from epl.analysis.precedence import bind_precedence
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType, Property
 from epl.plan.result_set import StreamSelector
 from epl.plan.statements import InsertPlan
-from epl.syntax import InsertInto
+from epl.syntax import InsertInto, Select
 from epl.value_types import NULL, OBJECT, EventOf, Scalar, ValueType, is_numeric
 
 WIDENING = ("byte", "short", "int", "long", "float", "double", "BigDecimal")
 
 
+def insert_columns(select: Select, row_type: EventType, wild: bool) -> tuple[str, ...]:
+    """The names that the row's columns have for the target; ``wild``: a wildcard is selected."""
+    clause = select.insert_into
+    assert clause is not None
+    if not clause.columns:
+        return row_type.names
+    if wild:
+        raise EplValidationError("Wildcard not allowed when insert-into specifies column order", span=clause.span)
+    seen: set[str] = set()
+    for column in clause.columns:
+        if column in seen:
+            raise EplValidationError(f"Property name '{column}' appears more then once in insert-into clause", span=clause.span)
+        seen.add(column)
+    if len(clause.columns) != len(select.items):
+        raise EplValidationError(
+            "Number of supplied values in the select or values clause does not match insert-into clause", span=clause.span
+        )
+    return clause.columns
+
+
 def plan_insert(clause: InsertInto, row_type: EventType, columns: tuple[str, ...], catalog: Catalog, *, own_event: bool) -> InsertPlan:
+    """As ``_plan``, with the event-precedence."""
+    plan = _plan(clause, row_type, columns, catalog, own_event=own_event)
+    return attrs.evolve(plan, precedence=bind_precedence(clause, plan.target, catalog))
+
+
+def _plan(clause: InsertInto, row_type: EventType, columns: tuple[str, ...], catalog: Catalog, *, own_event: bool) -> InsertPlan:
     """How rows of ``row_type`` become events of the target.
 
     ``columns``: the names the row's columns have for the target (the clause's column list, or their own). ``own_event``: rows are whole

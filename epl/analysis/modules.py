@@ -8,6 +8,7 @@ import attrs
 
 from epl.analysis.expressions import bind_in_clause
 from epl.analysis.on_set import analyse_on_set
+from epl.analysis.on_split import analyse_on_split
 from epl.analysis.parameters import number_parameters, parameter_types
 from epl.analysis.schemas import analyse_schema
 from epl.analysis.scope import Scope
@@ -28,7 +29,7 @@ from epl.plan.statements import (
     SelectPlan,
     StatementPlan,
 )
-from epl.syntax import Body, CreateExpression, CreateSchema, CreateVariable, Module, OnSet, Select, Statement, UpdateIstream
+from epl.syntax import Body, CreateExpression, CreateSchema, CreateVariable, Module, OnSet, OnSplit, Select, Statement, UpdateIstream
 from epl.unparse import unparse
 
 ACCESS = ("private", "protected", "public")
@@ -127,7 +128,7 @@ REFUSED: Mapping[str, str] = {
     "CreateWindow": "Create window", "CreateTable": "Create table", "CreateIndex": "Create index", "CreateContext": "Create context",
     "CreateDataflow": "Create dataflow", "CreateClass": "Create inlined_class", "OnSelect": "On-select", "OnDelete": "On-delete",
     "OnUpdate": "On-update",
-    "OnMerge": "On-merge", "OnSplit": "Split-stream",
+    "OnMerge": "On-merge",
 }
 
 
@@ -200,6 +201,14 @@ def _create_expression(statement: Statement, catalog: Catalog, name: str) -> Ana
     return CreateExpressionPlan(None, declaration), (Declared("declaration", declaration.name, declaration, _access(statement, catalog)),)
 
 
+def _on_split(statement: Statement, catalog: Catalog, name: str) -> Analysed:
+    plan = analyse_on_split(statement, catalog, name)
+    targets = {b.insert.target.name: b.insert.target for b in plan.branches if b.insert.target.name not in catalog.event_types}
+    for target in targets.values():
+        target.is_bus = _is_bus(statement, catalog)
+    return plan, tuple(Declared("event_type", t.name, t, _access(statement, catalog)) for t in targets.values())
+
+
 def _plain(analyse: Callable[[Statement, Catalog, str], BodyPlan]) -> Callable[[Statement, Catalog, str], Analysed]:
     """A statement that declares nothing."""
     return lambda statement, catalog, name: (analyse(statement, catalog, name), ())
@@ -211,6 +220,7 @@ ANALYSES: Mapping[type[Body], Callable[[Statement, Catalog, str], Analysed]] = {
     CreateVariable: _create_variable,
     CreateExpression: _create_expression,
     OnSet: _plain(analyse_on_set),
+    OnSplit: _on_split,
     UpdateIstream: _plain(analyse_update_istream),
 }
 """Which bodies can be planned; every other one is refused by name (REFUSED)."""

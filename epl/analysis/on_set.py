@@ -83,7 +83,9 @@ def _whole(written: Assignment, value: TypedExpression, variable: Variable) -> T
             f"Variable '{variable.name}' of declared event type '{event_type.name}' underlying type '{type_name(variable.type)}' "
             f"cannot be assigned a value of type '{given}'",
         )
-    raise refuse(written, f"Variable '{variable.name}' of declared type {type_name(variable.type)} cannot be assigned a value of type {given}")
+    raise refuse(
+        written, f"Variable '{variable.name}' of declared type {type_name(variable.type)} cannot be assigned a value of type {given}"
+    )
 
 
 def _element(written: Assignment, value: TypedExpression, link: Index, target: VariableValue, scope: Scope) -> VariableAssignment:

@@ -12,13 +12,12 @@ from epl.analysis import result_set, row_recognition
 from epl.analysis.expressions import bind_in_clause
 from epl.analysis.filters import bind_filters, plan_filter
 from epl.analysis.hints import hints_of, reclaim_of
-from epl.analysis.inserts import plan_insert
+from epl.analysis.inserts import insert_columns, plan_insert
 from epl.analysis.joins import check_on_clauses
 from epl.analysis.scope import Scope, ScopeStream
 from epl.analysis.streams import analyse_stream
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
-from epl.event_types import EventType
 from epl.plan.expressions import Previous, Prior, TypedExpression
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.row_recognition import RowRecognitionPlan
@@ -49,7 +48,6 @@ def refuse_what_cannot_be_planned(facts: SelectFacts) -> SelectFacts:
         raise EplUnsupportedError("Select without a from clause is supported in fire-and-forget queries only", span=select.span)
     refusals = (
         (select.into_table, "Into-table is not supported yet"),
-        (select.insert_into is not None and select.insert_into.precedence, "Event-precedence is not supported yet"),
     )
     return _refused(refusals, facts)
 
@@ -177,28 +175,9 @@ def bind_insert(facts: SelectFacts) -> SelectFacts:
     assert facts.result_set is not None
     row_type = facts.result_set.output_type
     wild = any(isinstance(i.expression, (Wildcard, StreamWildcard)) for i in facts.select.items)
-    columns = _insert_columns(facts, row_type, wild)
+    columns = insert_columns(facts.select, row_type, wild)
     own_event = wild and len(facts.select.items) == 1
     return attrs.evolve(facts, insert=plan_insert(clause, row_type, columns, facts.catalog, own_event=own_event))
-
-
-def _insert_columns(facts: SelectFacts, row_type: EventType, wild: bool) -> tuple[str, ...]:
-    clause = facts.select.insert_into
-    assert clause is not None
-    if not clause.columns:
-        return row_type.names
-    if wild:
-        raise EplValidationError("Wildcard not allowed when insert-into specifies column order", span=clause.span)
-    seen: set[str] = set()
-    for column in clause.columns:
-        if column in seen:
-            raise EplValidationError(f"Property name '{column}' appears more then once in insert-into clause", span=clause.span)
-        seen.add(column)
-    if len(clause.columns) != len(facts.select.items):
-        raise EplValidationError(
-            "Number of supplied values in the select or values clause does not match insert-into clause", span=clause.span
-        )
-    return clause.columns
 
 
 SELECT_PASSES: tuple[Callable[[SelectFacts], SelectFacts], ...] = (

@@ -13,8 +13,8 @@ from epl.plan.statements import BodyPlan, StreamPlan
 class VariableAssignment:
     """One step of ``on … set``, in the order written; each sees what those before it have set.
 
-    ``kind``: value (``v = x``), property (``v.property = x``, the variable gets a changed copy of its event), element (``v[index] = x``, it gets a changed
-    copy of its array), call (an expression evaluated for what it does; no variable). ``value`` is of the type assigned to.
+    ``kind``: value (``v = x``), property (``v.property = x``, the variable gets a changed copy of its event), element (``v[index] = x``,
+    it gets a changed copy of its array), call (an expression evaluated for what it does; no variable). ``value`` is of the type assigned to.
     """
 
     kind: Choice["value", "property", "element", "call"]
@@ -35,7 +35,9 @@ class OnSetPlan(BodyPlan):
 
 @attrs.frozen
 class PropertyAssignment:
-    """One step of update istream. ``kind``: value, element (``p[index] = x``), key (``p('k') = x``), call; every value comes from the event as it was."""
+    """One step of update istream. ``kind``: value, element (``p[index] = x``), key (``p('k') = x``), call; every value comes from the
+    event as it was.
+    """
 
     kind: Choice["value", "element", "key", "call"]
     value: TypedExpression

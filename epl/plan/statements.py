@@ -55,7 +55,7 @@ class StreamPlan:
 class InsertPlan:
     """Where the output goes on to. ``stream``: which of insert / remove stream is routed. ``positions``: for each property of the target,
     the column of the row that fills it (None: null); ``converts``: numeric widenings to apply, by kind, or None. ``same``: rows are events
-    of the target already.
+    of the target already. ``precedence`` is evaluated on the inserted event. ``nested``: the column whose event is inserted itself.
     """
 
     target: EventType
@@ -64,6 +64,7 @@ class InsertPlan:
     positions: tuple[int | None, ...] = ()
     converts: tuple[ValueType | None, ...] = ()
     precedence: TypedExpression | None = None
+    nested: int | None = None
 
 
 @attrs.frozen

@@ -1,0 +1,119 @@
+"""insert into: rows become events of the target type and are routed."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from epl.event_types import EventType
+from epl.plan.result_set import ResultSetPlan
+from epl.plan.statements import InsertPlan
+from epl.value_types import ArrayType, Scalar, ValueType
+from runtime.context import StatementContext
+from runtime.evaluate import compile_expression
+from runtime.incoming import PRIMITIVE_DEFAULTS
+from windows.event import NO_EVENTS, Event, as_variant, event_class
+from windows.protocol import Sink
+
+Convert = Callable[[Event], Event]
+
+
+class Routing:
+    """Puts events of the target type in the work queue, by their precedence where one is given."""
+
+    def __init__(self, plan: InsertPlan, context: StatementContext) -> None:
+        self._target = plan.target
+        self._core = context.core
+        self._precedence = None
+        if plan.precedence is not None and context.core.settings.precedence:
+            self._precedence = compile_expression(plan.precedence, context.environment, 1)
+
+    def __call__(self, event: Event) -> None:
+        precedence = 0 if self._precedence is None else self._precedence(event) or 0
+        self._core.route(event, self._target, precedence)
+
+
+class Inserter:
+    """insert into: turns rows into events of the target and routes them; the statement's listeners get the same events."""
+
+    def __init__(self, plan: InsertPlan, rows: ResultSetPlan, context: StatementContext, child: Sink) -> None:
+        self._plan = plan
+        self._selector = rows.selector if rows.raw else None
+        self._route = Routing(plan, context)
+        self._child = child
+        self._convert = converter(plan)
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        convert, stream, forced = self._convert, self._plan.stream, not (new or old)
+        new = [convert(e) for e in new]
+        old = [convert(e) for e in old]
+        if stream != "rstream":
+            for event in new:
+                self._route(event)
+        if stream != "istream":
+            for event in old:
+                self._route(event)
+        if self._selector == "istream":
+            old = NO_EVENTS
+        elif self._selector == "rstream":
+            new, old = old, NO_EVENTS
+        if new or old or forced:
+            self._child.update(new, old)
+
+    def convert(self, event: Event) -> Event:
+        return self._convert(event)
+
+
+def converter(plan: InsertPlan) -> Convert:
+    """row → event of the target."""
+    if plan.target.kind == "variant":
+        return lambda event: as_variant(event, plan.target)
+    if plan.nested is not None:
+        return _nested_converter(plan.nested, plan.target)
+    return _identity if plan.same else _row_converter(plan)
+
+
+def _identity(event: Event) -> Event:
+    return event
+
+
+def _nested_converter(place: int, target: EventType) -> Convert:
+    """The row's column at ``place`` is an event: it becomes one of the target itself, by the names of its properties."""
+    made, names = event_class(target), target.names
+
+    def convert(event: Event) -> Event:
+        inner = event.values()[place]
+        if inner is None or inner.type is target:
+            return inner  # type: ignore[no-any-return]
+        return made(*[inner.get(n) for n in names])
+
+    return convert
+
+
+def _row_converter(plan: InsertPlan) -> Convert:
+    """row → event of the target, widening numbers where the plan says so; what no column fills is null, or a primitive's default."""
+    made = event_class(plan.target)
+    types = [p.type for p in plan.target.properties.values()]
+    steps = [(p, _conversion(c), _default(t)) for p, c, t in zip(plan.positions, plan.converts, types)]
+
+    def convert(event: Event) -> Event:
+        values = event.values()
+        filled = [d if p is None else (values[p] if f is None or values[p] is None else f(values[p])) for p, f, d in steps]
+        result = made(*filled)
+        if event.extra is not None and plan.target.open:
+            result.extra = event.extra
+        return result
+
+    return convert
+
+
+def _conversion(to: ValueType | None) -> Callable[[Any], Any] | None:
+    if isinstance(to, ArrayType):
+        return lambda value: [value]
+    return float if isinstance(to, Scalar) and to.kind in ("double", "float") else None
+
+
+def _default(value_type: ValueType) -> Any:
+    return PRIMITIVE_DEFAULTS[value_type.kind] if isinstance(value_type, Scalar) and value_type.primitive else None
+
+
+__all__ = ["Inserter", "Routing", "converter"]

@@ -1,0 +1,79 @@
+"""Split-stream at run time."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from epl.plan.splitting import OnSplitPlan, SplitBranchPlan
+from runtime.contained import Containment
+from runtime.context import StatementContext
+from runtime.evaluate import compile_predicate
+from runtime.evaluate.compiled import compile_row
+from runtime.insertion import Routing, converter
+from runtime.stream_entry import entry_of
+from windows.event import NO_EVENTS, Event, event_class
+from windows.protocol import State
+
+
+class RunningSplit:
+    """Hands each event to its branches; what none of them takes goes to the statement's listeners."""
+
+    def __init__(self, plan: OnSplitPlan, context: StatementContext) -> None:
+        self._plan = plan
+        self._context = context
+        self._branches = [_Branch(branch, context) for branch in plan.branches]
+        self._entry = entry_of(plan.stream, context, self)
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        for event in new:
+            if not self._split(event):
+                self._context.output.update((event,), NO_EVENTS)
+
+    def _split(self, event: Event) -> bool:
+        """Whether a branch has taken the event."""
+        taken = False
+        for branch in self._branches:
+            if branch.take(event):
+                taken = True
+                if not self._plan.all:
+                    break
+        return taken
+
+    def start(self) -> None:
+        self._context.core.filters.add(self._plan.stream.filter.event_type, self._entry)
+
+    def close(self) -> None:
+        self._context.core.filters.remove(self._plan.stream.filter.event_type, self._entry)
+        self._context.close()
+
+    def iterate(self) -> Iterable[Event]:
+        return NO_EVENTS
+
+    def state(self) -> State:
+        return None
+
+    def restore(self, state: State) -> None:
+        """Nothing is kept between events."""
+
+
+class _Branch:
+    def __init__(self, plan: SplitBranchPlan, context: StatementContext) -> None:
+        environment = context.environment
+        self._contained = None if plan.contained is None else Containment(plan.contained, environment)
+        self._where = None if plan.where is None else compile_predicate(plan.where, environment, 1)
+        self._row = None if plan.columns is None else compile_row(plan.columns, environment, 1)
+        self._made = event_class(plan.row_type)
+        self._convert = converter(plan.insert)
+        self._route = Routing(plan.insert, context)
+
+    def take(self, event: Event) -> bool:
+        """Insert what the branch selects of the event; whether that was anything."""
+        found = [event] if self._contained is None else self._contained.rows(event) or []
+        if self._where is not None:
+            found = [item for item in found if self._where(item)]
+        for item in found:
+            row = item if self._row is None else self._made(*self._row(item, True, None))
+            self._route(self._convert(row))
+        return bool(found)
+
+
+__all__ = ["RunningSplit"]
