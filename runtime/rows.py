@@ -18,7 +18,7 @@ class Row(Mapping[str, Any]):
     __slots__ = ("event",)
 
     def __init__(self, event: Event) -> None:
-        object.__setattr__(self, "event", event)
+        _set_event(self, event)
 
     event: Event
 
@@ -62,6 +62,10 @@ class Row(Mapping[str, Any]):
         return table_html([self])
 
 
+_new_row = Row.__new__
+_set_event = Row.event.__set__  # type: ignore[attr-defined]  # rows refuse assignment: this is the slot's own way in
+
+
 def visible(value: Any) -> Any:
     """An event-typed value as a row, a list of events as rows; anything else as it is."""
     if isinstance(value, Event):
@@ -88,7 +92,12 @@ class Rows(list["Row"]):
 
     @classmethod
     def of(cls, events: Iterable[Event]) -> Rows:
-        return cls(Row(e) for e in events)
+        made = cls()
+        for event in events:
+            row = _new_row(Row)
+            _set_event(row, event)
+            made.append(row)
+        return made
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> Row: ...

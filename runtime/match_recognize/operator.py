@@ -252,7 +252,7 @@ class RowRecognition(View):
         ]
         taken = [row for p in self._partitions.values() for row in p.taken]
         return {
-            "row": self._row, "partitions": partitions, "numbers": [list(item) for item in self._numbers.items()], "taken": taken,
+            "row": self._row, "partitions": partitions, "numbers": [list(item) for item in self._numbers.items()], "taken": sorted(taken),
             "histories": [[event, list(history)] for event, history in self._histories.items()],
             "interval": None if self.interval is None else self.interval.state(writer), "paths": writer.nodes,
         }

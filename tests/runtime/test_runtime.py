@@ -189,7 +189,11 @@ def test_a_filter_that_fails_harms_no_other_statement():
     heard, calls = [], Calls()
     with Runtime(on_error=lambda error, name, event: heard.append((str(error), name, event.get("v")))) as rt:
         rt.register("T", {"v": int})
-        rt.register_function("inverse", lambda x: 1 // x)
+
+        def inverse(x: int) -> int:
+            return 1 // x
+
+        rt.register_function("inverse", inverse)
         rt.deploy("@name('bad') select * from T(inverse(v) > 0); @name('good') select v from T", listeners={"bad": calls, "good": calls})
         for v in (0, 1):
             rt.send("T", {"v": v})

@@ -3,7 +3,7 @@ import datetime
 from decimal import Decimal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from runtime import EplDeploymentError, EplRuntimeError, Runtime
@@ -62,7 +62,7 @@ def contents(rt):
     return [[r.to_dict() for r in s] for d in rt.deployments.values() for s in d]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, phases=[p for p in Phase if p is not Phase.shrink])
 @given(steps, st.integers(0, 25))
 def test_restore_anywhere_changes_nothing(given_steps, at):
     log, restarted_log = [], []
