@@ -102,6 +102,7 @@ class RunningSelect:
         self.result_set.contents = self._contents  # type: ignore[method-assign]
         self.inserter = Inserter(plan.insert, plan.result_set, context, context.output) if plan.insert is not None else None
         self.entry = entry_of(stream, context, self.chain, quiet=self.where is not None)
+        context.divide_output(plan.delivery)
         self._connect()
 
     def _connect(self) -> None:

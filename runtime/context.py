@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from epl.plan.expressions import Logic, TypedExpression, VariableValue
-from epl.plan.statements import StatementPlan
+from epl.plan.statements import DeliveryPlan, StatementPlan
 from epl.value_types import BOXED_BOOLEAN
 from runtime.core import Core, MatchStates
+from runtime.delivery import divider
 from runtime.evaluate import Environment, compile_expression, compile_predicate
 from runtime.periods import add_period
 from runtime.result_set import accumulators_of
@@ -99,6 +100,11 @@ class StatementContext:
     def restore_prior(self, state: State) -> None:
         if self._prior is not None:
             self._prior.restore(state)
+
+    def divide_output(self, plan: DeliveryPlan | None) -> None:
+        """for grouped_delivery, discrete_delivery: the statement's listeners are called once a part of what it puts out."""
+        if plan is not None:
+            self.output.divide = divider(plan, self.environment)  # type: ignore[attr-defined]
 
     def close(self) -> None:
         for timer in self._timers:

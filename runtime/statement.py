@@ -9,6 +9,7 @@ from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.statements import StatementPlan
 from runtime.core import Core, Delivery
+from runtime.delivery import Divide
 from runtime.rows import Row, Rows, table_html
 from windows.event import Event
 
@@ -46,6 +47,7 @@ class Statement(Delivery):
         self._batch_new: list[Event] = []
         self._batch_old: list[Event] = []
         self.running: Running | None = None
+        self.divide: Divide | None = None
 
     # ------------------------------------------------------------------ output
 
@@ -70,10 +72,13 @@ class Statement(Delivery):
             self.runtime.pend_batch(self)
         if not self.listeners:
             return
-        rows = Rows.of(new), Rows.of(old)
+        for part in ((new, old),) if self.divide is None else self.divide(new, old):
+            self._call(Rows.of(part[0]), Rows.of(part[1]))
+
+    def _call(self, new: Rows, old: Rows) -> None:
         for listener in tuple(self.listeners):
             try:
-                listener(rows[0], rows[1], self, self.runtime)
+                listener(new, old, self, self.runtime)
             except Exception as error:  # noqa: BLE001 - law 6
                 self._core.on_error(error, self.name, None)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import attrs
 
 from epl.analysis import result_set, row_recognition
+from epl.analysis.delivery import bind_delivery
 from epl.analysis.expressions import bind_in_clause
 from epl.analysis.filters import bind_filters, plan_filter
 from epl.analysis.hints import hints_of, reclaim_of
@@ -21,7 +22,7 @@ from epl.errors import EplUnsupportedError, EplValidationError
 from epl.plan.expressions import Previous, Prior, TypedExpression
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.row_recognition import RowRecognitionPlan
-from epl.plan.statements import InsertPlan, SelectPlan, StreamPlan
+from epl.plan.statements import DeliveryPlan, InsertPlan, SelectPlan, StreamPlan
 from epl.syntax import Select, Statement, StreamWildcard, Wildcard
 
 
@@ -39,6 +40,7 @@ class SelectFacts:
     where: TypedExpression | None = None
     result_set: ResultSetPlan | None = None
     insert: InsertPlan | None = None
+    delivery: DeliveryPlan | None = None
 
 
 def refuse_what_cannot_be_planned(facts: SelectFacts) -> SelectFacts:
@@ -56,7 +58,6 @@ def refuse_what_cannot_run(facts: SelectFacts) -> SelectFacts:
     """Clauses whose rooms are not there yet; last, so that what is wrong in itself is told first."""
     refusals = (
         (facts.statement.context, "Contexts are not supported yet"),
-        (facts.select.delivery, "The for clause is not supported yet"),
     )
     return _refused(refusals, facts)
 
@@ -180,6 +181,13 @@ def bind_insert(facts: SelectFacts) -> SelectFacts:
     return attrs.evolve(facts, insert=plan_insert(clause, row_type, columns, facts.catalog, own_event=own_event))
 
 
+def bind_for(facts: SelectFacts) -> SelectFacts:
+    """for grouped_delivery, for discrete_delivery."""
+    assert facts.result_set is not None
+    output = facts.insert.target if facts.insert else facts.result_set.output_type
+    return attrs.evolve(facts, delivery=bind_delivery(facts.select.delivery, output, facts.catalog))
+
+
 SELECT_PASSES: tuple[Callable[[SelectFacts], SelectFacts], ...] = (
     refuse_what_cannot_be_planned,
     bind_streams,
@@ -188,6 +196,7 @@ SELECT_PASSES: tuple[Callable[[SelectFacts], SelectFacts], ...] = (
     bind_where,
     bind_result_set,
     bind_insert,
+    bind_for,
     refuse_what_cannot_run,
 )
 
@@ -200,5 +209,6 @@ def analyse_select(statement: Statement, select: Select, catalog: Catalog, name:
     assert facts.result_set is not None
     output = facts.insert.target if facts.insert else facts.result_set.output_type
     return SelectPlan(
-        output, facts.streams, facts.result_set, facts.where, facts.row_recognition, facts.insert, unbound=not facts.streams[0].windows
+        output, facts.streams, facts.result_set, facts.where, facts.row_recognition, facts.insert, unbound=not facts.streams[0].windows,
+        delivery=facts.delivery,
     )

@@ -68,6 +68,13 @@ class InsertPlan:
 
 
 @attrs.frozen
+class DeliveryPlan:
+    """for grouped_delivery: listeners are called once a group of equal ``keys`` (of output rows); without keys (discrete_delivery) once a row."""
+
+    keys: tuple[TypedExpression, ...]
+
+
+@attrs.frozen
 class BodyPlan:
     """What a statement does. ``output_type``: the type of what its listeners get, None where it has no output."""
 
@@ -87,6 +94,7 @@ class SelectPlan(BodyPlan):
     row_recognition: RowRecognitionPlan | None = None
     insert: InsertPlan | None = None
     unbound: bool = False
+    delivery: DeliveryPlan | None = None
 
 
 @attrs.frozen
