@@ -1,12 +1,14 @@
 """Variables: cells that compiled expressions read."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from epl.catalog import Variable
 from epl.errors import EplRuntimeError
+from epl.value_types import EventOf, ValueType
 from runtime.incoming import WrongValue, coercion
+from windows.event import Event
 
 
 class VariableCell:
@@ -31,10 +33,14 @@ class VariableCell:
         if value is None:
             return None
         try:
+            _check_columns(self.variable.type, value)
             return self._coerce(value)
         except WrongValue:
+            declared = f"type {self.variable.type}"
+            if isinstance(self.variable.type, EventOf):
+                declared = f"event type '{self.variable.type.event_type.name}'"
             raise EplRuntimeError(
-                f"Variable '{self.variable.name}' of declared type {self.variable.type} cannot be assigned a value of type {type(value).__name__}"
+                f"Variable '{self.variable.name}' of declared {declared} cannot be assigned a value of type {type(value).__name__}"
             ) from None
 
     def assign(self, value: Any) -> None:
@@ -50,3 +56,14 @@ class VariableCell:
             watcher()
         for observer in tuple(self.observers):
             observer(before, self.value)
+
+
+def _check_columns(declared: ValueType, value: Any) -> None:
+    """A mapping for a variable of an event type may have that type's properties only; an event must be of the type."""
+    if not isinstance(declared, EventOf):
+        return
+    event_type = declared.event_type
+    if isinstance(value, Event) and not value.type.is_a(event_type):
+        raise WrongValue
+    if isinstance(value, Mapping) and not event_type.open and not value.keys() <= event_type.properties.keys():
+        raise WrongValue

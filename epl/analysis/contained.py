@@ -35,7 +35,7 @@ def analyse_contained(
         _refuse_subqueries(part)
         level, scope = _level(part, scope, number)
         levels.append(level)
-        items += [_own_wildcard(item, scope) for item in part.items]
+        items += [_own_wildcard(item, part, scope) for item in part.items]
     last = levels[-1].event_type
     if not items:
         return ContainedPlan(outer.event_type, tuple(levels), last, len(levels))
@@ -53,12 +53,12 @@ def _refuse_subqueries(part: Contained) -> None:
         replaced_syntax(expression, refuse)
 
 
-def _own_wildcard(item: SelectItem, scope: Scope) -> SelectItem:
-    """``*`` of a level means its own event."""
+def _own_wildcard(item: SelectItem, part: Contained, scope: Scope) -> SelectItem:
+    """``*`` of a level means its own event: its properties, or a column of the level's name where it has one."""
     if isinstance(item.expression, Wildcard):
         alias = scope.streams[-1].alias
         assert alias is not None
-        return attrs.evolve(item, expression=StreamWildcard(alias, span=item.expression.span))
+        return attrs.evolve(item, expression=StreamWildcard(alias, span=item.expression.span), alias=part.alias)
     return item
 
 

@@ -6,24 +6,20 @@ from typing import Any
 
 import attrs
 
-from epl.analysis.expressions import bind_in_clause
 from epl.analysis.on_set import analyse_on_set
 from epl.analysis.on_split import analyse_on_split
 from epl.analysis.parameters import number_parameters, parameter_types
 from epl.analysis.schemas import analyse_schema
-from epl.analysis.scope import Scope
 from epl.analysis.select_statement import analyse_select
-from epl.analysis.type_names import resolve_type_name
 from epl.analysis.update_istream import analyse_update_istream
-from epl.catalog import Catalog, Variable
+from epl.analysis.variables import analyse_create_variable
+from epl.catalog import Catalog
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
-from epl.event_types import EventType, Property
-from epl.plan.expressions import Constant, Parameter
+from epl.plan.expressions import Parameter
 from epl.plan.statements import (
     BodyPlan,
     CreateExpressionPlan,
     CreateSchemaPlan,
-    CreateVariablePlan,
     Declared,
     ModulePlan,
     SelectPlan,
@@ -171,19 +167,7 @@ def _create_schema(statement: Statement, catalog: Catalog, name: str) -> Analyse
 def _create_variable(statement: Statement, catalog: Catalog, name: str) -> Analysed:
     body = statement.body
     assert isinstance(body, CreateVariable)
-    if body.name in catalog.variables:
-        raise EplValidationError(f"Variable by name '{body.name}' has already been declared", span=body.span)
-    value_type = resolve_type_name(body.type_name, catalog.event_types)
-    if value_type is None:
-        raise EplValidationError(
-            f"Cannot create variable '{body.name}', type '{body.type_name.name}' is not a recognized type",
-            span=body.type_name.span or body.span
-        )
-    initial = bind_in_clause(body.value, Scope(catalog, (), clause="variable initialization")) if body.value is not None else None
-    value = initial.value if body.constant and isinstance(initial, Constant) else None
-    variable = Variable(body.name, value_type, body.constant, value)
-    output = EventType(f"{name}_out", "row", {body.name: Property(body.name, value_type)}, is_bus=False)
-    plan = CreateVariablePlan(output, body.name, value_type, body.constant, initial)
+    plan, variable = analyse_create_variable(body, catalog, name)
     return plan, (Declared("variable", body.name, variable, _access(statement, catalog)),)
 
 
