@@ -124,8 +124,8 @@ class Collector(AggregationCollector):
     def _grouping(self, call: Call, scope: Scope) -> TypedExpression:
         if not self._rollup:
             raise EplValidationError(
-                f"The {call.name.lower()} function requires the group-by clause to specify rollup, cube or grouping sets, and may only be used in the "
-                "select-clause, having-clause or order-by-clause",
+                f"The {call.name.lower()} function requires the group-by clause to specify rollup, cube or grouping sets, and may only be "
+                "used in the select-clause, having-clause or order-by-clause",
                 span=call.span,
             )
         keys: list[int] = []

@@ -175,7 +175,8 @@ def convert(expression: TypedExpression, target: ValueType, *, whole: bool = Fal
         expression = convert(expression, LONG)
         source = LONG
     if isinstance(expression, Constant):
-        return Constant(type=made, value=None if expression.value is None else java.converter(source.kind, target.kind)(expression.value))
+        return Constant(type=made, value=None if expression.value is None else java.converter(source.kind, target.kind)(expression.value),
+                        written=expression.written or source)
     return Convert(type=made, operand=expression)
 
 

@@ -3,14 +3,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from epl.analysis.expressions import bind_in_clause
+from epl.analysis.expressions import StatementRefusal, bind_in_clause
 from epl.analysis.scope import Scope
 from epl.errors import EplValidationError
 from epl.event_types import EventType
-from epl.plan.expressions import Constant, Convert, Equality, Logic, Membership, Parameter, StreamProperty, TypedExpression
+from epl.plan.expressions import Constant, Convert, Equality, Logic, Membership, Order, Parameter, StreamProperty, TypedExpression
 from epl.plan.statements import FilterPlan, IndexKey
 from epl.syntax import Expression
-from epl.value_types import Scalar, is_boolean, is_null
+from epl.value_types import ArrayType, Scalar, is_boolean, is_null
 
 INDEXED_KINDS = ("boolean", "byte", "short", "int", "long", "char", "String", "BigInteger")
 """Kinds whose equality in Python is Java's: a hash look-up may replace the comparison."""
@@ -63,7 +63,7 @@ def check_strict_coercion(condition: TypedExpression) -> None:
     elif isinstance(condition, Membership):
         for item in condition.items:
             _check_pair(condition.value, item)
-    elif isinstance(condition, (Equality, Comparison)):
+    elif isinstance(condition, (Equality, Order)):
         _check_pair(condition.left, condition.right)
         _check_pair(condition.right, condition.left)
 
@@ -73,6 +73,8 @@ def _check_pair(one: TypedExpression, other: TypedExpression) -> None:
     if not isinstance(one, StreamProperty) or not _is_constant(other):
         return
     given = other.type.element if isinstance(other.type, ArrayType) else other.type
+    if isinstance(other, Constant) and other.written is not None:
+        given = other.written
     if not isinstance(one.type, Scalar) or not isinstance(given, Scalar) or not {one.type.kind, given.kind} <= WIDER.keys():
         return
     if WIDER[given.kind] > WIDER[one.type.kind]:
@@ -89,7 +91,7 @@ def _unconverted(value: TypedExpression) -> TypedExpression:
 
 def _is_constant(value: TypedExpression) -> bool:
     """Whether all that the value is made of is constants and substitution parameters, and there is something."""
-    leaves = [node for node in value.walk() if not node.children()]
+    leaves = [node for node in value.walk() if not tuple(node.children())]
     return bool(leaves) and all(isinstance(node, (Constant, Parameter)) for node in leaves)
 
 

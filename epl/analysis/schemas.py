@@ -3,14 +3,17 @@ from __future__ import annotations
 
 import attrs
 
+from epl.analysis.json_schemas import check_json_columns
 from epl.analysis.type_names import find_event_type, resolve_type_name
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventType, Property
 from epl.syntax import Column, CreateSchema, Statement, TypeName
-from epl.value_types import CALENDAR, DATE, LOCAL_DATE_TIME, LONG, NULL, ZONED_DATE_TIME
+from epl.value_types import BOXED_NAMES, CALENDAR, DATE, LOCAL_DATE_TIME, LONG, NULL, ZONED_DATE_TIME, ArrayType, EventOf, ValueType
 
 KINDS = {"map": "map", "objectarray": "objectarray", "json": "json"}
+SUPERTYPE_WORDS = {"map": ("a Map", "Map"), "objectarray": ("an Object-array type", "Object-array"), "json": ("a Json type", "Json")}
+PRIMITIVES = frozenset(BOXED_NAMES)
 TIMESTAMP_TYPES = (LONG, LONG.boxed, DATE, CALENDAR, LOCAL_DATE_TIME, ZONED_DATE_TIME)
 
 
@@ -31,6 +34,8 @@ def analyse_schema(body: CreateSchema, statement: Statement, catalog: Catalog) -
             raise EplValidationError(f"Duplicate column name '{column.name}'", span=column.span)
         own.add(column.name)
         properties[column.name] = _column_property(column, catalog)
+    if kind == "json":
+        check_json_columns(body, statement, catalog, properties)
     timestamps = [t.start_timestamp for t in supertypes if t.start_timestamp], [t.end_timestamp for t in supertypes if t.end_timestamp]
     event_type = EventType(
         body.name, kind, properties, supertypes,
@@ -65,8 +70,8 @@ def _dynamic_json(statement: Statement) -> bool:
 def _existing(name: str, catalog: Catalog, role: str, body: CreateSchema) -> EventType:
     found = find_event_type(name, catalog.event_types)
     if found is None:
-        what = "Supertype" if role == "supertype" else "Type"
-        raise EplValidationError(f"{what} by name '{name}' could not be found", span=body.span)
+        words = f"Supertype by name '{name}' could not be found" if role == "supertype" else f"Type by name '{name}' could not be located"
+        raise EplValidationError(words, span=body.span)
     return found
 
 
@@ -82,6 +87,11 @@ def column_type(name: str, written: TypeName, catalog: Catalog):  # type: ignore
     if written.name.lower() == "null" and not written.dimensions:
         return NULL
     found = resolve_type_name(written, catalog.event_types)
+    unknown = next((p for p in written.parameters if resolve_type_name(p, catalog.event_types) is None), None)
+    if found is not None and unknown is not None:
+        raise EplValidationError(f"Failed to resolve type parameter '{unknown.name}'", span=written.span)
+    if written.primitive and isinstance(found, ArrayType) and isinstance(_innermost(found), EventOf):
+        raise EplValidationError(f"Type '{written.name}' is not a primitive type", span=written.span)
     if found is None:
         raise EplValidationError(
             f"Nestable type configuration encountered an unexpected property type name '{written.name}' for property '{name}', "
@@ -91,13 +101,19 @@ def column_type(name: str, written: TypeName, catalog: Catalog):  # type: ignore
     return found
 
 
+def _innermost(value_type: ValueType) -> ValueType:
+    while isinstance(value_type, ArrayType):
+        value_type = value_type.element
+    return value_type
+
+
 def _variant(body: CreateSchema, catalog: Catalog) -> EventType:
     any_type = any(t.name == "*" for t in body.types)
     members = []
     for written in body.types:
         if written.name == "*":
             continue
-        found = find_event_type(written.name, catalog.event_types)
+        found = None if written.dimensions else find_event_type(written.name, catalog.event_types)
         if found is None:
             raise EplValidationError(
                 f"Event type by name '{written.name}' could not be found for use in variant stream by name '{body.name}'", span=written.span
@@ -138,7 +154,14 @@ def _of_class(body: CreateSchema, catalog: Catalog) -> EventType:
     source = find_event_type(written.name, catalog.event_types)
     if written.dimensions:
         raise EplValidationError("Array dimensions are not allowed", span=written.span)
-    if source is None:
+    for at, parameter in enumerate(written.parameters):
+        if resolve_type_name(parameter, catalog.event_types) is None or parameter.name.lower() in PRIMITIVES and parameter.name.islower():
+            raise EplValidationError(
+                f"Failed to resolve type parameter {at} of type '{parameter.name}': Could not load class by name '{parameter.name}', "
+                "please check imports",
+                span=parameter.span or written.span,
+            )
+    if source is None or source.kind != "bean":
         raise EplValidationError(f"Could not load class by name '{written.name}', please check imports", span=written.span)
     properties = dict(source.properties)
     return EventType(
@@ -151,10 +174,9 @@ def _of_class(body: CreateSchema, catalog: Catalog) -> EventType:
 def _check_supertypes(event_type: EventType, body: CreateSchema) -> None:
     for supertype in event_type.supertypes:
         if supertype.kind != event_type.kind:
-            words = {"map": "Map", "objectarray": "Object-array", "json": "Json"}
+            found, expected = SUPERTYPE_WORDS[event_type.kind]
             raise EplValidationError(
-                f"{words[event_type.kind]}-type declaration requires supertypes of the same representation, '{supertype.name}' is none",
-                span=body.span
+                f"Supertype by name '{supertype.name}' is not {found}, expected a {expected} event type as a supertype", span=body.span
             )
     if event_type.kind == "objectarray" and len(event_type.supertypes) > 1:
         raise EplValidationError("Object-array event types only allow a single supertype", span=body.span)
@@ -175,3 +197,9 @@ def _check_timestamps(event_type: EventType, body: CreateSchema) -> None:
             raise EplValidationError(
                 f"Declared {role} timestamp property '{name}' is expected to return a Date, Calendar or long-typed value but returns '{found}'", span=body.span
             )
+    start, end = event_type.start_timestamp, event_type.end_timestamp
+    if start is not None and end is not None and event_type.type_of(start) != event_type.type_of(end):
+        raise EplValidationError(
+            f"Declared end timestamp property '{end}' is expected to have the same property type as the start-timestamp property '{start}'",
+            span=body.span,
+        )

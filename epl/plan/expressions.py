@@ -51,7 +51,10 @@ def _expressions_in(value: object) -> Iterator[TypedExpression]:
 
 @attrs.frozen(kw_only=True)
 class Constant(TypedExpression):
+    """``written``: the type before an operator widened it, None where none did."""
+
     value: Any
+    written: ValueType | None = attrs.field(default=None, eq=False)
 
 
 @attrs.frozen(kw_only=True)
