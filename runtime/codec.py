@@ -26,7 +26,8 @@ class Encoder:
         self._numbers: dict[int, int] = {}
 
     def encode(self, value: Any) -> bytes:
-        return msgpack.packb(value, default=self._default, strict_types=True, use_bin_type=True)  # type: ignore[no-any-return]
+        packed: bytes = msgpack.packb(value, default=self._default, strict_types=True, use_bin_type=True)
+        return packed
 
     def _default(self, value: Any) -> Any:
         if isinstance(value, Event):

@@ -172,7 +172,10 @@ class Core:
             if nearest is None or nearest >= target:
                 break
             if stops == max_stops:
-                raise EplRuntimeError(f"Time cannot move by span to {target}: more than {max_stops} timers are due on the way, the clock stands at {self.clock.now}")
+                raise EplRuntimeError(
+                    f"Time cannot move by span to {target}: more than {max_stops} timers are due on the way, "
+                    f"the clock stands at {self.clock.now}"
+                )
             self.advance(max(nearest, self.clock.now))
             stops += 1
         self.span_stops += stops

@@ -300,7 +300,8 @@ class Runtime:
             if user is not None:
                 what = {"event_type": "Event type", "variable": "Variable", "declaration": "Declared-expression"}[declared.kind]
                 raise EplDeploymentError(
-                    f"A precondition is not satisfied: {what} '{declared.name}' cannot be un-deployed as it is referenced by deployment '{user.id}'"
+                    f"A precondition is not satisfied: {what} '{declared.name}' cannot be un-deployed as it is referenced by "
+                    f"deployment '{user.id}'"
                 )
 
     @property
@@ -324,7 +325,7 @@ class Runtime:
         Values are checked first: a wrong one raises EplRuntimeError and nothing has been done.
         """
         with self.lock:
-            make = self._makers.get(event_type) if event.__class__ is dict else None  # type: ignore[arg-type]
+            make = self._makers.get(event_type) if event.__class__ is dict else None
             self._core.process(self._incoming(event_type, event) if make is None else make(event))
             if self._batches:
                 self._deliver_batches()

@@ -211,7 +211,7 @@ def maker(event_type: EventType) -> Callable[[dict[str, Any]], Event]:
     if found is None:
         found = _generate(event_type, made)
         made.make = staticmethod(found)  # type: ignore[attr-defined]
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _generate(event_type: EventType, made: type[Event]) -> Callable[[dict[str, Any]], Event]:
@@ -262,7 +262,10 @@ SCALAR_STRING = Scalar("String")
 
 def _wrong(event_type: EventType) -> Callable[[str, Any], None]:
     def wrong(name: str, value: Any) -> None:
-        raise EplRuntimeError(f"Event type '{event_type.name}': property '{name}' is declared {event_type.type_of(name)} and cannot hold {value!r} ({type(value).__name__})")
+        raise EplRuntimeError(
+            f"Event type '{event_type.name}': property '{name}' is declared {event_type.type_of(name)} and cannot hold {value!r} "
+            f"({type(value).__name__})"
+        )
 
     return wrong
 

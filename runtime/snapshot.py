@@ -32,7 +32,8 @@ VERSION = 1
 
 def snapshot(runtime: Runtime) -> bytes:
     """All pages in one blob."""
-    return MAGIC + bytes([VERSION]) + msgpack.packb(list(pages(runtime)), use_bin_type=True)
+    packed: bytes = msgpack.packb(list(pages(runtime)), use_bin_type=True)
+    return MAGIC + bytes([VERSION]) + packed
 
 
 def pages(runtime: Runtime) -> Iterator[tuple[str, bytes]]:
@@ -78,7 +79,8 @@ def _events_page(encoder: Encoder, table: TypeTable) -> bytes:
         event = encoder.events[number]
         rows.append(encoder.encode([table.reference(event.type), list(event.values()), event.extra, event.origin]))
         number += 1
-    return msgpack.packb(rows, use_bin_type=True)  # type: ignore[no-any-return]
+    packed: bytes = msgpack.packb(rows, use_bin_type=True)
+    return packed
 
 
 # ------------------------------------------------------------------ restore
@@ -277,8 +279,10 @@ def describe_types(roots: list[EventType]) -> list[dict[str, Any]]:
 def read_types(rows: list[dict[str, Any]]) -> list[EventType]:
     """The registered ones of the types that ``describe_types`` wrote."""
     made = [
-        EventType(r["name"], r["kind"], {}, start_timestamp=r["start_timestamp"], end_timestamp=r["end_timestamp"], open=r["open"], any_type=r["any_type"],
-                  is_bus=r["is_bus"], module=r["module"], property_resolution=r["property_resolution"])
+        EventType(
+            r["name"], r["kind"], {}, start_timestamp=r["start_timestamp"], end_timestamp=r["end_timestamp"], open=r["open"],
+            any_type=r["any_type"], is_bus=r["is_bus"], module=r["module"], property_resolution=r["property_resolution"],
+        )
         for r in rows
     ]
     for event_type, row in zip(made, rows):

@@ -6,7 +6,7 @@ every type, so that a plan over a super-type reads sub-types' events as they are
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from epl.event_types import EventType, field_name
 
@@ -18,7 +18,10 @@ class Event:
     elsewhere.
     """
 
-    __slots__ = ()
+    if TYPE_CHECKING:
+        __slots__ = ("extra", "origin")  # of the classes that are made for open and for variant types; the others take no assignment
+    else:
+        __slots__ = ()
     type: ClassVar[EventType]
     fields: ClassVar[tuple[str, ...]]
     extra: dict[str, Any] | None = None
@@ -93,7 +96,8 @@ def _make_class(event_type: EventType) -> type[Event]:
     namespace: dict[str, Any] = {}
     exec(compile("\n".join(lines), f"<event {event_type.name}>", "exec"), namespace)  # noqa: S102
     body = {"__slots__": slots, "__init__": namespace["__init__"], "type": event_type, "fields": fields}
-    return type(Event)(event_type.name, (VariantEvent if variant else Event,), body)
+    made: type[Event] = type(event_type.name, (VariantEvent if variant else Event,), body)
+    return made
 
 
 Events = Sequence[Event]

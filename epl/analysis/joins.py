@@ -9,6 +9,7 @@ from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.syntax import Expression, From
+from epl.unparse import expression_text
 
 
 def check_on_clauses(from_: From, streams: Sequence[ScopeStream], catalog: Catalog) -> None:
@@ -27,8 +28,6 @@ def check_on_clauses(from_: From, streams: Sequence[ScopeStream], catalog: Catal
 
 
 def _property(left: Expression, right: Expression, side: Expression, scope: Scope) -> TypedExpression:
-    from epl.unparse import expression_text
-
     try:
         return bind_in_clause(side, scope)
     except EplValidationError as error:

@@ -28,7 +28,11 @@ def number_parameters(statement: Statement) -> Statement:
             span=found[-1].span
         )
     numbers = {id(p): n for n, p in enumerate(unnamed, 1)}
-    return replaced_syntax(statement, lambda node: attrs.evolve(node, number=numbers[id(node)]) if id(node) in numbers else None)
+
+    def numbered(node: Node) -> Node | None:
+        return attrs.evolve(node, number=numbers[id(node)]) if isinstance(node, SubstitutionParameter) and id(node) in numbers else None
+
+    return replaced_syntax(statement, numbered)
 
 
 def _parameters_in(value: Any) -> Iterable[SubstitutionParameter]:

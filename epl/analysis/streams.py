@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 
 import attrs
 
@@ -80,8 +81,6 @@ def source_type(source: TypeFilter, catalog: Catalog) -> EventType:
 
 
 def _close(name: str, catalog: Catalog) -> str | None:
-    from difflib import get_close_matches
-
     close = get_close_matches(name, catalog.event_types, 1)
     return f"did you mean '{close[0]}'?" if close else "declare it with create schema or Runtime.register"
 
@@ -120,8 +119,6 @@ def _window(view: View, event_type: EventType, source: EventType, catalog: Catal
 
 
 def _close_window(name: str, catalog: Catalog) -> str | None:
-    from difflib import get_close_matches
-
     close = get_close_matches(name, [n for n in catalog.window_configs if ":" not in n], 1)
     return f"did you mean #{close[0]}?" if close else None
 

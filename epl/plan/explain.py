@@ -96,6 +96,9 @@ def _infix(node: Any) -> str:
     return f"({expression_text(node.left)} {node.operator} {expression_text(node.right)})"
 
 
+EQUALITIES = {(False, False): "=", (False, True): "!=", (True, False): "is", (True, True): "is not"}
+"""Operators by (null-safe, negated)."""
+
 TEXTS: dict[type, Callable[[Any], str]] = {
     typed.Constant: lambda n: repr(n.value),
     typed.Parameter: lambda n: f"?{n.key}",
@@ -109,7 +112,7 @@ TEXTS: dict[type, Callable[[Any], str]] = {
     typed.Arithmetic: _infix,
     typed.Bitwise: _infix,
     typed.Order: _infix,
-    typed.Equality: lambda n: f"({expression_text(n.left)} {('is not' if n.negated else 'is') if n.null_safe else ('!=' if n.negated else '=')} {expression_text(n.right)})",
+    typed.Equality: lambda n: f"({expression_text(n.left)} {EQUALITIES[n.null_safe, n.negated]} {expression_text(n.right)})",
     typed.Logic: lambda n: "(" + f" {n.operator} ".join(map(expression_text, n.operands)) + ")",
     typed.Not: lambda n: f"not {expression_text(n.operand)}",
     typed.Concatenation: lambda n: " || ".join(map(expression_text, n.parts)),

@@ -69,7 +69,8 @@ def test_check_accepts(module: pathlib.Path) -> None:
 def test_check_says_where_and_what(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "bad.epl"
     path.write_text(
-        "create schema Trade(symbol string, price double);\n\nselect symbol,\n  pric from Trade;\nselect symbol from Trad;\nselect price from Trade"
+        "create schema Trade(symbol string, price double);\n\nselect symbol,\n  pric from Trade;\n"
+        "select symbol from Trad;\nselect price from Trade"
     )
     done = epl("check", path)
     assert done.returncode == 1

@@ -164,7 +164,7 @@ def test_group_variables(bench: Bench) -> None:
     assert evaluate("A.countOf(x => x.i > 1)", [tick(i=1), tick(i=2)], None) == 1
     assert evaluate("A.lastOf().i", [], None) is None
     assert evaluate("B.i", [], None) is None
-    with pytest.raises(EplValidationError, match="Failed to resolve property 'A.i' \\(property 'A' is an indexed property"):
+    with pytest.raises(EplValidationError, match=r"Failed to resolve property 'A.i' \(property 'A' is an indexed property"):
         evaluate("A.i")
     with pytest.raises(EplValidationError, match="Property named 'i' is not valid in any stream"):
         evaluate("i")

@@ -31,12 +31,13 @@ REFUSED_CALLS = {
     "median(b)": "Implicit conversion from datatype 'Boolean' to numeric is not allowed for aggregation function 'median'",
     "count(distinct *)": "Invalid use of the 'distinct' keyword with count and wildcard",
     "countever(distinct v)": "Aggregation function 'countever' does now allow distinct",
-    "sum(v, k)": "Invalid filter expression parameter to the aggregation function 'sum' is expected to return a boolean value but returns String",
+    "sum(v, k)": "Invalid filter expression parameter to the aggregation function 'sum' is expected to return a boolean value "
+                 "but returns String",
     "sum(v, filter: v)": "Filter named parameter requires a single expression returning a boolean-typed value",
     "sum(v, b, filter: b)": "Only a single filter expression can be provided",
     "sum(v, xxx: k)": "Invalid named parameter 'xxx' (did you mean 'group_by' or 'filter'?)",
-    "window(v)": "The 'window' aggregation function requires that the aggregated events provide a remove stream; Please define a data window "
-                 "onto the stream or use 'firstever', 'lastever' or 'nth' instead",
+    "window(v)": "The 'window' aggregation function requires that the aggregated events provide a remove stream; Please define a data "
+                 "window onto the stream or use 'firstever', 'lastever' or 'nth' instead",
     "sorted(v)": "The 'sorted' aggregation function requires that a data window is declared for the stream",
     "last(v, k)": "The 'last' aggregation function requires an index expression that returns an integer value",
     "first(1)": "The 'first' aggregation function requires that any child expressions evaluate properties of the same stream; "
@@ -44,11 +45,12 @@ REFUSED_CALLS = {
     "window(x.*)": "Stream by name 'x' could not be found among all streams",
     "leaving(1)": "The 'leaving' function expects no parameters",
     "minby()": "Missing the sort criteria expression",
-    "nth(v)": "The nth aggregation function requires two parameters, an expression returning aggregation values and a numeric index constant",
+    "nth(v)": "The nth aggregation function requires two parameters, an expression returning aggregation values and a numeric index "
+              "constant",
     "rate(l)": "The rate aggregation function in the timestamp-property notation requires data windows",
     "fmin(v)": "MIN-filtered aggregation function must have a filter expression as a second parameter",
-    "grouping(v)": "The grouping function requires the group-by clause to specify rollup, cube or grouping sets, and may only be used in the "
-                   "select-clause, having-clause or order-by-clause",
+    "grouping(v)": "The grouping function requires the group-by clause to specify rollup, cube or grouping sets, and may only be used in "
+                   "the select-clause, having-clause or order-by-clause",
 }
 
 

@@ -60,7 +60,7 @@ def test_iterating_gives_rows_that_equal_dicts(rt):
     assert statement.to_arrow().to_pylist() == [{"symbol": "A", "p": 3.0, "count(*)": 1}]
     assert "<td>A</td>" in statement._repr_html_()
     with pytest.raises(AttributeError, match="has no property 'nix'"):
-        row.nix
+        _ = row.nix
     with pytest.raises(AttributeError):
         row.symbol = "B"
 
@@ -232,9 +232,12 @@ def test_priority_and_drop_where_execution_is_prioritized():
     with Runtime(settings=Settings(prioritized=True)) as rt:
         rt.register("T", {"v": int})
         seen = []
-        rt.deploy("@name('low') select * from T; @priority(10) @drop @name('high') select * from T(v = 1); @priority(20) @name('top') select * from T", listeners={
-            name: lambda new, old, statement, _: seen.append((statement.name, new[0]["v"])) for name in ("low", "high", "top")
-        })
+        rt.deploy(
+            "@name('low') select * from T; @priority(10) @drop @name('high') select * from T(v = 1); @priority(20) @name('top') select * from T",
+            listeners={
+                name: lambda new, old, statement, _: seen.append((statement.name, new[0]["v"])) for name in ("low", "high", "top")
+            },
+        )
         rt.send("T", {"v": 1})
         rt.send("T", {"v": 2})
     assert seen == [("top", 1), ("high", 1), ("top", 2), ("low", 2)]

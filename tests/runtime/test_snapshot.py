@@ -19,8 +19,10 @@ insert into Big select symbol, price from Trade(size > low);
 @name('big') select irstream symbol, avg(price) as a from Big#length_batch(2);
 @name('prior') select symbol, prior(2, price) as p, prev(1, price) as q from Trade#length(4);
 @name('match') select * from Trade#time(20 sec) match_recognize (
-  partition by symbol measures A.price as a, last(B.price) as b, C.price as c pattern (A B* C) define B as B.price > A.price, C as C.price < A.price);
-@name('interval') select * from Trade match_recognize (measures A.symbol as a, count(B.size) as n pattern (A B*) interval 5 sec define A as A.size > 5);
+  partition by symbol measures A.price as a, last(B.price) as b, C.price as c
+  pattern (A B* C) define B as B.price > A.price, C as C.price < A.price);
+@name('interval') select * from Trade match_recognize (
+  measures A.symbol as a, count(B.size) as n pattern (A B*) interval 5 sec define A as A.size > 5);
 """
 
 steps = st.lists(
