@@ -15,6 +15,7 @@ from epl.plan.statements import (
     CreateSchemaPlan,
     CreateVariablePlan,
     SelectPlan,
+    SelectRowPlan,
     StatementPlan,
 )
 from runtime import match_recognize, result_set
@@ -25,6 +26,7 @@ from runtime.insertion import Inserter
 from runtime.on_set import RunningOnSet
 from runtime.on_split import RunningSplit
 from runtime.remembered import Remembered
+from runtime.select_row import RunningSelectRow
 from runtime.stream_entry import entry_of
 from runtime.update_istream import RunningUpdate
 from windows.chain import build_chain
@@ -199,6 +201,7 @@ def _declaration(plan: BodyPlan, context: StatementContext) -> Running:
 
 BUILDERS: Mapping[type[BodyPlan], Callable[[Any, StatementContext], Running]] = {
     SelectPlan: RunningSelect,
+    SelectRowPlan: RunningSelectRow,
     CreateSchemaPlan: _declaration,
     CreateExpressionPlan: _declaration,
     CreateVariablePlan: RunningCreateVariable,

@@ -77,14 +77,16 @@ def _identity(event: Event) -> Event:
 
 
 def _nested_converter(place: int, target: EventType) -> Convert:
-    """The row's column at ``place`` is an event: it becomes one of the target itself, by the names of its properties."""
+    """The row's column at ``place`` is an event or a mapping: its properties, and the row's other columns, fill the target's by name."""
     made, names = event_class(target), target.names
 
     def convert(event: Event) -> Event:
         inner = event.values()[place]
-        if inner is None or inner.type is target:
-            return inner  # type: ignore[no-any-return]
-        return made(*[inner.get(n) for n in names])
+        if isinstance(inner, Event):
+            given = dict(zip(inner.type.names, inner.values()))
+        else:
+            given = dict(inner or {})
+        return made(*[given[n] if n in given else event.get(n) for n in names])
 
     return convert
 

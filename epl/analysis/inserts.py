@@ -7,10 +7,11 @@ from epl.analysis.precedence import bind_precedence
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType, Property
+from epl.plan.expressions import StreamEvent, TypedExpression
 from epl.plan.result_set import StreamSelector
 from epl.plan.statements import InsertPlan
 from epl.syntax import InsertInto, Select
-from epl.value_types import NULL, OBJECT, EventOf, Scalar, ValueType, is_numeric
+from epl.value_types import NULL, OBJECT, ArrayType, EventOf, Scalar, ValueType, is_numeric
 
 WIDENING = ("byte", "short", "int", "long", "float", "double", "BigDecimal")
 
@@ -35,9 +36,13 @@ def insert_columns(select: Select, row_type: EventType, wild: bool) -> tuple[str
     return clause.columns
 
 
-def plan_insert(clause: InsertInto, row_type: EventType, columns: tuple[str, ...], catalog: Catalog, *, own_event: bool) -> InsertPlan:
-    """As ``_plan``, with the event-precedence."""
-    plan = _plan(clause, row_type, columns, catalog, own_event=own_event)
+def plan_insert(
+    clause: InsertInto, row_type: EventType, columns: tuple[str, ...], catalog: Catalog, *, own_event: bool,
+    expressions: tuple[TypedExpression, ...] = (),
+) -> InsertPlan:
+    """As ``_plan``, with the event-precedence. ``expressions``: the columns' own, where there are any."""
+    _refuse_event_for_array(clause, columns, catalog.event_types.get(clause.target), expressions)
+    plan = _nested_plan(clause, row_type, columns, catalog) or _plan(clause, row_type, columns, catalog, own_event=own_event)
     return attrs.evolve(plan, precedence=bind_precedence(clause, plan.target, catalog))
 
 
@@ -61,6 +66,36 @@ def _plan(clause: InsertInto, row_type: EventType, columns: tuple[str, ...], cat
     if own_event and row_type.is_a(target):
         return InsertPlan(target, stream)
     return _populate(clause, target, row_type, columns, stream, own_event)
+
+
+def _refuse_event_for_array(
+    clause: InsertInto, columns: tuple[str, ...], target: EventType | None, expressions: tuple[TypedExpression, ...]
+) -> None:
+    """A stream's event fills no array of events (the one that an aggregation gives does)."""
+    for name, expression in zip(columns, expressions):
+        declared = None if target is None else target.type_of(name)
+        if isinstance(expression, StreamEvent) and isinstance(declared, ArrayType) and isinstance(declared.element, EventOf):
+            assert target is not None and isinstance(expression.type, EventOf)
+            raise EplValidationError(
+                f"Event type named '{target.name}' has already been declared with differing column name or type information: Type by name "
+                f"'{target.name}' in property '{name}' expected event type array '{declared.element}' but receives event type "
+                f"'{expression.type}'",
+                span=clause.span,
+            )
+
+
+def _nested_plan(clause: InsertInto, row_type: EventType, columns: tuple[str, ...], catalog: Catalog) -> InsertPlan | None:
+    """The only column is an event of the type that the target decorates: it is inserted itself, without the decoration."""
+    target = catalog.event_types.get(clause.target)
+    if target is None or len(columns) != 1 or columns[0] in target.properties:
+        return None
+    value_type = row_type.properties[row_type.names[0]].type if len(row_type.properties) == 1 else None
+    if not isinstance(value_type, EventOf) or not value_type.event_type.properties:
+        return None
+    inner = value_type.event_type
+    if all(target.type_of(p.name) == p.type for p in inner.properties.values()):
+        return InsertPlan(target, clause.stream or "istream", same=False, nested=0)
+    return None
 
 
 def _named(prop: Property, name: str) -> Property:
@@ -103,6 +138,9 @@ def _assignable(name: str, declared: ValueType, given: ValueType, target: EventT
         return None
     if isinstance(declared, Scalar) and isinstance(given, Scalar) and is_numeric(declared) and is_numeric(given):
         if declared.kind in WIDENING and given.kind in WIDENING and WIDENING.index(given.kind) <= WIDENING.index(declared.kind):
+            return declared
+    elif isinstance(declared, ArrayType) and isinstance(declared.element, EventOf) and isinstance(given, EventOf):
+        if given.event_type.is_a(declared.element.event_type):
             return declared
     elif isinstance(declared, Scalar) != isinstance(given, Scalar) or isinstance(declared, Scalar):
         pass

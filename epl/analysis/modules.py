@@ -6,6 +6,8 @@ from typing import Any
 
 import attrs
 
+from epl.analysis.annotations import check_annotations
+from epl.analysis.no_from import analyse_select_row
 from epl.analysis.on_set import analyse_on_set
 from epl.analysis.on_split import analyse_on_split
 from epl.analysis.parameters import number_parameters, parameter_types
@@ -91,6 +93,7 @@ Analysed = tuple[BodyPlan, tuple[Declared, ...]]
 
 def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tuple[StatementPlan, tuple[Declared, ...]]:
     """A statement's plan and what it declares."""
+    check_annotations(statement, catalog.imports)
     analyse = ANALYSES.get(type(statement.body))
     if analyse is None:
         raise EplUnsupportedError(
@@ -114,9 +117,9 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
 def _refuse_scripts(statement: Statement) -> None:
     for declaration in statement.declarations:
         if declaration.dialect is not None:
-            raise EplUnsupportedError(
-                f"Scripts of dialect '{declaration.dialect}' are not supported", span=declaration.span,
-                hint="register a Python function instead"
+            raise EplValidationError(
+                f"Failed to obtain script runtime for dialect '{declaration.dialect}' for script '{declaration.name}'",
+                span=declaration.span, hint="scripts are not supported: register a Python function instead"
             )
 
 
@@ -137,6 +140,8 @@ def _access(statement: Statement, catalog: Catalog) -> Any:
 
 def _select(statement: Statement, catalog: Catalog, name: str) -> Analysed:
     assert isinstance(statement.body, Select)
+    if statement.body.from_ is None and statement.body.into_table is None:
+        return analyse_select_row(statement, statement.body, catalog, name), ()
     plan = analyse_select(statement, statement.body, catalog, name)
     return plan, _inserted_type(plan, statement, catalog)
 
@@ -159,6 +164,11 @@ def _create_schema(statement: Statement, catalog: Catalog, name: str) -> Analyse
     found = catalog.event_types.get(statement.body.name)
     if found is not None and found.module != "":
         raise EplValidationError(f"Event type named '{found.name}' has already been declared", span=statement.span)
+    if statement.annotation("buseventtype") and _access(statement, catalog) != "public":
+        raise EplValidationError(
+            f"Event type '{statement.body.name}' with bus-visibility requires the public access modifier for the event type",
+            span=statement.span, hint="write @public @buseventtype",
+        )
     event_type = analyse_schema(statement.body, statement, catalog)
     event_type.is_bus = _is_bus(statement, catalog)
     return CreateSchemaPlan(event_type, event_type), (Declared("event_type", event_type.name, event_type, _access(statement, catalog)),)

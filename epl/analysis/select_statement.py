@@ -15,10 +15,13 @@ from epl.analysis.filters import bind_filters, plan_filter
 from epl.analysis.hints import hints_of, reclaim_of
 from epl.analysis.inserts import insert_columns, plan_insert
 from epl.analysis.joins import check_on_clauses
+from epl.analysis.precedence import bind_precedence
 from epl.analysis.scope import Scope, ScopeStream
 from epl.analysis.streams import analyse_stream
+from epl.analysis.transpose import check_transposed, plan_transposed, without_transpose
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
+from epl.event_types import EventType
 from epl.plan.expressions import Previous, Prior, TypedExpression
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.row_recognition import RowRecognitionPlan
@@ -41,6 +44,7 @@ class SelectFacts:
     result_set: ResultSetPlan | None = None
     insert: InsertPlan | None = None
     delivery: DeliveryPlan | None = None
+    transposed: int | None = None
 
 
 def refuse_what_cannot_be_planned(facts: SelectFacts) -> SelectFacts:
@@ -152,6 +156,12 @@ def _visible(facts: SelectFacts) -> tuple[ScopeStream, ...]:
     return (ScopeStream(facts.scopes[0].alias, facts.row_recognition.output_type),)
 
 
+def unwrap_transpose(facts: SelectFacts) -> SelectFacts:
+    """``transpose(x)`` is selected as ``x``; insert into makes of it what it is for."""
+    select, place = without_transpose(facts.select)
+    return facts if place is None else attrs.evolve(facts, select=select, transposed=place)
+
+
 def bind_result_set(facts: SelectFacts) -> SelectFacts:
     """Columns, aggregations, group by, having, order by, limit."""
     select = facts.select
@@ -171,14 +181,25 @@ def bind_result_set(facts: SelectFacts) -> SelectFacts:
 def bind_insert(facts: SelectFacts) -> SelectFacts:
     """insert into: the target type and how rows fill it."""
     clause = facts.select.insert_into
-    if clause is None:
-        return facts
     assert facts.result_set is not None
     row_type = facts.result_set.output_type
+    if facts.transposed is not None:
+        return _transposed(facts, row_type, facts.transposed)
+    if clause is None:
+        return facts
     wild = any(isinstance(i.expression, (Wildcard, StreamWildcard)) for i in facts.select.items)
     columns = insert_columns(facts.select, row_type, wild)
     own_event = wild and len(facts.select.items) == 1
-    return attrs.evolve(facts, insert=plan_insert(clause, row_type, columns, facts.catalog, own_event=own_event))
+    return attrs.evolve(facts, insert=plan_insert(clause, row_type, columns, facts.catalog, own_event=own_event, expressions=facts.result_set.columns))
+
+
+def _transposed(facts: SelectFacts, row_type: EventType, place: int) -> SelectFacts:
+    clause = facts.select.insert_into
+    if clause is None:
+        check_transposed(row_type.properties[row_type.names[place]].type)
+        return facts
+    plan = plan_transposed(clause, row_type, place, facts.catalog)
+    return attrs.evolve(facts, insert=attrs.evolve(plan, precedence=bind_precedence(clause, plan.target, facts.catalog)))
 
 
 def bind_for(facts: SelectFacts) -> SelectFacts:
@@ -194,6 +215,7 @@ SELECT_PASSES: tuple[Callable[[SelectFacts], SelectFacts], ...] = (
     check_join,
     bind_match_recognize,
     bind_where,
+    unwrap_transpose,
     bind_result_set,
     bind_insert,
     bind_for,

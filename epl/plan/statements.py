@@ -98,6 +98,13 @@ class SelectPlan(BodyPlan):
 
 
 @attrs.frozen
+class SelectRowPlan(BodyPlan):
+    """A select without from clause."""
+
+    columns: tuple[TypedExpression, ...]
+
+
+@attrs.frozen
 class CreateSchemaPlan(BodyPlan):
     event_type: EventType
 
