@@ -23,7 +23,7 @@ def analyse_on_set(statement: Statement, catalog: Catalog, name: str) -> OnSetPl
     assert isinstance(body, OnSet)
     stream, seen = analyse_stream(body.trigger.source, catalog, statement.declarations)
     scope = set_scope(catalog, seen, statement.declarations)
-    assignments = tuple(_assignment(a, number, scope) for number, a in enumerate(body.assignments))
+    assignments = tuple(analyse_assignment(a, number, scope) for number, a in enumerate(body.assignments))
     outputs = _outputs(assignments)
     properties = {n: Property(n, value.type) for n, value in outputs.items()}
     return OnSetPlan(EventType(f"{name}_out", "row", properties, is_bus=False), stream, assignments, tuple(outputs.values()))
@@ -49,7 +49,8 @@ def _property_of(variable: VariableValue, name: str) -> TypedExpression:
     return PropertyOf(type=found.boxed, operand=variable, name=name)
 
 
-def _assignment(written: Assignment, number: int, scope: Scope) -> VariableAssignment:
+def analyse_assignment(written: Assignment, number: int, scope: Scope) -> VariableAssignment:
+    """One assignment to a variable; raises EplValidationError in Esper's words."""
     if is_call(written):
         return VariableAssignment("call", bind_in_clause(written.target, scope))
     value = bind_value(written, number, scope)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from typing import Literal as Choice
 
 import attrs
 
 from epl.event_types import EventType
+from epl.plan.crontab import CrontabPlan
 from epl.plan.expressions import TypedExpression
 from epl.value_types import ValueType
+
+if TYPE_CHECKING:
+    from epl.plan.assignments import VariableAssignment
 
 Shape = Choice["un-aggregated", "fully aggregated", "aggregated", "grouped fully aggregated", "grouped aggregated", "rollup"]
 """How many rows a delta gives (Esper reference, appendix A):
@@ -101,6 +105,8 @@ class OutputPlan:
     ``every``: a number of events (``unit`` events) or a time period (``unit`` time); None: only ``after`` is written.
     ``after``: nothing is put out before that many events or that time. ``optimized``: False with order by or
     ``@Hint('disable_outputlimit_opt')``, which change what ``all`` puts out for groups that rows have only left.
+    ``crontab``: at these times. ``condition``: whenever it is true, and then ``assignments`` are made; both may read the Local values that
+    OUTPUT_NAMES lists.
     """
 
     selector: Choice["default", "all", "first", "last", "snapshot"] = "default"
@@ -109,6 +115,13 @@ class OutputPlan:
     after: TypedExpression | None = None
     after_unit: Choice["events", "time"] | None = None
     optimized: bool = True
+    crontab: CrontabPlan | None = None
+    condition: TypedExpression | None = None
+    assignments: tuple[VariableAssignment, ...] = ()
+
+
+OUTPUT_NAMES = ("count_insert", "count_insert_total", "count_remove", "count_remove_total", "last_output_timestamp")
+"""What ``output when`` may read beside variables: rows in and out since the last output and in all, and its time (before the first: when the statement began)."""
 
 
 @attrs.frozen

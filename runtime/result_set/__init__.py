@@ -9,7 +9,8 @@ from epl.plan.expressions import Aggregated, TypedExpression
 from epl.plan.result_set import ResultSetPlan
 from runtime.aggregation import GroupFactory
 from runtime.evaluate import Environment, compile_scalar
-from runtime.result_set.output import OutputStage, TimeContext
+from runtime.result_set.condition import TimeContext
+from runtime.result_set.output import OutputStage
 from runtime.result_set.rollup import Rollup
 from runtime.result_set.shapes import Forward, FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
 from windows.protocol import Accumulator, Evaluate, State

@@ -176,10 +176,14 @@ class LastFullyAggregated(Gathering):
 
 
 class OneLevel:
-    """The groups of a level: key → last row, and the row put into the remove stream as it was before the first touch."""
+    """The groups of a level: key → last row, and the row put into the remove stream as it was before the first touch.
 
-    def __init__(self, key: Callable[[Row], Any], rows: Callable[[Any, bool, Batch], None]) -> None:
+    ``keep_none``: a group that had no row then (having) gets none, whatever it has had since.
+    """
+
+    def __init__(self, key: Callable[[Row], Any], rows: Callable[[Any, bool, Batch], None], keep_none: bool) -> None:
         self.key = key
+        self.keep_none = keep_none
         self.add_rows = rows
         self.rows: dict[Any, Row] = {}
         self.before: dict[Any, Batch] = {}
@@ -192,7 +196,7 @@ class OneLevel:
             if wants_old and key not in self.before:
                 batch = Batch()
                 self.add_rows(((key, row),), False, batch)
-                if batch.events:
+                if batch.events or self.keep_none:
                     self.before[key] = batch
             self.rows[key] = row
             self.touched.add(key)
@@ -234,7 +238,7 @@ class AllGroups(Gathering):
     def __init__(self, inner: ResultSet) -> None:
         super().__init__(inner)
         parts: Sequence[Any] = inner.levels if isinstance(inner, Rollup) else [inner]
-        self._levels = [OneLevel(part.key, part.rows) for part in parts]
+        self._levels = [OneLevel(part.key, part.rows, self.forget) for part in parts]
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
         for level in self._levels:

@@ -8,9 +8,13 @@ from typing import Any
 from epl.plan.result_set import OutputPlan
 from runtime.aggregation.factory import Row
 from runtime.aggregation.grouped import key_from_state, key_to_state
+from runtime.crontab import Crontab
 from runtime.evaluate import compile_expression
+from runtime.result_set.condition import Counts, TimeContext, Trigger
 from runtime.result_set.projection import Batch
 from windows.protocol import State
+
+NEVER = 1 << 63
 
 
 class Poll:
@@ -64,17 +68,59 @@ class TimePoll:
         self.next = state
 
 
+class WhenPoll:
+    """A group's condition: an expression over what the group has counted. Counts begin anew before variables are set."""
+
+    __slots__ = ("trigger", "now", "counts")
+
+    def __init__(self, trigger: Trigger, now: Callable[[], int]) -> None:
+        self.trigger = trigger
+        self.now = now
+        self.counts = Counts(now())
+
+    def met(self, new: int, old: int) -> bool:
+        self.counts.add(new, old)
+        if not self.trigger.met(self.counts):
+            return False
+        self.counts.put_out(self.now())
+        self.trigger.then(self.counts)
+        return True
+
+    def state(self) -> State:
+        return list(self.counts.values())
+
+    def restore(self, state: State) -> None:
+        self.counts.restore(state)
+
+
+AnyPoll = Poll | TimePoll | WhenPoll
+
+
+def poll_maker(plan: OutputPlan, context: TimeContext) -> Callable[[], AnyPoll]:
+    """What makes the condition of a new group."""
+    if plan.condition is not None:
+        trigger = Trigger(plan, context)
+        return lambda: WhenPoll(trigger, context.now)
+    if plan.crontab is not None:
+        crontab = Crontab(plan.crontab, context.constant, context.environment.settings)
+        return lambda: TimePoll(context.now, lambda now: _or_never(crontab.next_after(now)))
+    if plan.every is not None and plan.unit == "time":
+        period = plan.every
+        return lambda: TimePoll(context.now, lambda start: context.add_time(start, period))
+    every = None if plan.every is None else compile_expression(plan.every, context.environment, 0)
+    return lambda: Poll(every)
+
+
+def _or_never(due: int | None) -> int:
+    return NEVER if due is None else due
+
+
 class Polls:
     """The conditions of all groups there ever were."""
 
-    def __init__(self, plan: OutputPlan, context: Any) -> None:
-        self._polls: dict[Any, Poll | TimePoll] = {}
-        if plan.every is not None and plan.unit == "time":
-            period = plan.every
-            self._make: Callable[[], Poll | TimePoll] = lambda: TimePoll(context.now, lambda start: context.add_time(start, period))
-        else:
-            every = None if plan.every is None else compile_expression(plan.every, context.environment, 0)
-            self._make = lambda: Poll(every)
+    def __init__(self, plan: OutputPlan, context: TimeContext) -> None:
+        self._polls: dict[Any, AnyPoll] = {}
+        self._make = poll_maker(plan, context)
 
     def met(self, key: Any, new: int, old: int) -> bool:
         poll = self._polls.get(key)

@@ -1,48 +1,24 @@
 """Output rate limiting: a stage around a result set that gathers deltas and puts rows out when its condition says so.
 
-What is gathered depends on the selector and the shape (runtime.result_set.gathering); when it is put out is decided here: after a number
-of events,
-or at times counted from the first event.
+What is gathered depends on the selector and the shape (runtime.result_set.gathering); when it is put out is decided here: after a number of
+events, at times, or when an expression is true.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
 
 from epl.plan.expressions import TypedExpression
 from epl.plan.result_set import OutputPlan
 from runtime.aggregation.factory import Row
-from runtime.evaluate import Environment, compile_expression
+from runtime.crontab import Crontab
+from runtime.evaluate import compile_expression
+from runtime.result_set.condition import Condition, TimeContext, When
 from runtime.result_set.gathering import Gathers, build_gathering
+from runtime.result_set.grouped_first import FirstOfGroupEvents, FirstOfGroups
 from runtime.result_set.shapes import ResultSet
 from windows.event import Event
-from windows.protocol import Sink, State, Timer
-
-
-class TimeContext(Protocol):
-    """What the stage asks of its statement; windows.protocol.BuildContext has it."""
-
-    environment: Environment
-
-    def now(self) -> int: ...
-
-    def timer(self, callback: Callable[[], None]) -> Timer: ...
-
-    def add_time(self, start: int, period: TypedExpression, times: int = 1) -> int: ...
-
-
-class Condition:
-    """When to put out. ``fire`` is called then; ``add`` tells it what has come in."""
-
-    def add(self, new: int, old: int) -> None:
-        raise NotImplementedError
-
-    def state(self) -> State:
-        raise NotImplementedError
-
-    def restore(self, state: State) -> None:
-        raise NotImplementedError
+from windows.protocol import Sink, State
 
 
 class EveryEvents(Condition):
@@ -68,28 +44,31 @@ class EveryEvents(Condition):
         self._new, self._old = state
 
 
-class EveryTime(Condition):
-    """Every period, counted from the first event on; a clock that jumps over several due times fires once."""
+class AtTimes(Condition):
+    """Each time that is due, from the first rows on; a clock that jumps over several due times fires once.
 
-    def __init__(self, context: TimeContext, period: TypedExpression, fire: Callable[[bool], None]) -> None:
+    ``following(due, now)`` gives the time that comes next: the first one where ``due`` is None; None where none ever comes.
+    """
+
+    def __init__(self, context: TimeContext, following: Callable[[int | None, int], int | None], fire: Callable[[bool], None]) -> None:
         self._context = context
-        self._period = period
+        self._following = following
         self._fire = fire
         self._timer = context.timer(self._due)
         self._next: int | None = None
 
     def add(self, new: int, old: int) -> None:
         if self._next is None:
-            self._next = self._context.add_time(self._context.now(), self._period)
-            self._timer.set(self._next)
+            self._schedule()
 
     def _due(self) -> None:
-        assert self._next is not None
-        now = self._context.now()
-        while self._next <= now:
-            self._next = max(self._context.add_time(self._next, self._period), self._next + 1)
-        self._timer.set(self._next)
+        self._schedule()
         self._fire(True)
+
+    def _schedule(self) -> None:
+        self._next = self._following(self._next, self._context.now())
+        if self._next is not None:
+            self._timer.set(self._next)
 
     def state(self) -> State:
         return self._next
@@ -98,6 +77,19 @@ class EveryTime(Condition):
         self._next = state
         if self._next is not None:
             self._timer.set(self._next)
+
+
+def periods(context: TimeContext, period: TypedExpression) -> Callable[[int | None, int], int | None]:
+    """Every period, counted from the first rows on."""
+
+    def following(due: int | None, now: int) -> int:
+        if due is None:
+            return context.add_time(now, period)
+        while due <= now:
+            due = max(context.add_time(due, period), due + 1)
+        return due
+
+    return following
 
 
 class Always(Condition):
@@ -161,11 +153,17 @@ class OutputStage(ResultSet):
         self._condition = self._make_condition(plan, context)
 
     def _make_condition(self, plan: OutputPlan, context: TimeContext) -> Condition:
+        if plan.crontab is not None:
+            crontab = Crontab(plan.crontab, context.constant, context.environment.settings)
+            return AtTimes(context, lambda due, now: crontab.next_after(now), self._put_out)
+        if plan.condition is not None:
+            own = isinstance(self._gathering, (FirstOfGroups, FirstOfGroupEvents))
+            return Always(self._put_out) if own else When(plan, context, self._put_out)
         if plan.every is None:
             return Always(self._put_out)
         if plan.unit == "events":
             return EveryEvents(compile_expression(plan.every, context.environment, 0), self._put_out)
-        return EveryTime(context, plan.every, self._put_out)
+        return AtTimes(context, periods(context, plan.every), self._put_out)
 
     @property
     def child(self) -> Sink:

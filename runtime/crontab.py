@@ -1,0 +1,261 @@
+"""Crontab schedules on the engine clock: the next due time strictly after a given one, in a time zone.
+
+Serves ``output at``, ``timer:at`` and contexts. Learnt from recorded schedules:
+
+- A field of seconds that is not written is 0; minutes, hours, months and seconds take ``last`` for any.
+- ``last`` as a day of month is the month's last; ``n weekday`` the day from Monday to Friday nearest to the n-th within the month;
+  ``lastweekday`` the last such day. As a day of week ``last`` is Saturday (6; Sunday is 0), ``n last`` the month's last such day. One of
+  these set, the other field of days is not looked at.
+- A range whose ends are the wrong way round is any value.
+- Where the month moves on, a day that ``*`` or days of week have reached stays (from 1 February, ``0, 0, *, */3, *`` begins on 2 March); a
+  day of month beyond a month's end is looked for in the next month.
+- A time of day that clocks leave out comes as much later; one that they show twice comes the second time.
+- A time zone that nobody knows is GMT.
+"""
+
+from __future__ import annotations
+
+import calendar
+import datetime
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from epl.catalog import Settings
+from epl.errors import EplDeploymentError, EplUnsupportedError
+from epl.plan.crontab import CronField, CrontabPlan
+from epl.plan.expressions import TypedExpression
+
+UNITS = (("MINUTES", 0, 59), ("HOURS", 0, 23), ("DAYS_OF_MONTH", 1, 31), ("MONTHS", 1, 12), ("DAYS_OF_WEEK", 0, 6), ("SECONDS", 0, 59))
+"""Name in refusals, lowest and highest value of the first six fields."""
+
+YEARS = 40
+"""So many years ahead a due time is looked for; beyond, there is none (30 February)."""
+
+Constant = Callable[[TypedExpression], Any]
+Values = tuple[int, ...]
+DayOfMonth = Callable[[int, int], int]
+"""year, month → the one day that counts."""
+
+
+class Crontab:
+    """``next_after(now)`` in engine units, None where the schedule never comes due again.
+
+    Raises EplDeploymentError in Esper's words for values out of range. ``constant`` evaluates expressions that read no event.
+    """
+
+    def __init__(self, plan: CrontabPlan, constant: Constant, settings: Settings) -> None:
+        self._per_second = settings.units_per_second
+        fields = plan.fields
+        self._minutes, self._hours, self._months = (_values(fields[i], i, constant) for i in (0, 1, 3))
+        self._seconds = _values(fields[5], 5, constant) if len(fields) > 5 else (0,)
+        self._special = _special_day(fields[2], fields[4], constant)
+        self._days: Values | None = None
+        self._weekdays: Values | None = None
+        if self._special is None:
+            self._days = None if fields[2].kind == "any" else _values(fields[2], 2, constant)
+            self._weekdays = None if fields[4].kind == "any" else _weekdays(fields[4], constant)
+        if self._days is not None and self._weekdays is not None:
+            raise EplDeploymentError(
+                "Failed to deploy: Invalid schedule specification: Invalid combination between days of week and days of month fields "
+                "for timer:at"
+            )
+        zone = fields[6].value if len(fields) > 6 else None
+        self._zone = zone_of(settings.time_zone if zone is None else str(constant(zone)))
+        self._offset = _subsecond(fields[7:], constant, self._per_second)
+
+    def next_after(self, now: int) -> int | None:
+        """The first due time later than ``now``."""
+        start = datetime.datetime.fromtimestamp((now - self._offset) // self._per_second + 1, self._zone).replace(tzinfo=None)
+        while True:
+            found = self._next_local(start)
+            if found is None:
+                return None
+            due = self._instant(found) * self._per_second + self._offset
+            if due > now:
+                return due
+            start = found + datetime.timedelta(seconds=1)
+
+    def _next_local(self, at: datetime.datetime) -> datetime.datetime | None:
+        """The first wall-clock time from ``at`` on."""
+        time = self._time_from(at.hour, at.minute, at.second)
+        date = at.date()
+        if time is None:
+            if date == datetime.date.max:
+                return None
+            date, time = date + datetime.timedelta(days=1), self._first_time()
+        found = self._date_from(date)
+        if found is None:
+            return None
+        return datetime.datetime.combine(found, datetime.time(*(time if found == date else self._first_time())))
+
+    def _first_time(self) -> tuple[int, int, int]:
+        return self._hours[0], self._minutes[0], self._seconds[0]
+
+    def _time_from(self, hour: int, minute: int, second: int) -> tuple[int, int, int] | None:
+        """The first (hour, minute, second) of a day from that time on; None where the day has none any more."""
+        if hour in self._hours:
+            if minute in self._minutes:
+                at = bisect_left(self._seconds, second)
+                if at < len(self._seconds):
+                    return hour, minute, self._seconds[at]
+            at = bisect_left(self._minutes, minute + 1)
+            if at < len(self._minutes):
+                return hour, self._minutes[at], self._seconds[0]
+        at = bisect_left(self._hours, hour + 1)
+        return (self._hours[at], self._minutes[0], self._seconds[0]) if at < len(self._hours) else None
+
+    def _date_from(self, date: datetime.date) -> datetime.date | None:
+        year, month, day = date.year, date.month, date.day
+        last_year = min(year + YEARS, datetime.MAXYEAR)
+        while year <= last_year:
+            found = self._day_from(year, month, day)
+            if found is None:
+                year, month = _next_month(year, month)
+                day = self._days[0] if self._days else 1
+            elif found > calendar.monthrange(year, month)[1]:
+                year, month = _next_month(year, month)
+                day = found
+            elif month in self._months:
+                return datetime.date(year, month, found)
+            else:
+                at = bisect_left(self._months, month + 1)
+                year, month = (year, self._months[at]) if at < len(self._months) else (year + 1, self._months[0])
+                day = self._days[0] if self._days else 1 if self._special is not None else found
+        return None
+
+    def _day_from(self, year: int, month: int, day: int) -> int | None:
+        """The first day of the month from ``day`` on, perhaps beyond its end; None where it has none."""
+        if self._special is not None:
+            only = self._special(year, month)
+            return only if only >= day else None
+        if self._days is not None:
+            at = bisect_left(self._days, day)
+            return self._days[at] if at < len(self._days) else None
+        if self._weekdays is not None:
+            last = calendar.monthrange(year, month)[1]
+            return next((d for d in range(day, last + 1) if _weekday(year, month, d) in self._weekdays), None)
+        return day
+
+    def _instant(self, local: datetime.datetime) -> int:
+        """Seconds since 1970 of a wall-clock time."""
+        early, late = (int(local.replace(tzinfo=self._zone, fold=fold).timestamp()) for fold in (0, 1))
+        return max(early, late)
+
+
+def _next_month(year: int, month: int) -> tuple[int, int]:
+    return (year, month + 1) if month < 12 else (year + 1, 1)
+
+
+def _weekday(year: int, month: int, day: int) -> int:
+    """0 is Sunday."""
+    return (calendar.weekday(year, month, day) + 1) % 7
+
+
+# ------------------------------------------------------------------ fields
+
+
+def _values(field: CronField, unit: int, constant: Constant) -> Values:
+    """The values that a field takes, ascending."""
+    _, low, high = UNITS[unit]
+    every = tuple(range(low, high + 1))
+    if field.kind in ("any", "last") and field.value is None:
+        return every
+    if field.kind == "list":
+        return tuple(sorted({v for item in field.items for v in _values(item, unit, constant)}))
+    first = _number(field.value, constant)
+    if field.kind == "value":
+        return (_checked(first, unit),)
+    if field.kind == "range":
+        last = _checked(_number(field.high, constant), unit)
+        return every if _checked(first, unit) > last else tuple(range(first, last + 1))
+    if field.kind == "every":
+        if first <= 0:
+            raise EplDeploymentError(
+                f"Failed to deploy: Failed expression evaluation in crontab timer-at for parameter {unit}: "
+                "Zero or negative value supplied as freqeuncy"
+            )
+        found = tuple(v for v in every if v % first == 0)
+        return found or (low,)
+    raise EplUnsupportedError(f"'{field.kind}' is supported as a day of month or week of a crontab only")
+
+
+def _number(expression: TypedExpression | None, constant: Constant) -> int:
+    value = None if expression is None else constant(expression)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise EplDeploymentError(f"Failed to deploy: Invalid schedule specification: a crontab's values are whole numbers, not {value!r}")
+    return value
+
+
+def _checked(value: int, unit: int) -> int:
+    name, low, high = UNITS[unit]
+    if not low <= value <= high:
+        raise EplDeploymentError(f"Failed to deploy: Invalid value found for schedule unit, value of {value} is not valid for unit {name}")
+    return value
+
+
+def _weekdays(field: CronField, constant: Constant) -> Values:
+    return (6,) if field.kind == "last" else _values(field, 4, constant)
+
+
+def _special_day(of_month: CronField, of_week: CronField, constant: Constant) -> DayOfMonth | None:
+    """The day that last, n last, n weekday or lastweekday names; None for plain fields."""
+    for field in (of_month, of_week):
+        if field.kind == "lastweekday":
+            return lambda year, month: _nearest_weekday(year, month, 31)
+        if field.kind == "weekday":
+            wanted = _number(field.value, constant)
+            return lambda year, month: _nearest_weekday(year, month, wanted)
+    if of_month.kind == "last":
+        if of_month.value is not None:
+            raise EplUnsupportedError("'n last' is supported as a day of week of a crontab only")
+        return lambda year, month: calendar.monthrange(year, month)[1]
+    if of_week.kind == "last" and of_week.value is not None:
+        day = _checked(_number(of_week.value, constant), 4)
+        return lambda year, month: _last_of(year, month, day)
+    return None
+
+
+def _nearest_weekday(year: int, month: int, day: int) -> int:
+    last = calendar.monthrange(year, month)[1]
+    day = min(day, last)
+    weekday = _weekday(year, month, day)
+    if weekday == 6:
+        return day - 1 if day > 1 else day + 2
+    if weekday == 0:
+        return day + 1 if day < last else day - 2
+    return day
+
+
+def _last_of(year: int, month: int, weekday: int) -> int:
+    last = calendar.monthrange(year, month)[1]
+    return last - (_weekday(year, month, last) - weekday) % 7
+
+
+def _subsecond(fields: Sequence[CronField], constant: Constant, per_second: int) -> int:
+    """Milliseconds and microseconds as engine units."""
+    offset = 0
+    for field, units in zip(fields, (per_second // 1_000, per_second // 1_000_000)):
+        if field.kind not in ("any", "value"):
+            raise EplUnsupportedError("milliseconds and microseconds of a crontab are single numbers")
+        if field.kind == "value":
+            offset += _number(field.value, constant) * units
+    return offset
+
+
+def zone_of(name: str) -> datetime.tzinfo:
+    """A time zone by its name or as ``GMT+5``, ``GMT-03:30``; GMT for any other text, as Java does."""
+    found = re.fullmatch(r"GMT([+-])(\d{1,2}):?(\d{2})?", name)
+    if found:
+        sign, hours, minutes = found.groups()
+        offset = datetime.timedelta(hours=int(hours), minutes=int(minutes or 0))
+        return datetime.timezone(-offset if sign == "-" else offset)
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        return datetime.timezone.utc
+
+
+__all__ = ["Crontab", "zone_of"]
