@@ -7,7 +7,6 @@ from typing import Any, Protocol
 from epl.event_types import EventType
 from epl.plan.assignments import OnSetPlan, UpdateIstreamPlan
 from epl.plan.expressions import Prior, TypedExpression
-from epl.plan.result_set import ResultSetPlan
 from epl.plan.splitting import OnSplitPlan
 from epl.plan.statements import (
     BodyPlan,
@@ -101,7 +100,7 @@ class RunningSelect:
         self.where = Where(compile_predicate(plan.where, context.environment)) if plan.where is not None else None
         self.recognizer: View | None = match_recognize.build(plan.row_recognition, context) if plan.row_recognition is not None else None
         self.result_set = result_set.build(plan.result_set, context.environment, context=context)
-        self.result_set.contents = self._contents  # type: ignore[method-assign]
+        self.result_set.contents = self._contents
         self.inserter = Inserter(plan.insert, plan.result_set, context, context.output) if plan.insert is not None else None
         self.entry = entry_of(stream, context, self.chain, quiet=self.where is not None)
         context.divide_output(plan.delivery)

@@ -87,7 +87,7 @@ def _wrapper(event_type: EventType) -> Callable[[Any], Event | None]:
     made, single = event_class(event_type), len(event_type.properties) == 1
 
     def wrap(value: Any) -> Event | None:
-        if value is None or isinstance(value, Event) and value.type.is_a(event_type):
+        if value is None or (isinstance(value, Event) and value.type.is_a(event_type)):
             return value
         if isinstance(value, Event):
             return to_event(event_type, dict(zip(value.type.names, value.values())))

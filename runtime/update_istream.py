@@ -59,7 +59,7 @@ class RunningUpdate:
 def _change(plan: PropertyAssignment, context: StatementContext) -> Change:
     evaluate = compile_expression(plan.value, context.environment, 1)
     if plan.kind == "call":
-        return lambda event, changes: evaluate(event)  # type: ignore[no-any-return]
+        return lambda event, changes: evaluate(event)
     if plan.kind == "value":
         return lambda event, changes: changes.__setitem__(plan.property, evaluate(event))
     assert plan.index is not None

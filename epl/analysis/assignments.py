@@ -93,8 +93,9 @@ def _assigned_array(value: TypedExpression, target: ArrayType, source: ArrayType
         return value
     if isinstance(value, Constant) and value.value == []:
         return value
-    both = isinstance(target.element, EventOf) and isinstance(source.element, EventOf)
-    return value if both and source.element.event_type.is_a(target.element.event_type) else None  # type: ignore[attr-defined,union-attr]
+    if not isinstance(target.element, EventOf) or not isinstance(source.element, EventOf):
+        return None
+    return value if source.element.event_type.is_a(target.element.event_type) else None
 
 
 def assigned_column(assignment: Assignment, value: TypedExpression, target: ValueType, column: str) -> TypedExpression:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from epl.analysis.expressions import StatementRefusal, bind_in_clause
 from epl.analysis.scope import Scope
@@ -10,6 +11,7 @@ from epl.event_types import EventType
 from epl.plan.expressions import Constant, Convert, Equality, Logic, Membership, Order, Parameter, StreamProperty, TypedExpression
 from epl.plan.statements import FilterPlan, IndexKey
 from epl.syntax import Expression
+from epl.unparse import quoted
 from epl.value_types import ArrayType, Scalar, is_boolean, is_null
 
 INDEXED_KINDS = ("boolean", "byte", "short", "int", "long", "char", "String", "BigInteger")
@@ -22,8 +24,6 @@ def bind_filters(expressions: Sequence[Expression], scope: Scope) -> tuple[Typed
     for expression in expressions:
         typed = bind_in_clause(expression, scope)
         if not (is_boolean(typed.type) or is_null(typed.type)):
-            from epl.unparse import quoted
-
             raise EplValidationError(f"Filter expression not returning a boolean value: {quoted(expression)}", span=expression.span)
         bound.extend(_conjuncts(typed))
     return tuple(bound)
@@ -56,7 +56,8 @@ WIDER = {"byte": 0, "short": 0, "int": 0, "long": 1, "float": 2, "double": 3}
 
 
 def check_strict_coercion(condition: TypedExpression) -> None:
-    """Refuses ``int property = 1L``: Esper's filters do not convert the event's value. Ranges and variables are evaluated, not looked up."""
+    """Refuses ``int property = 1L``: Esper's filters do not convert the event's value. Ranges and variables are evaluated.
+    """
     if isinstance(condition, Logic) and condition.operator in ("and", "or"):
         for operand in condition.operands:
             check_strict_coercion(operand)
@@ -99,14 +100,14 @@ def _index_key(condition: TypedExpression) -> IndexKey | None:
     if isinstance(condition, Equality) and not (condition.negated or condition.null_safe or condition.arrays):
         for one, other in ((condition.left, condition.right), (condition.right, condition.left)):
             if _is_indexed_property(one) and _is_fixed(other):
-                return IndexKey(one.name, (other,))  # type: ignore[attr-defined]
+                return IndexKey(one.name, (other,))
     if isinstance(condition, Membership) and not condition.negated and not any(condition.spread) and _is_indexed_property(condition.value):
         if all(_is_fixed(item) for item in condition.items):
-            return IndexKey(condition.value.name, condition.items)  # type: ignore[attr-defined]
+            return IndexKey(condition.value.name, condition.items)
     return None
 
 
-def _is_indexed_property(typed: TypedExpression) -> bool:
+def _is_indexed_property(typed: TypedExpression) -> TypeGuard[StreamProperty]:
     return isinstance(typed, StreamProperty) and isinstance(typed.type, Scalar) and typed.type.kind in INDEXED_KINDS
 
 

@@ -1,7 +1,7 @@
 """A module → its plan: statements in order, each seeing what those before it declare."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -17,7 +17,7 @@ from epl.analysis.update_istream import analyse_update_istream
 from epl.analysis.variables import analyse_create_variable
 from epl.catalog import Catalog
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
-from epl.plan.expressions import Parameter
+from epl.plan.expressions import Parameter, TypedExpression
 from epl.plan.statements import (
     BodyPlan,
     CreateExpressionPlan,
@@ -42,7 +42,8 @@ def analyse_module(module: Module, catalog: Catalog) -> ModulePlan:
         try:
             plan, news = analyse_statement(statement, catalog, statement.name or f"stmt-{number}")
         except EplError as error:
-            raise error.within(module.text)
+            error.within(module.text)
+            raise
         catalog = with_declared(catalog, news)
         statements.append(plan)
         declared.extend(news)
@@ -60,9 +61,7 @@ def _uniquely_named(statements: list[StatementPlan]) -> tuple[StatementPlan, ...
     return tuple(named)
 
 
-def _expressions(value: Any):  # type: ignore[no-untyped-def]
-    from epl.plan.expressions import TypedExpression
-
+def _expressions(value: Any) -> Iterator[TypedExpression]:
     if isinstance(value, TypedExpression):
         yield from value.walk()
     elif isinstance(value, tuple):
@@ -117,7 +116,7 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
 def _refuse_scripts(statement: Statement) -> None:
     for declaration in statement.declarations:
         if declaration.dialect is not None:
-            raise EplValidationError(
+            raise EplUnsupportedError(
                 f"Failed to obtain script runtime for dialect '{declaration.dialect}' for script '{declaration.name}'",
                 span=declaration.span, hint="scripts are not supported: register a Python function instead"
             )

@@ -46,11 +46,10 @@ class Scope:
     """``clause``: the words of Esper's refusals (``select-clause``, ``filter``, ``where-clause`` …).
 
     ``unqualified``: whether a bare property name is looked up in the streams (not so in match_recognize). ``aggregations``: None where no
-    aggregation may stand; then a refusal says ``aggregation_refusal``. ``locals``: lambda parameters, and names that a window brings (those stand in ``builtin_names`` too). ``allow_previous``: prev / prior
-    may stand.
-    ``substitutions``: what the parameters of a declared expression stand for. ``context_properties``: what ``context.x`` has, None
-    without a context.
-    ``row_previous``: prev means an offset in the partition (match_recognize define).
+    aggregation may stand; then a refusal says ``aggregation_refusal``. ``locals``: lambda parameters, and names that a window brings (those
+    stand in ``builtin_names`` too). ``allow_previous``: prev / prior may stand. ``substitutions``: what the parameters of a declared
+    expression stand for. ``context_properties``: what ``context.x`` has, None without a context. ``row_previous``: prev means an offset in
+    the partition (match_recognize define).
     """
 
     catalog: Catalog

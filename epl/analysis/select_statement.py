@@ -26,7 +26,7 @@ from epl.plan.expressions import Previous, Prior, TypedExpression
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.row_recognition import RowRecognitionPlan
 from epl.plan.statements import DeliveryPlan, InsertPlan, SelectPlan, StreamPlan
-from epl.syntax import Select, Statement, StreamWildcard, Wildcard
+from epl.syntax import Expression, Select, Statement, StreamWildcard, TypeFilter, Wildcard
 
 
 @attrs.frozen
@@ -123,7 +123,7 @@ def bind_where(facts: SelectFacts) -> SelectFacts:
     return attrs.evolve(facts, where=bind_in_clause(where, scope))
 
 
-def _where_conditions(where, scope: Scope, facts: SelectFacts):  # type: ignore[no-untyped-def]
+def _where_conditions(where: Expression, scope: Scope, facts: SelectFacts) -> tuple[TypedExpression, ...]:
     try:
         return bind_filters((where,), scope)
     except EplValidationError as error:
@@ -146,7 +146,8 @@ def _all_conditions(facts: SelectFacts) -> tuple[TypedExpression, ...]:
     scope = Scope(
         facts.catalog, (ScopeStream(stream.alias, stream.filter.event_type),), clause="filter", declarations=facts.statement.declarations
     )
-    return bind_filters(source.filters, scope)  # type: ignore[attr-defined]
+    assert isinstance(source, TypeFilter)
+    return bind_filters(source.filters, scope)
 
 
 def _visible(facts: SelectFacts) -> tuple[ScopeStream, ...]:
@@ -190,7 +191,8 @@ def bind_insert(facts: SelectFacts) -> SelectFacts:
     wild = any(isinstance(i.expression, (Wildcard, StreamWildcard)) for i in facts.select.items)
     columns = insert_columns(facts.select, row_type, wild)
     own_event = wild and len(facts.select.items) == 1
-    return attrs.evolve(facts, insert=plan_insert(clause, row_type, columns, facts.catalog, own_event=own_event, expressions=facts.result_set.columns))
+    plan = plan_insert(clause, row_type, columns, facts.catalog, own_event=own_event, expressions=facts.result_set.columns)
+    return attrs.evolve(facts, insert=plan)
 
 
 def _transposed(facts: SelectFacts, row_type: EventType, place: int) -> SelectFacts:

@@ -54,7 +54,8 @@ def _whole(written: Assignment, value: TypedExpression, found: Property) -> Type
     if is_null(value.type) and isinstance(found.type, Scalar) and found.type.primitive:
         raise refuse(
             written,
-            f"Invalid assignment of column 'null' of null type to event property '{found.name}' typed as '{found.type}', nullable type mismatch",
+            f"Invalid assignment of column 'null' of null type to event property '{found.name}' typed as '{found.type}', "
+            "nullable type mismatch",
         )
     return assigned_column(written, value, found.type, found.name)
 
@@ -64,4 +65,5 @@ def _keyed(written: Assignment, value: TypedExpression, link: Call, found: Prope
     if not (found.mapped or isinstance(found.type, MapType)) or len(link.arguments) != 1:
         raise EplUnsupportedError(f"Assigning to '{expression_text(written.target)}' is not supported", span=written.span)
     element = found.type.value if isinstance(found.type, MapType) else found.type
-    return PropertyAssignment("key", assigned_column(written, value, element, found.name), found.name, bind_in_clause(link.arguments[0], scope))
+    assigned = assigned_column(written, value, element, found.name)
+    return PropertyAssignment("key", assigned, found.name, bind_in_clause(link.arguments[0], scope))

@@ -28,7 +28,8 @@ def analyse_create_variable(body: CreateVariable, catalog: Catalog, name: str) -
     initial = None
     if body.value is not None:
         scope = Scope(
-            catalog, (), clause="variable-assignment", allow_previous=False, aggregation_refusal="Aggregation functions are not allowed here",
+            catalog, (), clause="variable-assignment", allow_previous=False,
+            aggregation_refusal="Aggregation functions are not allowed here",
         )
         initial = _initial(body, bind_in_clause(body.value, scope), value_type)
     value = initial.value if body.constant and isinstance(initial, Constant) else None

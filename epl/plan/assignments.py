@@ -14,7 +14,8 @@ class VariableAssignment:
     """One step of ``on … set``, in the order written; each sees what those before it have set.
 
     ``kind``: value (``v = x``), property (``v.property = x``, the variable gets a changed copy of its event), element (``v[index] = x``,
-    it gets a changed copy of its array), call (an expression evaluated for what it does; no variable). ``value`` is of the type assigned to.
+    it gets a changed copy of its array), call (an expression evaluated for what it does; no variable). ``value`` is of the type assigned
+    to.
     """
 
     kind: Choice["value", "property", "element", "call"]

@@ -11,8 +11,8 @@ from epl.plan.expressions import TypedExpression
 class ContainedLevel:
     """One ``[…]``: ``expression`` gives an event or several, over the outer event and those of the levels before it (streams 0, 1, …).
 
-    ``event_type``: what they are. ``wraps``: values become events of it (``@type``). ``where`` sees the level's own event too. ``text``: the expression as
-    written, for errors.
+    ``event_type``: what they are. ``wraps``: values become events of it (``@type``). ``where`` sees the level's own event too. ``text``:
+    the expression as written, for errors.
     """
 
     expression: TypedExpression
@@ -24,7 +24,8 @@ class ContainedLevel:
 
 @attrs.frozen
 class ContainedPlan:
-    """``output_type``'s events are those of stream ``forward`` (the last level's where nothing is selected), or rows of ``columns`` over all streams.
+    """``output_type``'s events are those of stream ``forward`` (the last level's where nothing is selected), or rows of ``columns`` over
+    all streams.
 
     ``selects``: a select clause is written, so that a null collection is an error and an empty one gives nothing.
     """

@@ -69,7 +69,9 @@ class InsertPlan:
 
 @attrs.frozen
 class DeliveryPlan:
-    """for grouped_delivery: listeners are called once a group of equal ``keys`` (of output rows); without keys (discrete_delivery) once a row."""
+    """for grouped_delivery: listeners are called once a group of equal ``keys`` (of output rows); without keys (discrete_delivery) once a
+    row.
+    """
 
     keys: tuple[TypedExpression, ...]
 

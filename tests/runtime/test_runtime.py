@@ -233,7 +233,8 @@ def test_priority_and_drop_where_execution_is_prioritized():
         rt.register("T", {"v": int})
         seen = []
         rt.deploy(
-            "@name('low') select * from T; @priority(10) @drop @name('high') select * from T(v = 1); @priority(20) @name('top') select * from T",
+            "@name('low') select * from T; @priority(10) @drop @name('high') select * from T(v = 1); "
+            "@priority(20) @name('top') select * from T",
             listeners={
                 name: lambda new, old, statement, _: seen.append((statement.name, new[0]["v"])) for name in ("low", "high", "top")
             },
