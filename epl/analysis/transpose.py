@@ -6,7 +6,7 @@ import attrs
 from epl.analysis.conversions import type_name
 from epl.analysis.expressions import StatementRefusal
 from epl.catalog import Catalog
-from epl.errors import EplUnsupportedError, EplValidationError
+from epl.errors import EplValidationError
 from epl.event_types import EventType, Property
 from epl.plan.statements import InsertPlan
 from epl.syntax import InsertInto, Select, SelectItem
@@ -24,7 +24,8 @@ def without_transpose(select: Select) -> tuple[Select, int | None]:
         return select, None
     if len(places) > 1:
         raise StatementRefusal(
-            "A column name must be supplied for all but one stream if multiple streams are selected via the stream.* notation", span=select.span
+            "A column name must be supplied for all but one stream if multiple streams are selected via the stream.* notation",
+            span=select.span,
         )
     items = list(select.items)
     place = places[0]
@@ -32,8 +33,8 @@ def without_transpose(select: Select) -> tuple[Select, int | None]:
     assert call is not None
     if len(call.arguments) != 1:
         raise EplValidationError(
-            f"Failed to validate select-clause expression {quoted(items[place].expression)}: The transpose function requires a single parameter "
-            "expression",
+            f"Failed to validate select-clause expression {quoted(items[place].expression)}: The transpose function requires a single "
+            "parameter expression",
             span=items[place].span,
         )
     name = items[place].alias or expression_text(items[place].expression)
@@ -69,10 +70,16 @@ def plan_transposed(clause: InsertInto, row_type: EventType, place: int, catalog
     inner = value_type.event_type if isinstance(value_type, EventOf) else None
     others = [p for p in row_type.properties.values() if p.name != name]
     if target is None:
-        if inner is None:
-            raise EplUnsupportedError("transpose of a map needs an existing event type to insert into", span=clause.span)
+        if inner is None or inner.kind == "struct":
+            raise StatementRefusal(f"Invalid expression return type 'java.util.Map<String,Object>' for transpose function", span=clause.span)
         properties: dict[str, Property] = {**inner.properties, **{p.name: p for p in others}}
         target = EventType(clause.target, "map", properties)
+    elif others:
+        raise StatementRefusal(
+            f"Cannot transpose additional properties in the select-clause to target event type '{target.name}' with underlying type "
+            f"'{type_name(EventOf(target))}', the transpose function must occur alone in the select clause",
+            span=clause.span,
+        )
     elif inner is not None and not any(inner.type_of(n) is not None for n in target.names):
         raise EplValidationError(
             f"Expression-returned value of type '{type_name(value_type)}' cannot be converted to target event type '{target.name}'",
