@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from epl.analysis import calls
+from epl.analysis.aggregation_methods import bind_aggregation_method
 from epl.analysis.binding import StatementRefusal, bind, bind_node
 from epl.analysis.conversions import shown_type
 from epl.analysis.declared import bind_alias, bind_declared, find_alias, find_declaration
@@ -94,7 +95,15 @@ def _bind_name(first: Name, node: Chain, scope: Scope) -> TypedExpression | None
         return _variable(first, node, scope)
     if first.name in scope.catalog.tables:
         raise EplUnsupportedError(f"access to table '{first.name}' is not supported", span=node.span)
-    return _stream_path(node, scope) or _class_member(node, scope)
+    return _stream_path(node, scope) or _class_member(node, scope) or _declared_without_arguments(first, node, scope)
+
+
+def _declared_without_arguments(first: Name, node: Chain, scope: Scope) -> TypedExpression | None:
+    """A declared expression without parameters may be written without parentheses."""
+    declaration = find_declaration(first.name, scope)
+    if declaration is None or declaration.parameters:
+        return None
+    return follow(bind_declared(declaration, Call(name=first.name, span=first.span), scope), node.links[1:], scope, node)
 
 
 def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
@@ -347,13 +356,16 @@ def _indexed_refusal(text: str, owner: str) -> str:
 
 def _call_on(value: TypedExpression, link: Call, scope: Scope, node: Chain) -> TypedExpression:
     """``value.name(arguments)``: a mapped or indexed property of an event, an enumeration method, a method; getters of events."""
+    own = bind_aggregation_method(value, link, scope) if isinstance(value, typed.Aggregated) else None
+    if own is not None:
+        return own
     event_type = event_type_of(value)
     if event_type is not None and len(link.arguments) == 1:
         found = event_type.property(link.name)
         keyed = keyed_access(read_property(value, found, scope), link.arguments[0], scope) if found is not None else None
         if keyed is not None:
             return keyed
-    enumeration = scope.catalog.functions.enumeration.get(_of_window(value, link.name).lower())
+    enumeration = scope.catalog.functions.enumeration.get(link.name.lower())
     if enumeration is not None and is_iterable(value.type):
         return calls.enumerate_with(enumeration, value, link, scope)
     made = calls.invoke_method(value, link, scope)
@@ -369,11 +381,6 @@ def _call_on(value: TypedExpression, link: Call, scope: Scope, node: Chain) -> T
             f"received {value.type.boxed}", span=node.span)
     types = tuple(shown_type(bind(a, scope)) for a in link.arguments if not isinstance(a, syntax.Lambda))
     raise EplValidationError(calls.unknown_method(value, link.name, types), span=node.span)
-
-
-def _of_window(value: TypedExpression, method: str) -> str:
-    """``window(*).first()`` and ``.last()`` are the aggregation's own names of firstOf and lastOf."""
-    return {"first": "firstOf", "last": "lastOf"}.get(method, method) if isinstance(value, typed.Aggregated) else method
 
 
 def _getter_property(method: str) -> str:

@@ -118,6 +118,7 @@ TEXTS: dict[type, Callable[[Any], str]] = {
     typed.Concatenation: lambda n: " || ".join(map(expression_text, n.parts)),
     typed.Invoke: lambda n: f"{n.function}({', '.join(map(expression_text, n.arguments))})",
     typed.Aggregated: lambda n: f"aggregation {n.slot}",
+    typed.AggregationMethodCall: lambda n: f"aggregation {n.operand.slot}.{n.method}({', '.join(map(expression_text, n.arguments))})",
     typed.CurrentTime: lambda n: "current_timestamp",
     typed.Local: lambda n: str(n.name),
     typed.TimeSpan: lambda n: " ".join(f"{expression_text(e)} {u}" for u, e in n.parts),

@@ -441,6 +441,19 @@ class Aggregated(TypedExpression):
 
 
 @attrs.frozen(kw_only=True)
+class AggregationMethodCall(TypedExpression):
+    """A method of an aggregation that keeps events; ``method`` is the Python name in epl.functions.aggregation_methods.
+
+    ``written``: what a Function among the arguments was made of. It is not evaluated, but its properties count as selected.
+    """
+
+    operand: Aggregated
+    method: str
+    arguments: tuple[TypedExpression, ...]
+    written: tuple[TypedExpression, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
 class GroupingCall(TypedExpression):
     """``grouping(x)`` / ``grouping_id(x, y)``: ``keys`` are positions in the group-by list."""
 

@@ -125,18 +125,6 @@ class Ranked:
             self.bag.add((key, number))
 
 
-class SortedEvents:
-    """``sorted(k)``: a list of events; null without events."""
-
-    __slots__ = ("ranked",)
-
-    def __init__(self, ranked: Ranked) -> None:
-        self.ranked = ranked
-
-    def value(self) -> list[Event] | None:
-        return list(self.ranked.events()) or None
-
-
 class SmallestOrLargest:
     """``minby(k)``, ``maxby(k)``: among equals the event that came first."""
 

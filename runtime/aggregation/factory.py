@@ -13,9 +13,10 @@ from epl.event_types import field_name
 from epl.plan.expressions import Aggregated, StreamEvent, StreamProperty, TypedExpression
 from epl.plan.result_set import AggregationPlan
 from epl.value_types import Scalar
-from runtime.aggregation.criteria import BestEver, Ranked, SmallestOrLargest, SortedEvents, key_maker
+from runtime.aggregation.criteria import BestEver, Ranked, SmallestOrLargest, key_maker
 from runtime.aggregation.extremes import Extreme, ExtremeEver
 from runtime.aggregation.linear import Ever, FirstOrLast, Kept, Leaving, Nth, WindowOf
+from runtime.aggregation.navigation import SortedEvents
 from runtime.aggregation.numbers import (
     SUMS,
     Average,

@@ -85,7 +85,8 @@ class FirstOrLast:
 
 
 class WindowOf:
-    """``window(x)``, ``window(*)``: a list, oldest first; null without events."""
+    """``window(x)``, ``window(*)``: a list, oldest first; null without events. Methods (epl.functions.aggregation_methods) give events,
+    whatever x is."""
 
     __slots__ = ("kept", "of_event")
 
@@ -100,6 +101,26 @@ class WindowOf:
             return list(self.kept.events())
         of_event = self.of_event
         return [of_event(event) for event in self.kept.events()]
+
+    def first_event(self) -> Event | None:
+        return self.kept.at(0)
+
+    def last_event(self) -> Event | None:
+        return self.kept.at(-1)
+
+    def first_event_value(self, of_event: Callable[[Event], Any]) -> Any:
+        event = self.kept.at(0)
+        return None if event is None else of_event(event)
+
+    def last_event_value(self, of_event: Callable[[Event], Any]) -> Any:
+        event = self.kept.at(-1)
+        return None if event is None else of_event(event)
+
+    def count_events(self) -> int:
+        return len(self.kept.entries)
+
+    def all_events(self) -> list[Event]:
+        return list(self.kept.events())
 
 
 class Ever:

@@ -5,6 +5,7 @@ from epl.errors import EplUnsupportedError
 from epl.event_types import field_name
 from epl.plan.expressions import (
     Aggregated,
+    AggregationMethodCall,
     Cast,
     Coalesce,
     Concatenation,
@@ -100,6 +101,11 @@ def print_is_insert_stream(printer: Printer, node: IsInsertStream) -> str:
 @prints(Aggregated)
 def print_aggregated(printer: Printer, node: Aggregated) -> str:
     return f"aggregations[{node.slot}].value()"
+
+
+@prints(AggregationMethodCall)
+def print_aggregation_method(printer: Printer, node: AggregationMethodCall) -> str:
+    return f"aggregations[{node.operand.slot}].{node.method}({', '.join(map(printer.value, node.arguments))})"
 
 
 # ------------------------------------------------------------------ values inside values
