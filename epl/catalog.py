@@ -30,7 +30,8 @@ class Settings:
     """Configuration that changes meaning. Names follow Esper's.
 
     ``default_access``: what names without @public, @protected or @private are: ``public`` (every later deployment sees them, event types
-    take events from outside) or ``private`` (Esper's default: only their own module does).
+    take events from outside) or ``private`` (Esper's default: only their own module does). ``imports``: what every
+    module imports without saying so.
     """
 
     time_unit: str = "milliseconds"
@@ -53,6 +54,7 @@ class Settings:
     property_resolution: str = "case_sensitive"
     default_event_representation: str = "map"
     default_access: str = "public"
+    imports: tuple[str, ...] = ()
 
     @property
     def units_per_second(self) -> int:

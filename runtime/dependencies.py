@@ -1,12 +1,14 @@
-"""Which deployment uses what another one declares."""
+"""Which deployment uses what another one declares, and whether all that a plan needs is there."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
+from epl.errors import EplDeploymentError
 from epl.event_types import EventType
 from epl.plan.expressions import VariableValue
-from epl.plan.statements import Declared
+from epl.plan.statements import Declared, FilterPlan, InsertPlan, ModulePlan
 from runtime.build import expressions_of, plans_of
 from runtime.deployment import Deployment
 
@@ -25,3 +27,50 @@ def _uses(declared: Declared, body: object, text: str) -> bool:
     if declared.kind == "variable":
         return any(isinstance(n, VariableValue) and n.name == declared.name for e in expressions_of(body) for n in e.walk())
     return re.search(rf"\b{re.escape(declared.name)}\s*\(", text) is not None
+
+
+WORDS = {"event_type": "event type", "variable": "variable", "declaration": "declared-expression"}
+
+
+def check_preconditions(
+    plan: ModulePlan, deployments: Iterable[Deployment], types: Iterable[EventType], variables: Mapping[str, Any]
+) -> None:
+    """Refuses a plan whose event types and variables are gone since it was compiled, or whose own names others have taken since.
+
+    ``types``: the registered ones; ``variables``: all that there are, by name. Deploying the very same plan again is no conflict.
+    """
+    theirs = [(deployment, declared) for deployment in deployments for declared in deployment.plan.declared]
+    for own in plan.declared:
+        for deployment, other in theirs:
+            same = (own.kind, own.name) == (other.kind, other.name) and own.value is not other.value
+            if same and _meet(own, plan, other, deployment.plan):
+                what = WORDS[own.kind]
+                raise _unsatisfied(
+                    f"{'An' if what[0] in 'aeiou' else 'A'} {what} by name '{own.name}' has already been created for module "
+                    f"'{plan.name or '(unnamed)'}'"
+                )
+    _check_there(plan, {id(t) for t in types} | {id(d.value) for _, d in theirs} | {id(d.value) for d in plan.declared}, variables)
+
+
+def _meet(own: Declared, plan: ModulePlan, other: Declared, theirs: ModulePlan) -> bool:
+    """Whether one name would hide the other: private names never do, protected ones in modules of one name."""
+    if "private" in (own.access, other.access):
+        return False
+    return own.access == other.access == "public" or plan.name == theirs.name
+
+
+def _check_there(plan: ModulePlan, known: set[int], variables: Mapping[str, Any]) -> None:
+    own = {d.name for d in plan.declared if d.kind == "variable"}
+    for statement in plan.statements:
+        for value in plans_of(statement.body):
+            used = value.event_type if isinstance(value, FilterPlan) else value.target if isinstance(value, InsertPlan) else None
+            if used is not None and id(used) not in known:
+                raise _unsatisfied(f"Required dependency event type '{used.name}' cannot be found")
+        for expression in expressions_of(statement.body):
+            for node in expression.walk():
+                if isinstance(node, VariableValue) and node.name not in own and node.name not in variables:
+                    raise _unsatisfied(f"Required dependency variable '{node.name}' cannot be found")
+
+
+def _unsatisfied(message: str) -> EplDeploymentError:
+    return EplDeploymentError(f"A precondition is not satisfied: {message}", hint="compile the module again")

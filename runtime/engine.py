@@ -20,6 +20,7 @@ from epl.value_types import EnumType
 from runtime.build import build
 from runtime.context import StatementContext
 from runtime.core import Core, ErrorHandler, log_error
+from runtime.dependencies import check_preconditions, first_use
 from runtime.deployment import Deployment
 from runtime.evaluate import Environment, compile_expression
 from runtime.incoming import WrongValue, coercion, maker, to_event
@@ -170,7 +171,10 @@ class Runtime:
         variables = {n: c.variable for n, c in self._variables.items() if c.deployment is None}
         variables.update({d.name: d.value for d in visible if d.kind == "variable"})
         declarations = {d.name: d.value for d in visible if d.kind == "declaration"}
-        return Catalog(types, self._functions, WINDOWS, variables, declarations, aggregations=AGGREGATIONS, settings=self.settings)
+        return Catalog(
+            types, self._functions, WINDOWS, variables, declarations, aggregations=AGGREGATIONS, settings=self.settings,
+            imports=tuple(self.settings.imports),
+        )
 
     def compile(self, text: str) -> ModulePlan:
         """Check and plan a module: deploy the result as often as you like. Raises EplError with position and hint."""
@@ -213,6 +217,7 @@ class Runtime:
             raise EplDeploymentError(
                 f"no statement named '{min(unknown)}' to attach a listener to; there are {', '.join(s.name for s in plan.statements)}"
             )
+        check_preconditions(plan, self._deployments.values(), self._types.values(), self._variables)
         _check_all_used(plan, parameters)
         bound = {s.name: _parameters_of(s, parameters) for s in plan.statements}
         made: list[Statement] = []
@@ -293,8 +298,6 @@ class Runtime:
         self._makers.clear()
 
     def _check_not_used(self, deployment: Deployment) -> None:
-        from runtime.dependencies import first_use
-
         for declared in deployment.plan.declared:
             user = first_use(declared, [d for d in self._deployments.values() if d is not deployment])
             if user is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from epl.errors import EplError
+from epl.errors import EplError, EplRuntimeError
 from epl.plan.statements import SelectPlan
 from runtime.deployment import Deployment
 from runtime.engine import Runtime
@@ -213,6 +213,11 @@ class TracePlayer:
             return
         props = step["props"]
         known = self.types.event_types.get(step["type"])
+        if known is not None and step.get("via") == "map" and known.kind == "objectarray":
+            raise EplRuntimeError(
+                f"Event type named '{known.name}' has not been defined or is not a Map-type event type, the name '{known.name}' "
+                "refers to a Object[] event type"
+            )
         if known is not None and isinstance(props, dict):
             props = {name: from_json(value, known.type_of(name)) for name, value in props.items()}
         self.runtime.send(step["type"], props)

@@ -50,6 +50,7 @@ def settings_of(trace: Mapping[str, Any]) -> Settings:
         changes["default_stream_selector"] = SELECTORS[selector]
     if "compiler.expression.mathContext" in given:
         changes["math_context"] = _math_context(given["compiler.expression.mathContext"])
+    changes["imports"] = tuple(trace.get("config", {}).get("imports", ()))
     changes["default_access"] = "public" if trace.get("listen") == "all" else "private"
     return attrs.evolve(Settings(), **changes)
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from epl.java import float_text
-from epl.value_types import INTEGRAL_KINDS, ArrayType, CollectionType, MapType, Scalar, ValueType
+from epl.value_types import INTEGRAL_KINDS, ArrayType, CollectionType, EventOf, MapType, Scalar, ValueType
 from runtime.rows import Row
 from windows.event import Event
 
@@ -31,6 +31,8 @@ def json_value(value: Any, declared: ValueType | None) -> Any:
         return value
     if isinstance(value, (Event, Row)):
         event = value.event if isinstance(value, Row) else value
+        if isinstance(declared, EventOf) and declared.event_type.kind == event.type.kind == "bean" and not declared.event_type.any_type:
+            return {name: json_value(event.get(name), prop.type) for name, prop in declared.event_type.properties.items()}
         return _declared(event) | {name: json_value(v, None) for name, v in (event.extra or {}).items()}
     if isinstance(value, float):
         return _json_float(value, declared)

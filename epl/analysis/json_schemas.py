@@ -23,7 +23,7 @@ def check_json_columns(body: CreateSchema, statement: Statement, catalog: Catalo
         elif annotation.name.lower() == "jsonschema":
             _check_provided(annotation, statement, catalog)
     for column in body.columns:
-        found = properties[column.name].type
+        found = properties[column.name.strip("`")].type
         element = _element(found)
         if isinstance(element, EventOf) and element.event_type.kind not in NESTED_KINDS:
             raise EplValidationError(
@@ -55,7 +55,9 @@ def _text(value: object) -> str:
 def _refuse_adapter(annotation: Annotation, statement: Statement) -> None:
     adapter = _text(annotation.get("adapter"))
     if adapter.startswith("java."):
-        raise EplValidationError("Json schema field adapter class does not implement interface 'JsonFieldAdapterString", span=statement.span)
+        raise EplValidationError(
+            "Json schema field adapter class does not implement interface 'JsonFieldAdapterString", span=statement.span
+        )
     raise EplValidationError(
         f"Failed to resolve Json schema field adapter class: Could not load class by name '{adapter}', please check imports",
         span=statement.span, hint="declare the column as text and convert it in the statement",

@@ -115,9 +115,9 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
 
 def _refuse_scripts(statement: Statement) -> None:
     for declaration in statement.declarations:
-        if declaration.dialect is not None:
+        if declaration.dialect is not None or declaration.script is not None:
             raise EplUnsupportedError(
-                f"Failed to obtain script runtime for dialect '{declaration.dialect}' for script '{declaration.name}'",
+                f"Failed to obtain script runtime for dialect '{declaration.dialect or 'js'}' for script '{declaration.name}'",
                 span=declaration.span, hint="scripts are not supported: register a Python function instead"
             )
 

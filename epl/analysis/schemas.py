@@ -30,10 +30,11 @@ def analyse_schema(body: CreateSchema, statement: Statement, catalog: Catalog) -
         properties.update(source.properties)
     own: set[str] = set()
     for column in body.columns:
-        if column.name in own:
-            raise EplValidationError(f"Duplicate column name '{column.name}'", span=column.span)
-        own.add(column.name)
-        properties[column.name] = _column_property(column, catalog)
+        name = column_name(column)
+        if name in own:
+            raise EplValidationError(f"Duplicate column name '{name}'", span=column.span)
+        own.add(name)
+        properties[name] = _column_property(column, catalog)
     if kind == "json":
         check_json_columns(body, statement, catalog, properties)
     timestamps = [t.start_timestamp for t in supertypes if t.start_timestamp], [t.end_timestamp for t in supertypes if t.end_timestamp]
@@ -79,7 +80,13 @@ def _column_property(column: Column, catalog: Catalog) -> Property:
     written = column.type_name
     if written is None:
         raise EplValidationError(f"Column '{column.name}' has no type", span=column.span)
-    return Property(column.name, column_type(column.name, written, catalog))
+    name = column_name(column)
+    return Property(name, column_type(name, written, catalog))
+
+
+def column_name(column: Column) -> str:
+    """The column's name without the quotes that keep a dotted name together."""
+    return column.name.strip("`")
 
 
 def column_type(name: str, written: TypeName, catalog: Catalog):  # type: ignore[no-untyped-def]
@@ -155,7 +162,7 @@ def _of_class(body: CreateSchema, catalog: Catalog) -> EventType:
     if written.dimensions:
         raise EplValidationError("Array dimensions are not allowed", span=written.span)
     for at, parameter in enumerate(written.parameters):
-        if resolve_type_name(parameter, catalog.event_types) is None or parameter.name.lower() in PRIMITIVES and parameter.name.islower():
+        if resolve_type_name(parameter, catalog.event_types) is None or parameter.name in PRIMITIVES:
             raise EplValidationError(
                 f"Failed to resolve type parameter {at} of type '{parameter.name}': Could not load class by name '{parameter.name}', "
                 "please check imports",
