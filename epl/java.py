@@ -298,11 +298,6 @@ def parse_decimal(text: str) -> Decimal:
         raise EplRuntimeError(f'For input string: "{text}"') from None
 
 
-def parse_boolean(text: str) -> bool:
-    """``Boolean.parseBoolean``: true for "true" in any case, else false."""
-    return text.lower() == "true"
-
-
 # ------------------------------------------------------------------ narrowing
 
 

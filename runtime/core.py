@@ -57,9 +57,6 @@ class MatchStates:
         self.count += 1
         return True
 
-    def decrease(self, count: int = 1) -> None:
-        self.count -= count
-
 
 class Core:
     """Shared by all statements of a runtime; used under its lock only."""
@@ -202,6 +199,9 @@ class Core:
         while self._pending:
             pending, self._pending = self._pending, {}
             for delivery in pending:
-                delivery.deliver()
+                try:
+                    delivery.deliver()
+                except Exception as error:  # noqa: BLE001 - law 6: an expression of grouped delivery harms no other statement
+                    self.on_error(error, delivery.name, None)
 
 

@@ -10,7 +10,7 @@ from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
 from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
 from windows.event import NO_EVENTS, Event
-from windows.parameters import Duration, duration_argument, integer_argument, size_value
+from windows.parameters import Duration, integer_argument, only_duration, size_value
 from windows.protocol import BuildContext, View
 
 __all__ = ["FirstLength", "FirstLengthView", "FirstTime", "FirstTimeView"]
@@ -68,9 +68,7 @@ class FirstTime(WindowConfig):
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> FirstTime:
         message = "First-Time view requires a single numeric or time period parameter"
-        if len(arguments) != 1:
-            raise WindowRefused(message)
-        return cls(duration_argument(arguments[0], 0, cls.title, message))
+        return cls(only_duration(arguments, cls.title, message))
 
     def build(self, context: BuildContext) -> FirstTimeView:
         return FirstTimeView(Duration(context, self.period), context)

@@ -11,7 +11,7 @@ from windows.protocol import BuildContext
 
 __all__ = [
     "Duration", "constant_refused", "duration_argument", "integer_argument", "is_literal", "is_scalar", "key_arguments", "no_arguments",
-    "refuse_event_properties", "size_value",
+    "only_duration", "refuse_event_properties", "size_value",
 ]
 
 
@@ -68,6 +68,13 @@ def duration_argument(argument: WindowArgument, index: int, title: str, message:
     if not argument.is_period and isinstance(typed, Constant) and typed.value < 0.001:
         raise WindowRefused(f"{title} view requires a size of at least 1 msec but received {typed.value}", whole=whole)
     return typed
+
+
+def only_duration(arguments: Sequence[WindowArgument], title: str, message: str) -> TypedExpression:
+    """The one parameter of a window that takes nothing but a time period or a number of seconds."""
+    if len(arguments) != 1:
+        raise WindowRefused(message)
+    return duration_argument(arguments[0], 0, title, message)
 
 
 def constant_refused(index: int, title: str) -> WindowRefused:

@@ -109,6 +109,5 @@ class RankView(View):
 
     def restore(self, state: Any) -> None:
         self.size, events = state["size"], state["events"]
-        self.sorted.events[:] = events
-        self.sorted.keys[:] = [self.order(e) for e in events]
+        self.sorted.refill(events, self.order)
         self.by_key = {self.unique(e): e for e in events}

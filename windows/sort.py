@@ -85,5 +85,4 @@ class SortView(View):
 
     def restore(self, state: Any) -> None:
         self.size, events = state["size"], state["events"]
-        self.sorted.events[:] = events
-        self.sorted.keys[:] = [self.key(e) for e in events]
+        self.sorted.refill(events, self.key)

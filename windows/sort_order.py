@@ -82,6 +82,11 @@ class SortedEvents:
         self.keys.insert(place, key)
         self.events.insert(place, event)
 
+    def refill(self, events: Sequence[Event], key: Callable[[Event], Any]) -> None:
+        """Hold these events, given in their order, and no others."""
+        self.events[:] = events
+        self.keys[:] = [key(e) for e in events]
+
     def remove(self, key: Any, event: Event) -> bool:
         """Whether it was there."""
         for place in range(bisect_left(self.keys, key), bisect_right(self.keys, key)):

@@ -8,9 +8,9 @@ import attrs
 
 from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
-from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
+from epl.plan.windows import WindowArgument, WindowConfig
 from windows.event import NO_EVENTS, Event
-from windows.parameters import Duration, duration_argument
+from windows.parameters import Duration, only_duration
 from windows.protocol import BuildContext
 from windows.sliding import SlidingView
 
@@ -39,9 +39,7 @@ class TimeAccum(WindowConfig):
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> TimeAccum:
         message = "Time-Accumulative-Batch view requires a single numeric parameter or time period parameter"
-        if len(arguments) != 1:
-            raise WindowRefused(message)
-        return cls(duration_argument(arguments[0], 0, cls.title, message))
+        return cls(only_duration(arguments, cls.title, message))
 
     def build(self, context: BuildContext) -> TimeAccumView:
         return TimeAccumView(Duration(context, self.period), context)

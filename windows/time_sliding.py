@@ -8,9 +8,9 @@ import attrs
 
 from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
-from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
+from epl.plan.windows import WindowArgument, WindowConfig
 from windows.event import NO_EVENTS, Event
-from windows.parameters import Duration, duration_argument
+from windows.parameters import Duration, only_duration
 from windows.protocol import BuildContext
 from windows.sliding import TimedView
 
@@ -41,9 +41,7 @@ class Time(WindowConfig):
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> Time:
         message = "Time view requires a single numeric or time period parameter"
-        if len(arguments) != 1:
-            raise WindowRefused(message)
-        return cls(duration_argument(arguments[0], 0, cls.title, message))
+        return cls(only_duration(arguments, cls.title, message))
 
     def build(self, context: BuildContext) -> TimeView:
         return TimeView(Duration(context, self.period), context)

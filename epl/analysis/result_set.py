@@ -50,12 +50,7 @@ def analyse(
     output = analyse_output(select.output, catalog, ordered=bool(select.order_by), hints=hints)
     plain = Scope(catalog, streams, declarations=declarations)
     grouping = analyse_group_by(select.group_by, attrs.evolve(plain, clause="group-by-clause", aggregation_refusal=GROUP_BY_AGGREGATED))
-    collector = Collector(
-        has_remove_stream=has_remove_stream,
-        group_by=grouping.keys,
-        rollup=grouping.levels is not None,
-        group_by_refusal=_group_by_refusal(select, grouping),
-    )
+    collector = _collector(select, grouping, has_remove_stream)
     scope = attrs.evolve(plain, aggregations=collector)
     selection = analyse_selection(select.items, scope, output_name)
     selected = tuple(collector.plans)
@@ -96,6 +91,15 @@ def analyse(
 def having_free(having: TypedExpression | None) -> bool:
     """Whether having uses no aggregation."""
     return having is None or not any(isinstance(n, Aggregated) for n in having.walk())
+
+
+def _collector(select: Select, grouping: Grouping, has_remove_stream: bool) -> Collector:
+    return Collector(
+        has_remove_stream=has_remove_stream,
+        group_by=grouping.keys,
+        rollup=grouping.levels is not None,
+        group_by_refusal=_group_by_refusal(select, grouping),
+    )
 
 
 def _group_by_refusal(select: Select, grouping: Grouping) -> str | None:

@@ -6,7 +6,7 @@ import math
 from decimal import Decimal
 from typing import Any
 
-from epl.functions.java_numbers import compare, parse_whole, radix_text
+from epl.functions.java_numbers import compare, radix_text
 from epl.functions.java_values import big_integer_hash, decimal_hash, throw
 from epl.functions.overloads import Overload, add_constants, add_methods, add_statics, kind_is, overload
 from epl.functions.registry import FunctionRegistry
@@ -20,7 +20,6 @@ from epl.java import (
     decimal_remainder,
     decimal_subtract,
     decimal_text,
-    parse_decimal,
     scale_of,
 )
 from epl.value_types import BIG_DECIMAL, INT, EnumType
@@ -158,16 +157,6 @@ _DECIMAL_STATIC: Table = {
         overload("long, int", _BIG, lambda v, scale: Decimal(v).scaleb(-scale, EXACT))]),
 }
 _INTEGER_STATIC: Table = {"valueOf": ("The BigInteger of a whole number.", [overload("long", _WHOLE, lambda v: v)])}
-
-
-def new_big_decimal(value: Any) -> Decimal:
-    """``new BigDecimal(x)``: of a text, a whole number, or a double's exact binary value."""
-    return parse_decimal(value) if isinstance(value, str) else Decimal(value)
-
-
-def new_big_integer(value: str, radix: int = 10) -> int:
-    """``new BigInteger(text)``."""
-    return parse_whole(value, _WHOLE, radix)
 
 
 def add_big_numbers(registry: FunctionRegistry) -> None:
