@@ -107,6 +107,8 @@ def _stream_columns(item: SelectItem, expression: StreamWildcard, scope: Scope) 
         if item.alias is not None:
             return [Column(item.alias, event_of(number, event_type))]
         return _all_properties(number, event_type)
+    if item.alias is not None and any(s.event_type.property(expression.stream) is not None for s in scope.streams):
+        raise StatementRefusal("The property wildcard syntax must be used without column name", span=item.span)
     for number, stream in enumerate(scope.streams):
         inner = stream.event_type.fragment(expression.stream)
         if inner is not None:
