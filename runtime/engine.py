@@ -13,6 +13,7 @@ from epl.event_types import EventType
 from epl.functions.aggregations import AGGREGATIONS
 from epl.functions.library import builtin_functions
 from epl.functions.user import function_spec
+from epl.functions.user_aggregations import aggregation_spec
 from epl.parse import parse_module
 from epl.plan.statements import CreateVariablePlan, Declared, ModulePlan, StatementPlan
 from epl.syntax import Module
@@ -55,6 +56,7 @@ class Runtime:
         self._core = Core(self.settings, start_time, on_error)
         self._functions = builtin_functions(self.settings)
         self._user_functions: dict[str, Callable[..., Any]] = {}
+        self._aggregations: dict[str, Any] = dict(AGGREGATIONS)
         self._types: dict[str, EventType] = {}
         self._variables: dict[str, VariableCell] = {}
         self._enums: dict[str, tuple[str, ...]] = {}
@@ -105,6 +107,17 @@ class Runtime:
         with self.lock:
             self._functions.add_single_row(name, function_spec(name, function))
             self._user_functions[name] = function
+
+    def register_aggregation(self, name: str, factory: Callable[[], Any]) -> None:
+        """Make a Python class callable from EPL as an aggregation: enter, leave, value, clear, state, restore, typed by their hints.
+
+        ``factory()`` makes one for each group. Raises TypeError naming the methods that are missing.
+        """
+        with self.lock:
+            if name.lower() in AGGREGATIONS:
+                raise ValueError(f"'{name}' is an aggregation of EPL")
+            self._aggregations[name.lower()] = aggregation_spec(name, factory)
+            self._functions.aggregations[name.lower()] = factory
 
     def register_enum(self, name: str, constants: Iterable[str]) -> EnumType:
         """The constants of an enum, written ``Name.CONSTANT`` in EPL; values are the constants' names. A full class name is taken as well.
@@ -172,7 +185,7 @@ class Runtime:
         variables.update({d.name: d.value for d in visible if d.kind == "variable"})
         declarations = {d.name: d.value for d in visible if d.kind == "declaration"}
         return Catalog(
-            types, self._functions, WINDOWS, variables, declarations, aggregations=AGGREGATIONS, settings=self.settings,
+            types, self._functions, WINDOWS, variables, declarations, aggregations=self._aggregations, settings=self.settings,
             imports=tuple(self.settings.imports),
         )
 
@@ -405,12 +418,13 @@ class Runtime:
     @classmethod
     def restore(
         cls, blob: bytes, *, functions: Mapping[str, Callable[..., Any]] | None = None, classes: Mapping[str, Any] | None = None,
-        on_error: ErrorHandler = log_error,
+        on_error: ErrorHandler = log_error, aggregations: Mapping[str, Callable[[], Any]] | None = None,
     ) -> Runtime:
-        """The runtime that ``snapshot()`` saw. User functions are given again by name; listeners are attached again by the caller."""
+        """The runtime that ``snapshot()`` saw. User functions and aggregations are given again by name; listeners are attached again by the
+        caller."""
         from runtime.snapshot import restore
 
-        return restore(cls, blob, dict(functions or {}), dict(classes or {}), on_error)
+        return restore(cls, blob, dict(functions or {}), dict(classes or {}), on_error, dict(aggregations or {}))
 
     # ------------------------------------------------------------------ manners
 

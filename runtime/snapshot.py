@@ -57,6 +57,7 @@ def _head(runtime: Runtime, table: TypeTable) -> dict[str, Any]:
         "settings": attrs.asdict(runtime.settings),
         "types": describe_types(list(runtime._types.values())),
         "functions": sorted(runtime._user_functions),
+        "aggregations": sorted(runtime._functions.aggregations),
         "values": {name: cell.value for name, cell in runtime._variables.items() if isinstance(cell.value, PLAIN)},
         "variables": [
             [c.variable.name, describe(c.variable.type, {}), c.variable.constant, None if isinstance(c.value, Event) else c.value]
@@ -87,7 +88,8 @@ def _events_page(encoder: Encoder, table: TypeTable) -> bytes:
 
 
 def restore(
-    cls: type[Runtime], blob: bytes, functions: dict[str, Callable[..., Any]], classes: Mapping[str, Any], on_error: ErrorHandler
+    cls: type[Runtime], blob: bytes, functions: dict[str, Callable[..., Any]], classes: Mapping[str, Any], on_error: ErrorHandler,
+    aggregations: Mapping[str, Callable[[], Any]],
 ) -> Runtime:
     """A runtime that goes on exactly where ``snapshot`` saw the other one."""
     if not blob.startswith(MAGIC):
@@ -102,9 +104,16 @@ def restore(
         raise EplDeploymentError(
             f"the snapshot uses functions that are not given: {', '.join(missing)}", hint="Runtime.restore(blob, functions={…})"
         )
+    lacking = sorted(set(head.get("aggregations", ())) - {name.lower() for name in aggregations})
+    if lacking:
+        raise EplDeploymentError(
+            f"the snapshot uses aggregations that are not given: {', '.join(lacking)}", hint="Runtime.restore(blob, aggregations={…})"
+        )
     runtime = cls(start_time=head["clock"], settings=Settings(**_settings(head["settings"])), on_error=on_error)
     for name, function in functions.items():
         runtime.register_function(name, function)
+    for name, factory in aggregations.items():
+        runtime.register_aggregation(name, factory)
     for name, constants in head["enums"]:
         runtime.register_enum(name, constants)
     for event_type in read_types(head["types"]):

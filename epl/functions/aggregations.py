@@ -90,7 +90,7 @@ def _one_value(call: AggregationCall) -> tuple[AggregationCall, TypedExpression]
     call = _with_filter(call, 1)
     value = call.arguments[0]
     if value is None:
-        value = _whole_event(call)
+        value = whole_event(call)
     return call, value
 
 
@@ -103,7 +103,7 @@ def _number(call: AggregationCall, value: TypedExpression) -> TypedExpression:
     return value
 
 
-def _whole_event(call: AggregationCall) -> TypedExpression:
+def whole_event(call: AggregationCall) -> TypedExpression:
     """``*`` as an argument."""
     if len(call.streams) != 1:
         raise EplValidationError(
@@ -189,7 +189,7 @@ def _linear(function: str) -> Callable[[AggregationCall], AggregationPlan]:
     def bind(call: AggregationCall) -> AggregationPlan:
         if not call.arguments:
             raise EplValidationError(f"The '{call.name}' aggregation function requires a parameter: a wildcard, a stream or an expression")
-        value = call.arguments[0] if call.arguments[0] is not None else _whole_event(call)
+        value = call.arguments[0] if call.arguments[0] is not None else whole_event(call)
         stream = _only_stream(call, (value,))
         if function == "window" and not call.has_remove_stream:
             raise EplValidationError(

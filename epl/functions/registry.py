@@ -110,11 +110,13 @@ class FunctionRegistry:
     constants: dict[str, tuple[ValueType, Any]] = attrs.field(factory=dict)
     """``Integer.MAX_VALUE`` and enum constants, by dotted name."""
     by_key: dict[str, FunctionSpec | EnumerationSpec] = attrs.field(factory=dict)
+    aggregations: dict[str, Callable[[], Any]] = attrs.field(factory=dict)
+    """What makes a user's aggregation for one group, by name in lower case (epl.functions.user_aggregations)."""
 
     def copy(self) -> FunctionRegistry:
         return FunctionRegistry(
             dict(self.single_row), dict(self.static), {k: list(v) for k, v in self.methods.items()}, dict(self.enumeration),
-            dict(self.constants), dict(self.by_key),
+            dict(self.constants), dict(self.by_key), dict(self.aggregations),
         )
 
     def add_single_row(self, name: str, spec: FunctionSpec) -> None:

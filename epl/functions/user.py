@@ -101,7 +101,7 @@ def function_spec(name: str, function: Callable[..., Any], *, key: str | None = 
     parameters = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.KEYWORD_ONLY] if signature else []
     result = hint_type(hints.get("return", object))
     return FunctionSpec(
-        key=key or f"user.{name}", bind=partial(_bind, signature, parameters, hints, result), make=partial(_make, function),
+        key=key or f"user.{name}", bind=partial(_bind, signature, parameters, hints, result), make=partial(converted, function),
         signature=f"{name}{signature}" if signature else f"{name}(…)", summary=(inspect.getdoc(function) or "").split("\n")[0],
     )
 
@@ -135,7 +135,7 @@ def _bind(
     if not all(accepts(e, a) for e, a in zip(expected, arguments)):
         return None
     steps = tuple(_step(e, a) for e, a in zip(expected, arguments))
-    return Bound(result, (steps if any(steps) else (), _result_step(result)))
+    return Bound(result, (steps if any(steps) else (), result_step(result)))
 
 
 def _positions(parameters: Sequence[inspect.Parameter], count: int) -> list[inspect.Parameter]:
@@ -149,7 +149,8 @@ def _step(expected: ValueType, argument: ValueType) -> str:
     return ""
 
 
-def _result_step(result: ValueType) -> str:
+def result_step(result: ValueType) -> str:
+    """What ``converted`` does to a result of that type."""
     return {"double": "float", "BigDecimal": "Decimal"}.get(result.kind, "") if isinstance(result, Scalar) else ""
 
 
@@ -160,7 +161,7 @@ def _to_decimal(value: Any) -> Any:
 _CONVERSIONS: Mapping[str, Callable[[Any], Any]] = {"float": float, "Decimal": _to_decimal}
 
 
-def _make(function: Callable[..., Any], steps: tuple[str, ...], result: str) -> Callable[..., Any]:
+def converted(function: Callable[..., Any], steps: tuple[str, ...], result: str) -> Callable[..., Any]:
     """Numbers become what the hints say, going in and coming out; tuples and sets come out as lists."""
     converts = [_CONVERSIONS.get(s) for s in steps]
     finish = _CONVERSIONS.get(result)

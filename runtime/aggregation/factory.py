@@ -1,4 +1,4 @@
-"""AggregationPlan → accumulators. FACTORIES is explicit: function name → maker; a user's own aggregations are entered the same way."""
+"""AggregationPlan → accumulators. FACTORIES is explicit: function name → maker; a user's own aggregations are made by _user."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import attrs
 
 from epl import java
 from epl.event_types import field_name
+from epl.functions.user_aggregations import PREFIX
 from epl.plan.expressions import Aggregated, StreamEvent, StreamProperty, TypedExpression
 from epl.plan.result_set import AggregationPlan
 from epl.value_types import Scalar
@@ -29,6 +30,7 @@ from runtime.aggregation.numbers import (
     SumBigDecimal,
 )
 from runtime.aggregation.rates import RateByClock, RateByTimestamp
+from runtime.aggregation.user import UserAccumulator
 from runtime.aggregation.wrappers import Distinct, Filtered
 from runtime.evaluate import Environment, compile_expression, compile_row, compile_scalar
 from runtime.periods import add_period
@@ -214,6 +216,21 @@ FACTORIES: Mapping[str, Factory] = {
     "minbyever": _best_ever(last=False),
     "maxbyever": _best_ever(last=True),
 }
+
+
+def _user(a: Arguments) -> Any:
+    made = a.environment.functions.aggregations[a.plan.function.removeprefix(PREFIX)]()
+    steps, result = a.plan.constants
+    accumulator = UserAccumulator(made, a.values, steps, result)
+    return _Growing(accumulator) if a.plan.ever else accumulator
+
+
+_build_user = _plain(_user)
+
+
+def factory_of(plan: AggregationPlan) -> Factory:
+    """What makes the plan's accumulators: a built-in one, or a user's."""
+    return _build_user if plan.function.startswith(PREFIX) else FACTORIES[plan.function]
 
 
 # ------------------------------------------------------------------ rows → arguments

@@ -10,7 +10,7 @@ import attrs
 from epl.plan.expressions import TypedExpression
 from epl.plan.result_set import AggregationPlan, ReclaimGroups
 from runtime.aggregation.factory import Readers, Row, row_function
-from runtime.aggregation.groups import Group, GroupFactory
+from runtime.aggregation.groups import Group, GroupFactory, each
 from runtime.aggregation.keys import freeze, key_of, thaw
 from runtime.evaluate import Environment
 
@@ -240,12 +240,10 @@ class Separate(Aggregator):
         self._size = sum(len(slots) for _, slots in parts)
 
     def enter(self, row: Row) -> None:
-        for aggregator, _ in self._parts:
-            aggregator.enter(row)
+        each([aggregator.enter for aggregator, _ in self._parts], row)
 
     def leave(self, row: Row) -> None:
-        for aggregator, _ in self._parts:
-            aggregator.leave(row)
+        each([aggregator.leave for aggregator, _ in self._parts], row)
 
     def readers(self, row: Row) -> Readers:
         found: list[Any] = [None] * self._size

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from epl.plan.result_set import AggregationPlan
-from runtime.aggregation.factory import FACTORIES, Arguments, Readers, Row, arguments_of, is_nested
+from runtime.aggregation.factory import Arguments, Readers, Row, arguments_of, factory_of, is_nested
 from runtime.evaluate import Environment
+
+
+def each(steps: Iterable[Callable[..., None]], *arguments: Any) -> None:
+    """Do all steps, also those behind one that fails; the first failure is raised in the end."""
+    failure: Exception | None = None
+    for step in steps:
+        try:
+            step(*arguments)
+        except Exception as error:  # noqa: BLE001 - raised below
+            failure = failure or error
+    if failure is not None:
+        raise failure
 
 
 class Group:
@@ -20,12 +32,21 @@ class Group:
         self.kept = kept
 
     def enter(self, row: Row) -> None:
-        for accumulator in self.kept:
-            accumulator.enter(row)
+        """An aggregation whose argument raises does not count the row; the others do, then the first failure is raised."""
+        for place, accumulator in enumerate(self.kept):
+            try:
+                accumulator.enter(row)
+            except Exception:
+                each([a.enter for a in self.kept[place + 1 :]], row)
+                raise
 
     def leave(self, row: Row) -> None:
-        for accumulator in self.kept:
-            accumulator.leave(row)
+        for place, accumulator in enumerate(self.kept):
+            try:
+                accumulator.leave(row)
+            except Exception:
+                each([a.leave for a in self.kept[place + 1 :]], row)
+                raise
 
     def clear(self) -> None:
         for accumulator in self.kept:
@@ -55,7 +76,7 @@ class GroupFactory:
         shared: dict[Any, Any] = {}
         for plan, compiled in zip(self._plans, self._arguments):
             arguments: Arguments = compiled or arguments_of(plan, self._environment, self._arity, readers)
-            parts = FACTORIES[plan.function](arguments, shared)
+            parts = factory_of(plan)(arguments, shared)
             readers.append(parts.reader)
             if not any(parts.kept is k for k in kept):
                 kept.append(parts.kept)

@@ -1,0 +1,34 @@
+"""A user's aggregation as an accumulator: rows become its arguments, its answer becomes a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from epl.functions.user import converted
+
+Row = Any
+
+
+class UserAccumulator:
+    """``made`` has enter, leave, value, clear, state and restore (epl.functions.user_aggregations)."""
+
+    __slots__ = ("_values", "_enter", "_leave", "value", "clear", "state", "restore")
+
+    def __init__(self, made: Any, values: Callable[[Row], Sequence[Any]], steps: tuple[str, ...], result: str) -> None:
+        self._values = values
+        self._enter = converted(made.enter, steps, "")
+        self._leave = converted(made.leave, steps, "")
+        self.value = converted(made.value, (), result)
+        self.clear = made.clear
+        self.state = made.state
+        self.restore = made.restore
+
+    def enter(self, row: Row) -> None:
+        self._enter(*self._values(row))
+
+    def leave(self, row: Row) -> None:
+        self._leave(*self._values(row))
+
+
+__all__ = ["UserAccumulator"]
