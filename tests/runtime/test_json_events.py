@@ -1,0 +1,69 @@
+"""JSON text into events: values by declared type, faults of the text."""
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from epl.errors import EplRuntimeError
+from runtime import Runtime
+from runtime.json_text import fault_of
+
+
+def sent(columns: str, text: str):
+    rows = []
+    with Runtime() as rt:
+        rt.deploy(f"create json schema J({columns}); @name('s') select * from J", listeners={"s": lambda new, *_: rows.extend(new)})
+        rt.send("J", text)
+    return rows[0].to_dict()
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ("", "Unexpected end of input at 1:1"),
+    ('{"c"}', "Expected ':' at 1:5"),
+    ("{c:1}", "Expected name at 1:2"),
+    ('{"c":1,}', "Expected name at 1:8"),
+    ('{"c":01}', "Expected ',' or '}' at 1:7"),
+    ('{"c":1} x', "Unexpected character at 1:9"),
+    ('{"c":tru}', "Expected 'e' at 1:9"),
+    ('{"c":"a\\q"}', "Expected valid escape sequence at 1:9"),
+    ('{"c":1.}', "Expected digit at 1:8"),
+    ('{"c":NaN}', "Expected value at 1:6"),
+    ('{"c":\n x}', "Expected value at 2:2"),
+])
+def test_a_fault_is_told_as_esper_does(text, words):
+    with pytest.raises(EplRuntimeError) as refused:
+        sent("c int", text)
+    assert refused.value.message == f"Failed to parse Json: {words}"
+
+
+@pytest.mark.parametrize("text", ["[]", "null", "1", '"x"', "{}", '{"d":[1,{"e":2}]}'])
+def test_a_text_without_declared_members_gives_nulls(text):
+    assert sent("c int, t string", text) == {"c": None, "t": None}
+
+
+def test_the_declared_type_reads_what_stands_there():
+    text = '{"i":"7","s":1e2,"b":"true","c":"xyz","a":[1,"2",null],"m":{"k":[1]},"o":99999999999}'
+    read = sent("i int, s string, b bool, c char, a int[], m Map, o Object", text)
+    assert read == {"i": 7, "s": "1e2", "b": True, "c": "x", "a": [1, 2, None], "m": {"k": [1]}, "o": 99999999999.0}
+    assert isinstance(read["o"], float)
+
+
+def test_a_value_that_does_not_fit_is_refused_with_its_member():
+    with pytest.raises(EplRuntimeError, match="Failed to parse json member name 'c' as a Byte-type from value '128'"):
+        sent("c byte", '{"c":128}')
+    with pytest.raises(EplRuntimeError, match="as a UUID-type from value 'x': Invalid UUID string: x"):
+        sent("c java.util.UUID", '{"c":"x"}')
+
+
+@given(st.text(alphabet='{}[]",:0123456789.-+eEtruefalsn \n\\', max_size=14))
+def test_a_text_has_a_fault_exactly_when_python_refuses_it(text):
+    def refuse(constant):
+        raise ValueError(constant)
+
+    try:
+        json.loads(text, parse_constant=refuse)
+    except ValueError:
+        assert fault_of(text) is not None
+    else:
+        assert fault_of(text) is None
