@@ -4,6 +4,8 @@ A message begins with Esper's words where Esper refuses the same text, so that p
 """
 from __future__ import annotations
 
+from html import escape
+
 from epl.spans import Span
 
 
@@ -46,8 +48,6 @@ class EplError(Exception):
         return "\n".join(parts)
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         return f"<pre style='color:#a00'>{escape(type(self).__name__)}: {escape(str(self))}</pre>"
 
 

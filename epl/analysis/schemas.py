@@ -1,6 +1,8 @@
 """create schema → event type."""
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import attrs
 
 from epl.analysis.json_schemas import check_json_columns
@@ -9,10 +11,25 @@ from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventType, Property
 from epl.syntax import Column, CreateSchema, Statement, TypeName
-from epl.value_types import BOXED_NAMES, CALENDAR, DATE, LOCAL_DATE_TIME, LONG, NULL, ZONED_DATE_TIME, ArrayType, EventOf, ValueType
+from epl.value_types import (
+    BOXED_NAMES,
+    CALENDAR,
+    DATE,
+    LOCAL_DATE_TIME,
+    LONG,
+    NULL,
+    OBJECT,
+    ZONED_DATE_TIME,
+    ArrayType,
+    EventOf,
+    Scalar,
+    ValueType,
+)
 
 KINDS = {"map": "map", "objectarray": "objectarray", "json": "json"}
 SUPERTYPE_WORDS = {"map": ("a Map", "Map"), "objectarray": ("an Object-array type", "Object-array"), "json": ("a Json type", "Json")}
+WIDENING = ("byte", "short", "int", "long", "float", "double")
+"""The numeric kinds that have a common type, narrowest first."""
 PRIMITIVES = frozenset(BOXED_NAMES)
 TIMESTAMP_TYPES = (LONG, LONG.boxed, DATE, CALENDAR, LOCAL_DATE_TIME, ZONED_DATE_TIME)
 
@@ -89,7 +106,7 @@ def column_name(column: Column) -> str:
     return column.name.strip("`")
 
 
-def column_type(name: str, written: TypeName, catalog: Catalog):  # type: ignore[no-untyped-def]
+def column_type(name: str, written: TypeName, catalog: Catalog) -> ValueType:
     """The type of a declared column; refuses unknown names in Esper's words."""
     if written.name.lower() == "null" and not written.dimensions:
         return NULL
@@ -140,19 +157,15 @@ def variant_type(name: str, members: tuple[EventType, ...], any_type: bool) -> E
     return EventType(name, "variant", properties, members=members, any_type=any_type, is_bus=False)
 
 
-def _common_type(types):  # type: ignore[no-untyped-def]
+def _common_type(types: Sequence[ValueType]) -> ValueType:
     from_first = types[0]
     if all(t == from_first for t in types):
         return from_first
     boxed = from_first.boxed
     if all(t.boxed == boxed for t in types):
         return boxed
-    from epl.value_types import NUMERIC_KINDS, OBJECT, Scalar
-
-    order = ("byte", "short", "int", "long", "float", "double")
-    if all(isinstance(t, Scalar) and t.kind in NUMERIC_KINDS and t.kind in order for t in types):
-        return Scalar(max((t.kind for t in types), key=order.index))
-    return OBJECT
+    kinds = [t.kind for t in types if isinstance(t, Scalar) and t.kind in WIDENING]
+    return Scalar(max(kinds, key=WIDENING.index)) if len(kinds) == len(types) else OBJECT
 
 
 def _of_class(body: CreateSchema, catalog: Catalog) -> EventType:
@@ -192,7 +205,7 @@ def _check_supertypes(event_type: EventType, body: CreateSchema) -> None:
 def _check_timestamps(event_type: EventType, body: CreateSchema) -> None:
     if event_type.end_timestamp and not event_type.start_timestamp:
         raise EplValidationError(
-            f"Declared end timestamp property requires that a start timestamp property is also declared", span=body.span  # noqa: F541
+            "Declared end timestamp property requires that a start timestamp property is also declared", span=body.span
         )
     for role, name in (("start", event_type.start_timestamp), ("end", event_type.end_timestamp)):
         if name is None:
@@ -202,7 +215,9 @@ def _check_timestamps(event_type: EventType, body: CreateSchema) -> None:
             raise EplValidationError(f"Declared {role} timestamp property name '{name}' was not found", span=body.span)
         if found not in TIMESTAMP_TYPES:
             raise EplValidationError(
-                f"Declared {role} timestamp property '{name}' is expected to return a Date, Calendar or long-typed value but returns '{found}'", span=body.span
+                f"Declared {role} timestamp property '{name}' is expected to return a Date, Calendar or long-typed value "
+                f"but returns '{found}'",
+                span=body.span,
             )
     start, end = event_type.start_timestamp, event_type.end_timestamp
     if start is not None and end is not None and event_type.type_of(start) != event_type.type_of(end):

@@ -45,18 +45,17 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def _add_with(command: argparse.ArgumentParser, what: str = "") -> None:
+    what = f"deploy this module first {what}".rstrip()
+    command.add_argument(
+        "--with", dest="with_files", action="append", default=[], type=Path, metavar="FILE", help=f"{what}; may be repeated"
+    )
+
+
 def _add_check(commands: Commands) -> None:
     check = commands.add_parser("check", help="compile modules and print errors as compilers do; a folder gives a porting report")
     check.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="module files, or folders of .epl files; - reads standard input")
-    check.add_argument(
-        "--with",
-        dest="with_files",
-        action="append",
-        default=[],
-        type=Path,
-        metavar="FILE",
-        help="deploy this module first (schemas); may be repeated",
-    )
+    _add_with(check, "(schemas)")
     check.set_defaults(module="runtime.cli.check")
 
 
@@ -86,15 +85,7 @@ def _add_run(commands: Commands) -> None:
     )
     run.add_argument("--until", metavar="TIME", help="walk the clock to this time after the last event")
     run.add_argument("--statement", action="append", default=[], metavar="NAME", help="print this statement only; may be repeated")
-    run.add_argument(
-        "--with",
-        dest="with_files",
-        action="append",
-        default=[],
-        type=Path,
-        metavar="FILE",
-        help="deploy this module first; may be repeated",
-    )
+    _add_with(run)
     run.add_argument("--format", choices=("online", "json"), default="online", help="as EPL Online prints, or a JSON line a listener call")
     run.add_argument("--spark", action="store_true", help="through Spark micro-batches (needs the extra [spark] and Java 17)")
     run.add_argument(
@@ -112,15 +103,7 @@ def _add_run(commands: Commands) -> None:
 def _add_explain(commands: Commands) -> None:
     explain = commands.add_parser("explain", help="print the plan of a module's statements")
     explain.add_argument("module_file", type=Path, metavar="MODULE")
-    explain.add_argument(
-        "--with",
-        dest="with_files",
-        action="append",
-        default=[],
-        type=Path,
-        metavar="FILE",
-        help="deploy this module first; may be repeated",
-    )
+    _add_with(explain)
     explain.set_defaults(module="runtime.cli.explain")
 
 
