@@ -1,7 +1,11 @@
 """What users see of events: mappings that equal dicts."""
 from __future__ import annotations
 
+import datetime
+import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
 from html import escape
 from typing import Any, SupportsIndex, overload
 
@@ -55,6 +59,10 @@ class Row(Mapping[str, Any]):
         """A plain dict, nested rows too."""
         return {name: _plain(value) for name, value in self.items()}
 
+    def to_json(self) -> str:
+        """JSON text: nested rows as objects, dates as ISO text, decimals as numbers, NaN and infinities (which JSON has not) as null."""
+        return json.dumps(_jsonable(self.to_dict()), ensure_ascii=False)
+
     def __repr__(self) -> str:
         return repr(dict(self))
 
@@ -85,6 +93,19 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {k: _plain(v) for k, v in value.items()}
     return value
+
+
+def _jsonable(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, (float, Decimal)):
+        whole = isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value()
+        return int(value) if whole else float(value) if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _jsonable(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_jsonable(inner) for inner in value]
+    return value.isoformat() if isinstance(value, (datetime.date, datetime.time)) else str(value)
 
 
 class Rows(list["Row"]):

@@ -140,6 +140,12 @@ def _unknown(text: str, position: int) -> EplSyntaxError:
         return EplSyntaxError(f"Incorrect syntax near {character}: the {kind} has no end", span=Span(position, position + 1), text=text)
     if text.startswith("/*", position):
         return EplSyntaxError("Incorrect syntax near '/*': the comment has no end", span=Span(position, position + 2), text=text)
+    if character < " ":
+        return EplSyntaxError(
+            "Failed to parse: Unrecognized control characters found in text, failed to parse text",
+            span=Span(position, position + 1),
+            text=text,
+        )
     return EplSyntaxError(f"Incorrect syntax near '{character}': not a character of EPL", span=Span(position, position + 1), text=text)
 
 

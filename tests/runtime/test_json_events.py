@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epl.errors import EplRuntimeError
+from epl.errors import EplError, EplRuntimeError
 from runtime import Runtime
 from runtime.json_text import fault_of
 
@@ -67,3 +67,20 @@ def test_a_text_has_a_fault_exactly_when_python_refuses_it(text):
         assert fault_of(text) is not None
     else:
         assert fault_of(text) is None
+
+
+def test_a_row_as_json():
+    rows = []
+    with Runtime() as rt:
+        rt.deploy(
+            "create schema N(x double); create schema S(n N, d java.time.LocalDate, b BigDecimal, a int[]);"
+            "@name('s') select *, 'ü' as t from S",
+            listeners={"s": lambda new, *_: rows.extend(new)},
+        )
+        rt.send("S", {"n": {"x": float("nan")}, "d": "2024-02-29", "b": 2, "a": [1, None]})
+    assert rows[0].to_json() == '{"n": {"x": null}, "d": "2024-02-29", "b": 2, "a": [1, null], "t": "ü"}'
+
+
+def test_control_characters_are_told():
+    with Runtime() as rt, pytest.raises(EplError, match="Unrecognized control characters found in text"):
+        rt.compile("select \x13 from S")
