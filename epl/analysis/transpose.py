@@ -71,7 +71,9 @@ def plan_transposed(clause: InsertInto, row_type: EventType, place: int, catalog
     others = [p for p in row_type.properties.values() if p.name != name]
     if target is None:
         if inner is None or inner.kind == "struct":
-            raise StatementRefusal(f"Invalid expression return type 'java.util.Map<String,Object>' for transpose function", span=clause.span)
+            raise StatementRefusal(
+                "Invalid expression return type 'java.util.Map<String,Object>' for transpose function", span=clause.span
+            )
         properties: dict[str, Property] = {**inner.properties, **{p.name: p for p in others}}
         target = EventType(clause.target, "map", properties)
     elif others:

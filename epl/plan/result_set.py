@@ -121,7 +121,9 @@ class OutputPlan:
 
 
 OUTPUT_NAMES = ("count_insert", "count_insert_total", "count_remove", "count_remove_total", "last_output_timestamp")
-"""What ``output when`` may read beside variables: rows in and out since the last output and in all, and its time (before the first: when the statement began)."""
+"""What ``output when`` may read beside variables: rows in and out since the last output and in all, and its time (before the first: when
+the statement began).
+"""
 
 
 @attrs.frozen

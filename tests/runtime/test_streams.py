@@ -17,7 +17,9 @@ def listen(runtime: Runtime, *names: str) -> list[Any]:
     calls: list[Any] = []
     for name in names:
         runtime.statement(name).add_listener(
-            lambda new, old, s, r: calls.append((s.name, [list(n.to_dict().values()) for n in new], [list(o.to_dict().values()) for o in old]))
+            lambda new, old, s, r: calls.append(
+                (s.name, [list(n.to_dict().values()) for n in new], [list(o.to_dict().values()) for o in old])
+            )
         )
     return calls
 
@@ -65,7 +67,9 @@ def test_events_of_higher_precedence_come_first(precedence: bool, order: list[st
 def test_a_failing_assignment_leaves_all_variables_as_they_were() -> None:
     errors: list[str] = []
     runtime = Runtime(on_error=lambda error, statement, event: errors.append(str(error)))
-    runtime.deploy(READING + "create variable int n = 1; create variable long[] slots = {1L, 2L}; on Reading set n = value, slots[value] = 7")
+    runtime.deploy(
+        READING + "create variable int n = 1; create variable long[] slots = {1L, 2L}; on Reading set n = value, slots[value] = 7"
+    )
     send(runtime, ("a", 9))
     assert (runtime.get_variable("n"), runtime.get_variable("slots")) == (1, [1, 2])
     assert errors[0].startswith("Failed variable write: Array length 2 less than index 9 for variable 'slots'")
@@ -80,7 +84,7 @@ def test_listeners_of_variables_hear_of_every_way_to_set_them() -> None:
     send(runtime, ("a", 4))
     runtime.set_variable("n", 6)
     send(runtime, ("a", 7))
-    assert [c for c in calls if c[0] == "v"][0] == ("v", [[4]], [[1]])
+    assert next(c for c in calls if c[0] == "v") == ("v", [[4]], [[1]])
     assert [c for c in calls if c[0] == "set"] == [("set", [[4]], []), ("set", [[7]], [])]
     assert [list(row.to_dict().values()) for row in runtime.statement("v")] == [[7]]
 
