@@ -71,18 +71,40 @@ class Declaration:
 
 
 class Where:
-    """where behind a window: applies to insert and remove stream alike."""
+    """where behind a window: applies to insert and remove stream alike.
+
+    An event for which the condition raises does not pass, neither coming nor going; the others do, then the first failure is raised.
+    """
 
     def __init__(self, test: Callable[[Event], bool]) -> None:
         self._test = test
         self.child: Sink
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        test = self._test
-        kept_new = [e for e in new if test(e)] if new else NO_EVENTS
-        kept_old = [e for e in old if test(e)] if old else NO_EVENTS
+        test, failure = self._test, None
+        try:
+            kept_new: Sequence[Event] = [e for e in new if test(e)] if new else NO_EVENTS
+            kept_old: Sequence[Event] = [e for e in old if test(e)] if old else NO_EVENTS
+        except Exception:  # noqa: BLE001 - found again and raised below
+            kept_new, failure = self._one_by_one(new)
+            kept_old, failed_old = self._one_by_one(old)
+            failure = failure or failed_old
         if kept_new or kept_old or not (new or old):
             self.child.update(kept_new, kept_old)
+        if failure is not None:
+            raise failure
+
+    def _one_by_one(self, events: Sequence[Event]) -> tuple[list[Event], Exception | None]:
+        """The events that pass, and the first failure."""
+        kept: list[Event] = []
+        failure: Exception | None = None
+        for event in events:
+            try:
+                if self._test(event):
+                    kept.append(event)
+            except Exception as error:  # noqa: BLE001 - raised by update
+                failure = failure or error
+        return kept, failure
 
     def contents(self, events: Iterable[Event]) -> Iterator[Event]:
         return (e for e in events if self._test(e))

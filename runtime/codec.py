@@ -63,7 +63,8 @@ def _datetime(encoder: Encoder, value: datetime.datetime) -> Any:
 
 ENCODERS: dict[type, Callable[[Encoder, Any], Any]] = {
     tuple: lambda encoder, value: msgpack.ExtType(TUPLE, encoder.encode(list(value))),
-    int: lambda encoder, value: msgpack.ExtType(BIG_INTEGER, str(value).encode()),
+    int: lambda encoder, value: msgpack.ExtType(BIG_INTEGER, int.__repr__(value).encode()),
+    float: lambda encoder, value: float(value),
     Decimal: lambda encoder, value: msgpack.ExtType(DECIMAL, str(value).encode()),
     datetime.datetime: _datetime,
     datetime.date: lambda encoder, value: msgpack.ExtType(DATE, value.isoformat().encode()),

@@ -164,7 +164,7 @@ class Runtime:
         with self.lock:
             cells = [(self._variable(n), v) for n, v in values.items()]
             for cell, value in cells:
-                cell.coerced(value)
+                cell.checked(value)
             for cell, value in cells:
                 cell.assign(value)
             self._core.flush()
@@ -279,7 +279,11 @@ class Runtime:
         statement = Statement(plan, self, self._core, deployment_id)
         self._statement_count += 1
         context = StatementContext(self._core, plan, self._statement_count, self._environment(parameters), statement)
-        statement.running = build(plan, context)
+        try:
+            statement.running = build(plan, context)
+        except BaseException:
+            context.close()
+            raise
         return statement
 
     # ------------------------------------------------------------------ undeploy

@@ -34,7 +34,10 @@ def _integer(kind: str) -> Coerce:
     def coerce(value: Any) -> Any:
         if isinstance(value, bool) or not hasattr(value, "__index__"):
             raise WrongValue
-        value = value.__index__()
+        try:
+            value = value.__index__()
+        except TypeError as error:  # an array
+            raise WrongValue from error
         if bound is not None and not -bound <= value < bound:
             raise WrongValue
         return value
@@ -45,9 +48,12 @@ def _integer(kind: str) -> Coerce:
 def _double(value: Any) -> float:
     if isinstance(value, str) and value in ("NaN", "Infinity", "-Infinity"):
         return float(value)
-    if isinstance(value, (bool, str)) or not hasattr(value, "__float__"):
+    if isinstance(value, (bool, str)) or type(value).__name__ in ("bool_", "bool") or not hasattr(value, "__float__"):
         raise WrongValue
-    return float(value)
+    try:
+        return float(value)
+    except (OverflowError, TypeError) as error:  # an integer beyond all doubles, an array
+        raise WrongValue from error
 
 
 def _float(value: Any) -> float:
@@ -90,7 +96,10 @@ def _instant(value: Any) -> datetime.datetime:
     if isinstance(value, datetime.datetime):
         return value if value.tzinfo else value.replace(tzinfo=datetime.timezone.utc)
     if isinstance(value, int) and not isinstance(value, bool):
-        return EPOCH + datetime.timedelta(milliseconds=value)
+        try:
+            return EPOCH + datetime.timedelta(milliseconds=value)
+        except OverflowError as error:
+            raise WrongValue from error
     if isinstance(value, str):
         return _instant(_iso(datetime.datetime.fromisoformat, value.split("[")[0].replace("Z", "+00:00")))
     raise WrongValue
@@ -200,6 +209,10 @@ def to_event(event_type: EventType, value: Any) -> Event:
     if isinstance(value, (str, bytes, int, float)) or value is None:
         raise EplRuntimeError(
             f"Event type '{event_type.name}' cannot be made of {value!r}", hint="send a mapping, a tuple or an object with attributes"
+        )
+    if event_type.properties and not any(hasattr(value, name) for name in event_type.properties):
+        raise EplRuntimeError(
+            f"Event type '{event_type.name}' cannot be made of {value!r}: it has none of the properties", hint="send a mapping or a tuple"
         )
     return maker(event_type)({name: getattr(value, name, None) for name in event_type.properties})
 

@@ -43,11 +43,15 @@ class VariableCell:
                 f"Variable '{self.variable.name}' of declared {declared} cannot be assigned a value of type {type(value).__name__}"
             ) from None
 
-    def assign(self, value: Any) -> None:
-        """Set by the API: constants refuse."""
+    def checked(self, value: Any) -> Any:
+        """``coerced`` for an assignment: constants refuse."""
         if self.variable.constant:
             raise EplRuntimeError(f"Variable by name '{self.variable.name}' is declared as constant and may not be assigned a new value")
-        before, self.value = self.value, self.coerced(value)
+        return self.coerced(value)
+
+    def assign(self, value: Any) -> None:
+        """Set by the API: constants refuse."""
+        before, self.value = self.value, self.checked(value)
         self.changed(before)
 
     def changed(self, before: Any) -> None:

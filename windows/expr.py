@@ -73,19 +73,25 @@ class ExprView(TimedView):
             now = self.now()
             for event in new:
                 self.add_at(event, now)
-            self.expiry.enter(new)
-        gone += self._expire()
-        if new or gone:
-            self.child.update(new, gone)
+        try:
+            if new:
+                self.expiry.enter(new)
+            self._expire(gone)
+        finally:  # where the condition raises, the child is told what has changed all the same
+            if new or gone:
+                self.child.update(new, gone)
 
     def look_again(self) -> None:
-        gone = self._expire()
-        if gone:
-            self.child.update(NO_EVENTS, gone)
-
-    def _expire(self) -> list[Event]:
-        expiry = self.expiry
         gone: list[Event] = []
+        try:
+            self._expire(gone)
+        finally:
+            if gone:
+                self.child.update(NO_EVENTS, gone)
+
+    def _expire(self, gone: list[Event]) -> None:
+        """Let the oldest events go while the condition does not hold; adds them to ``gone``."""
+        expiry = self.expiry
         newest = self._newest()
         while newest is not None and len(self):
             self.drop_removed()
@@ -94,7 +100,6 @@ class ExprView(TimedView):
                 break
             gone.append(self.pop_oldest())
             expiry.leave(gone[-1:])
-        return gone
 
     def _newest(self) -> tuple[Event, int] | None:
         for event, time in zip(reversed(self.entries), reversed(self.times)):

@@ -8,7 +8,7 @@ from typing import Any
 from epl.plan.result_set import GroupLevel, ResultSetPlan
 from runtime.aggregation.factory import Row, row_function
 from runtime.aggregation.grouped import Keyed
-from runtime.aggregation.groups import GroupFactory
+from runtime.aggregation.groups import GroupFactory, each
 from runtime.aggregation.keys import freeze
 from runtime.evaluate import Environment
 from runtime.result_set.projection import Batch, Projection
@@ -64,16 +64,21 @@ class Rollup(ResultSet):
 
     def apply(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         self.begin()
-        for level in self.levels:
-            level.keyed.apply(new, old)
+        self._apply(new, old)
+
+    def _apply(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        each([level.keyed.apply for level in self.levels], new, old)
 
     def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
         self.begin()
-        touched = self._touched((new, old))
-        if self.wants_old:
-            self._rows(touched, False, old_rows)
-        for level in self.levels:
-            level.keyed.apply(new, old)
+        try:
+            touched = self._touched((new, old))
+            if self.wants_old:
+                self._rows(touched, False, old_rows)
+        except Exception:
+            self._apply(new, old)
+            raise
+        self._apply(new, old)
         if self.wants_new:
             self._rows(touched, True, new_rows)
 

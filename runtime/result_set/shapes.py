@@ -138,8 +138,12 @@ class FullyAggregated(Aggregating):
 
     def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
         self.begin()
-        if self.wants_old:
-            self.current(False, old_rows)
+        try:
+            if self.wants_old:
+                self.current(False, old_rows)
+        except Exception:
+            self.aggregator.apply(new, old)
+            raise
         self.aggregator.apply(new, old)
         if self.wants_new:
             self.current(True, new_rows)
@@ -196,12 +200,16 @@ class RowPerGroup(Aggregating):
 
     def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
         self.begin()
-        if len(new) == 1 and len(old) == 1 and self._pairwise:
-            touched = self._one_and_one(new[0], old[0])
-        else:
-            touched = self._touched((new, old))
-        if self.wants_old:
-            self.rows(touched, False, old_rows)
+        try:
+            if len(new) == 1 and len(old) == 1 and self._pairwise:
+                touched = self._one_and_one(new[0], old[0])
+            else:
+                touched = self._touched((new, old))
+            if self.wants_old:
+                self.rows(touched, False, old_rows)
+        except Exception:
+            self.aggregator.apply(new, old)
+            raise
         self.aggregator.apply(new, old)
         if self.wants_new:
             self.rows(touched, True, new_rows)
