@@ -28,9 +28,9 @@ class RunningOnSet:
         self._entry: Entry = entry_of(plan.stream, context, self)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        """Each event in turn assigns; listeners get one row an event."""
-        for event in new:
-            self._assign(event)
+        """The last event assigns (a contained-event selection may give several); listeners get one row."""
+        if new:
+            self._assign(new[-1])
             self._context.output.update((self._now(),), NO_EVENTS)
 
     def _now(self) -> Event:

@@ -10,9 +10,10 @@ from epl.event_types import EventType, Property
 from epl.plan.expressions import StreamEvent, TypedExpression
 from epl.plan.result_set import StreamSelector
 from epl.plan.statements import InsertPlan
-from epl.syntax import InsertInto, Select
-from epl.value_types import NULL, OBJECT, ArrayType, EventOf, Scalar, ValueType, is_numeric
+from epl.syntax import InsertInto, Select, Wildcard
+from epl.value_types import NULL, OBJECT, ArrayType, EventOf, MapType, Scalar, ValueType, is_numeric
 
+UNTYPED = ("map", "objectarray")
 WIDENING = ("byte", "short", "int", "long", "float", "double", "BigDecimal")
 
 
@@ -22,14 +23,14 @@ def insert_columns(select: Select, row_type: EventType, wild: bool) -> tuple[str
     assert clause is not None
     if not clause.columns:
         return row_type.names
-    if wild:
+    if any(isinstance(i.expression, Wildcard) for i in select.items):
         raise EplValidationError("Wildcard not allowed when insert-into specifies column order", span=clause.span)
     seen: set[str] = set()
     for column in clause.columns:
         if column in seen:
             raise EplValidationError(f"Property name '{column}' appears more then once in insert-into clause", span=clause.span)
         seen.add(column)
-    if len(clause.columns) != len(select.items):
+    if wild or len(clause.columns) != len(select.items):
         raise EplValidationError(
             "Number of supplied values in the select or values clause does not match insert-into clause", span=clause.span
         )
@@ -142,12 +143,40 @@ def _assignable(name: str, declared: ValueType, given: ValueType, target: EventT
     elif isinstance(declared, ArrayType) and isinstance(declared.element, EventOf) and isinstance(given, EventOf):
         if given.event_type.is_a(declared.element.event_type):
             return declared
+    elif isinstance(declared, ArrayType) and isinstance(given, ArrayType):
+        if _same_elements(name, declared.element, given.element, clause):
+            return None
     elif isinstance(declared, Scalar) != isinstance(given, Scalar) or isinstance(declared, Scalar):
         pass
     elif not isinstance(declared, EventOf) or not isinstance(given, EventOf) or given.event_type.is_a(declared.event_type):
         return None
+    if target.kind in UNTYPED and isinstance(declared, (EventOf, MapType, ArrayType)):
+        raise EplValidationError(_differing(name, declared, given, target), span=clause.span)
     raise EplValidationError(
         f"Invalid assignment of column '{name}' of type '{given.boxed}' to event property '{name}' typed as '{declared}', "
         "column and parameter types mismatch",
         span=clause.span,
     )
+
+
+def _same_elements(name: str, declared: ValueType, given: ValueType, clause: InsertInto) -> bool:
+    """Whether an array fits an array: events must be of the very type."""
+    if isinstance(declared, EventOf) and isinstance(given, EventOf):
+        if declared.event_type is given.event_type:
+            return True
+        raise EplValidationError(
+            f"Incompatible type detected attempting to insert into column '{name}' type '{declared}' compared to selected type '{given}'",
+            span=clause.span,
+        )
+    both = isinstance(declared, Scalar) and isinstance(given, Scalar)
+    return not both or OBJECT in (declared, given) or given == NULL or declared.boxed == given.boxed
+
+
+def _differing(name: str, declared: EventOf | MapType | ArrayType, given: ValueType, target: EventType) -> str:
+    """Esper's words where a column of a map or object-array type does not fit."""
+    head = f"Event type named '{target.name}' has already been declared with differing column name or type information: Type by name "
+    if not isinstance(declared, EventOf):
+        expected = "java.util.Map" if isinstance(declared, MapType) else declared
+        return f"{head}'{target.name}' in property '{name}' expected {expected} but receives {given.boxed}"
+    shown = "java.util.Map" if isinstance(given, EventOf) else f"java.lang.{given.boxed}"
+    return f"{head}'{target.name}' in property '{name}' expected event type '{declared}' but receives {shown}"
