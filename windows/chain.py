@@ -60,7 +60,8 @@ def compose(configs: Sequence[WindowConfig], retain: str | None, context: BuildC
 def _retaining(windows: Sequence[WindowConfig], retain: str | None, context: BuildContext | GroupContext) -> View:
     views = [c.build(context) for c in windows]
     if len(views) == 1:
-        return views[0]  # type: ignore[no-any-return]
+        only: View = views[0]
+        return only
     if retain == "union":
         return UnionView(views)
     batch = next((i for i, c in enumerate(windows) if c.is_batch), None)

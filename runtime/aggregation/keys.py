@@ -10,13 +10,13 @@ from epl.value_types import ArrayType, CollectionType, MapType, Scalar, ValueTyp
 NAN = float("nan")
 
 
-class FrozenList(tuple):  # type: ignore[type-arg]
+class FrozenList(tuple[Any, ...]):
     """A list used as a key: told from a tuple, so that it can be given back as a list."""
 
     __slots__ = ()
 
 
-class FrozenMap(tuple):  # type: ignore[type-arg]
+class FrozenMap(tuple[Any, ...]):
     """A dict used as a key: its pairs in order of their text."""
 
     __slots__ = ()
