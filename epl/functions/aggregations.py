@@ -62,6 +62,8 @@ class AggregationSpec:
     name: str
     bind: Callable[[AggregationCall], AggregationPlan]
     summary: str = ""
+    signature: str = ""
+    """As calls are written, `` | `` between the forms."""
 
 
 # ------------------------------------------------------------------ arguments
@@ -326,40 +328,51 @@ def _count_min_sketch(call: AggregationCall) -> AggregationPlan:
     raise EplValidationError(f"Count-min-sketch aggregation function '{call.name}' can only be used in create-table statements")
 
 
+def _count_min_sketch_add(call: AggregationCall) -> AggregationPlan:
+    raise EplValidationError(f"Count-min-sketch aggregation function '{call.name}' can only be used with into-table")
+
+
 AGGREGATIONS: Mapping[str, AggregationSpec] = {
     spec.name: spec
     for spec in (
-        AggregationSpec("count", _count, "rows, or values that are not null"),
-        AggregationSpec("sum", _sum, "null without values"),
-        AggregationSpec("avg", _average, "null without values"),
-        AggregationSpec("min", _extreme("min"), "smallest value"),
-        AggregationSpec("max", _extreme("max"), "largest value"),
-        AggregationSpec("fmin", _extreme("min", filtered=True), "smallest value of filtered rows"),
-        AggregationSpec("fmax", _extreme("max", filtered=True), "largest value of filtered rows"),
-        AggregationSpec("minever", _extreme("min", ever=True), "smallest value ever seen"),
-        AggregationSpec("maxever", _extreme("max", ever=True), "largest value ever seen"),
-        AggregationSpec("fminever", _extreme("min", ever=True, filtered=True), "smallest value ever seen of filtered rows"),
-        AggregationSpec("fmaxever", _extreme("max", ever=True, filtered=True), "largest value ever seen of filtered rows"),
-        AggregationSpec("median", _double_of_number("median"), "middle value; mean of the two middle values"),
-        AggregationSpec("stddev", _double_of_number("stddev"), "sample standard deviation"),
-        AggregationSpec("avedev", _double_of_number("avedev"), "mean distance from the mean"),
-        AggregationSpec("first", _linear("first"), "of the oldest event, or the one at an index"),
-        AggregationSpec("last", _linear("last"), "of the newest event, or the one at an index from the newest"),
-        AggregationSpec("window", _linear("window"), "of all events in order of arrival"),
-        AggregationSpec("firstever", _ever("firstever"), "first value ever seen"),
-        AggregationSpec("lastever", _ever("lastever"), "last value ever seen"),
-        AggregationSpec("countever", _count_ever, "rows ever seen"),
-        AggregationSpec("nth", _nth, "the value n values ago"),
-        AggregationSpec("rate", _rate, "events or amounts a second"),
-        AggregationSpec("leaving", _leaving, "whether any row has left"),
-        AggregationSpec("minby", _by_criteria("minby"), "event with the smallest criteria"),
-        AggregationSpec("maxby", _by_criteria("maxby"), "event with the largest criteria"),
-        AggregationSpec("minbyever", _by_criteria("minby", ever=True), "event with the smallest criteria ever seen"),
-        AggregationSpec("maxbyever", _by_criteria("maxby", ever=True), "event with the largest criteria ever seen"),
-        AggregationSpec("sorted", _by_criteria("sorted"), "events in order of criteria"),
-        AggregationSpec("grouping", _grouping, "1 where the rollup level leaves the key out, else 0"),
-        AggregationSpec("grouping_id", _grouping, "grouping() of several keys as the bits of a number"),
-        AggregationSpec("countminsketch", _count_min_sketch, "approximate counts; in tables only"),
+        AggregationSpec("count", _count, "rows, or values that are not null", "count(*[, filter]) | count([distinct] value[, filter])"),
+        AggregationSpec("sum", _sum, "sum of the values; null without values", "sum([distinct] value[, filter])"),
+        AggregationSpec("avg", _average, "mean of the values; null without values", "avg([distinct] value[, filter])"),
+        AggregationSpec("min", _extreme("min"), "smallest value", "min([distinct] value[, filter])"),
+        AggregationSpec("max", _extreme("max"), "largest value", "max([distinct] value[, filter])"),
+        AggregationSpec("fmin", _extreme("min", filtered=True), "smallest value of filtered rows", "fmin([distinct] value, filter)"),
+        AggregationSpec("fmax", _extreme("max", filtered=True), "largest value of filtered rows", "fmax([distinct] value, filter)"),
+        AggregationSpec("minever", _extreme("min", ever=True), "smallest value ever seen", "minever(value[, filter])"),
+        AggregationSpec("maxever", _extreme("max", ever=True), "largest value ever seen", "maxever(value[, filter])"),
+        AggregationSpec("fminever", _extreme("min", ever=True, filtered=True), "smallest value ever seen of filtered rows",
+            "fminever([distinct] value, filter)"),
+        AggregationSpec("fmaxever", _extreme("max", ever=True, filtered=True), "largest value ever seen of filtered rows",
+            "fmaxever([distinct] value, filter)"),
+        AggregationSpec("median", _double_of_number("median"), "middle value; mean of the two middle values",
+            "median([distinct] value[, filter])"),
+        AggregationSpec("stddev", _double_of_number("stddev"), "sample standard deviation", "stddev([distinct] value[, filter])"),
+        AggregationSpec("avedev", _double_of_number("avedev"), "mean distance from the mean", "avedev([distinct] value[, filter])"),
+        AggregationSpec("first", _linear("first"), "value of the oldest event, or of the one at an index",
+            "first(*) | first(value[, index])"),
+        AggregationSpec("last", _linear("last"), "value of the newest event, or of the one at an index from the newest",
+            "last(*) | last(value[, index])"),
+        AggregationSpec("window", _linear("window"), "values of all events in order of arrival", "window(*) | window(value)"),
+        AggregationSpec("firstever", _ever("firstever"), "first value ever seen", "firstever(value[, filter])"),
+        AggregationSpec("lastever", _ever("lastever"), "last value ever seen", "lastever(value[, filter])"),
+        AggregationSpec("countever", _count_ever, "rows ever seen", "countever(*[, filter]) | countever(value[, filter])"),
+        AggregationSpec("nth", _nth, "the value n values ago", "nth(value, n)"),
+        AggregationSpec("rate", _rate, "events or amounts a second", "rate(seconds[, filter]) | rate(timestamp[, amount][, filter])"),
+        AggregationSpec("leaving", _leaving, "whether any row has left", "leaving()"),
+        AggregationSpec("minby", _by_criteria("minby"), "event with the smallest criteria", "minby(criterion [asc|desc], …)"),
+        AggregationSpec("maxby", _by_criteria("maxby"), "event with the largest criteria", "maxby(criterion [asc|desc], …)"),
+        AggregationSpec("minbyever", _by_criteria("minby", ever=True), "event with the smallest criteria ever seen",
+            "minbyever(criterion [asc|desc], …)"),
+        AggregationSpec("maxbyever", _by_criteria("maxby", ever=True), "event with the largest criteria ever seen",
+            "maxbyever(criterion [asc|desc], …)"),
+        AggregationSpec("sorted", _by_criteria("sorted"), "events in order of criteria", "sorted(criterion [asc|desc], …)"),
+        AggregationSpec("grouping", _grouping, "1 where the rollup level leaves the key out, else 0", "grouping(key)"),
+        AggregationSpec("grouping_id", _grouping, "grouping() of several keys as the bits of a number", "grouping_id(key, key, …)"),
+        AggregationSpec("countminsketch", _count_min_sketch, "approximate counts; in tables only", "countMinSketch([settings])"),
     )
 }
 """By lower-case name."""

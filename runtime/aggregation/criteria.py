@@ -122,7 +122,7 @@ class Ranked:
             self.next_number += 1
             key = self.make_key(values)
             self.entries[id(event)] = self.by_number[number] = [key, number, count, event, tuple(values)]
-            self.bag.add((key, number))
+        self.bag = SortedBag((entry[0], number) for number, entry in self.by_number.items())
 
 
 class SmallestOrLargest:

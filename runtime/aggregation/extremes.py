@@ -13,7 +13,7 @@ NAN = float("nan")
 
 
 class Extreme:
-    """``min(x)`` or ``max(x)`` while rows leave; about O(√n) an event."""
+    """``min(x)`` or ``max(x)`` while rows leave; O(log n) an event."""
 
     __slots__ = ("evaluate", "largest", "bag", "nans")
 

@@ -10,18 +10,20 @@ LOAD = 512
 
 
 class SortedBag:
-    """Values in ascending order, duplicates kept; adding, removing and reading an end or a position cost about O(√n), with bisection in C.
+    """Values in ascending order, duplicates kept: blocks of at most 2 · LOAD values, found by bisection.
 
-    Values must have a total order among each other (no NaN, no None).
+    Adding and removing cost O(log n) comparisons and the move of a part of one block; an end O(1); a position O(log n), by sums over the
+    blocks that are kept from the first such question on. Values must have a total order among each other (no NaN, no None).
     """
 
-    __slots__ = ("_blocks", "_largest", "_size")
+    __slots__ = ("_blocks", "_largest", "_size", "_sums")
 
     def __init__(self, values: Iterable[Any] = ()) -> None:
         ordered = sorted(values)
         self._blocks = [ordered[i : i + LOAD] for i in range(0, len(ordered), LOAD)]
         self._largest = [block[-1] for block in self._blocks]
         self._size = len(ordered)
+        self._sums: list[int] | None = None
 
     def add(self, value: Any) -> None:
         self._size += 1
@@ -29,6 +31,7 @@ class SortedBag:
         if not blocks:
             blocks.append([value])
             largest.append(value)
+            self._sums = None
             return
         at = bisect_left(largest, value)
         if at == len(blocks):
@@ -38,9 +41,9 @@ class SortedBag:
         else:
             insort_right(blocks[at], value)
         if len(blocks[at]) > 2 * LOAD:
-            block = blocks[at]
-            blocks[at : at + 1] = [block[:LOAD], block[LOAD:]]
-            largest[at : at + 1] = [block[LOAD - 1], block[-1]]
+            self._split(at)
+        elif self._sums is not None:
+            self._count(at, 1)
 
     def remove(self, value: Any) -> bool:
         """Take out one equal value; whether there was one."""
@@ -54,11 +57,51 @@ class SortedBag:
             return False
         del block[place]
         self._size -= 1
-        if not block:
-            del blocks[at], largest[at]
-        else:
+        if block:
             largest[at] = block[-1]
+        if len(block) < LOAD // 2 and (len(blocks) > 1 or not block):
+            self._merge(at)
+        elif self._sums is not None:
+            self._count(at, -1)
         return True
+
+    def _split(self, at: int) -> None:
+        block = self._blocks[at]
+        self._blocks[at : at + 1] = [block[:LOAD], block[LOAD:]]
+        self._largest[at : at + 1] = [block[LOAD - 1], block[-1]]
+        self._sums = None
+
+    def _merge(self, at: int) -> None:
+        """Put a small block to its smaller neighbour, or split both anew."""
+        blocks, largest = self._blocks, self._largest
+        self._sums = None
+        if not blocks[at]:
+            del blocks[at], largest[at]
+            return
+        left = at - 1 if at + 1 == len(blocks) or (at and len(blocks[at - 1]) <= len(blocks[at + 1])) else at
+        both = blocks[left] + blocks[left + 1]
+        parts = [both] if len(both) <= LOAD else [both[: len(both) // 2], both[len(both) // 2 :]]
+        blocks[left : left + 2] = parts
+        largest[left : left + 2] = [part[-1] for part in parts]
+
+    def _count(self, at: int, change: int) -> None:
+        """The block at ``at`` has grown or shrunk: a Fenwick tree is kept."""
+        sums = self._sums
+        assert sums is not None
+        at += 1
+        while at < len(sums):
+            sums[at] += change
+            at += at & -at
+
+    def _sum_up(self) -> list[int]:
+        """The Fenwick tree of the blocks' lengths."""
+        sums = [0, *map(len, self._blocks)]
+        for at in range(1, len(sums)):
+            above = at + (at & -at)
+            if above < len(sums):
+                sums[above] += sums[at]
+        self._sums = sums
+        return sums
 
     def first(self) -> Any:
         return self._blocks[0][0]
@@ -67,11 +110,17 @@ class SortedBag:
         return self._blocks[-1][-1]
 
     def at(self, index: int) -> Any:
-        for block in self._blocks:
-            if index < len(block):
-                return block[index]
-            index -= len(block)
-        raise IndexError(index)
+        if not 0 <= index < self._size:
+            raise IndexError(index)
+        sums = self._sums if self._sums is not None else self._sum_up()
+        block, step = 0, 1 << (len(sums) - 1).bit_length()
+        while step:
+            further = block + step
+            if further < len(sums) and sums[further] <= index:
+                block = further
+                index -= sums[further]
+            step >>= 1
+        return self._blocks[block][index]
 
     def from_value(self, value: Any) -> Iterator[Any]:
         """The values not below ``value``, ascending."""
@@ -91,7 +140,7 @@ class SortedBag:
             yield from reversed(block)
 
     def clear(self) -> None:
-        self._blocks, self._largest, self._size = [], [], 0
+        self._blocks, self._largest, self._size, self._sums = [], [], 0, None
 
     def __len__(self) -> int:
         return self._size
