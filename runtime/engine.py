@@ -26,6 +26,9 @@ from runtime.deployment import Deployment
 from runtime.evaluate import Environment, compile_expression
 from runtime.incoming import WrongValue, coercion, maker, to_event
 from runtime.python_types import event_type_of
+from runtime.python_types import value_type as resolve
+from runtime.snapshot import restore as restored
+from runtime.snapshot import snapshot as snapshot_of
 from runtime.statement import Listener, Statement
 from runtime.variables import VariableCell
 from windows.event import Event
@@ -130,8 +133,6 @@ class Runtime:
 
     def declare_variable(self, name: str, value_type: Any, value: Any = None, *, constant: bool = False) -> None:
         """A variable that statements see, declared from Python: a Python type, an EPL type name or a ValueType."""
-        from runtime.python_types import value_type as resolve
-
         with self.lock:
             variable = Variable(name, resolve(value_type, name, self._types), constant, value)
             self._variables[name] = VariableCell(variable, value)
@@ -367,7 +368,7 @@ class Runtime:
 
     def send_batch(self, *arguments: Any, **options: Any) -> None:
         """Arrow tables, pandas data frames: see runtime.batches.send_batch."""
-        from runtime.batches import send_batch
+        from runtime.batches import send_batch  # brings Arrow, which a runtime without batches need not load
 
         with self.lock:
             send_batch(self, self._core, *arguments, **options)
@@ -414,10 +415,8 @@ class Runtime:
 
     def snapshot(self) -> bytes:
         """Everything: modules, parameters, variables, clock, state; no code. ``Runtime.restore`` goes on exactly here."""
-        from runtime.snapshot import snapshot
-
         with self.lock:
-            return snapshot(self)
+            return snapshot_of(self)
 
     @classmethod
     def restore(
@@ -426,9 +425,7 @@ class Runtime:
     ) -> Runtime:
         """The runtime that ``snapshot()`` saw. User functions and aggregations are given again by name; listeners are attached again by the
         caller."""
-        from runtime.snapshot import restore
-
-        return restore(cls, blob, dict(functions or {}), dict(classes or {}), on_error, dict(aggregations or {}))
+        return restored(cls, blob, dict(functions or {}), dict(classes or {}), on_error, dict(aggregations or {}))
 
     # ------------------------------------------------------------------ manners
 

@@ -56,7 +56,8 @@ def test_where_that_fails_for_a_leaving_event_lets_the_new_one_pass() -> None:
     rt, told = made()
     rows: list[int] = []
     statement = rt.deploy(
-        "@name('s0') select a, sum(a) as total from T#length(3) where holds(a)", listeners={"s0": lambda new, *_: rows.append(new[0]["total"])}
+        "@name('s0') select a, sum(a) as total from T#length(3) where holds(a)",
+        listeners={"s0": lambda new, *_: rows.append(new[0]["total"])},
     )["s0"]
     send(rt, 1, 2, 3, 4, 5, 6, 7)
     assert rows == [1, 3, 6, 9, 15, 18]
@@ -116,7 +117,8 @@ def test_grouped_delivery_that_fails_harms_no_other_statement() -> None:
 
 
 @pytest.mark.parametrize(
-    "event", [{"a": numpy.array([1, 2])}, {"d": numpy.array([1.0, 2.0])}, {"d": 10**400}, {"d": numpy.True_}, {"a": numpy.True_}, object(), {1, 2}]
+    "event",
+    [{"a": numpy.array([1, 2])}, {"d": numpy.array([1.0, 2.0])}, {"d": 10**400}, {"d": numpy.True_}, {"a": numpy.True_}, object(), {1, 2}],
 )
 def test_values_that_do_not_fit_are_refused_by_name(event: Any) -> None:
     rt, _ = made()
