@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import WeakSet
 
 from epl.plan.expressions import Logic, TypedExpression, VariableValue
 from epl.plan.statements import DeliveryPlan, StatementPlan
@@ -28,7 +29,9 @@ class StatementContext:
         self.environment = environment
         self.output = output
         self._number = number
-        self._timers: list[ScheduledTimer] = []
+        self._timers: WeakSet[ScheduledTimer] = WeakSet()
+        """Those of operators that are still there: groups come and go."""
+        self._timers_made = 0
         self._prior: PriorBuffer | None = None
         self._watched: list[tuple[Any, Callable[[], None]]] = []
 
@@ -38,8 +41,9 @@ class StatementContext:
         return self.core.clock.now
 
     def timer(self, callback: Callable[[], None]) -> ScheduledTimer:
-        made = ScheduledTimer(self.core.schedule, (self._number, len(self._timers)), self.name, callback)
-        self._timers.append(made)
+        made = ScheduledTimer(self.core.schedule, (self._number, self._timers_made), self.name, callback)
+        self._timers_made += 1
+        self._timers.add(made)
         return made
 
     def evaluator(self, expression: TypedExpression) -> Evaluate:
@@ -107,7 +111,7 @@ class StatementContext:
             self.output.divide = divider(plan, self.environment)  # type: ignore[attr-defined]
 
     def close(self) -> None:
-        for timer in self._timers:
+        for timer in tuple(self._timers):
             timer.cancel()
         for cell, callback in self._watched:
             cell.watchers.remove(callback)

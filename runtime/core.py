@@ -128,6 +128,11 @@ class Core:
             place -= 1
         queue.insert(place, (event, stream_type, precedence))
 
+    @property
+    def waiting(self) -> int:
+        """How many routed events wait."""
+        return len(self._queue)
+
     def work(self) -> None:
         """Process what has been routed, first come first served."""
         queue = self._queue

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -159,6 +159,7 @@ class Runtime:
         with self.lock:
             self._variable(name).assign(value)
             self._core.flush()
+            self._deliver_batches()
 
     def set_variables(self, values: Mapping[str, Any]) -> None:
         """Assign several variables: all or none."""
@@ -169,6 +170,7 @@ class Runtime:
             for cell, value in cells:
                 cell.assign(value)
             self._core.flush()
+            self._deliver_batches()
 
     def _variable(self, name: str) -> VariableCell:
         try:
@@ -178,9 +180,10 @@ class Runtime:
 
     # ------------------------------------------------------------------ compile and deploy
 
-    def catalog(self, module: str | None = None) -> Catalog:
-        """What a module compiled now would see."""
-        visible = [d for dep in self._deployments.values() for d in dep.plan.declared if _sees(d, dep.plan, module)]
+    def catalog(self, module: str | None = None, without: Sequence[Deployment] = ()) -> Catalog:
+        """What a module of that name compiled now would see, were the deployments ``without`` not there."""
+        there = [dep for dep in list(self._deployments.values()) if dep not in without]
+        visible = [d for dep in there for d in dep.plan.declared if _sees(d, dep.plan, module)]
         types = {**self._types, **{d.name: d.value for d in visible if d.kind == "event_type"}}
         variables = {n: c.variable for n, c in self._variables.items() if c.deployment is None}
         variables.update({d.name: d.value for d in visible if d.kind == "variable"})
@@ -207,20 +210,26 @@ class Runtime:
         5}}``. ``replace``: first undeploy deployments that hold a statement of one of the names (for notebooks).
         """
         with self.lock:
-            if replace:
-                self._undeploy_namesakes(module)
-            plan = self.compile(module) if isinstance(module, str) else module
+            replaced = self._namesakes(module) if replace else []
+            if isinstance(module, str):
+                tree = parsed(module)
+                plan = analyse_module(tree, self.catalog(tree.name, replaced))
+            else:
+                plan = module
+            for deployment in replaced:
+                self._undeploy(deployment)
             return self._deploy(plan, name, dict(listeners or {}), dict(parameters or {}))
 
-    def _undeploy_namesakes(self, module: str | ModulePlan) -> None:
-        """Undeploy what the module would double: same statement names, same declared names."""
+    def _namesakes(self, module: str | ModulePlan) -> list[Deployment]:
+        """The deployments that the module would double, newest first: same statement names, same declared names."""
         if isinstance(module, ModulePlan):
             names = {s.name for s in module.statements} | {d.name for d in module.declared}
         else:
             names = _names_in(parsed(module))
-        for deployment in reversed(list(self._deployments.values())):
-            if names & ({s.name for s in deployment if s.plan.annotations} | {d.name for d in deployment.plan.declared}):
-                self._undeploy(deployment)
+        return [
+            d for d in reversed(self._deployments.values())
+            if names & ({s.name for s in d if s.plan.annotations} | {each.name for each in d.plan.declared})
+        ]
 
     def _deploy(self, plan: ModulePlan, name: str | None, listeners: dict[str, Listener], parameters: dict[str | int, Any]) -> Deployment:
         deployment_id = name if name is not None else self._next_id()
@@ -414,8 +423,15 @@ class Runtime:
         raise EplUnsupportedError("Fire-and-forget queries are not supported yet")
 
     def snapshot(self) -> bytes:
-        """Everything: modules, parameters, variables, clock, state; no code. ``Runtime.restore`` goes on exactly here."""
+        """Everything: modules, parameters, variables, clock, state; no code. ``Runtime.restore`` goes on exactly here.
+
+        From a listener: EplRuntimeError where routed events (insert into, ``route``) still wait, since they would be lost.
+        """
         with self.lock:
+            if self._core.waiting:
+                raise EplRuntimeError(
+                    f"A snapshot cannot be taken while {self._core.waiting} routed events wait to be processed", hint="take it between two sends"
+                )
             return snapshot_of(self)
 
     @classmethod

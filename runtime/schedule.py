@@ -20,7 +20,7 @@ class Clock:
 class ScheduledTimer:
     """One operator's timer (windows.protocol.Timer): at most one due time at once."""
 
-    __slots__ = ("_schedule", "callback", "due", "order", "owner", "_version")
+    __slots__ = ("_schedule", "callback", "due", "order", "owner", "_version", "__weakref__")
 
     def __init__(self, schedule: Schedule, order: Order, owner: object, callback: Callable[[], None]) -> None:
         self._schedule = schedule

@@ -92,12 +92,15 @@ def restore(
     aggregations: Mapping[str, Callable[[], Any]],
 ) -> Runtime:
     """A runtime that goes on exactly where ``snapshot`` saw the other one."""
-    if not blob.startswith(MAGIC):
+    if not blob.startswith(MAGIC) or len(blob) == len(MAGIC):
         raise EplRuntimeError("this is no epl-spark snapshot")
     version = blob[len(MAGIC)]
     if version != VERSION:
         raise EplRuntimeError(f"snapshot version {version} is not known here; this is version {VERSION}")
-    found: dict[str, bytes] = dict(msgpack.unpackb(blob[len(MAGIC) + 1 :], raw=False))
+    try:
+        found: dict[str, bytes] = dict(msgpack.unpackb(blob[len(MAGIC) + 1 :], raw=False))
+    except (ValueError, TypeError, msgpack.UnpackException) as error:
+        raise EplRuntimeError("the snapshot is damaged or cut off") from error
     head = Decoder(_no_event).decode(found["head"])
     missing = sorted(set(head["functions"]) - functions.keys())
     if missing:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
-from math import sqrt
+from math import nan, sqrt
 from typing import Any
 
 from epl import java
@@ -281,6 +281,11 @@ class StandardDeviation:
         self.mean, self.squares, self.count = state
 
 
+def _countable(value: float) -> float:
+    """All NaN are one value, as a key of a dict too."""
+    return nan if value != value else value
+
+
 class MeanDeviation:
     """``avedev(x)``: the mean distance from the mean; reading costs one step a different value."""
 
@@ -295,7 +300,7 @@ class MeanDeviation:
     def enter(self, row: Row) -> None:
         value = self.evaluate(row)
         if value is not None:
-            value = float(value)
+            value = _countable(float(value))
             self.counts[value] = self.counts.get(value, 0) + 1
             self.total += value
             self.size += 1
@@ -304,7 +309,7 @@ class MeanDeviation:
         value = self.evaluate(row)
         if value is None:
             return
-        value = float(value)
+        value = _countable(float(value))
         count = self.counts.get(value, 0)
         if count > 1:
             self.counts[value] = count - 1
@@ -330,7 +335,7 @@ class MeanDeviation:
 
     def restore(self, state: Any) -> None:
         pairs, self.total = state
-        self.counts = dict(pairs)
+        self.counts = {_countable(value): count for value, count in pairs}
         self.size = sum(self.counts.values())
 
 

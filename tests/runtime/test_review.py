@@ -1,6 +1,7 @@
 """What must hold when expressions raise, values do not fit, deploying fails half-way: nothing half-done, windows and aggregations agree."""
 from __future__ import annotations
 
+import gc
 import threading
 from typing import Any
 
@@ -189,3 +190,63 @@ def test_threads_exclude_one_another() -> None:
         thread.join(20)
     assert not failures and not told
     assert list(statement) == [{"c": 800}]
+
+
+def test_replacing_by_a_module_that_is_refused_keeps_the_old_one() -> None:
+    rt, _ = made()
+    rt.deploy("create schema S(x int); @name('s0') select a from T#keepall")
+    send(rt, 1)
+    with pytest.raises(EplError):
+        rt.deploy("@name('s0') select nothing from T", replace=True)
+    assert list(rt.statement("s0")) == [{"a": 1}]
+    rt.deploy("create schema S(y int); @name('s0') select a + 1 as b from T#keepall", replace=True)
+    assert len(rt.deployments) == 1 and rt.statement("s0").properties == {"b": "Long"}
+
+
+def test_a_snapshot_does_not_lose_routed_events() -> None:
+    rt, told = made()
+    rt.deploy(
+        "@name('s0') select * from T; insert into S select a from T; @name('n') select count(*) as c from S",
+        listeners={"s0": lambda new, old, statement, runtime: runtime.snapshot()},
+    )
+    send(rt, 1)
+    assert len(told) == 1 and "routed events" in told[0][0]
+    assert list(rt.statement("n")) == [{"c": 1}]
+    assert Runtime.restore(rt.snapshot(), functions=rt._user_functions).statement("n").rows() == [{"c": 1}]
+
+
+@pytest.mark.parametrize("cut", [8, 9, 50, -3])
+def test_a_damaged_snapshot_is_refused(cut: int) -> None:
+    rt, _ = made()
+    rt.deploy("select sum(a) as total from T#length(3)")
+    with pytest.raises(EplRuntimeError, match="snapshot"):
+        Runtime.restore(rt.snapshot()[:cut], functions=rt._user_functions)
+
+
+def test_mean_deviation_of_nan_goes_on_after_restore() -> None:
+    rt, _ = made()
+    rt.deploy("@name('s0') select avedev(d) as v, count(*) as c from T#length(2)")
+    rt.send("T", {"a": 1, "d": float("nan")})
+    restored = Runtime.restore(rt.snapshot(), functions=rt._user_functions)
+    for each in (rt, restored):
+        send(each, 1, 2)
+        assert list(each.statement("s0")) == [{"v": None, "c": 2}]
+
+
+def test_timers_of_reclaimed_groups_are_forgotten() -> None:
+    rt, _ = made()
+    statement = rt.deploy("@Hint('reclaim_group_aged=5,reclaim_group_freq=1') select a from T#groupwin(a)#time(1)")[0]
+    for second in range(60):
+        rt.advance_time(second * 1000)
+        send(rt, second)
+    gc.collect()
+    assert len(statement.running.context._timers) < 20  # type: ignore[union-attr]
+
+
+def test_batch_listeners_hear_of_variables_that_are_set() -> None:
+    rt, _ = made()
+    rows: list[int] = []
+    rt.deploy("@name('v') create variable int v = 1")["v"].add_batch_listener(lambda new, *_: rows.append(new.num_rows))
+    rt.set_variable("v", 2)
+    rt.set_variables({"v": 3})
+    assert rows == [1, 1]
