@@ -430,7 +430,8 @@ class Runtime:
         with self.lock:
             if self._core.waiting:
                 raise EplRuntimeError(
-                    f"A snapshot cannot be taken while {self._core.waiting} routed events wait to be processed", hint="take it between two sends"
+                    f"A snapshot cannot be taken while {self._core.waiting} routed events wait to be processed",
+                    hint="take it between two sends",
                 )
             return snapshot_of(self)
 
