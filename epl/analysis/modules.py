@@ -27,6 +27,7 @@ from epl.plan.statements import (
     SelectPlan,
     StatementPlan,
 )
+from epl.plan.windows import WindowConfig
 from epl.syntax import Body, CreateExpression, CreateSchema, CreateVariable, Module, OnSet, OnSplit, Select, Statement, UpdateIstream
 from epl.unparse import unparse
 
@@ -67,7 +68,7 @@ def _expressions(value: Any) -> Iterator[TypedExpression]:
     elif isinstance(value, tuple):
         for item in value:
             yield from _expressions(item)
-    elif attrs.has(type(value)) and type(value).__module__.startswith("epl.plan"):
+    elif isinstance(value, WindowConfig) or (attrs.has(type(value)) and type(value).__module__.startswith("epl.plan")):
         for field in attrs.fields(type(value)):
             yield from _expressions(getattr(value, field.name))
 

@@ -250,3 +250,12 @@ def test_batch_listeners_hear_of_variables_that_are_set() -> None:
     rt.set_variable("v", 2)
     rt.set_variables({"v": 3})
     assert rows == [1, 1]
+
+
+def test_parameters_of_windows_are_bound_and_survive_a_snapshot() -> None:
+    rt, _ = made()
+    rt.deploy("@name('s0') select a from T#length(?::int) where a > ?::int", parameters={1: 2, 2: 0})
+    send(rt, 1, 2)
+    restored = Runtime.restore(rt.snapshot(), functions=rt._user_functions)
+    send(restored, 4)
+    assert [r["a"] for r in restored.statement("s0")] == [2, 4]
