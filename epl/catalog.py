@@ -50,6 +50,7 @@ class Settings:
     sort_using_collator: bool = False
     self_subselect_preeval: bool = True
     udf_cache: bool = True
+    output_limit_opt: bool = True
     scripts_enabled: bool = True
     property_resolution: str = "case_sensitive"
     default_event_representation: str = "map"

@@ -25,6 +25,7 @@ SETTINGS = {
     "compiler.expression.udfCache": "udf_cache",
     "compiler.scripts.enabled": "scripts_enabled",
     "compiler.viewResources.iterableUnbound": "iterable_unbound",
+    "compiler.viewResources.outputLimitOpt": "output_limit_opt",
     "compiler.language.sortUsingCollator": "sort_using_collator",
 }
 """Configuration that changes meaning and is taken over as it is; LOWERED ones are words that we write in lower case."""

@@ -37,7 +37,8 @@ def analyse_output(output: Output | None, catalog: Catalog, *, ordered: bool = F
     if ordered and "enable_outputlimit_opt" in hints:
         raise StatementRefusal("The ENABLE_OUTPUTLIMIT_OPT hint is not supported with order-by", span=output.span)
     unit = output.unit if every is not None else None
-    optimized = not ordered and "disable_outputlimit_opt" not in hints
+    wanted = catalog.settings.output_limit_opt or "enable_outputlimit_opt" in hints
+    optimized = wanted and not ordered and "disable_outputlimit_opt" not in hints
     plan = OutputPlan(output.selector or "default", every, unit, after, output.after_unit, optimized)
     if output.kind == "at":
         plan = attrs.evolve(plan, crontab=_crontab(output, scope))
