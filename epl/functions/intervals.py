@@ -39,8 +39,11 @@ def coincides(start: int, end: int, other_start: int, other_end: int, limits: tu
 
 
 def during(start: int, end: int, other_start: int, other_end: int, limits: tuple[Threshold, ...]) -> bool:
-    """Limits: maximum of both distances; minimum and maximum of both; minimum and maximum of the start's, of the end's."""
-    if not (other_start < start and end < other_end):
+    """Limits: maximum of both distances; minimum and maximum of both; minimum and maximum of the start's, of the end's.
+
+    Where minimum and maximum are given, the intervals may end together.
+    """
+    if not (other_start < start and (end < other_end or (end == other_end and len(limits) > 1))):
         return False
     if not limits:
         return True
