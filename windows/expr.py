@@ -90,13 +90,13 @@ class ExprView(TimedView):
                 self.child.update(NO_EVENTS, gone)
 
     def _expire(self, gone: list[Event]) -> None:
-        """Let the oldest events go while the condition does not hold; adds them to ``gone``."""
-        expiry = self.expiry
+        """Let the oldest events go while the condition does not hold; adds them to ``gone``. Events deleted before are not counted as expired."""
+        expiry, deleted = self.expiry, len(gone)
         newest = self._newest()
         while newest is not None and len(self):
             self.drop_removed()
             oldest = self.entries[0], self.times[0]
-            if expiry.holds(oldest[0], len(self), len(gone), newest, oldest):
+            if expiry.holds(oldest[0], len(self), len(gone) - deleted, newest, oldest):
                 break
             gone.append(self.pop_oldest())
             expiry.leave(gone[-1:])
