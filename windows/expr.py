@@ -90,7 +90,7 @@ class ExprView(TimedView):
                 self.child.update(NO_EVENTS, gone)
 
     def _expire(self, gone: list[Event]) -> None:
-        """Let the oldest events go while the condition does not hold; adds them to ``gone``, whose deleted events do not count as expired."""
+        """Let the oldest events go while the condition does not hold; adds them to ``gone``; what was deleted is not expired."""
         expiry, deleted = self.expiry, len(gone)
         newest = self._newest()
         while newest is not None and len(self):
