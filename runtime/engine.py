@@ -53,6 +53,8 @@ class Runtime:
             raise ValueError("tier is 'auto', 'row' or 'batch'")
         if tier == "batch":
             raise EplUnsupportedError("The batch tier is not there yet", hint="use tier='auto' or tier='row'")
+        if settings is not None and settings.sort_using_collator:
+            raise EplUnsupportedError("Sorting with a collator is not supported", hint="strings sort by their code units")
         self.lock = threading.RLock()
         self.settings = settings or Settings()
         self.tier = tier
