@@ -16,6 +16,9 @@ from epl.syntax import Call, Expression, NamedArgument, Ordered, Row, StreamWild
 from epl.unparse import expression_text
 from epl.value_types import BOXED_INT, is_boolean
 
+EVER = ("firstever", "lastever", "countever", "nth")
+"""Aggregations that refuse a wildcard over several streams before they are looked at."""
+
 GROUP_BY_AGGREGATED = "Group-by expressions cannot contain aggregate functions"
 
 
@@ -61,6 +64,12 @@ class Collector(AggregationCollector):
 
     def _typed(self, call: Call, name: str, scope: Scope) -> AggregationCall:
         positional = [a for a in call.arguments if not isinstance(a, NamedArgument)]
+        if name in EVER and len(scope.streams) != 1 and any(isinstance(a, Wildcard) for a in positional):
+            raise StatementRefusal(
+                "Invalid use of wildcard (*) for stream selection in a join or an empty from-clause, please use the stream-alias syntax to "
+                "select a specific stream instead",
+                span=call.span,
+            )
         inner = attrs.evolve(scope, aggregations=self)
         arguments: list[TypedExpression | None] = []
         descending: list[bool] = []
@@ -80,6 +89,7 @@ class Collector(AggregationCollector):
             tuple(descending),
             self._has_remove_stream,
             scope.catalog.settings.units_per_second,
+            tuple(s.has_window for s in scope.streams),
         )
 
     def _argument(self, value: Expression, scope: Scope) -> TypedExpression:

@@ -56,7 +56,7 @@ def analyse(
     selected = tuple(collector.plans)
     having = _having(select, scope)
     order_by = _order_by(select, scope)
-    if select.group_by == () and not selected and having_free(having) and len(collector.plans) > 0:
+    if any(isinstance(n, Aggregated) and n.slot >= len(selected) for key in order_by for n in key.expression.walk()):
         raise StatementRefusal(
             "Aggregate functions in the order-by clause must also occur in the select expression", span=select.order_by[0].span
         )
@@ -86,11 +86,6 @@ def analyse(
         iterable_unbound or catalog.settings.iterable_unbound,
         output,
     )
-
-
-def having_free(having: TypedExpression | None) -> bool:
-    """Whether having uses no aggregation."""
-    return having is None or not any(isinstance(n, Aggregated) for n in having.walk())
 
 
 def _collector(select: Select, grouping: Grouping, has_remove_stream: bool) -> Collector:

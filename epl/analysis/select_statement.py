@@ -14,7 +14,7 @@ from epl.analysis.expressions import bind_in_clause
 from epl.analysis.filters import bind_filters, plan_filter
 from epl.analysis.hints import hints_of, reclaim_of
 from epl.analysis.inserts import insert_columns, plan_insert
-from epl.analysis.joins import check_on_clauses
+from epl.analysis.joins import check_joined_wildcard, check_on_clauses, check_streams
 from epl.analysis.precedence import bind_precedence
 from epl.analysis.scope import Scope, ScopeStream
 from epl.analysis.streams import analyse_stream
@@ -61,6 +61,7 @@ def refuse_what_cannot_be_planned(facts: SelectFacts) -> SelectFacts:
 def refuse_what_cannot_run(facts: SelectFacts) -> SelectFacts:
     """Clauses whose rooms are not there yet; last, so that what is wrong in itself is told first."""
     refusals = (
+        (len(facts.streams) > 1, "Joins are not supported yet"),
         (facts.statement.context, "Contexts are not supported yet"),
     )
     return _refused(refusals, facts)
@@ -73,23 +74,23 @@ def _refused(refusals: tuple[tuple[object, str], ...], facts: SelectFacts) -> Se
     return facts
 
 
-def check_join(facts: SelectFacts) -> SelectFacts:
-    """Several streams: the on clauses are checked, then the join is refused, its room not being there yet."""
-    if len(facts.streams) < 2:
-        return facts
-    if facts.select.match_recognize is not None:
-        raise EplValidationError("Joins are not allowed when using match-recognize", span=facts.select.match_recognize.span)
-    assert facts.select.from_ is not None
-    check_on_clauses(facts.select.from_, facts.scopes, facts.catalog)
-    raise EplUnsupportedError("Joins are not supported yet", span=facts.select.from_.span)
-
-
 def bind_streams(facts: SelectFacts) -> SelectFacts:
     """Event types, filters and data windows of the from clause."""
     assert facts.select.from_ is not None
     hints = hints_of(facts.statement)
     found = [analyse_stream(s, facts.catalog, facts.statement.declarations, hints) for s in facts.select.from_.streams]
     return attrs.evolve(facts, streams=tuple(p for p, _ in found), scopes=tuple(s for _, s in found))
+
+
+def check_join(facts: SelectFacts) -> SelectFacts:
+    """Several streams: what Esper asks of each of them, and of the on clauses."""
+    from_ = facts.select.from_
+    assert from_ is not None
+    if len(facts.streams) > 1 and facts.select.match_recognize is not None:
+        raise EplValidationError("Joins are not allowed when using match-recognize", span=facts.select.match_recognize.span)
+    check_streams(from_, facts.streams)
+    check_on_clauses(from_, facts.scopes, facts.catalog, facts.statement.declarations)
+    return facts
 
 
 def bind_match_recognize(facts: SelectFacts) -> SelectFacts:
@@ -111,13 +112,14 @@ def bind_where(facts: SelectFacts) -> SelectFacts:
     where = facts.select.where
     if where is None:
         return facts
-    behind = facts.streams[0].windows or facts.row_recognition is None
+    behind = bool(facts.streams[0].windows) or facts.row_recognition is None
     scopes = _visible(facts) if behind else facts.scopes
     refusal = "An aggregate function may not appear in a WHERE clause (use the HAVING clause)"
     scope = Scope(facts.catalog, scopes, clause="filter", aggregation_refusal=refusal, declarations=facts.statement.declarations)
     conditions = _where_conditions(where, scope, facts)
     stream = facts.streams[0]
-    if not stream.windows and stream.contained is None and not any(isinstance(n, (Previous, Prior)) for c in conditions for n in c.walk()):
+    looks_back = any(isinstance(n, (Previous, Prior)) for c in conditions for n in c.walk())
+    if len(facts.streams) == 1 and not stream.windows and stream.contained is None and not looks_back:
         existing = _all_conditions(facts)
         return attrs.evolve(facts, streams=(attrs.evolve(stream, filter=plan_filter(stream.filter.event_type, (*existing, *conditions))),))
     return attrs.evolve(facts, where=bind_in_clause(where, scope))
@@ -127,9 +129,10 @@ def _where_conditions(where: Expression, scope: Scope, facts: SelectFacts) -> tu
     try:
         return bind_filters((where,), scope)
     except EplValidationError as error:
-        if error.message == scope.aggregation_refusal and not facts.streams[0].windows:
+        joined = len(facts.streams) > 1
+        if error.message == scope.aggregation_refusal and not facts.streams[0].windows and not joined:
             raise EplValidationError("Aggregation functions not allowed within filters", span=error.span, hint=error.hint) from error
-        if not facts.streams[0].windows and not facts.row_recognition:
+        if not facts.streams[0].windows and not facts.row_recognition and not joined:
             raise
         if error.message.startswith("Filter expression not"):
             raise EplValidationError(
@@ -168,15 +171,21 @@ def bind_result_set(facts: SelectFacts) -> SelectFacts:
     select = facts.select
     scopes = _visible(facts)
     target = facts.catalog.event_types.get(select.insert_into.target) if select.insert_into else None
-    data_windows = facts.streams[0].windows
+    data_windows = any(stream.windows for stream in facts.streams)
     plan = result_set.analyse(
         select, scopes, facts.catalog, output_name=f"{facts.name}_out", insert_target=target,
-        has_remove_stream=bool(data_windows), is_unbound=not data_windows, declarations=facts.statement.declarations,
+        has_remove_stream=data_windows, is_unbound=not data_windows, declarations=facts.statement.declarations,
         reclaim=reclaim_of(hints_of(facts.statement), facts.catalog.settings.units_per_second),
         hints=hints_of(facts.statement),
         iterable_unbound=facts.statement.annotation("IterableUnbound") is not None,
+        unidirectional=_unidirectional(facts),
     )
     return attrs.evolve(facts, result_set=plan)
+
+
+def _unidirectional(facts: SelectFacts) -> bool:
+    assert facts.select.from_ is not None
+    return len(facts.streams) > 1 and any(s.unidirectional for s in facts.select.from_.streams)
 
 
 def bind_insert(facts: SelectFacts) -> SelectFacts:
@@ -188,6 +197,7 @@ def bind_insert(facts: SelectFacts) -> SelectFacts:
         return _transposed(facts, row_type, facts.transposed)
     if clause is None:
         return facts
+    check_joined_wildcard(facts.select, facts.scopes, facts.catalog.event_types.get(clause.target))
     wild = any(isinstance(i.expression, (Wildcard, StreamWildcard)) for i in facts.select.items)
     columns = insert_columns(facts.select, row_type, wild)
     own_event = wild and len(facts.select.items) == 1

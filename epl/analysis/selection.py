@@ -93,7 +93,7 @@ def _columns(item: SelectItem, scope: Scope) -> list[Column]:
             raise StatementRefusal("The property wildcard syntax must be used without column name", span=item.span)
         if len(scope.streams) == 1:
             return _all_properties(0, scope.streams[0].event_type)
-        return [Column(s.alias or f"stream_{n}", event_of(n, s.event_type)) for n, s in enumerate(scope.streams)]
+        return [Column(s.alias or f"stream_{n}", event_of(n, s.event_type), underlying=True) for n, s in enumerate(scope.streams)]
     if isinstance(expression, StreamWildcard):
         return _stream_columns(item, expression, scope)
     bound = bind_in_clause(expression, scope)

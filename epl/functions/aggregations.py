@@ -34,7 +34,8 @@ from epl.value_types import (
 class AggregationCall:
     """A call with its positional arguments typed. ``text`` is as Esper prints it; an argument ``*`` is None.
 
-    ``has_remove_stream``: rows leave (a data window is declared). ``units_per_second``: of engine time.
+    ``has_remove_stream``: rows leave (a data window is declared). ``units_per_second``: of engine time. ``windowed``: which of the
+    streams have a data window.
     """
 
     name: str
@@ -46,6 +47,11 @@ class AggregationCall:
     descending: tuple[bool, ...] = ()
     has_remove_stream: bool = True
     units_per_second: int = 1000
+    windowed: tuple[bool, ...] = ()
+
+    def leaves(self, stream: int) -> bool:
+        """Whether events of that stream leave again (in a join each stream answers for itself)."""
+        return self.has_remove_stream and (len(self.windowed) < 2 or self.windowed[stream])
 
     def plan(self, function: str, arguments: Sequence[TypedExpression], result: ValueType, **more: object) -> AggregationPlan:
         """The plan of this call, with its filter, groups and distinct."""
@@ -193,14 +199,14 @@ def _linear(function: str) -> Callable[[AggregationCall], AggregationPlan]:
             raise EplValidationError(f"The '{call.name}' aggregation function requires a parameter: a wildcard, a stream or an expression")
         value = call.arguments[0] if call.arguments[0] is not None else whole_event(call)
         stream = _only_stream(call, (value,))
-        if function == "window" and not call.has_remove_stream:
+        if function == "window" and not call.leaves(stream):
             raise EplValidationError(
                 "The 'window' aggregation function requires that the aggregated events provide a remove stream; "
                 "Please define a data window onto the stream or use 'firstever', 'lastever' or 'nth' instead"
             )
         index = _index(call, function)
         call = attrs.evolve(call, distinct=False)
-        if not call.has_remove_stream:
+        if not call.leaves(stream):
             return call.plan(f"{function}ever", (value,), value.type.boxed, stream=stream, ever=True)
         whole = isinstance(value, StreamEvent)
         result = ArrayType(value.type) if function == "window" else value.type.boxed
@@ -276,7 +282,7 @@ def _rate(call: AggregationCall) -> AggregationPlan:
             "The rate aggregation function requires a property or expression returning a non-constant long-type value as the first "
             "parameter in the timestamp-property notation"
         )
-    if not call.has_remove_stream:
+    if not all(call.leaves(stream) for stream in first.streams):
         raise EplValidationError("The rate aggregation function in the timestamp-property notation requires data windows")
     arguments = [first]
     if len(call.arguments) > 1:
@@ -303,13 +309,13 @@ def _by_criteria(function: str, *, ever: bool = False) -> Callable[[AggregationC
         if any(c is None for c in criteria):
             raise EplValidationError(f"The '{call.name}' aggregation function requires sort criteria expressions, not a wildcard")
         keys = [c for c in criteria if c is not None]
-        if any(not k.streams for k in keys) or len(frozenset[int]().union(*(k.streams for k in keys))) != 1:
+        if any(len(k.streams) != 1 for k in keys):
             raise EplValidationError(
                 f"The '{call.name}' aggregation function requires that any parameter expressions evaluate properties of the same stream"
             )
-        if function == "sorted" and not call.has_remove_stream:
-            raise EplValidationError("The 'sorted' aggregation function requires that a data window is declared for the stream")
         stream = next(iter(keys[0].streams))
+        if function == "sorted" and not call.leaves(stream):
+            raise EplValidationError("The 'sorted' aggregation function requires that a data window is declared for the stream")
         event = EventOf(call.streams[stream])
         result = ArrayType(event) if function == "sorted" else event
         more = {"stream": stream, "descending": call.descending or (False,) * len(keys), "whole_event": True}
