@@ -110,6 +110,20 @@ class Where:
         return (e for e in events if self._test(e))
 
 
+class Gate:
+    """In front of a result set: what a window withholds (``BuildContext.withhold``) is taken in and not put out."""
+
+    def __init__(self, rows: result_set.ResultSet, context: StatementContext) -> None:
+        self._rows = rows
+        self._context = context
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        if self._context.withholding:
+            self._rows.keep(new, old)
+        else:
+            self._rows.update(new, old)
+
+
 class RunningSelect:
     """filter → windows → where → match_recognize → result set → insert into → listeners."""
 
@@ -132,7 +146,8 @@ class RunningSelect:
         """Chain the operators, last first."""
         sink: Sink = self.inserter or self.context.output
         self.result_set.child = sink
-        sink = self.result_set
+        windows = self.plan.streams[0].windows
+        sink = Gate(self.result_set, self.context) if any(w.withholds for w in windows) else self.result_set
         if self.recognizer is not None:
             if self.where is not None:
                 self.where.child = sink
@@ -143,7 +158,6 @@ class RunningSelect:
         elif self.where is not None:
             self.where.child = sink
             sink = self.where
-        windows = self.plan.streams[0].windows
         retains = bool(windows) and windows[-1].retains
         self.chain.child = self.context.prior_in_front(0, sink, _largest_prior(self.plan), retains=retains)
 

@@ -33,6 +33,8 @@ class StatementContext:
         """Those of operators that are still there: groups come and go."""
         self._timers_made = 0
         self._prior: PriorBuffer | None = None
+        self.withholding = False
+        """Whether what comes now is taken in and not put out (``withhold``)."""
         self._watched: list[tuple[Any, Callable[[], None]]] = []
 
     # ------------------------------------------------------------------ BuildContext
@@ -63,6 +65,13 @@ class StatementContext:
             cell = self.environment.variables[name]
             cell.watchers.append(callback)  # type: ignore[attr-defined]
             self._watched.append((cell, callback))
+
+    def withhold(self, sink: Sink, new: Sequence[Event], old: Sequence[Event]) -> None:
+        outer, self.withholding = self.withholding, True
+        try:
+            sink.update(new, old)
+        finally:
+            self.withholding = outer
 
     def publish_random_access(self, access: RandomAccess) -> None:
         self.environment.random_access[0] = access

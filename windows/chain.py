@@ -6,6 +6,7 @@ from typing import Any
 
 from epl.event_types import EventType
 from epl.plan.windows import WindowConfig, answers_previous, check_chain, merge_groups
+from windows.derived import DerivedView
 from windows.event import Event
 from windows.group import GroupView, GroupWin, Merge
 from windows.group_context import GroupContext
@@ -52,6 +53,8 @@ def compose(configs: Sequence[WindowConfig], retain: str | None, context: BuildC
             views.append(_retaining(run, retain, context))
             run = []
         views.append(config.build(context))
+        if isinstance(views[-1], DerivedView):
+            views[-1].removals = len(views) > 1
     if run:
         views.append(_retaining(run, retain, context))
     return views[0] if len(views) == 1 else Chain(views)
@@ -63,11 +66,11 @@ def _retaining(windows: Sequence[WindowConfig], retain: str | None, context: Bui
         only: View = views[0]
         return only
     if retain == "union":
-        return UnionView(views)
+        return UnionView(views, context)
     batch = next((i for i, c in enumerate(windows) if c.is_batch), None)
     if batch is not None:
-        return BatchIntersectionView(views, batch)
-    return IntersectionView(views, selective=any(c.is_selective for c in windows))
+        return BatchIntersectionView(views, batch, context)
+    return IntersectionView(views, context, selective=any(c.is_selective for c in windows))
 
 
 class PassThrough(View):

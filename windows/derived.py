@@ -11,6 +11,7 @@ from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.plan.windows import WindowArgument, WindowConfig
 from epl.value_types import BOXED_DOUBLE, BOXED_LONG, ValueType
 from windows.event import Event, event_class
+from windows.failures import Failures
 from windows.protocol import BuildContext, View
 
 __all__ = ["DOUBLE", "LONG", "Derived", "DerivedView", "Extra", "derived_type", "extra_values"]
@@ -65,12 +66,17 @@ class DerivedView(View):
     """Base of their views: one row, told anew at each delta together with the row before it.
 
     Subclasses keep sums: ``enter``, ``leave``, ``numbers`` (in the order of the type), ``state`` and ``restore`` of the sums.
+    ``removals``: whether events leave again (not without a data window in front).
     """
+
+    removals = True
 
     def __init__(self, config: Derived, context: BuildContext) -> None:
         self.make = event_class(config.made)
         self.values = [context.evaluator(e.value) for e in config.extras]
         self.last: list[Any] = [None] * len(self.values)
+        self.failed: dict[Event, None] = {}
+        """Events that do not count, since their values raised: they are not taken off when they leave."""
 
     def enter(self, event: Event) -> None:
         raise NotImplementedError
@@ -99,17 +105,28 @@ class DerivedView(View):
         self.child.update((self.row(),), (before,))
 
     def take(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        """Bring the sums up to date."""
+        """Bring the sums up to date; an event whose values raise does not count, and nothing is told."""
+        failures = Failures()
         for event in new:
-            self.enter(event)
+            if not failures.attempt(self.enter, event) and self.removals:
+                self.failed[event] = None
         if new and self.values:
-            self.last = [value(new[-1]) for value in self.values]
+            failures.attempt(self.take_values, new[-1])
         for event in old:
-            self.leave(event)
+            if event in self.failed:
+                del self.failed[event]
+            else:
+                failures.attempt(self.leave, event)
+        failures.settle()
+
+    def take_values(self, event: Event) -> None:
+        """The extra properties are this event's; where one raises, all stay as they are."""
+        self.last = [value(event) for value in self.values]
 
     def state(self) -> Any:
-        return {"sums": self.sums(), "last": self.last}
+        return {"sums": self.sums(), "last": self.last, "failed": list(self.failed)}
 
     def restore(self, state: Any) -> None:
         self.restore_sums(state["sums"])
         self.last = list(state["last"])
+        self.failed = dict.fromkeys(state["failed"])

@@ -9,9 +9,12 @@ from epl.plan.expressions import TypedExpression
 from epl.plan.windows import WindowArgument, WindowRefused
 from epl.value_types import BOXED_INT, BOXED_LONG, OBJECT, EventOf, ValueType, is_boolean
 from windows.event import Event
+from windows.failures import Failures
 from windows.protocol import BuildContext
 
 __all__ = ["BUILTINS", "Expiry", "builtin_types", "expiry_argument"]
+
+COUNTED = object()
 
 BUILTINS = ("current_count", "expired_count", "newest_event", "oldest_event", "newest_timestamp", "oldest_timestamp", "view_reference")
 
@@ -38,18 +41,28 @@ class Expiry:
     def __init__(self, expression: TypedExpression, view: Any, context: BuildContext) -> None:
         self.accumulators, self.evaluate = context.accumulators(expression, BUILTINS)
         self.view = view
+        self.failed: dict[tuple[int, Event], None] = {}
+        """Events that an aggregation (its place) does not count, since its argument raised."""
 
     def enter(self, events: Sequence[Event]) -> None:
-        for accumulator in self.accumulators:
+        """An aggregation whose argument raises does not count the event; the first failure is raised in the end."""
+        failures = Failures()
+        for place, accumulator in enumerate(self.accumulators):
             for event in events:
-                accumulator.enter(event)
+                if not failures.attempt(accumulator.enter, event):
+                    self.failed[place, event] = None
+        failures.settle()
 
     def leave(self, events: Sequence[Event]) -> None:
-        for accumulator in self.accumulators:
+        failures = Failures()
+        for place, accumulator in enumerate(self.accumulators):
             for event in events:
-                accumulator.leave(event)
+                if self.failed.pop((place, event), COUNTED) is COUNTED:
+                    failures.attempt(accumulator.leave, event)
+        failures.settle()
 
     def clear(self) -> None:
+        self.failed.clear()
         for accumulator in self.accumulators:
             accumulator.clear()
 
@@ -59,8 +72,10 @@ class Expiry:
         return value is True
 
     def state(self) -> Any:
-        return [accumulator.state() for accumulator in self.accumulators]
+        failed = [[place, event] for place, event in self.failed]
+        return {"values": [accumulator.state() for accumulator in self.accumulators], "failed": failed}
 
     def restore(self, state: Any) -> None:
-        for accumulator, kept in zip(self.accumulators, state, strict=True):
+        for accumulator, kept in zip(self.accumulators, state["values"], strict=True):
             accumulator.restore(kept)
+        self.failed = dict.fromkeys(state["failed"])

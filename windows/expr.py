@@ -12,6 +12,7 @@ from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
 from epl.value_types import ValueType
 from windows.event import NO_EVENTS, Event
 from windows.expiry import Expiry, builtin_types, expiry_argument
+from windows.failures import Failures
 from windows.protocol import BuildContext
 from windows.sliding import TimedView
 
@@ -37,6 +38,7 @@ class Expr(WindowConfig):
     names = ("expr",)
     title = "Expression"
     answers_previous = True
+    withholds = True
 
     condition: TypedExpression
 
@@ -55,11 +57,17 @@ class Expr(WindowConfig):
 
 
 class ExprView(TimedView):
-    """See Expr. Notes each event's time of arrival."""
+    """See Expr. Notes each event's time of arrival.
+
+    Where the condition raises, all events stay and nothing is put out. Where it raises for the same oldest event again, that event leaves,
+    so that it does not keep the window from ever letting go: ``doubtful`` is the event for which it raised last.
+    """
 
     def __init__(self, condition: TypedExpression, context: BuildContext) -> None:
         super().__init__(context)
         self.expiry = Expiry(condition, self, context)
+        self.doubtful: Event | None = None
+        self.withhold = context.withhold
         self.now = context.now
         self.timer = context.timer(self.look_again)
         context.on_variable_change(condition, lambda: self.timer.set(self.now()))
@@ -68,26 +76,32 @@ class ExprView(TimedView):
         gone: list[Event] = []
         if old:
             gone = self.remove(old)
-            self.expiry.leave(gone)
         if new:
             now = self.now()
             for event in new:
                 self.add_at(event, now)
-        try:
-            if new:
-                self.expiry.enter(new)
-            self._expire(gone)
-        finally:  # where the condition raises, the child is told what has changed all the same
+        self._tell(new, gone)
+
+    def _tell(self, new: Sequence[Event], gone: list[Event]) -> None:
+        """Let go of what is to go and tell the child; where the condition raises, what is in stays in and nothing is put out."""
+        failures = Failures()
+        if failures.attempt(self._enter_and_expire, new, gone):
             if new or gone:
                 self.child.update(new, gone)
+            return
+        if new or gone:
+            failures.attempt(self.withhold, self.child, new, gone)
+        failures.settle()
+
+    def _enter_and_expire(self, new: Sequence[Event], gone: list[Event]) -> None:
+        failures = Failures()
+        failures.attempt(self.expiry.leave, gone)
+        failures.attempt(self.expiry.enter, new)
+        failures.settle()
+        self._expire(gone)
 
     def look_again(self) -> None:
-        gone: list[Event] = []
-        try:
-            self._expire(gone)
-        finally:
-            if gone:
-                self.child.update(NO_EVENTS, gone)
+        self._tell(NO_EVENTS, [])
 
     def _expire(self, gone: list[Event]) -> None:
         """Let the oldest events go while the condition does not hold; adds them to ``gone``; what was deleted is not expired."""
@@ -96,8 +110,14 @@ class ExprView(TimedView):
         while newest is not None and len(self):
             self.drop_removed()
             oldest = self.entries[0], self.times[0]
-            if expiry.holds(oldest[0], len(self), len(gone) - deleted, newest, oldest):
-                break
+            try:
+                if expiry.holds(oldest[0], len(self), len(gone) - deleted, newest, oldest):
+                    break
+            except Exception:
+                if oldest[0] is not self.doubtful:
+                    self.doubtful = oldest[0]
+                    raise
+                self.doubtful = None
             gone.append(self.pop_oldest())
             expiry.leave(gone[-1:])
 
@@ -108,11 +128,12 @@ class ExprView(TimedView):
         return None
 
     def state(self) -> Any:
-        return {"events": super().state(), "aggregations": self.expiry.state(), "due": self.timer.due}
+        return {"events": super().state(), "aggregations": self.expiry.state(), "due": self.timer.due, "doubtful": self.doubtful}
 
     def restore(self, state: Any) -> None:
         super().restore(state["events"])
         self.expiry.restore(state["aggregations"])
+        self.doubtful = state["doubtful"]
         self.timer.cancel()
         if state["due"] is not None:
             self.timer.set(state["due"])

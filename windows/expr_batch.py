@@ -13,6 +13,7 @@ from epl.value_types import ValueType, is_boolean
 from windows.batch import BatchView
 from windows.event import Event
 from windows.expiry import Expiry, builtin_types, expiry_argument
+from windows.failures import Failures
 from windows.protocol import BuildContext
 
 __all__ = ["ExprBatch", "ExprBatchView"]
@@ -82,8 +83,10 @@ class ExprBatchView(BatchView):
         if old:
             self.expiry.leave([e for e in old if e in self.current])
             self.drop(old)
+        failures = Failures()
         for event in new:
-            self._take(event, self.now())
+            failures.attempt(self._take, event, self.now())
+        failures.settle()
 
     def _take(self, event: Event, now: int) -> None:
         self.current[event] = None
@@ -95,10 +98,12 @@ class ExprBatchView(BatchView):
             self._release()
             return
         del self.current[event]
-        self._release()
-        self.current[event] = None
-        self.times[event] = now
-        self.expiry.enter((event,))
+        try:
+            self._release()
+        finally:  # whatever raises behind the window, the event begins the next batch
+            self.current[event] = None
+            self.times[event] = now
+            self.expiry.enter((event,))
 
     def _due(self, event: Event) -> bool:
         oldest = next(iter(self.current))

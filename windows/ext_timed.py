@@ -11,6 +11,7 @@ from epl.plan.expressions import TypedExpression
 from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
 from epl.value_types import is_numeric
 from windows.event import Event
+from windows.failures import Failures, keyed
 from windows.parameters import Duration, constant_refused, duration_argument, is_literal
 from windows.protocol import BuildContext
 from windows.sliding import TimedView
@@ -63,19 +64,25 @@ def timestamp_argument(argument: WindowArgument, title: str, message: str) -> Ty
 class ExtTimedView(TimedView):
     """See ExtTimed. Notes each event's timestamp."""
 
+    may_refuse = True
+
     def __init__(self, timestamp: TypedExpression, duration: Duration, context: BuildContext) -> None:
         super().__init__(context)
         self.timestamp = context.evaluator(timestamp)
         self.duration = duration
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        failures = Failures()
         gone = self.remove(old) if old else []
-        for event in new:
-            self.add_at(event, int(self.timestamp(event) or 0))
-        if new:
+        let_in = []
+        for event, at in keyed(new, self.timestamp, failures):
+            self.add_at(event, int(at or 0))
+            let_in.append(event)
+        if let_in:
             gone += self.let_go(self.duration.before(self.times[-1]))
-        if new or gone:
-            self.child.update(new, gone)
+        if let_in or gone:
+            failures.attempt(self.child.update, let_in, gone)
+        failures.settle()
 
     def state(self) -> Any:
         return {"duration": self.duration.state(), "events": super().state()}

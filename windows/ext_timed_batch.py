@@ -12,6 +12,7 @@ from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
 from windows.batch import BatchView
 from windows.event import NO_EVENTS, Event
 from windows.ext_timed import timestamp_argument
+from windows.failures import Failures, keyed
 from windows.parameters import Duration, duration_argument, is_scalar, refuse_event_properties
 from windows.protocol import BuildContext
 
@@ -82,17 +83,19 @@ class ExtTimedBatchView(BatchView):
         self.boundary: int | None = None
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        failures = Failures()
         if old:
             self.drop(old)
-            self.child.update(NO_EVENTS, old)
-        for event in new:
-            at = int(self.timestamp(event) or 0)
+            failures.attempt(self.child.update, NO_EVENTS, old)
+        for event, timestamp in keyed(new, self.timestamp, failures):
+            at = int(timestamp or 0)
             if self.reference is None:
                 self.reference = at
             if self.current and at >= self._boundary(self.reference):
-                self.release()
+                failures.attempt(self.release)
                 self.boundary = None
             self.current[event] = None
+        failures.settle()
 
     def _boundary(self, reference: int) -> int:
         """The end of the batch: the first boundary behind its oldest event."""

@@ -11,6 +11,7 @@ from epl.plan.expressions import Constant, TypedExpression
 from epl.plan.windows import WindowArgument, WindowConfig
 from epl.value_types import DOUBLE
 from windows.event import NO_EVENTS, Event, event_class
+from windows.failures import Failures, keyed
 from windows.group_context import GroupAccess, GroupContext
 from windows.keys import Key, key_evaluator, key_of_values
 from windows.parameters import Duration, key_arguments
@@ -170,13 +171,20 @@ class GroupView(View):
         if len(new) == 1 and not old:
             self._tell(self.key(new[0]), new, NO_EVENTS)
             return
+        failures = Failures()
         deltas: dict[Key, tuple[list[Event], list[Event]]] = {}
-        for event in new:
-            deltas.setdefault(self.key(event), ([], []))[0].append(event)
+        for event, key in keyed(new, self.key, failures):
+            deltas.setdefault(key, ([], []))[0].append(event)
         for event in old:
-            deltas.setdefault(self.key(event), ([], []))[1].append(event)
+            try:
+                deltas.setdefault(self.key(event), ([], []))[1].append(event)
+            except Exception:  # noqa: BLE001 - told when the event came; it may be held all the same
+                for key, group in self.groups.items():
+                    if any(held is event for held in group.view):
+                        deltas.setdefault(key, ([], []))[1].append(event)
         for key, delta in deltas.items():
-            self._tell(key, *delta)
+            failures.attempt(self._tell, key, *delta)
+        failures.settle()
 
     def _tell(self, key: Key, new: Sequence[Event], old: Sequence[Event]) -> None:
         if self.reclaim is not None:

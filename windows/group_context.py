@@ -41,6 +41,7 @@ class GroupContext:
         self.constant = outer.constant
         self.add_time = outer.add_time
         self.on_variable_change = outer.on_variable_change
+        self.withhold = outer.withhold
         self._evaluators: dict[int, tuple[TypedExpression, Evaluate]] = {}
         self.published: RandomAccess | None = None
 

@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from windows.event import NO_EVENTS, Event
-from windows.protocol import View
+from windows.failures import Failures
+from windows.group_context import GroupContext
+from windows.protocol import BuildContext, View
 
 __all__ = ["BatchIntersectionView", "IntersectionView", "Part"]
 
@@ -31,15 +33,52 @@ class Part:
     def tell(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Give the window a delta and note its answer in ``new`` and ``old``."""
         self.open, self.new, self.old = True, [], []
-        self.view.update(new, old)
-        self.open = False
+        try:
+            self.view.update(new, old)
+        finally:
+            self.open = False
+
+    def holds(self, event: Event) -> bool:
+        """Whether the event is in the window, or came and went in what it was told last."""
+        return event in self.new or any(held is event for held in self.view)
 
 
 class PartsView(View):
-    """Base: the windows side by side."""
+    """Base: the windows side by side. An event for which a window's key or timestamp raises enters none of them."""
 
-    def __init__(self, views: Sequence[View]) -> None:
+    def __init__(self, views: Sequence[View], context: BuildContext | GroupContext) -> None:
         self.parts = tuple(Part(self, v) for v in views)  # type: ignore[arg-type]
+        self.keyed_first = tuple(sorted(self.parts, key=lambda part: not part.view.may_refuse))
+        self._withhold = context.withhold
+
+    def tell_all(self, new: Sequence[Event], failures: Failures, parts: Sequence[Part]) -> Sequence[Event]:
+        """Tell the windows of new events, ``parts`` in an order in which those that may not take an event come first; the events that are
+        in."""
+        told: list[Part] = []
+        for part in parts:
+            if not failures.attempt(part.tell, new, NO_EVENTS):
+                out = [e for e in new if not part.holds(e)]
+                if out:
+                    new = [e for e in new if e not in out]
+                    for other in told:
+                        self._take_back(other, out)
+            told.append(part)
+        return new
+
+    def _take_back(self, part: Part, events: list[Event]) -> None:
+        """Another window does not take the events: this one forgets them; what they pushed out of it has left."""
+        before = part.old
+        part.tell(NO_EVENTS, events)
+        part.old = [e for e in before if e not in events]
+
+    def put_out(self, new: Sequence[Event], old: Sequence[Event], failures: Failures) -> None:
+        """Tell the child and raise what failed; where a window holds an event although its condition raised, nothing is put out."""
+        if new or old:
+            if failures.first is not None and new:
+                failures.attempt(self._withhold, self.child, new, old)
+            else:
+                failures.attempt(self.child.update, new, old)
+        failures.settle()
 
     def state(self) -> Any:
         return [part.view.state() for part in self.parts]
@@ -52,12 +91,12 @@ class PartsView(View):
         for part in self.parts:
             part.view.close()
 
-    def withdraw(self, events: Sequence[Event], source: Part | None = None) -> None:
+    def withdraw(self, events: Sequence[Event], failures: Failures, source: Part | None = None) -> None:
         """Take events out of all windows but ``source``."""
         if events:
             for part in self.parts:
                 if part is not source:
-                    part.tell(NO_EVENTS, events)
+                    failures.attempt(part.tell, NO_EVENTS, events)
 
 
 class IntersectionView(PartsView):
@@ -75,8 +114,8 @@ class IntersectionView(PartsView):
     of it, but if it pushed others out of theirs these leave, and it is named among them.
     """
 
-    def __init__(self, views: Sequence[View], *, selective: bool = False) -> None:
-        super().__init__(views)
+    def __init__(self, views: Sequence[View], context: BuildContext | GroupContext, *, selective: bool = False) -> None:
+        super().__init__(views, context)
         self.selective = selective
 
     def __iter__(self) -> Iterator[Event]:
@@ -84,21 +123,21 @@ class IntersectionView(PartsView):
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         gone: dict[Event, None] = {}
+        failures = Failures()
         if old:
-            self.withdraw(old)
+            self.withdraw(old, failures)
             known = {e for part in self.parts for e in part.old} if self.selective else set(old)
             gone.update((e, None) for e in old if e in known)
         if new:
-            new = self._let_in(new, gone)
-        if new or gone:
-            self.child.update(new, list(gone))
+            new = self._let_in(new, gone, failures)
+        self.put_out(new, list(gone), failures)
 
-    def _let_in(self, new: Sequence[Event], gone: dict[Event, None]) -> Sequence[Event]:
+    def _let_in(self, new: Sequence[Event], gone: dict[Event, None], failures: Failures) -> Sequence[Event]:
         """Tell the windows; what leaves is added to ``gone``. What they let in."""
         pushed: dict[Event, None] = {}
         refused: dict[Event, None] = {}
+        new = self.tell_all(new, failures, self.keyed_first)
         for part in self.parts:
-            part.tell(new, NO_EVENTS)
             pushed.update(dict.fromkeys(part.old))
             if self.selective:
                 let_in = set(part.new)
@@ -108,24 +147,26 @@ class IntersectionView(PartsView):
             if pushed:
                 pushed.update(refused)
             else:
-                self._take_out(list(refused))
+                self._take_out(list(refused), failures)
         if pushed:
-            self._take_out(list(pushed))
+            self._take_out(list(pushed), failures)
             gone.update(pushed)
         return new
 
-    def _take_out(self, events: list[Event]) -> None:
+    def _take_out(self, events: list[Event], failures: Failures) -> None:
         """What one window let go leaves the others."""
         for part in self.parts:
             known = set(part.old)
             rest = [e for e in events if e not in known]
             if rest:
-                part.tell(NO_EVENTS, rest)
+                failures.attempt(part.tell, NO_EVENTS, rest)
 
     def timed(self, source: Part, new: Sequence[Event], old: Sequence[Event]) -> None:
         """A window's timer let events go."""
-        self.withdraw(old, source)
-        self.child.update(new, old)
+        failures = Failures()
+        self.withdraw(old, failures, source)
+        failures.attempt(self.child.update, new, old)
+        failures.settle()
 
 
 class BatchIntersectionView(PartsView):
@@ -139,8 +180,8 @@ class BatchIntersectionView(PartsView):
         old                         -       -       -          -       E2 E3
     """
 
-    def __init__(self, views: Sequence[View], batch: int) -> None:
-        super().__init__(views)
+    def __init__(self, views: Sequence[View], batch: int, context: BuildContext | GroupContext) -> None:
+        super().__init__(views, context)
         self.batch = self.parts[batch]
 
     def __iter__(self) -> Iterator[Event]:
@@ -150,28 +191,33 @@ class BatchIntersectionView(PartsView):
         """``old`` is not heeded: such windows keep what their parent removes (as in Esper)."""
         if not new:
             return
+        failures = Failures()
         gone: dict[Event, None] = {}
+        new = self.tell_all(new, failures, [part for part in self.keyed_first if part is not self.batch])
         for part in self.parts:
             if part is not self.batch:
-                part.tell(new, NO_EVENTS)
                 gone.update(dict.fromkeys(part.old))
         told: list[Event] = []
         if gone:
-            self.withdraw(list(gone))
+            self.withdraw(list(gone), failures)
             told = self.batch.old
             new = [e for e in new if e not in gone]
         released: list[Event] = []
         if new:
-            self.batch.tell(new, NO_EVENTS)
+            if not failures.attempt(self.batch.tell, new, NO_EVENTS):
+                self.withdraw([e for e in new if not self.batch.holds(e)], failures, self.batch)
             released, told = self.batch.new, told + self.batch.old
         if released or told:
-            self.withdraw(released, self.batch)
-            self.child.update(released, told)
+            self.withdraw(released, failures, self.batch)
+            failures.attempt(self.child.update, released, told)
+        failures.settle()
 
     def timed(self, source: Part, new: Sequence[Event], old: Sequence[Event]) -> None:
         """A window's timer let events go, or released the batch."""
+        failures = Failures()
         if source is self.batch:
-            self.withdraw(new, source)
-            self.child.update(new, old)
+            self.withdraw(new, failures, source)
+            failures.attempt(self.child.update, new, old)
         else:
-            self.withdraw(old, source)
+            self.withdraw(old, failures, source)
+        failures.settle()

@@ -34,6 +34,8 @@ class View:
     """
 
     child: Sink
+    may_refuse = False
+    """Whether an event does not enter where its key, sort key or timestamp raises."""
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Take a delta from the parent; tell ``self.child``."""
@@ -134,6 +136,11 @@ class BuildContext(Protocol):
 
     def on_variable_change(self, expression: TypedExpression, callback: Callable[[], None]) -> None:
         """Call back whenever a variable that ``expression`` reads was set; nothing to do where it reads none."""
+
+    def withhold(self, sink: Sink, new: Sequence[Event], old: Sequence[Event]) -> None:
+        """Tell ``sink`` of a delta so that everything behind it takes it in and the statement puts nothing out: for an event that is in
+        although a condition raised. Only for configs with ``withholds``.
+        """
 
     def publish_random_access(self, access: RandomAccess) -> None:
         """Called at build by the view that answers prev and friends of this stream (the last data window in the chain)."""

@@ -10,6 +10,7 @@ from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
 from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
 from windows.event import Event
+from windows.failures import Failures, keyed
 from windows.keys import Key, key_evaluator
 from windows.parameters import constant_refused, integer_argument, is_literal, size_value
 from windows.protocol import BuildContext, View
@@ -68,7 +69,9 @@ class Rank(WindowConfig):
 
 
 class RankView(View):
-    """See Rank. ``by_key``: the event of each key that is in."""
+    """See Rank. ``by_key``: the event of each key that is in; ``key_of``: the key of each such event."""
+
+    may_refuse = True
 
     def __init__(self, keys: Sequence[TypedExpression], size: int, order: Sequence[SortKey], context: BuildContext) -> None:
         self.size = size
@@ -76,33 +79,40 @@ class RankView(View):
         self.order = sort_key(order, context)
         self.sorted = SortedEvents(newest_first=False)
         self.by_key: dict[Key, Event] = {}
+        self.key_of: dict[Event, Key] = {}
         context.publish_random_access(self.sorted)
 
     def __iter__(self) -> Iterator[Event]:
         return iter(self.sorted)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        failures = Failures()
         gone: list[Event] = []
-        for event in new:
-            key = self.unique(event)
+        let_in = []
+        for event, (key, order) in keyed(new, lambda e: (self.unique(e), self.order(e)), failures):
             before = self.by_key.get(key)
             if before is not None:
-                self.sorted.remove(self.order(before), before)
+                self._take_out(before)
                 gone.append(before)
             self.by_key[key] = event
-            self.sorted.add(self.order(event), event)
+            self.key_of[event] = key
+            self.sorted.add(order, event)
+            let_in.append(event)
         for event in old:
-            key = self.unique(event)
-            if self.by_key.get(key) is event:
-                del self.by_key[key]
-                self.sorted.remove(self.order(event), event)
+            if event in self.key_of:
+                self._take_out(event)
                 gone.append(event)
         while len(self.sorted) > self.size:
             worst = self.sorted.pop_worst()
-            del self.by_key[self.unique(worst)]
+            del self.by_key[self.key_of.pop(worst)]
             gone.append(worst)
-        if new or gone:
-            self.child.update(new, gone)
+        if let_in or gone:
+            failures.attempt(self.child.update, let_in, gone)
+        failures.settle()
+
+    def _take_out(self, event: Event) -> None:
+        del self.by_key[self.key_of.pop(event)]
+        self.sorted.take_out(event, self.order)
 
     def state(self) -> Any:
         return {"size": self.size, "events": list(self.sorted)}
@@ -111,3 +121,4 @@ class RankView(View):
         self.size, events = state["size"], state["events"]
         self.sorted.refill(events, self.order)
         self.by_key = {self.unique(e): e for e in events}
+        self.key_of = {e: key for key, e in self.by_key.items()}

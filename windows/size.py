@@ -51,7 +51,7 @@ class SizeView(DerivedView):
         before, count = self.row(), self.size
         self.size = count + len(new) - len(old)
         if new and self.values:
-            self.last = [value(new[-1]) for value in self.values]
+            self.take_values(new[-1])
         if self.size != count:
             self.child.update((self.row(),), (before,))
 

@@ -10,6 +10,7 @@ from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
 from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
 from windows.event import Event
+from windows.failures import Failures, keyed
 from windows.parameters import constant_refused, integer_argument, is_literal, size_value
 from windows.protocol import BuildContext, View
 from windows.sort_order import SortedEvents, SortKey, sort_key
@@ -62,6 +63,8 @@ def sort_keys(arguments: Sequence[WindowArgument], start: int, title: str) -> tu
 class SortView(View):
     """See Sort."""
 
+    may_refuse = True
+
     def __init__(self, size: int, keys: Sequence[SortKey], context: BuildContext) -> None:
         self.size = size
         self.key = sort_key(keys, context)
@@ -72,13 +75,17 @@ class SortView(View):
         return iter(self.sorted)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        gone = [e for e in old if self.sorted.remove(self.key(e), e)]
-        for event in new:
-            self.sorted.add(self.key(event), event)
+        failures = Failures()
+        gone = [e for e in old if self.sorted.take_out(e, self.key)]
+        let_in = []
+        for event, key in keyed(new, self.key, failures):
+            self.sorted.add(key, event)
+            let_in.append(event)
         while len(self.sorted) > self.size:
             gone.append(self.sorted.pop_worst())
-        if new or gone:
-            self.child.update(new, gone)
+        if let_in or gone:
+            failures.attempt(self.child.update, let_in, gone)
+        failures.settle()
 
     def state(self) -> Any:
         return {"size": self.size, "events": list(self.sorted)}

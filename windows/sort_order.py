@@ -95,6 +95,17 @@ class SortedEvents:
                 return True
         return False
 
+    def take_out(self, event: Event, key_of: Callable[[Event], Any]) -> bool:
+        """Whether it was there; looked for where its key cannot be told (that was told when the event came)."""
+        try:
+            key = key_of(event)
+        except Exception:  # noqa: BLE001 - see above
+            place = next((i for i, held in enumerate(self.events) if held is event), None)
+            if place is not None:
+                self._pop(place)
+            return place is not None
+        return self.remove(key, event)
+
     def pop_worst(self) -> Event:
         """Take out an event of the last key: the one of them that came first."""
         return self._pop(len(self.keys) - 1 if self.newest_first else bisect_left(self.keys, self.keys[-1]))

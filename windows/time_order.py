@@ -13,6 +13,7 @@ from epl.plan.expressions import TypedExpression
 from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
 from epl.value_types import is_numeric
 from windows.event import NO_EVENTS, Event
+from windows.failures import Failures, keyed
 from windows.parameters import Duration, duration_argument, is_literal, is_scalar
 from windows.protocol import BuildContext, View
 
@@ -90,6 +91,8 @@ class TimeOrderView(View):
     prev counts in the order of timestamps, earliest first.
     """
 
+    may_refuse = True
+
     def __init__(self, timestamp: TypedExpression, duration: Duration | None, context: BuildContext) -> None:
         self.timestamp = context.evaluator(timestamp)
         self.duration = duration
@@ -129,7 +132,7 @@ class TimeOrderView(View):
     def drop(self, events: Sequence[Event]) -> list[Event]:
         gone = []
         for event in events:
-            at = int(self.timestamp(event) or 0)
+            at = self._time_held(event)
             bucket = self.buckets.get(at)
             if bucket is not None and event in bucket:
                 del bucket[event]
@@ -139,12 +142,22 @@ class TimeOrderView(View):
                     del self.buckets[at]
         return gone
 
+    def _time_held(self, event: Event) -> int:
+        """The timestamp under which an event that leaves is held, looked for where it cannot be told any more."""
+        try:
+            return int(self.timestamp(event) or 0)
+        except Exception:  # noqa: BLE001 - told when the event came; it may be held all the same
+            return next((at for at, bucket in self.buckets.items() if event in bucket), 0)
+
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        failures = Failures()
         self._sorted = None
         gone = self.drop(old) if old else []
         limit = self._limit()
-        for event in new:
-            at = int(self.timestamp(event) or 0)
+        let_in = []
+        for event, timestamp in keyed(new, self.timestamp, failures):
+            at = int(timestamp or 0)
+            let_in.append(event)
             if at <= limit:
                 gone.append(event)
                 continue
@@ -155,8 +168,9 @@ class TimeOrderView(View):
             bucket[event] = None
             self.size += 1
         self._schedule()
-        if new or gone:
-            self.child.update(new, gone)
+        if let_in or gone:
+            failures.attempt(self.child.update, let_in, gone)
+        failures.settle()
 
     def expire(self) -> None:
         """The timer: let go of what is due."""

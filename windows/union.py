@@ -5,8 +5,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from windows.event import NO_EVENTS, Event
+from windows.failures import Failures
+from windows.group_context import GroupContext
 from windows.intersection import Part, PartsView
-from windows.protocol import View
+from windows.protocol import BuildContext, View
 
 __all__ = ["UnionView"]
 
@@ -21,30 +23,30 @@ class UnionView(PartsView):
         new                                E1      E2      E3      E4
         old                                -       -       E1      E2
 
-    ``holders``: in how many windows each event is, in order of arrival; the contents are its keys (Esper iterates them in no defined
-    order).
+    ``holders``: in how many windows each event is, in order of arrival; the contents are its keys (Esper's order differs from run
+    to run).
     """
 
-    def __init__(self, views: Sequence[View]) -> None:
-        super().__init__(views)
+    def __init__(self, views: Sequence[View], context: BuildContext | GroupContext) -> None:
+        super().__init__(views, context)
         self.holders: dict[Event, int] = {}
 
     def __iter__(self) -> Iterator[Event]:
         return iter(self.holders)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        self.withdraw(old)
+        failures = Failures()
+        self.withdraw(old, failures)
         for event in old:
             self.holders.pop(event, None)
         gone: list[Event] = []
         if new:
+            new = self.tell_all(new, failures, self.keyed_first)
             for event in new:
                 self.holders[event] = len(self.parts)
             for part in self.parts:
-                part.tell(new, NO_EVENTS)
                 gone += self._let_go(part.old)
-        if new or old or gone:
-            self.child.update(new, [*old, *gone])
+        self.put_out(new, [*old, *gone], failures)
 
     def _let_go(self, events: Sequence[Event]) -> list[Event]:
         """One window fewer keeps these; those that no window keeps now."""

@@ -10,6 +10,7 @@ from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
 from epl.plan.windows import WindowArgument, WindowConfig
 from windows.event import Event
+from windows.failures import Failures, keyed
 from windows.keys import Key, bucket_order, hash_of_keys, key_evaluator
 from windows.parameters import key_arguments
 from windows.protocol import BuildContext, View
@@ -75,6 +76,8 @@ class FirstUnique(WindowConfig):
 class KeyedView(View):
     """Base of the two: ``events`` by key, ``peak`` the most keys ever held (it tells the order of iteration, see windows.keys)."""
 
+    may_refuse = True
+
     def __init__(self, keys: tuple[TypedExpression, ...], context: BuildContext) -> None:
         self.key = key_evaluator(keys, context)
         self.hash_of = hash_of_keys([k.type for k in keys])
@@ -87,11 +90,18 @@ class KeyedView(View):
     def drop(self, events: Sequence[Event]) -> list[Event]:
         gone = []
         for event in events:
-            key = self.key(event)
+            key = self._key_held(event)
             if self.events.get(key) is event:
                 del self.events[key]
                 gone.append(event)
         return gone
+
+    def _key_held(self, event: Event) -> Key:
+        """The key under which an event that leaves is held, looked for where it cannot be told any more."""
+        try:
+            return self.key(event)
+        except Exception:  # noqa: BLE001 - told when the event came; it may be held all the same, under an earlier key
+            return next((key for key, held in self.events.items() if held is event), None)
 
     def state(self) -> Any:
         return {"events": list(self.events.values()), "peak": self.peak}
@@ -105,35 +115,37 @@ class UniqueView(KeyedView):
     """See Unique."""
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        events = self.events
+        events, failures = self.events, Failures()
         gone = []
-        for event in new:
-            key = self.key(event)
+        let_in = []
+        for event, key in keyed(new, self.key, failures):
             before = events.get(key)
             if before is not None:
                 gone.append(before)
             events[key] = event
+            let_in.append(event)
         if old:
             gone += self.drop(old)
         if len(events) > self.peak:
             self.peak = len(events)
-        if new or gone:
-            self.child.update(new, gone)
+        if let_in or gone:
+            failures.attempt(self.child.update, let_in, gone)
+        failures.settle()
 
 
 class FirstUniqueView(KeyedView):
     """See FirstUnique."""
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        events = self.events
+        events, failures = self.events, Failures()
         gone = self.drop(old) if old else old
         let_in = []
-        for event in new:
-            key = self.key(event)
+        for event, key in keyed(new, self.key, failures):
             if key not in events:
                 events[key] = event
                 let_in.append(event)
         if len(events) > self.peak:
             self.peak = len(events)
         if let_in or gone:
-            self.child.update(let_in, gone)
+            failures.attempt(self.child.update, let_in, gone)
+        failures.settle()

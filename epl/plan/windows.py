@@ -58,7 +58,8 @@ class WindowConfig:
     with ``Error in view 'name'``. ``retains``: what comes out leaves by the remove stream as
     the same event (not so with derived-value windows, whose old rows are rows of their own). ``is_batch``: releases its events in
     batches. ``is_selective``: does not let every event in. ``answers_previous``: prev, prevtail, prevcount and
-    prevwindow may be asked of it when it is the stream's only data window. ``groups`` / ``merges``: groupwin and merge.
+    prevwindow may be asked of it when it is the stream's only data window. ``withholds``: a condition is asked once an event is in, which
+    may raise (``BuildContext.withhold``). ``groups`` / ``merges``: groupwin and merge.
     """
 
     names: ClassVar[tuple[str, ...]] = ()
@@ -70,6 +71,7 @@ class WindowConfig:
     is_batch: ClassVar[bool] = False
     is_selective: ClassVar[bool] = False
     answers_previous: ClassVar[bool] = False
+    withholds: ClassVar[bool] = False
     groups: ClassVar[bool] = False
     merges: ClassVar[bool] = False
 

@@ -37,6 +37,10 @@ class Aggregator:
         """The aggregations of the row's group."""
         raise NotImplementedError
 
+    def counted(self, rows: Sequence[Row]) -> Sequence[Row]:
+        """The rows without those that are in no group since their key raised."""
+        return rows
+
     def clear(self) -> None:
         raise NotImplementedError
 
@@ -87,6 +91,8 @@ class Keyed(Aggregator):
 
     A group whose last row has left can still be read until the next row enters anywhere; then it is gone. Without a remove stream
     (``counted`` False) groups stay, unless they are reclaimed by age.
+
+    A row whose key raises is in no group: ``failed`` remembers it until it leaves.
     """
 
     def __init__(self, factory: GroupFactory, key: Callable[[Row], Key], counted: bool, reclaim: Reclaim | None = None) -> None:
@@ -98,12 +104,26 @@ class Keyed(Aggregator):
         self._groups: dict[Key, Group] = {}
         self._counts: dict[Key, int] = {}
         self._empty: list[Key] = []
+        self.failed: dict[Row, None] = {}
 
     def enter(self, row: Row) -> None:
-        self.enter_key(self.key(row), row)
+        try:
+            key = self.key(row)
+        except Exception:
+            if self._counted:
+                self.failed[row] = None
+            raise
+        self.enter_key(key, row)
 
     def leave(self, row: Row) -> None:
+        if self.failed and row in self.failed:
+            del self.failed[row]
+            return
         self.leave_key(self.key(row), row)
+
+    def counted(self, rows: Sequence[Row]) -> Sequence[Row]:
+        failed = self.failed
+        return [row for row in rows if row not in failed] if failed else rows
 
     def enter_key(self, key: Key, row: Row) -> None:
         if self._empty:
@@ -150,6 +170,7 @@ class Keyed(Aggregator):
         self._groups.clear()
         self._counts.clear()
         self._empty.clear()
+        self.failed.clear()
 
     def __len__(self) -> int:
         return len(self._groups)
@@ -159,10 +180,11 @@ class Keyed(Aggregator):
 
     def state(self) -> Any:
         groups = [[key_to_state(key), self._counts.get(key, 0), group.state()] for key, group in self._groups.items()]
-        return [groups, [key_to_state(key) for key in self._empty], None if self._reclaim is None else self._reclaim.state()]
+        empty = [key_to_state(key) for key in self._empty]
+        return [groups, empty, None if self._reclaim is None else self._reclaim.state(), list(self.failed)]
 
     def restore(self, state: Any) -> None:
-        groups, empty, reclaim = state
+        groups, empty, reclaim, failed = state
         self.clear()
         for saved, count, inner in groups:
             key = key_from_state(saved)
@@ -171,6 +193,7 @@ class Keyed(Aggregator):
             if self._counted:
                 self._counts[key] = count
         self._empty.extend(key_from_state(key) for key in empty)
+        self.failed = {tuple(row) if isinstance(row, list) else row: None for row in failed}
         if self._reclaim is not None:
             self._reclaim.restore(reclaim)
 
@@ -245,6 +268,11 @@ class Separate(Aggregator):
     def leave(self, row: Row) -> None:
         each([aggregator.leave for aggregator, _ in self._parts], row)
 
+    def counted(self, rows: Sequence[Row]) -> Sequence[Row]:
+        for aggregator, _ in self._parts:
+            rows = aggregator.counted(rows)
+        return rows
+
     def readers(self, row: Row) -> Readers:
         found: list[Any] = [None] * self._size
         for aggregator, slots in self._parts:
@@ -280,7 +308,7 @@ def build_aggregator(
     built = []
     for keys in levels:
         slots = [slot for slot, mine in enumerate(own) if mine == keys]
-        factory = GroupFactory([attrs.evolve(plans[slot], group_by=None) for slot in slots], environment, arity)
+        factory = GroupFactory([attrs.evolve(plans[slot], group_by=None) for slot in slots], environment, arity, rows_leave=not unbound)
         built.append((_one(factory, keys, environment, arity, unbound, reclaim), slots))
     return built[0][0] if len(built) == 1 else Separate(built)
 

@@ -23,47 +23,80 @@ def each(steps: Iterable[Callable[..., None]], *arguments: Any) -> None:
 
 
 class Group:
-    """All aggregations of one group: ``readers[slot].value()`` is a slot's value now."""
+    """All aggregations of one group: ``readers[slot].value()`` is a slot's value now.
 
-    __slots__ = ("readers", "kept")
+    ``failed``: of rows for which an argument raised the places of the aggregations that do not count them, so that they do not leave there
+    either; None where rows do not leave at all.
+    """
 
-    def __init__(self, readers: list[Any], kept: list[Any]) -> None:
+    __slots__ = ("readers", "kept", "failed")
+
+    def __init__(self, readers: list[Any], kept: list[Any], rows_leave: bool) -> None:
         self.readers = readers
         self.kept = kept
+        self.failed: dict[Row, list[int]] | None = {} if rows_leave else None
 
     def enter(self, row: Row) -> None:
         """An aggregation whose argument raises does not count the row; the others do, then the first failure is raised."""
-        for place, accumulator in enumerate(self.kept):
-            try:
+        place = 0
+        try:
+            for place, accumulator in enumerate(self.kept):  # noqa: B007 - read where it raises
                 accumulator.enter(row)
-            except Exception:
-                each([a.enter for a in self.kept[place + 1 :]], row)
-                raise
+        except Exception:
+            self._enter_rest(place, row)
+            raise
+
+    def _enter_rest(self, place: int, row: Row) -> None:
+        """The aggregation at ``place`` has raised: the others behind it."""
+        failed = [place]
+        for behind in range(place + 1, len(self.kept)):
+            try:
+                self.kept[behind].enter(row)
+            except Exception:  # noqa: BLE001 - the first one is raised
+                failed.append(behind)
+        if self.failed is not None:
+            self.failed[row] = failed
 
     def leave(self, row: Row) -> None:
-        for place, accumulator in enumerate(self.kept):
-            try:
+        """The row leaves where it has been counted."""
+        if self.failed:
+            failed = self.failed.pop(row, ())
+            each([a.leave for place, a in enumerate(self.kept) if place not in failed], row)
+            return
+        place = 0
+        try:
+            for place, accumulator in enumerate(self.kept):  # noqa: B007 - read where it raises
                 accumulator.leave(row)
-            except Exception:
-                each([a.leave for a in self.kept[place + 1 :]], row)
-                raise
+        except Exception:
+            each([a.leave for a in self.kept[place + 1 :]], row)
+            raise
 
     def clear(self) -> None:
+        if self.failed:
+            self.failed.clear()
         for accumulator in self.kept:
             accumulator.clear()
 
     def state(self) -> Any:
-        return [accumulator.state() for accumulator in self.kept]
+        """The aggregations' states, and [row, places] of the rows that some of them do not count."""
+        failed = [[row, places] for row, places in (self.failed or {}).items()]
+        return [[accumulator.state() for accumulator in self.kept], failed]
 
     def restore(self, state: Any) -> None:
-        for accumulator, saved in zip(self.kept, state, strict=True):
+        kept, failed = state
+        for accumulator, saved in zip(self.kept, kept, strict=True):
             accumulator.restore(saved)
+        if self.failed is not None:
+            self.failed = {tuple(row) if isinstance(row, list) else row: list(places) for row, places in failed}
 
 
 class GroupFactory:
     """Makes groups: expressions are compiled once, accumulators are made anew."""
 
-    def __init__(self, plans: Sequence[AggregationPlan], environment: Environment, arity: int) -> None:
+    def __init__(
+        self, plans: Sequence[AggregationPlan], environment: Environment, arity: int, *, rows_leave: bool = True
+    ) -> None:
+        self._rows_leave = rows_leave
         self._plans = tuple(plans)
         self._environment = environment
         self._arity = arity
@@ -80,7 +113,7 @@ class GroupFactory:
             readers.append(parts.reader)
             if not any(parts.kept is k for k in kept):
                 kept.append(parts.kept)
-        return Group(readers, kept)
+        return Group(readers, kept, self._rows_leave)
 
 
 def evaluate_over(factory: Callable[[], Group], rows: Sequence[Row]) -> Readers:

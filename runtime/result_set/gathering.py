@@ -18,6 +18,8 @@ from runtime.result_set.projection import Batch
 from runtime.result_set.rollup import Rollup
 from runtime.result_set.rows_in_state import delta_in, delta_out, row_in
 from runtime.result_set.shapes import Aggregating, FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
+from windows.event import Event
+from windows.failures import Failures, keyed
 from windows.protocol import State
 
 
@@ -29,6 +31,15 @@ class Gathers(Protocol):
         ...
 
     def skip(self, new: Sequence[Row], old: Sequence[Row]) -> None: ...
+
+    def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        """Take a delta in of which nothing is to be put out, now or later."""
+        ...
+
+    @property
+    def counts_failures(self) -> bool:
+        """Whether the output condition is to count a delta for which ``take`` raised: it is in, but for its rows."""
+        ...
 
     def put_out(self, force: bool) -> None: ...
 
@@ -44,6 +55,8 @@ class Gathers(Protocol):
 class Gathering:
     """Base: works on the statement's result set."""
 
+    counts_failures = True
+
     def __init__(self, inner: ResultSet) -> None:
         self.inner = inner
 
@@ -52,6 +65,9 @@ class Gathering:
 
     def skip(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         self.take(new, old)
+
+    def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        self.inner.apply(new, old)
 
     def put_out(self, force: bool) -> None:
         raise NotImplementedError
@@ -71,15 +87,24 @@ class Gathering:
 
 
 class Deltas(Gathering):
-    """Default: all deltas, taken one by one at output. Until then the aggregations do not see them, as an iterator shows."""
+    """Default: all deltas, taken one by one at output. Until then the aggregations do not see them, as an iterator shows.
+
+    A delta that raises then is not put out; the others are, and the first failure is raised in the end. ``_kept``: places of deltas that
+    are not put out.
+    """
 
     def __init__(self, inner: ResultSet) -> None:
         super().__init__(inner)
         self._deltas: list[tuple[list[Row], list[Row]]] = []
+        self._kept: set[int] = set()
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
         self._deltas.append((list(new), list(old)))
         return True
+
+    def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        self._kept.add(len(self._deltas))
+        self.take(new, old)
 
     def skip(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         if isinstance(self.inner, (Aggregating, Rollup)):
@@ -87,18 +112,33 @@ class Deltas(Gathering):
 
     def put_out(self, force: bool) -> None:
         deltas, self._deltas = self._deltas, []
-        new_rows, old_rows = Batch(), Batch()
-        for new, old in deltas:
-            self.inner.collect(new, old, new_rows, old_rows)
+        kept, self._kept = self._kept, set()
+        new_rows, old_rows, failures = Batch(), Batch(), Failures()
+        for place, (new, old) in enumerate(deltas):
+            if place in kept:
+                failures.attempt(self.inner.apply, new, old)
+            else:
+                failures.attempt(collect_whole, self.inner, new, old, new_rows, old_rows)
         if not deltas and isinstance(self.inner, FullyAggregated):
             add_current(self.inner, new_rows, old_rows)
-        self.emit(new_rows, old_rows, force)
+        if failures.first is None or new_rows.events or old_rows.events:
+            failures.attempt(self.emit, new_rows, old_rows, force)
+        failures.settle()
 
     def state(self) -> State:
-        return [delta_out(delta) for delta in self._deltas]
+        return {"deltas": [delta_out(delta) for delta in self._deltas], "kept": sorted(self._kept)}
 
     def restore(self, state: State) -> None:
-        self._deltas = [delta_in(delta) for delta in state]
+        self._deltas = [delta_in(delta) for delta in state["deltas"]]
+        self._kept = set(state["kept"])
+
+
+def collect_whole(inner: ResultSet, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
+    """``collect``, but where it raises, no row of the delta is added."""
+    mine = Batch(), Batch()
+    inner.collect(new, old, *mine)
+    new_rows.add(mine[0])
+    old_rows.add(mine[1])
 
 
 def add_current(inner: FullyAggregated, new_rows: Batch, old_rows: Batch) -> None:
@@ -119,7 +159,7 @@ class AllRows(Gathering):
         self._new, self._old = Batch(), Batch()
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
-        self.inner.collect(new, old, self._new, self._old)
+        collect_whole(self.inner, new, old, self._new, self._old)
         if self.keep_last:
             self._new.keep_last()
             self._old.keep_last()
@@ -155,12 +195,17 @@ class LastFullyAggregated(Gathering):
         self._before: Batch | None = None
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
+        failures = Failures()
         if self._before is None:
             self._before = Batch()
             if self.inner.wants_old:
-                self.inner.current(False, self._before)
-        self.inner.apply(new, old)
+                failures.attempt(self.inner.current, False, self._before)
+        failures.attempt(self.inner.apply, new, old)
+        failures.settle()
         return True
+
+    def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        self.take(new, old)
 
     def put_out(self, force: bool) -> None:
         before, self._before = self._before or Batch(), None
@@ -191,15 +236,16 @@ class OneLevel:
 
     def touch(self, new: Sequence[Row], old: Sequence[Row], wants_old: bool) -> None:
         """Note the groups of a delta that is about to be applied."""
-        for row in (*new, *old):
-            key = self.key(row)
+        failures = Failures()
+        for row, key in keyed((*new, *old), self.key, failures):
             if wants_old and key not in self.before:
                 batch = Batch()
-                self.add_rows(((key, row),), False, batch)
+                failures.attempt(self.add_rows, ((key, row),), False, batch)
                 if batch.events or self.keep_none:
                     self.before[key] = batch
             self.rows[key] = row
             self.touched.add(key)
+        failures.settle()
 
     def put_out(self, new_rows: Batch | None, old_rows: Batch | None) -> None:
         """Add the rows of all noted groups; a group that was not touched has not changed."""
@@ -241,9 +287,11 @@ class AllGroups(Gathering):
         self._levels = [OneLevel(part.key, part.rows, self.forget) for part in parts]
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
+        failures = Failures()
         for level in self._levels:
-            level.touch(new, old, self.inner.wants_old)
-        self.inner.apply(new, old)
+            failures.attempt(level.touch, new, old, self.inner.wants_old)
+        failures.attempt(self.inner.apply, new, old)
+        failures.settle()
         return True
 
     def put_out(self, force: bool) -> None:
@@ -329,9 +377,11 @@ class AllGroupEvents(Gathering):
         self._key = self.inner.statement_key
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
-        for row in new:
-            self._last[self._key(row)] = self._touched[self._key(row)] = row
-        self.inner.collect(new, old, self._new, self._old)
+        failures = Failures()
+        for row, key in keyed(new, self._key, failures):
+            self._last[key] = self._touched[key] = row
+        failures.attempt(collect_whole, self.inner, new, old, self._new, self._old)
+        failures.settle()
         if self._optimized:
             self._add_left(old)
         return True
@@ -375,6 +425,10 @@ class First(Gathering):
         super().__init__(inner)
         self._done = False
 
+    @property
+    def counts_failures(self) -> bool:  # type: ignore[override]
+        return self._done
+
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
         if self._done:
             self.inner.apply(new, old)
@@ -409,17 +463,35 @@ class Snapshot(Gathering):
         self._rows: dict[Any, Row] = {}
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
+        failures = Failures()
         if self._key is not None:
-            for row in new:
-                self._rows[self._key(row)] = row
-        self.inner.apply(new, old)
+            for row, key in keyed(new, self._key, failures):
+                self._rows[key] = row
+        failures.attempt(self.inner.apply, new, old)
+        failures.settle()
         return True
+
+    def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        self.take(new, old)
 
     def contents(self, contents: Iterable[Row]) -> Iterable[Row]:
         return contents if self._key is None else self._rows.values()
 
     def put_out(self, force: bool) -> None:
-        self.inner.emit(self.inner.iterate(self.contents(self.inner.contents())), (), force)
+        failures = Failures()
+        rows = self._rows_now(list(self.contents(self.inner.contents())), failures)
+        if rows or failures.first is None:
+            failures.attempt(self.inner.emit, rows, (), force)
+        failures.settle()
+
+    def _rows_now(self, contents: Sequence[Row], failures: Failures) -> list[Event]:
+        """The rows, but for those that raise."""
+        try:
+            return self.inner.iterate(contents)
+        except Exception as error:  # noqa: BLE001 - raised by settle
+            failures.note(error)
+        sound = [row for row in contents if failures.attempt(self.inner.iterate, (row,))]
+        return self.inner.iterate(sound) if len(sound) < len(contents) else []
 
     def state(self) -> State:
         return list(self._rows.values())

@@ -12,6 +12,7 @@ from runtime.crontab import Crontab
 from runtime.evaluate import compile_expression
 from runtime.result_set.condition import Counts, TimeContext, Trigger
 from runtime.result_set.projection import Batch
+from windows.failures import Failures
 from windows.protocol import State
 
 NEVER = 1 << 63
@@ -150,8 +151,11 @@ class FirstOfGroups:
         self._polls = [Polls(plan, context) for _ in self._levels]
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
-        before = [self._before(level, new, old) for level in self._levels]
-        self.inner.apply(new, old)
+        failures, before = Failures(), []
+        for level in self._levels:
+            failures.attempt(lambda one: before.append(self._before(one, new, old)), level)
+        failures.attempt(self.inner.apply, new, old)
+        failures.settle()
         new_rows, old_rows = Batch(), Batch()
         for level, polls, known in zip(self._levels, self._polls, before):
             self._put_out_level(level, polls, known, (new, old), new_rows, old_rows)
@@ -164,6 +168,9 @@ class FirstOfGroups:
 
     def skip(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         self.inner.apply(new, old)
+
+    keep = skip
+    counts_failures = False
 
     def _before(self, level: Any, new: Sequence[Row], old: Sequence[Row]) -> dict[Any, Batch]:
         found: dict[Any, Batch] = {}
@@ -241,6 +248,9 @@ class FirstOfGroupEvents:
 
     def skip(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         self.inner.apply(new, old)
+
+    keep = skip
+    counts_failures = False
 
     def put_out(self, force: bool) -> None:
         """The groups' own conditions decide."""

@@ -185,8 +185,17 @@ class OutputStage(ResultSet):
         if self._after is not None and not self._after.admits(len(new)):
             self._gathering.skip(new, old)
             return
-        if self._gathering.take(new, old):
+        try:
+            counts = self._gathering.take(new, old)
+        except Exception:
+            if self._gathering.counts_failures:
+                self._condition.add(len(new), len(old))
+            raise
+        if counts:
             self._condition.add(len(new), len(old))
+
+    def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        self._gathering.keep(new, old)
 
     def _put_out(self, force: bool) -> None:
         self._gathering.put_out(force)

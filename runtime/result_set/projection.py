@@ -70,9 +70,10 @@ class Projection:
         for row, readers in pairs:
             if passes is not None and not passes(row, insert_stream, readers):
                 continue
-            batch.events.append(make(row, insert_stream, readers))
+            event = make(row, insert_stream, readers)
             if key is not None:
                 batch.keys.append(key(row, insert_stream, readers))
+            batch.events.append(event)
 
 
 def _maker(plan: ResultSetPlan, columns: Sequence[TypedExpression], environment: Environment) -> Callable[[Row, bool, Readers], Event]:

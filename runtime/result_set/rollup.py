@@ -51,7 +51,7 @@ class Rollup(ResultSet):
 
     def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
         super().__init__(plan, environment)
-        factory = GroupFactory(plan.aggregations, environment, plan.arity)
+        factory = GroupFactory(plan.aggregations, environment, plan.arity, rows_leave=not plan.unbound)
         values = row_function(plan.group_by, environment, plan.arity)
         self.key: Callable[[Row], Any] = lambda row: tuple([freeze(value) for value in values(row, True, ())])
         self.levels = [Level(level, plan, environment, factory, lambda row: values(row, True, ())) for level in plan.levels]
@@ -85,7 +85,7 @@ class Rollup(ResultSet):
     def _touched(self, parts: Iterable[Iterable[Row]]) -> Touched:
         found: Touched = [{} for _ in self.levels]
         for rows in parts:
-            for row in rows:
+            for row in self.levels[0].keyed.counted(list(rows)):
                 for level, groups in zip(self.levels, found):
                     groups[level.key(row)] = row
         return found

@@ -56,6 +56,10 @@ class ResultSet:
     def apply(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         """Take a delta into the aggregations and put out nothing."""
 
+    def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        """Take a delta in that is not to be put out, now or later."""
+        self.apply(new, old)
+
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
         raise NotImplementedError
 
@@ -170,9 +174,12 @@ class RowPerEvent(Aggregating):
         self.statement_key: Callable[[Row], Any] = key_function(plan.group_by, environment, plan.arity) if plan.group_by else _no_key
 
     def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
-        self.apply(new, old)
         if old and self.wants_old:
-            self.rows(old, False, old_rows)
+            leaving = self.aggregator.counted(old)
+            self.apply(new, old)
+            self.rows(leaving, False, old_rows)
+        else:
+            self.apply(new, old)
         if new and self.wants_new:
             self.rows(new, True, new_rows)
 
@@ -183,7 +190,7 @@ class RowPerEvent(Aggregating):
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
         batch = Batch()
-        self.rows(contents, True, batch)
+        self.rows(self.aggregator.counted(list(contents)), True, batch)
         return self.finish(batch)
 
 
@@ -201,10 +208,11 @@ class RowPerGroup(Aggregating):
     def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
         self.begin()
         try:
-            if len(new) == 1 and len(old) == 1 and self._pairwise:
-                touched = self._one_and_one(new[0], old[0])
+            leaving = self.aggregator.counted(old)
+            if len(new) == 1 and self._pairwise and len(leaving) == 1:
+                touched = self._one_and_one(new[0], leaving[0])
             else:
-                touched = self._touched((new, old))
+                touched = self._touched((new, leaving))
             if self.wants_old:
                 self.rows(touched, False, old_rows)
         except Exception:
@@ -245,6 +253,7 @@ class RowPerGroup(Aggregating):
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
         """One row a group that has events in the window, in the order of their first events; of a join in the order of output."""
         batch = Batch()
+        contents = self.aggregator.counted(list(contents))
         if self.plan.arity > 1:
             self.rows(self._touched((contents,)), True, batch)
             return self.finish(batch)

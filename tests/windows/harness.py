@@ -151,6 +151,9 @@ class Context:
     def on_variable_change(self, expression: TypedExpression, callback: Callable[[], None]) -> None:
         self.watchers.append(callback)
 
+    def withhold(self, sink: Any, new: Sequence[Event], old: Sequence[Event]) -> None:
+        sink.update(new, old)
+
     def publish_random_access(self, access: RandomAccess) -> None:
         self.access = access
 
