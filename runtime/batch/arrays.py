@@ -1,0 +1,75 @@
+"""A kernel's state as struct of arrays: named numpy arrays along a few axes, each of which grows by doubling."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+RING, GROUP, HASH, CODES, ONE, PAIR = "ring", "group", "hash", "codes", "one", "pair"
+"""``ring``: positions in a window, at ``position & (size - 1)``; ``group``: slots of groups; ``hash``: an open-addressing table (-1 is
+free); ``codes``: by string code + 1; ``one``: a single element; ``pair``: slots of (group, value) pairs."""
+
+
+@attrs.frozen
+class Field:
+    """One array. ``words``: 2-dimensional, ``array[word, place]``."""
+
+    name: str
+    dtype: Any
+    axis: str
+    fill: Any = 0
+    words: int = 0
+
+
+START = {RING: 64, GROUP: 16, HASH: 64, CODES: 64, ONE: 1, PAIR: 64}
+
+
+class Arrays:
+    """The arrays of one kernel."""
+
+    def __init__(self, fields: Sequence[Field]) -> None:
+        self.fields = tuple(fields)
+        self.sizes: dict[str, int] = {}
+        self.arrays: dict[str, Array] = {}
+        for field in self.fields:
+            size = self.sizes.setdefault(field.axis, START.get(field.axis, 64))
+            self.arrays[field.name] = self._make(field, size)
+
+    @staticmethod
+    def _make(field: Field, size: int) -> Array:
+        return np.full((field.words, size) if field.words else size, field.fill, field.dtype)
+
+    def __getitem__(self, name: str) -> Array:
+        return self.arrays[name]
+
+    def tuple(self) -> tuple[Array, ...]:
+        """In order of the fields, as kernels take them."""
+        return tuple(self.arrays.values())
+
+    def grow(self, axis: str, wanted: int, head: int = 0, tail: int = 0) -> None:
+        """Make room for ``wanted`` places; a ring's positions ``head`` … ``tail`` keep their contents."""
+        old = self.sizes.get(axis, 1)
+        size = old
+        while size < wanted:
+            size *= 2
+        if size == old:
+            return
+        self.sizes[axis] = size
+        for field in self.fields:
+            if field.axis != axis:
+                continue
+            before, after = self.arrays[field.name], self._make(field, size)
+            if axis == RING:
+                positions = np.arange(head, tail)
+                after[..., positions & (size - 1)] = before[..., positions & (old - 1)]
+            elif axis != HASH:
+                after[..., :old] = before
+            self.arrays[field.name] = after
+
+    def memory(self) -> int:
+        """Bytes held."""
+        return sum(a.nbytes for a in self.arrays.values())

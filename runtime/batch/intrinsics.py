@@ -1,0 +1,96 @@
+"""What generated kernels call: Java's rules that are too long to print inline. Compiled by numba, or plain Python on numpy scalars."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+try:
+    from numba import njit as _njit
+except ImportError:  # without numba the sources still run, as plain Python, for tests
+
+    def _njit(*_: Any, **__: Any) -> Any:  # type: ignore[no-redef]
+        return lambda function: function
+
+
+inlined = _njit(error_model="numpy", inline="never", cache=True)
+
+
+@inlined
+def wrap_int(value):  # type: ignore[no-untyped-def]
+    """The low 32 bits of a 64-bit integer, as a Java int."""
+    return ((value + 2147483648) & 4294967295) - 2147483648
+
+
+@inlined
+def int_divide(left, right):  # type: ignore[no-untyped-def]
+    """Java's integer division, towards zero; the divisor is not zero."""
+    if right == 0:
+        return left - left
+    quotient = left // right
+    if quotient < 0 and quotient * right != left:
+        quotient += 1
+    return quotient
+
+
+@inlined
+def int_remainder(left, right):  # type: ignore[no-untyped-def]
+    """Java's integer remainder: the sign of the dividend; the divisor is not zero."""
+    if right == 0:
+        return left - left
+    result = left % right
+    if result != 0 and (left < 0) != (right < 0):
+        result -= right
+    return result
+
+
+@inlined
+def same_double(left, right):  # type: ignore[no-untyped-def]
+    """``Double.equals``: NaN equals itself, 0.0 does not equal -0.0."""
+    if left == right:
+        return left != 0 or np.copysign(1.0, left) == np.copysign(1.0, right)
+    return left != left and right != right
+
+
+@inlined
+def mix(value):  # type: ignore[no-untyped-def]
+    """A 64-bit integer's bits, scattered: where a hash table looks first."""
+    value = (value ^ (value >> 31)) * 0x7FB5D329728EA185
+    value = (value ^ (value >> 27)) * -0x7E25210B43D22BB3
+    return value ^ (value >> 33)
+
+
+@inlined
+def sort_pairs(keys, values, count):  # type: ignore[no-untyped-def]
+    """Sort the first ``count`` of ``values`` by ``keys``, in place; equal keys keep their order (insertion for few, heap on pairs else)."""
+    if count <= 24:
+        for i in range(1, count):
+            key, value = keys[i], values[i]
+            j = i - 1
+            while j >= 0 and keys[j] > key:
+                keys[j + 1] = keys[j]
+                values[j + 1] = values[j]
+                j -= 1
+            keys[j + 1] = key
+            values[j + 1] = value
+        return
+    order = np.argsort(keys[:count], kind="mergesort")
+    copied = values[:count].copy()
+    for i in range(count):
+        values[i] = copied[order[i]]
+
+
+@inlined
+def rehash(table, keys, count):  # type: ignore[no-untyped-def]
+    """Fill an empty open-addressing table with the slots 0 … count - 1; ``keys[word, slot]`` are their key words."""
+    mask = len(table) - 1
+    words = keys.shape[0]
+    for slot in range(count):
+        place = keys[0, slot]
+        place = mix(place)
+        for word in range(1, words):
+            place = mix(place ^ keys[word, slot])
+        place &= mask
+        while table[place] != -1:
+            place = (place + 1) & mask
+        table[place] = slot

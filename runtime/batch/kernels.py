@@ -1,0 +1,97 @@
+"""Kernel source → compiled function, through a folder of content-named files that are never rewritten.
+
+The folder is ``EPL_CACHE_DIR`` or the user's cache folder. A file is written atomically, so that processes may share the folder; numba
+keeps what it compiled beside it, and a second process loads that instead of compiling.
+"""
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from runtime.batch import intrinsics
+
+Kernel = Callable[..., int]
+
+HEAD = """\
+import numpy as np
+{imports}
+from runtime.batch.intrinsics import int_divide, int_remainder, mix, same_double, sort_pairs, wrap_int
+
+"""
+COMPILED = "from numba import njit\n"
+DECORATED = '@njit(cache=True, error_model="numpy", nogil=True)\n'
+
+
+def is_available() -> bool:
+    """Whether numba is there; without it the batch tier is off."""
+    return importlib.util.find_spec("numba") is not None
+
+
+@lru_cache(maxsize=1)
+def _stamp() -> str:
+    """What else a compiled kernel depends on: the functions it calls, numba's and numpy's versions."""
+    import numba
+    import numpy
+
+    text = Path(intrinsics.__file__).read_text(encoding="utf-8")
+    return f"{numba.__version__}|{numpy.__version__}|{sys.version_info[:2]}|{text}"
+
+
+def cache_folder() -> Path:
+    """Where kernels are kept; a folder of this process alone where that cannot be written."""
+    chosen = os.environ.get("EPL_CACHE_DIR")
+    folder = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epl-spark"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            return folder
+    except OSError:
+        pass
+    return _own_folder()
+
+
+@lru_cache(maxsize=1)
+def _own_folder() -> Path:
+    return Path(tempfile.mkdtemp(prefix="epl-spark-"))
+
+
+@lru_cache(maxsize=4096)
+def compiled(source: str) -> Kernel:
+    """The function ``kernel`` of the source, compiled by numba at its first call; raises ImportError without numba."""
+    text = HEAD.format(imports=COMPILED) + DECORATED + source
+    name = f"epl_{hashlib.sha256((text + _stamp()).encode()).hexdigest()[:32]}"
+    path = cache_folder() / f"{name}.py"
+    if not path.exists():
+        _write(path, text)
+    return _load(name, path).kernel  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=4096)
+def interpreted(source: str) -> Kernel:
+    """The same function as plain Python: slow, for tests and for looking inside."""
+    namespace: dict[str, Any] = {}
+    exec(compile(HEAD.format(imports="") + source, "<kernel>", "exec"), namespace)  # noqa: S102
+    return namespace["kernel"]  # type: ignore[no-any-return]
+
+
+def _write(path: Path, text: str) -> None:
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, suffix=".tmp", delete=False) as file:
+        file.write(text)
+    os.replace(file.name, path)
+
+
+def _load(name: str, path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,10 @@
+"""Why a statement stays in the row tier."""
+from __future__ import annotations
+
+
+class NotCompilable(Exception):
+    """The plan has something that no kernel is printed for; the message is the reason that explain() gives."""
+
+
+class Declined(Exception):
+    """A kernel cannot take this batch (a table entry raised, a value does not fit): nothing has been done, the row tier takes over."""

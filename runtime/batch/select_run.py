@@ -1,0 +1,226 @@
+"""Running a select kernel: arrays in, kernel, Arrow out; state is kept between batches."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import numpy as np
+import pyarrow as pa
+
+from epl.event_types import EventType
+from epl.plan.expressions import Constant, TypedExpression
+from runtime.arrow import arrow_schema
+from runtime.batch.arrays import RING, Array, Arrays
+from runtime.batch.intake import Intake
+from runtime.batch.kernels import Kernel
+from runtime.batch.scalars import DTYPES, INSTANTS, TEXTS, Presence
+from runtime.batch.select_kernel import OutputColumn, SelectKernel
+from runtime.batch.strings import CodeTable, StringPool
+
+(NEXT, OUT, PENDING, NA, NB, OA, OB, HEAD, TAIL, NOW, TIMER), REGISTERS = range(11), 11
+DONE, OUTPUT_FULL, RING_FULL = 0, 1, 2
+NO_TIMES = np.zeros(0, np.int64)
+
+
+@attrs.frozen
+class Output:
+    """What a batch gave: insert and remove stream as record batches, None where empty; and by row of ``new`` and ``old`` what caused it."""
+
+    new: pa.RecordBatch | None
+    old: pa.RecordBatch | None
+    new_causes: Causes | None = None
+    old_causes: Causes | None = None
+
+
+@attrs.frozen
+class Causes:
+    """By output row: the input row, whether a timer on the way to it brought the output, and engine time."""
+
+    row: Array
+    timer: Array
+    time: Array
+
+
+class SelectRun:
+    """One statement's kernel with its state.
+
+    ``evaluate(node)`` gives parameters, ``tabulate(node)`` a function of one string. ``first`` counts all rows that ever came, so that each
+    has a number.
+    """
+
+    def __init__(
+        self, kernel: SelectKernel, function: Kernel, output_type: EventType, size: int | None,
+        evaluate: Callable[[TypedExpression], Any], tabulate: Callable[[TypedExpression], Callable[[str | None], Any]],
+    ) -> None:
+        self.kernel, self.function, self.output_type = kernel, function, output_type
+        self.pool = StringPool()
+        self.state = Arrays(kernel.fields)
+        if size is not None:
+            self.state["size"][0] = size
+        self.registers = np.zeros(REGISTERS, np.int64)
+        self.first = 0
+        self._evaluate = evaluate
+        dtypes = {"boolean": np.bool_, "int": np.int64, "long": np.int64, "double": np.float64}
+        self._tables = [CodeTable(tabulate(node), dtypes[kind]) for node, kind in kernel.parameters.tables]
+        self._room = 1024
+        self.store = RowStore() if kernel.windowed and any(c.through for c in kernel.columns) else None
+
+    # ------------------------------------------------------------------ a batch
+
+    def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False) -> Output:
+        """The rows, each at its time; then time goes on to ``until``."""
+        kernel, registers = self.kernel, self.registers
+        columns = [a for name, kind in kernel.inputs for a in intake.column(name, kind, self.pool)]
+        integers, floats = self._parameters()
+        tables: list[Array] = []
+        for table in self._tables:
+            table.update(self.pool)
+            tables += [table.values, table.valid]
+        ranks = self.pool.ranks() if kernel.parameters.ranked else NO_TIMES
+        outputs = self._outputs(max(self._room, intake.rows // 8))
+        if self.store is not None:
+            self.store.add(self.first, intake)
+        registers[NEXT] = registers[OUT] = 0
+        while True:
+            status = self.function(
+                registers, intake.rows, self.first, until, jump, times, tuple(columns), self.state.tuple(), tuple(outputs),
+                integers, floats, tuple(tables), ranks,
+            )
+            if status == DONE:
+                break
+            if status == RING_FULL:
+                self.state.grow(RING, 2 * self.state.sizes[RING], int(registers[HEAD]), int(registers[TAIL]))
+            else:
+                wanted = int(registers[OUT] + 2 * (registers[NB] - registers[NA] + registers[OB] - registers[OA])) + 2
+                outputs = [_longer(a, max(2 * len(a), wanted)) for a in outputs]
+        made = self._arrow(outputs, int(registers[OUT]), intake)
+        self.first += intake.rows
+        if self.store is not None:
+            self.store.forget(self._oldest())
+        return made
+
+    def _oldest(self) -> int:
+        """The number of the first row that the window holds, or of the next to come."""
+        head = int(self.registers[HEAD])
+        if head == self.registers[TAIL]:
+            return self.first
+        return int(self.state["w_row"][head & (self.state.sizes[RING] - 1)])
+
+    def next_due(self) -> int | None:
+        """When a timer of the window is due next."""
+        head, tail = int(self.registers[HEAD]), int(self.registers[TAIL])
+        if not self.kernel.timed or head == tail:
+            return None
+        return int(self.state["w_time"][head & (self.state.sizes[RING] - 1)] + self.state["size"][0])
+
+    # ------------------------------------------------------------------ parameters
+
+    def _parameters(self) -> tuple[Array, Array]:
+        parameters = self.kernel.parameters
+        integers = np.zeros(max(1, len(parameters.integers)), np.int64)
+        for place, node in enumerate(parameters.integers):
+            integers[place] = self._integer(node)
+        floats = np.zeros(max(1, len(parameters.floats)), np.float64)
+        for place, node in enumerate(parameters.floats):
+            value = self._value(node)
+            floats[place] = 0.0 if value is None else value
+        return integers, floats
+
+    def _value(self, node: TypedExpression) -> Any:
+        return node.value if isinstance(node, Constant) else self._evaluate(node)
+
+    def _integer(self, node: TypedExpression) -> int:
+        if isinstance(node, Presence):
+            return int(self._value(node.node) is not None)
+        value = self._value(node)
+        if isinstance(value, str):
+            return self.pool.code(value)
+        return 0 if value is None else int(value)
+
+    # ------------------------------------------------------------------ output
+
+    def _outputs(self, room: int) -> list[Array]:
+        made: list[Array] = [np.empty(room, d) for d in (np.bool_, np.int64, np.int64, np.bool_, np.int64)]
+        for column in self.kernel.columns:
+            if column.through is None:
+                made += [np.empty(room, DTYPES[column.kind]), np.empty(room, np.bool_)]
+        return made
+
+    def _arrow(self, outputs: list[Array], count: int, intake: Intake) -> Output:
+        if count == 0:
+            return Output(None, None)
+        trimmed = [a[:count] for a in outputs]
+        flags = trimmed[0]
+        if flags.all():
+            return Output(self._batch(trimmed, intake), None, _causes(trimmed), None)
+        if not flags.any():
+            return Output(None, self._batch(trimmed, intake), None, _causes(trimmed))
+        parts = [[a[chosen] for a in trimmed] for chosen in (flags, ~flags)]
+        return Output(self._batch(parts[0], intake), self._batch(parts[1], intake), _causes(parts[0]), _causes(parts[1]))
+
+    def _batch(self, outputs: list[Array], intake: Intake) -> pa.RecordBatch:
+        rows, computed = outputs[1], iter(outputs[5:])
+        places = None
+        arrays: list[pa.Array[Any]] = []
+        fields = []
+        for column, field in zip(self.kernel.columns, arrow_schema(self.output_type)):
+            if column.through is None:
+                made = self._computed(column, next(computed), next(computed), field.type)
+            elif self.store is not None:
+                made = self.store.take(column.through, rows)
+            else:
+                places = pa.array(rows - self.first) if places is None else places
+                made = intake.arrow(column.through).take(places)
+            arrays.append(made if pa.types.is_dictionary(made.type) else made.cast(field.type))
+            fields.append(pa.field(field.name, arrays[-1].type))
+        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+
+    def _computed(self, column: OutputColumn, values: Array, valid: Array, arrow: pa.DataType) -> pa.Array[Any]:
+        mask = None if valid.all() else ~valid
+        if column.kind in TEXTS:
+            return pa.DictionaryArray.from_arrays(pa.array(values, pa.int32(), mask=values < 0), self.pool.dictionary())
+        if column.kind in INSTANTS:
+            return pa.array(values, pa.int64(), mask=mask).view(pa.timestamp("us")).cast(arrow)
+        return pa.array(values, mask=mask)
+
+
+def _longer(array: Array, size: int) -> Array:
+    made = np.empty(size, array.dtype)
+    made[: len(array)] = array
+    return made
+
+
+def _causes(outputs: list[Array]) -> Causes:
+    return Causes(outputs[2], outputs[3], outputs[4])
+
+
+class RowStore:
+    """The batches that a window's events came in, as long as one of their rows is held: what passes through is fetched from them by row."""
+
+    def __init__(self) -> None:
+        self._begins: list[int] = []
+        self._batches: list[Intake] = []
+
+    def add(self, first: int, intake: Intake) -> None:
+        if intake.rows:
+            self._begins.append(first)
+            self._batches.append(intake)
+
+    def forget(self, oldest: int) -> None:
+        """Rows before ``oldest`` are no longer held."""
+        while len(self._begins) > 0 and self._begins[0] + self._batches[0].rows <= oldest:
+            del self._begins[0], self._batches[0]
+
+    def take(self, name: str, rows: Array) -> Any:
+        """A column's values at the rows, in their order."""
+        if len(self._batches) == 1:
+            return self._batches[0].arrow(name).take(pa.array(rows - self._begins[0]))
+        column = pa.chunked_array([b.arrow(name) for b in self._batches]).unify_dictionaries()
+        starts = np.cumsum([0] + [b.rows for b in self._batches[:-1]])
+        owner = np.searchsorted(np.array(self._begins), rows, side="right") - 1
+        places = rows - np.array(self._begins)[owner] + starts[owner]
+        return column.take(pa.array(places)).combine_chunks()
+
+
+__all__ = ["Causes", "Output", "RowStore", "SelectRun"]

@@ -1,0 +1,101 @@
+"""Strings as codes: one pool for all string columns of a statement, so that equal strings have equal codes."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as kinds
+
+CODE = np.int32
+LIMIT = 2**31 - 2
+
+
+class StringPool:
+    """value ↔ code; codes are dense from 0, null is -1. Codes never reach a snapshot: those hold values."""
+
+    def __init__(self) -> None:
+        self.values: list[str] = []
+        self._codes: dict[str, int] = {}
+        self._ranks: np.ndarray[Any, Any] = np.zeros(1, np.int32)
+        self._ranked = 0
+        self._arrow: pa.Array[Any] | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def code(self, value: str | None) -> int:
+        """The value's code; a new value gets the next one."""
+        if value is None:
+            return -1
+        found = self._codes.get(value)
+        if found is None:
+            found = self._codes[value] = len(self.values)
+            if found > LIMIT:
+                raise OverflowError("a string pool holds at most 2^31 different strings")
+            self.values.append(value)
+        return found
+
+    def codes(self, values: Iterable[str | None]) -> np.ndarray[Any, Any]:
+        code = self.code
+        return np.array([code(v) for v in values], CODE)
+
+    def value(self, code: int) -> str | None:
+        return None if code < 0 else self.values[code]
+
+    def encode(self, column: pa.Array[Any]) -> np.ndarray[Any, Any]:
+        """A string or dictionary column's codes; a plain string column is encoded as a whole first."""
+        encoded: Any = column if kinds.is_dictionary(column.type) else pc.dictionary_encode(column)
+        if len(encoded.dictionary) == 0:
+            return np.full(len(encoded), -1, CODE)
+        mapping = self.codes(encoded.dictionary.to_pylist())
+        indices = encoded.indices
+        if indices.null_count:
+            places = indices.fill_null(0).to_numpy(zero_copy_only=False)
+            valid = indices.is_valid().to_numpy(zero_copy_only=False)
+            return np.asarray(np.where(valid, mapping[places], CODE(-1)), CODE)
+        return np.asarray(mapping.take(indices.to_numpy(zero_copy_only=False)), CODE)
+
+    def dictionary(self) -> pa.Array[Any]:
+        """All values, by code."""
+        if self._arrow is None or len(self._arrow) != len(self.values):
+            self._arrow = pa.array(self.values, pa.string())
+        return self._arrow
+
+    def ranks(self) -> np.ndarray[Any, Any]:
+        """``ranks[code + 1]``: places in Java's order of strings (UTF-16 units); computed anew when values have come."""
+        if self._ranked != len(self.values):
+            order = sorted(range(len(self.values)), key=lambda code: utf16(self.values[code]))
+            ranks = np.zeros(len(self.values) + 1, np.int32)
+            ranks[np.array(order, np.int64) + 1] = np.arange(1, len(order) + 1, dtype=np.int32)
+            self._ranks, self._ranked = ranks, len(self.values)
+        return self._ranks
+
+
+def utf16(value: str) -> bytes:
+    """A key that orders strings as Java does."""
+    return value.encode("utf-16-be", "surrogatepass")
+
+
+class CodeTable:
+    """A function of one string, evaluated once a distinct value: ``values[code + 1]`` and ``valid[code + 1]``; entry 0 is that of null."""
+
+    def __init__(self, function: Callable[[str | None], Any], dtype: Any) -> None:
+        self._function = function
+        self._size = 0
+        self.values = np.zeros(64, dtype)
+        self.valid = np.zeros(64, np.bool_)
+
+    def update(self, pool: StringPool) -> None:
+        """Evaluate for the values that have come since; exceptions of the function pass."""
+        wanted = len(pool) + 1
+        if len(self.values) < wanted:
+            self.values = np.resize(self.values, wanted * 2)
+            self.valid = np.resize(self.valid, wanted * 2)
+        while self._size < wanted:
+            value = self._function(None if self._size == 0 else pool.values[self._size - 1])
+            self.valid[self._size] = value is not None
+            self.values[self._size] = 0 if value is None else value
+            self._size += 1
