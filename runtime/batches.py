@@ -19,6 +19,7 @@ import attrs
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.value_types import Scalar
+from runtime.cause import AtWork, RowOf
 from runtime.columns import Columns, WrongCell, columns_of, property_values, sequence_values, time_values
 from runtime.core import Core
 from runtime.incoming import PRIMITIVE_DEFAULTS, whole_type
@@ -73,7 +74,8 @@ def send_batch(runtime: Runtime, core: Core, target: str | EventType | Mapping[s
     if isinstance(target, Mapping) and table is not None:
         raise EplRuntimeError("send_batch takes a type and a table, or one mapping of types to tables")
     streams = [_read(_bus_type(runtime, name), each, position, chosen, core) for position, (name, each) in enumerate(tables.items())]
-    _feed(core, _merged(streams, chosen), chosen)
+    rows, row_of = _merged(streams, chosen)
+    _feed(core, rows, row_of, chosen)
 
 
 def _options(given: dict[str, Any]) -> Options:
@@ -97,6 +99,7 @@ def _bus_type(runtime: Runtime, name: str | EventType) -> EventType:
 class _Stream:
     """One type's rows: events in the table's order, and the place of each where rows are ordered by more than the table's order."""
 
+    name: str
     position: int
     events: Sequence[Event]
     times: Sequence[int] | None
@@ -124,7 +127,7 @@ def _read(event_type: EventType, table: Any, position: int, options: Options, co
         except WrongCell as wrong:
             where = f"the sequence of row {wrong.row}, column '{sequence}'"
             raise EplRuntimeError(f"Event type '{event_type.name}': {where}, is null") from wrong
-    return _Stream(position, events_of(event_type, columns, core.settings.units_per_second), times, order)
+    return _Stream(event_type.name, position, events_of(event_type, columns, core.settings.units_per_second), times, order)
 
 
 def _column(given: str | Mapping[str, str] | None, event_type: EventType, what: str) -> str | None:
@@ -196,17 +199,23 @@ def _times(event_type: EventType, columns: Columns, name: str, options: Options,
     return [now if time is None else time for time in found]
 
 
-def _merged(streams: Sequence[_Stream], options: Options) -> Iterable[tuple[int, Event]]:
-    """(time, event) of all rows in order of (time, sequence, type, row)."""
+def _merged(streams: Sequence[_Stream], options: Options) -> tuple[Iterable[tuple[int, Event]], RowOf]:
+    """(time, event) of all rows in order of (time, sequence, type, row), and which row each of them is."""
     if len(streams) == 1 and streams[0].is_ordered():
-        return zip(streams[0].times or repeat(0), streams[0].events)
+        name = streams[0].name
+        return zip(streams[0].times or repeat(0), streams[0].events), lambda place: (name, place)
     rows = [each for stream in streams for each in stream.places()]
     if options.time is not None or options.sequence is not None:
         try:
             rows.sort(key=_place)
         except TypeError as error:
             raise EplRuntimeError(f"The sequence columns cannot be compared: {error}") from error
-    return [(place[0], event) for place, event in rows]
+
+    def row_of(place: int) -> tuple[str, int]:
+        _, _, position, row = rows[place][0]
+        return streams[position].name, row
+
+    return [(place[0], event) for place, event in rows], row_of
 
 
 def _place(row: tuple[Place, Event]) -> Place:
@@ -216,18 +225,29 @@ def _place(row: tuple[Place, Event]) -> Place:
 # ------------------------------------------------------------------ feeding: effects
 
 
-def _feed(core: Core, rows: Iterable[tuple[int, Event]], options: Options) -> None:
+def _feed(core: Core, rows: Iterable[tuple[int, Event]], row_of: RowOf, options: Options) -> None:
+    # What a listener sends has the cause of that listener's call.
+    at = AtWork() if core.busy else core.at
+    at.row_of = row_of
+    try:
+        _feed_rows(core, rows, at, options)
+    finally:
+        at.place, at.row_of = 0, None
+
+
+def _feed_rows(core: Core, rows: Iterable[tuple[int, Event]], at: AtWork, options: Options) -> None:
     if options.time is None:
-        for _, event in rows:
+        for at.place, (_, event) in enumerate(rows):
             core.process(event)
         return
     clock, jump, max_stops = core.clock, options.time_mode == "jump", options.max_stops
-    for row_time, event in rows:
+    for place, (row_time, event) in enumerate(rows):
         time = row_time if row_time > clock.now else clock.now
         if jump:
             core.advance(time)
         else:
             core.advance_span(time, None, max_stops)
+        at.place = place
         core.process(event)
 
 

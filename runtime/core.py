@@ -12,6 +12,7 @@ from collections.abc import Callable
 from epl.catalog import Settings
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
+from runtime.cause import AtWork
 from runtime.filters import FilterIndex
 from runtime.schedule import Clock, Schedule
 from runtime.updates import EventUpdates
@@ -75,6 +76,7 @@ class Core:
         self.span_stops = 0
         self.unmatched: Callable[[Event], None] | None = None
         self.busy = False
+        self.at = AtWork()
 
     # ------------------------------------------------------------------ events
 
@@ -149,6 +151,9 @@ class Core:
         if not due:
             return
         outer, self.busy = self.busy, True
+        place = self.at.place
+        if not outer:
+            self.at.place = None
         try:
             for timer in due:
                 try:
@@ -159,6 +164,7 @@ class Core:
             self.work()
         finally:
             self.busy = outer
+            self.at.place = place
 
     def advance_span(self, target: int, resolution: int | None = None, max_stops: int | None = None) -> None:
         """Walk: stop at every due time on the way (at multiples of ``resolution`` from now where one is given).

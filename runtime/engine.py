@@ -19,6 +19,7 @@ from epl.plan.statements import CreateVariablePlan, Declared, ModulePlan, Statem
 from epl.syntax import Module
 from epl.value_types import EnumType
 from runtime.build import build
+from runtime.cause import Cause
 from runtime.context import StatementContext
 from runtime.core import Core, ErrorHandler, log_error
 from runtime.dependencies import check_preconditions, first_use
@@ -377,6 +378,11 @@ class Runtime:
         self._makers[event_type] = maker(found)
         return event if isinstance(event, Event) else to_event(found, event)
 
+    def event_of(self, event_type: str | EventType, event: Any) -> Event:
+        """The event that ``send`` would process, checked; it is not processed."""
+        with self.lock:
+            return self._incoming(event_type, event)
+
     def send_batch(self, *arguments: Any, **options: Any) -> None:
         """Arrow tables, pandas data frames: see runtime.batches.send_batch."""
         from runtime.batches import send_batch  # brings Arrow, which a runtime without batches need not load
@@ -407,6 +413,11 @@ class Runtime:
         """When the next timer is due, None where none is."""
         with self.lock:
             return self._core.schedule.nearest()
+
+    @property
+    def cause(self) -> Cause:
+        """What is at work, for listeners and error handlers: the row of the batch, or a timer, that is behind their call."""
+        return self._core.at.cause(self._core.clock.now)
 
     def pend_batch(self, statement: Statement) -> None:
         """The statement has output for its batch listeners at the end of this call."""

@@ -2,13 +2,16 @@
 
 A trace is a dict with ``schema``, ``config``, ``start_time`` and ``steps`` (``op``: deploy, event, time, iterate, …). Outputs are put
 into ``out``, ``rows``, ``values`` and ``exception`` of each step, on a deploy step ``statements`` and ``tiers``, on a compile_error
-step ``refused``, ``code`` and ``message``. Nothing is compared here.
+step ``refused``, ``code`` and ``message``; on event steps that went through a feed ``spark``. Nothing is compared here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, Protocol
+
+import attrs
 
 from epl.errors import EplError, EplRuntimeError
 from epl.plan.statements import SelectPlan
@@ -20,28 +23,70 @@ from runtime.trace_schema import TraceTypes, add_variant_streams, settings_of, t
 from runtime.trace_values import from_json, from_text, json_row, json_value
 from windows.event import Event
 
-RESULTS = ("out", "rows", "exception", "refused", "code", "tiers")
+RESULTS = ("out", "rows", "exception", "refused", "code", "tiers", "spark")
 """What a replay writes anew: recorded values of these never reach the result."""
 
+Step = Mapping[str, Any]
+Done = dict[str, Any]
+"""A step with what it did here."""
 
-def replay_trace(trace: Mapping[str, Any], *, restart: bool = False, tier: str | None = None) -> dict[str, Any]:
+
+class Feed(Protocol):
+    """Another way in for events than ``send``: ``runtime.spark.micro_batches.MicroBatches``."""
+
+    def refusal(self, runtime: Runtime, event: Event) -> str | None: ...
+
+    def send(self, runtime: Runtime, events: Sequence[Event]) -> None: ...
+
+
+@attrs.define
+class Caused:
+    """What one step has caused so far: calls of listeners, and errors that were told to the handler."""
+
+    calls: list[dict[str, Any]] = attrs.field(factory=list)
+    errors: list[BaseException] = attrs.field(factory=list)
+
+    def write(self, done: Done) -> None:
+        if self.errors and "exception" not in done:
+            done["exception"] = _text(self.errors[0])
+        if self.calls:
+            done["out"] = self.calls
+
+
+def replay_trace(
+    trace: Mapping[str, Any], *, restart: bool = False, tier: str | None = None, feed: Feed | None = None
+) -> dict[str, Any]:
     """The trace with this engine's output. ``restart``: between every two steps the runtime is replaced by one restored from its snapshot.
 
+    ``feed``: the events between two other steps go through it as one batch (``restart`` then comes between batches and other steps); each
+    of their steps says so in ``spark``: "rows", or "refused: " and why the feed does not take the event, which is then sent by itself.
     What goes wrong in a step is that step's ``exception``; what goes wrong before the first one is every step's.
     """
     try:
         player = TracePlayer(trace, tier or "row")
     except EplError as error:
         return {**trace, "steps": [{**_asked(s), "exception": error.message} for s in trace["steps"]]}
-    steps = []
-    for step in trace["steps"]:
+    steps: list[Done] = []
+    for together in _cut(trace["steps"], feed is not None):
         if restart:
             player.restart()
-        steps.append(player.play(step))
+        if feed is not None and together[0]["op"] == "event":
+            steps += player.play_events(together, feed)
+        else:
+            steps.append(player.play(together[0]))
     return {**trace, "steps": steps}
 
 
-def _asked(step: Mapping[str, Any]) -> dict[str, Any]:
+def _cut(steps: Sequence[Step], batches: bool) -> Iterator[Sequence[Step]]:
+    """The steps one by one; with ``batches``, events that follow one another stay together."""
+    for is_event, stretch in groupby(steps, key=lambda step: batches and step["op"] == "event"):
+        if is_event:
+            yield list(stretch)
+        else:
+            yield from ([step] for step in stretch)
+
+
+def _asked(step: Step) -> Done:
     left_out = (*RESULTS, "values") if step["op"] == "get_variable" else RESULTS
     return {k: v for k, v in step.items() if k not in left_out}
 
@@ -59,8 +104,8 @@ class TracePlayer:
         """The trace's deployment names → this runtime's deployment ids."""
         self.listening: list[tuple[str, str]] = []
         """(deployment id, statement name), in order of attachment."""
-        self.calls: list[dict[str, Any]] = []
-        self.errors: list[BaseException] = []
+        self.caused: list[Caused] = []
+        """By place in the batch that is at work; one where there is no batch."""
         self.listeners: dict[tuple[str, str], Any] = {}
         self.runtime = self._new_runtime()
 
@@ -82,7 +127,7 @@ class TracePlayer:
         return runtime
 
     def _on_error(self, error: BaseException, statement: str, event: Event | None) -> None:
-        self.errors.append(error)
+        self.caused[self.runtime.cause.place or 0].errors.append(error)
 
     def restart(self) -> None:
         """Go on in a new runtime, restored from this one's snapshot."""
@@ -93,23 +138,52 @@ class TracePlayer:
 
     # ------------------------------------------------------------------ steps
 
-    def play(self, step: Mapping[str, Any]) -> dict[str, Any]:
+    def play(self, step: Step) -> Done:
         """The step with what it did here."""
         done = _asked(step)
-        self.calls, self.errors = [], []
-        try:
-            action = ACTIONS.get(step["op"])
-            if action is not None:
-                action(self, step, done)
-        except Exception as error:  # noqa: BLE001 - whatever a step raises is its result; the next step goes on
-            done["exception"] = _text(error)
-        if self.errors and "exception" not in done:
-            done["exception"] = _text(self.errors[0])
-        if self.calls:
-            done["out"] = self.calls
+        action = ACTIONS.get(step["op"])
+        if action is not None:
+            self._run([done], lambda: action(self, step, done))
         return done
 
-    def deploy(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+    def _run(self, steps: Sequence[Done], work: Callable[[], None]) -> None:
+        """Do the steps' work and write into each what it caused. Where the work breaks off, none of them has gone to its end."""
+        self.caused = [Caused() for _ in steps]
+        try:
+            work()
+        except Exception as error:  # noqa: BLE001 - whatever a step raises is its result; the next step goes on
+            for done in steps:
+                done["exception"] = _text(error)
+        for done, caused in zip(steps, self.caused):
+            caused.write(done)
+
+    def play_events(self, steps: Sequence[Step], feed: Feed) -> list[Done]:
+        """Event steps through the feed: as one batch, which those that it refuses cut."""
+        played = [_asked(step) for step in steps]
+        batch: list[tuple[Done, Event]] = []
+        for step, done in zip(steps, played):
+            try:
+                event = self.runtime.event_of(*self._given(step))
+            except Exception as error:  # noqa: BLE001 - the engine refuses the event, which is the step's result
+                done.update(spark=f"refused: {_text(error)}", exception=_text(error))
+                continue
+            reason = feed.refusal(self.runtime, event)
+            if reason is None:
+                done["spark"] = "rows"
+                batch.append((done, event))
+            else:
+                done["spark"] = f"refused: {reason}"
+                self._run_batch(batch, feed)
+                batch = []
+                self._run([done], lambda: self.runtime.send(event.type, event))  # noqa: B023 - called at once
+        self._run_batch(batch, feed)
+        return played
+
+    def _run_batch(self, batch: Sequence[tuple[Done, Event]], feed: Feed) -> None:
+        if batch:
+            self._run([done for done, _ in batch], lambda: feed.send(self.runtime, [event for _, event in batch]))
+
+    def deploy(self, step: Step, done: Done) -> None:
         """Deploy a module; the result says its statements' output columns."""
         done.pop("statements", None)
         deployment = self._deploy(step, done)
@@ -129,7 +203,7 @@ class TracePlayer:
                     self._listen(statement)
         return deployment
 
-    def rollout(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+    def rollout(self, step: Step, done: Done) -> None:
         """Several deployments, all or none."""
         made: list[Deployment] = []
         try:
@@ -140,19 +214,19 @@ class TracePlayer:
                 deployment.undeploy()
             raise
 
-    def undeploy(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+    def undeploy(self, step: Step, done: Done) -> None:
         if "deployment" in step:
-            deployment_id = self.ids.get(step["deployment"], step["deployment"])
+            deployment_id = self._id_of(step["deployment"])
         else:
             deployment_id = self.runtime.statement(step["statement"]).deployment_id
         self.runtime.undeploy(deployment_id)
         self.listening = [key for key in self.listening if key[0] != deployment_id]
 
-    def undeploy_all(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+    def undeploy_all(self, step: Step, done: Done) -> None:
         self.runtime.undeploy_all()
         self.listening = []
 
-    def compile_error(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+    def compile_error(self, step: Step, done: Done) -> None:
         """Whether we refuse it too, and in which words. An error that is none of ours is no refusal."""
         done.pop("message", None)
         try:
@@ -168,11 +242,11 @@ class TracePlayer:
         except Exception as error:  # noqa: BLE001 - a fault of ours: told, and not counted as a refusal
             done.update(refused=False, code="internal", message=_text(error))
 
-    def compile(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+    def compile(self, step: Step, done: Done) -> None:
         if step.get("kind") != "faf":
             self.runtime.compile(step["epl"])
 
-    def add_listener(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+    def add_listener(self, step: Step, done: Done) -> None:
         self._listen(self._statement(step))
 
     def _listen(self, statement: Statement) -> None:
@@ -184,21 +258,24 @@ class TracePlayer:
         call: dict[str, Any] = {"statement": statement.name, "deployment": self._name_of(statement.deployment_id)}
         call["new"] = [json_row(row) for row in new] or None
         call["old"] = [json_row(row) for row in old] or None
-        self.calls.append(call)
+        self.caused[runtime.cause.place or 0].calls.append(call)
+
+    def _id_of(self, name: str) -> str:
+        return self.ids.get(name, name)
 
     def _name_of(self, deployment_id: str) -> str:
         return next((name for name, known in self.ids.items() if known == deployment_id), deployment_id)
 
-    def remove_listener(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+    def remove_listener(self, step: Step, done: Done) -> None:
         statement = self._statement(step)
         key = (statement.deployment_id, statement.name)
         statement.remove_listener(self.listeners.pop(key))
         self.listening.remove(key)
 
-    def _statement(self, step: Mapping[str, Any]) -> Statement:
+    def _statement(self, step: Step) -> Statement:
         if "deployment" not in step:
             return self.runtime.statement(step["statement"])
-        deployment_id = self.ids.get(step["deployment"], step["deployment"])
+        deployment_id = self._id_of(step["deployment"])
         found = self.runtime.deployments.get(deployment_id)
         if found is None:
             raise LookupError(f"no deployment {step['deployment']!r}")
@@ -206,11 +283,14 @@ class TracePlayer:
 
     # ------------------------------------------------------------------ events and time
 
-    def event(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
-        """Send one event; JSON text as text."""
+    def event(self, step: Step, done: Done) -> None:
+        """Send one event."""
+        self.runtime.send(*self._given(step))
+
+    def _given(self, step: Step) -> tuple[str, Any]:
+        """What an event step sends: a type's name, and a mapping or JSON text."""
         if step.get("via") == "json" and "json" in step:
-            self.runtime.send(step["type"], step["json"])
-            return
+            return step["type"], step["json"]
         props = step["props"]
         known = self.types.event_types.get(step["type"])
         if known is not None and step.get("via") == "map" and known.kind == "objectarray":
@@ -220,41 +300,41 @@ class TracePlayer:
             )
         if known is not None and isinstance(props, dict):
             props = {name: from_json(value, known.type_of(name)) for name, value in props.items()}
-        self.runtime.send(step["type"], props)
+        return step["type"], props
 
-    def route(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+    def route(self, step: Step, done: Done) -> None:
         self.runtime.route(step["type"], step["props"])
 
-    def time(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+    def time(self, step: Step, done: Done) -> None:
         self.runtime.advance_time(step["ms"])
 
-    def time_span(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+    def time_span(self, step: Step, done: Done) -> None:
         self.runtime.advance_time_span(step["ms"], step.get("resolution"))
 
     # ------------------------------------------------------------------ variables, iterators, queries
 
-    def set_variable(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+    def set_variable(self, step: Step, done: Done) -> None:
         self.runtime.set_variables({v["name"]: v["value"] for v in step["values"]})
 
-    def get_variable(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+    def get_variable(self, step: Step, done: Done) -> None:
         if "name" in step:
             self.runtime.get_variable(step["name"])
         else:
             done["values"] = [{**v, "value": json_value(self.runtime.get_variable(v["name"]), None)} for v in step["values"]]
 
-    def iterate(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+    def iterate(self, step: Step, done: Done) -> None:
         done["rows"] = [json_row(row) for row in self._statement(step)]
 
-    def faf(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+    def faf(self, step: Step, done: Done) -> None:
         done["rows"] = [json_row(row) for row in self.runtime.query(step["epl"])]
 
-    def initialize(self, step: Mapping[str, Any], done: dict[str, Any]) -> None:
+    def initialize(self, step: Step, done: Done) -> None:
         """The runtime is made anew."""
         self.ids, self.listening, self.listeners = {}, [], {}
         self.runtime = self._new_runtime()
 
 
-Action = Callable[[TracePlayer, Mapping[str, Any], dict[str, Any]], None]
+Action = Callable[[TracePlayer, Step, Done], None]
 
 ACTIONS: dict[str, Action] = {
     "deploy": TracePlayer.deploy,

@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from runtime.replay import replay_trace
+from runtime.replay import Feed, replay_trace
 
 
 class TraceTimeout(BaseException):
@@ -30,16 +30,22 @@ class Job:
     restart: bool = False
     tier: str | None = None
     limit: float = 60.0
+    spark: bool = False
 
 
 @attrs.frozen
 class Outcome:
-    """What came of one file: traces replayed, those that broke off (name, text), and the traces themselves where no target was given."""
+    """What came of one file: traces replayed, those that broke off (name, text), and the traces themselves where no target was given.
+
+    ``rows``, ``refused``: how many events went through Spark, and how many had to be sent by themselves.
+    """
 
     source: Path
     replayed: int
     broken: tuple[tuple[str, str], ...]
     traces: tuple[dict[str, Any], ...] = ()
+    rows: int = 0
+    refused: int = 0
 
 
 def trace_files(path: Path) -> list[tuple[Path, Path]]:
@@ -89,18 +95,29 @@ def with_limit(seconds: float, work: Callable[[], dict[str, Any]]) -> dict[str, 
 
 def replay_file(job: Job) -> Outcome:
     """Replay every trace of a file. A trace that breaks off is written with its text as ``error`` and no steps."""
+    feed = micro_batches() if job.spark else None
     done: list[dict[str, Any]] = []
     broken: list[tuple[str, str]] = []
     for trace in read_traces(job.source):
         try:
-            done.append(with_limit(job.limit, lambda: replay_trace(trace, restart=job.restart, tier=job.tier)))  # noqa: B023 - called at once
+            done.append(with_limit(job.limit, lambda: replay_trace(trace, restart=job.restart, tier=job.tier, feed=feed)))  # noqa: B023 - called at once
         except (Exception, TraceTimeout) as error:  # noqa: BLE001 - one trace must not stop the run; the text is reported
             text = f"{type(error).__name__}: {error}"
             broken.append((str(trace.get("id", trace.get("name"))), text))
             done.append({**trace, "steps": [], "error": text})
     if job.target is not None:
         write_traces(job.target, done)
-    return Outcome(job.source, len(done), tuple(broken), () if job.target is not None else tuple(done))
+    ways = [step["spark"] == "rows" for trace in done for step in trace["steps"] if "spark" in step]
+    traces = () if job.target is not None else tuple(done)
+    return Outcome(job.source, len(done), tuple(broken), traces, sum(ways), len(ways) - sum(ways))
+
+
+def micro_batches() -> Feed:
+    """Micro-batches on the Spark session of this process, which is made the first time. Raises EplRuntimeError where there is no Java."""
+    from runtime.spark import session  # brings Spark, which no other way of replaying needs
+    from runtime.spark.micro_batches import MicroBatches
+
+    return MicroBatches(session("epl replay", cores=1))
 
 
 def replay_files(jobs: list[Job], processes: int) -> Iterator[Outcome]:

@@ -70,10 +70,10 @@ class Statement(Delivery):
             self._batch_new.extend(new)
             self._batch_old.extend(old)
             self.runtime.pend_batch(self)
-        if not self.listeners:
-            return
         for part in ((new, old),) if self.divide is None else self.divide(new, old):
-            self._call(Rows.of(part[0]), Rows.of(part[1]))
+            self._core.at.calls += 1
+            if self.listeners:
+                self._call(Rows.of(part[0]), Rows.of(part[1]))
 
     def _call(self, new: Rows, old: Rows) -> None:
         for listener in tuple(self.listeners):

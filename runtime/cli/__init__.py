@@ -118,8 +118,12 @@ def _add_replay(commands: Commands) -> None:
     replay.add_argument(
         "--tier", choices=("row", "batch"), help="row: one event at a time; batch: the events between two other steps as one batch"
     )
-    replay.add_argument("--spark", action="store_true", help="through Spark micro-batches")
-    replay.add_argument("--limit", type=float, metavar="SECONDS", help="time limit a trace (default: 60, with --restart 600)")
+    replay.add_argument(
+        "--spark",
+        action="store_true",
+        help="the events between two other steps as one Spark micro-batch (needs the extra [spark] and Java 17)",
+    )
+    replay.add_argument("--limit", type=float, metavar="SECONDS", help="time limit a trace (default: 60, with --restart or --spark 600)")
     replay.set_defaults(module="runtime.cli.replay")
 
 

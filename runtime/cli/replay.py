@@ -8,11 +8,12 @@ import logging
 import sys
 import time
 
+from epl.errors import EplRuntimeError
 from runtime.cli import UsageError
 from runtime.cli.progress import Progress
 from runtime.replay_files import Job, Outcome, replay_files, trace_files
 
-LIMIT, RESTART_LIMIT = 60.0, 600.0
+LIMIT, LONG_LIMIT = 60.0, 600.0
 """Seconds a trace."""
 
 
@@ -21,7 +22,7 @@ def run(options: argparse.Namespace) -> int:
     if options.tier == "batch":
         raise UsageError("--tier batch: the batch tier is not there yet; use --tier row")
     if options.spark:
-        raise UsageError("--spark: traces cannot be replayed through Spark yet; leave the option out")
+        _require_spark()
     if options.jobs < 1:
         raise UsageError("--jobs: at least 1")
     if not options.path.exists():
@@ -29,8 +30,11 @@ def run(options: argparse.Namespace) -> int:
     files = trace_files(options.path)
     if not files:
         raise UsageError(f"no traces (.json, .json.gz) in {options.path}")
-    limit = options.limit or (RESTART_LIMIT if options.restart else LIMIT)
-    jobs = [Job(source, options.out / name if options.out else None, options.restart, options.tier, limit) for source, name in files]
+    limit = options.limit or (LONG_LIMIT if options.restart or options.spark else LIMIT)
+    jobs = [
+        Job(source, options.out / name if options.out else None, options.restart, options.tier, limit, options.spark)
+        for source, name in files
+    ]
     logging.getLogger("epl").addHandler(logging.NullHandler())  # what statements throw stands in the traces
     started = time.monotonic()
     done: list[Outcome] = []
@@ -51,4 +55,17 @@ def run(options: argparse.Namespace) -> int:
     seconds = time.monotonic() - started
     replayed = sum(o.replayed for o in done)
     print(f"{replayed} traces of {len(done)} files replayed in {seconds:.1f} s, {len(broken)} broke off", file=sys.stderr)
+    if options.spark:
+        rows, refused = sum(o.rows for o in done), sum(o.refused for o in done)
+        print(f"through Spark: {rows} events as rows of micro-batches, {refused} refused (see their steps)", file=sys.stderr)
     return 1 if broken else 0
+
+
+def _require_spark() -> None:
+    """Before any process is started: pyspark, and a Java that it can use."""
+    try:
+        from runtime.spark.sessions import require_java
+
+        require_java()
+    except EplRuntimeError as error:
+        raise UsageError(f"--spark: {error}") from None

@@ -62,6 +62,19 @@ class Sources:
         table = pa.table(columns)
         return table if event_type.properties else table.drop_columns([PRESENT])
 
+    def merged(self, tables: Mapping[str, pa.Table]) -> pa.Table:
+        """The way back: tables of properties, times and sequences, one a type → merged rows, those of a type after the other."""
+        return pa.concat_tables([self._part(at, each, tables[each.name]) for at, each in enumerate(self.types)], promote_options="default")
+
+    def _part(self, position: int, event_type: EventType, table: pa.Table) -> pa.Table:
+        names = event_type.properties or (PRESENT,)
+        values = [table.column(n).combine_chunks() if n != PRESENT else pa.repeat(True, table.num_rows) for n in names]
+        columns: dict[str, Any] = {f"type{position}": pa.StructArray.from_arrays(values, names=list(names))}
+        for merged_name, chosen in ((TIME, self.times), (SEQUENCE, self.sequences)):
+            if chosen is not None:
+                columns[merged_name] = table.column(chosen[event_type.name])
+        return pa.table(columns)
+
 
 def _columns_by_type(types: tuple[EventType, ...], choice: Choice, what: str) -> Mapping[str, str] | None:
     if choice is None:

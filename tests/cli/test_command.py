@@ -309,6 +309,32 @@ def test_replay_writes_what_this_engine_does(tmp_path: pathlib.Path, restart: bo
     assert "nowhere" in iterate["exception"]
 
 
+@pytest.mark.spark
+def test_replay_through_spark(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("A.json", "B.json"):
+        (tmp_path / "in" / name).write_text(json.dumps([TRACE]))
+    done = epl("replay", tmp_path / "in", "--out", tmp_path / "out", "--spark", "--restart", "--jobs", 2)
+    assert done.returncode == 0, done.stderr
+    assert "through Spark: 2 events as rows of micro-batches, 2 refused" in done.stderr
+    for name in ("A.json", "B.json"):
+        (trace,) = json.loads((tmp_path / "out" / name).read_text())
+        _, event, refusal, wrong, _ = trace["steps"]
+        assert event["spark"] == "rows"
+        assert [c["new"] for c in event["out"]] == [[{"b": 2}]]
+        assert "spark" not in refusal
+        assert wrong["spark"] == f"refused: {wrong['exception']}"
+
+
+def test_replay_through_spark_needs_java(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "t.json").write_text(json.dumps([TRACE]))
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    done = epl("replay", tmp_path / "t.json", "--spark")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "epl: --spark: Spark needs Java 17 or newer" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_replay_refuses_what_is_no_trace(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "x.json"
     path.write_text('{"a": 1}')

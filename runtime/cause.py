@@ -1,0 +1,51 @@
+"""What is at work: which row of a batch, or a timer, is behind the call that a listener gets. ``Runtime.cause`` tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+
+RowOf = Callable[[int], tuple[str, int]]
+"""A row's place in the order of its batch → (name of its event type, its row in that type's table)."""
+
+
+@attrs.frozen
+class Cause:
+    """Why listeners are called, what routed events (insert into) and listeners' own sends lead to included.
+
+    ``call``: number of the listener call, from 1, one sequence over all statements since the runtime was made or restored; in an error
+    handler, of the last call before. ``time``: engine time. ``place``: the row's place in the order in which its batch is processed, from
+    0; 0 for everything that is no batch, and None for timers. ``event_type``, ``row``: the row's type and its row, from 0, in the table
+    that was given for the type; both None outside ``send_batch``.
+    """
+
+    call: int
+    time: int
+    place: int | None
+    event_type: str | None = None
+    row: int | None = None
+
+    @property
+    def is_timer(self) -> bool:
+        return self.place is None
+
+
+class AtWork:
+    """Where a runtime is: kept up by the engine at the price of an assignment a row, made into a ``Cause`` on request."""
+
+    __slots__ = ("calls", "place", "row_of")
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.place: int | None = 0
+        self.row_of: RowOf | None = None
+
+    def cause(self, now: int) -> Cause:
+        """The cause at engine time ``now``."""
+        if self.place is None or self.row_of is None:
+            return Cause(self.calls, now, self.place)
+        return Cause(self.calls, now, self.place, *self.row_of(self.place))
+
+
+__all__ = ["AtWork", "Cause", "RowOf"]

@@ -1,0 +1,127 @@
+"""Micro-batches made by hand: events that are there already go to a runtime as foreachBatch would bring them.
+
+Each batch is a real DataFrame in the layout of ``runtime.spark.sources.merge`` and takes the whole way of ``DriverHost``: Spark → Arrow →
+sort by sequence → ``send_batch``. A streaming query a batch would cost 0.2 to 0.3 s, and planning ``merge`` anew for each 0.15 s; a
+DataFrame of Arrow columns that stand in that layout already costs 0.04 s (PySpark 4.3, one core).
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import attrs
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from epl.errors import EplError
+from epl.event_types import EventType
+from runtime.arrow import to_batch
+from runtime.batches import Options, events_of
+from runtime.columns import columns_of
+from runtime.engine import Runtime
+from runtime.incoming import whole_type
+from runtime.spark.driver import DriverHost, MicroBatchError
+from runtime.spark.schemas import arrow_for_spark
+from runtime.spark.sources import SEQUENCE, Sources
+from windows.event import Event
+
+
+@attrs.define
+class MicroBatches:
+    """Feeds runtimes, each by a driver host of its own: batch ids run on until another runtime comes."""
+
+    spark: SparkSession
+    host: DriverHost | None = None
+
+    def refusal(self, runtime: Runtime, event: Event) -> str | None:
+        """Why the event cannot be a row of a DataFrame, None where it can: every value must come back from its column as it was."""
+        if event.extra:
+            return f"the property '{next(iter(event.extra))}' is not declared, so that there is no column for it"
+        clash = _same_but_for_case(event.type)
+        if clash is not None:
+            return f"Spark does not tell the columns '{clash[0]}' and '{clash[1]}' from one another"
+        if not event.type.properties:
+            return None
+        try:
+            table = _table([event], event.type)
+            (back,) = events_of(event.type, columns_of(table, event.type.name), runtime.settings.units_per_second)
+        except (EplError, pa.ArrowException, UnicodeEncodeError) as error:
+            return error.message if isinstance(error, EplError) else str(error)
+        for prop, given, found in zip(event.type.properties.values(), event.values(), back.values()):
+            if not same_value(given, found):
+                column = table.schema.field(prop.name).type
+                return f"property '{prop.name}' of type {whole_type(prop)} does not come back from a column of type {column}"
+        return None
+
+    def send(self, runtime: Runtime, events: Sequence[Event]) -> None:
+        """One micro-batch of events in their order, none of which ``refusal`` refuses. Raises what the host raises, as it was."""
+        types = tuple(dict.fromkeys(event.type for event in events))
+        sources = Sources.of(types, None, SEQUENCE)
+        host = self._host(runtime, sources)
+        tables = {each.name: _numbered(events, each) for each in types}
+        try:
+            host(self.spark.createDataFrame(sources.merged(tables)), host.batches)
+        except MicroBatchError as error:
+            raise host.error or error from error
+
+    def _host(self, runtime: Runtime, sources: Sources) -> DriverHost:
+        if self.host is None or self.host.runtime is not runtime:
+            self.host = DriverHost(runtime, sources, Options(sequence=SEQUENCE))
+        self.host.sources = sources
+        return self.host
+
+
+def _same_but_for_case(event_type: EventType) -> tuple[str, str] | None:
+    seen: dict[str, str] = {}
+    for name in event_type.properties:
+        other = seen.setdefault(name.lower(), name)
+        if other != name:
+            return other, name
+    return None
+
+
+def _table(events: Sequence[Event], event_type: EventType) -> pa.Table:
+    """The events as Spark takes them: a column a property."""
+    return pa.Table.from_batches([to_batch(events, event_type)]).cast(arrow_for_spark(event_type))
+
+
+def _numbered(events: Sequence[Event], event_type: EventType) -> pa.Table:
+    """The events of the type with their places among all of them."""
+    places = [(place, event) for place, event in enumerate(events) if event.type is event_type]
+    numbers = pa.array([place for place, _ in places], pa.int64())
+    if not event_type.properties:
+        return pa.table({SEQUENCE: numbers})
+    return _table([event for _, event in places], event_type).append_column(SEQUENCE, numbers)
+
+
+def same_value(given: Any, back: Any) -> bool:
+    """Whether a value came back as it was: same kind, same value; decimals with the same scale too, which EPL's equality sees.
+
+    >>> same_value(1, 1.0), same_value([1, None], [1, None]), same_value(float("nan"), float("nan"))
+    (False, True, True)
+    >>> same_value(Decimal("1.0"), Decimal("1.00"))
+    False
+    """
+    if type(given) is not type(back):
+        return False
+    if isinstance(given, Event):
+        return not given.extra and _all_same(given.values(), back.values())
+    if isinstance(given, Mapping):
+        return _all_same(list(given), list(back)) and _all_same(list(given.values()), list(back.values()))
+    if isinstance(given, (list, tuple)):
+        return _all_same(given, back)
+    if isinstance(given, Decimal):
+        return bool(given.as_tuple() == back.as_tuple())
+    if isinstance(given, datetime.datetime) and given.utcoffset() != back.utcoffset():
+        return False
+    return bool(given == back) or (isinstance(given, float) and given != given and back != back)
+
+
+def _all_same(given: Sequence[Any], back: Sequence[Any]) -> bool:
+    return len(given) == len(back) and all(map(same_value, given, back))
+
+
+__all__ = ["MicroBatches", "same_value"]
