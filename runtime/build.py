@@ -205,7 +205,7 @@ def _chain(plan: SelectPlan, context: StatementContext) -> View:
         return build_chain(stream.windows, stream.retain, context, stream.filter.event_type)
     if rows.shape != "grouped fully aggregated":
         return Remembered(None)
-    return Remembered(key_evaluator(rows.group_by, context))
+    return Remembered(key_evaluator(rows.group_by, context), len(rows.group_by))
 
 
 def _largest_prior(plan: SelectPlan) -> int | None:

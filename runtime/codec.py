@@ -14,12 +14,13 @@ import msgpack
 
 from epl.errors import EplRuntimeError
 from windows.event import Event
+from windows.paging import Long, Paged
 
-EVENT, BIG_INTEGER, DECIMAL, INSTANT, LOCAL_DATE_TIME, DATE, TIME, TUPLE, SET, ZONED = range(1, 11)
+EVENT, BIG_INTEGER, DECIMAL, INSTANT, LOCAL_DATE_TIME, DATE, TIME, TUPLE, SET, ZONED, KEYED, LONG = range(1, 13)
 
 
 class Encoder:
-    """Encodes values; events are numbered on first sight and stored once in ``events``."""
+    """Encodes values; events are numbered on first sight and stored once in ``events``. Paged state becomes a list in its place."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -32,6 +33,8 @@ class Encoder:
     def _default(self, value: Any) -> Any:
         if isinstance(value, Event):
             return msgpack.ExtType(EVENT, self._number(value).to_bytes(8, "big"))
+        if isinstance(value, (Paged, Long)):
+            return self._part(value)
         encode = ENCODERS.get(type(value))
         if encode is None:
             for kind, found in ENCODERS.items():
@@ -43,6 +46,9 @@ class Encoder:
                 f"a value of class {type(value).__module__}.{type(value).__qualname__} cannot be kept in a snapshot: {value!r}"
             )
         return encode(self, value)
+
+    def _part(self, value: Paged | Long) -> Any:
+        return list(value)
 
     def _number(self, event: Event) -> int:
         number = self._numbers.get(id(event))
@@ -78,9 +84,9 @@ ENCODERS: dict[type, Callable[[Encoder, Any], Any]] = {
 
 
 class Decoder:
-    """Decodes what an Encoder wrote; ``event(number)`` gives the events."""
+    """Decodes what an Encoder wrote; ``event(number)`` gives the events, ``parts`` by kind (KEYED, LONG) what stands in other pages."""
 
-    def __init__(self, event: Callable[[int], Event]) -> None:
+    def __init__(self, event: Callable[[int], Event], parts: dict[int, Callable[[bytes], Any]] | None = None) -> None:
         self._event = event
         self._decoders: dict[int, Callable[[bytes], Any]] = {
             EVENT: lambda data: event(int.from_bytes(data, "big")),
@@ -93,6 +99,7 @@ class Decoder:
             TUPLE: lambda data: tuple(self.decode(data)),
             SET: lambda data: set(self.decode(data)),
             ZONED: _zoned,
+            **(parts or {}),
         }
 
     def decode(self, data: bytes) -> Any:

@@ -61,10 +61,15 @@ class StatementContext:
         return accumulators_of(expression, self.environment, names)
 
     def on_variable_change(self, expression: TypedExpression, callback: Callable[[], None]) -> None:
+        def changed() -> None:
+            if self.core.touched is not None:
+                self.core.touched.add(self._number)
+            callback()
+
         for name in {n.name for n in expression.walk() if isinstance(n, VariableValue)}:
             cell = self.environment.variables[name]
-            cell.watchers.append(callback)  # type: ignore[attr-defined]
-            self._watched.append((cell, callback))
+            cell.watchers.append(changed)  # type: ignore[attr-defined]
+            self._watched.append((cell, changed))
 
     def withhold(self, sink: Sink, new: Sequence[Event], old: Sequence[Event]) -> None:
         outer, self.withholding = self.withholding, True

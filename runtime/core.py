@@ -76,6 +76,8 @@ class Core:
         self.span_stops = 0
         self.unmatched: Callable[[Event], None] | None = None
         self.busy = False
+        self.touched: set[int] | None = None
+        """Numbers of the statements that were told something since someone asked for changed pages; None until someone asks."""
         self.at = AtWork()
 
     # ------------------------------------------------------------------ events
@@ -103,6 +105,8 @@ class Core:
     def _process_one(self, event: Event, stream_type: EventType) -> None:
         receivers = self.filters.match(event, stream_type)
         if receivers:
+            if self.touched is not None:
+                self.touched.update([receiver.order[1] for receiver in receivers])
             for receiver in receivers:
                 try:
                     receiver.receive(event)
@@ -154,6 +158,8 @@ class Core:
         place = self.at.place
         if not outer:
             self.at.place = None
+        if self.touched is not None:
+            self.touched.update([timer.order[0] for timer in due])
         try:
             for timer in due:
                 try:

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 from epl.analysis.modules import analyse_module
@@ -14,9 +13,7 @@ from epl.functions.aggregations import AGGREGATIONS
 from epl.functions.library import builtin_functions
 from epl.functions.user import function_spec
 from epl.functions.user_aggregations import aggregation_spec
-from epl.parse import parse_module
 from epl.plan.statements import CreateVariablePlan, Declared, ModulePlan, StatementPlan
-from epl.syntax import Module
 from epl.value_types import EnumType
 from runtime.build import build
 from runtime.cause import Cause
@@ -26,8 +23,11 @@ from runtime.dependencies import check_preconditions, first_use
 from runtime.deployment import Deployment
 from runtime.evaluate import Environment, compile_expression
 from runtime.incoming import WrongValue, coercion, maker, to_event
+from runtime.pages import Marks, Pages
+from runtime.plan_cache import parsed
 from runtime.python_types import event_type_of
 from runtime.python_types import value_type as resolve
+from runtime.snapshot import frame
 from runtime.snapshot import restore as restored
 from runtime.snapshot import snapshot as snapshot_of
 from runtime.statement import Listener, Statement
@@ -71,6 +71,7 @@ class Runtime:
         self._deployment_count = 0
         self._makers: dict[str | EventType, Callable[[dict[str, Any]], Event]] = {}
         self._batches: dict[Statement, None] = {}
+        self._marks: Marks | None = None
         self._system_clock: Any = None
         if clock == "system":
             from runtime.system_clock import SystemClock
@@ -291,6 +292,7 @@ class Runtime:
     def _build(self, plan: StatementPlan, deployment_id: str, parameters: dict[str | int, Any]) -> Statement:
         statement = Statement(plan, self, self._core, deployment_id)
         self._statement_count += 1
+        statement.number = self._statement_count
         context = StatementContext(self._core, plan, self._statement_count, self._environment(parameters), statement)
         try:
             statement.running = build(plan, context)
@@ -441,20 +443,37 @@ class Runtime:
         From a listener: EplRuntimeError where routed events (insert into, ``route``) still wait, since they would be lost.
         """
         with self.lock:
-            if self._core.waiting:
-                raise EplRuntimeError(
-                    f"A snapshot cannot be taken while {self._core.waiting} routed events wait to be processed",
-                    hint="take it between two sends",
-                )
+            self._check_nothing_waits()
             return snapshot_of(self)
+
+    def pages(self, since: str | None = None) -> Pages:
+        """What ``snapshot`` holds as pages: all of them, or with ``since`` (the mark of an earlier answer) those that have changed since.
+
+        ``pages().onto({})`` is a store that ``restore`` takes, ``pages(since=mark).onto(store)`` brings it up to date. From the first
+        call on the runtime notes what changes. The last marks are known, up to the last call without ``since``; others raise
+        EplRuntimeError.
+        """
+        with self.lock:
+            self._check_nothing_waits()
+            if self._marks is None:
+                self._marks = Marks(self, frame)
+            return self._marks.since(since)
+
+    def _check_nothing_waits(self) -> None:
+        if self._core.waiting:
+            raise EplRuntimeError(
+                f"A snapshot cannot be taken while {self._core.waiting} routed events wait to be processed",
+                hint="take it between two sends",
+            )
 
     @classmethod
     def restore(
-        cls, blob: bytes, *, functions: Mapping[str, Callable[..., Any]] | None = None, classes: Mapping[str, Any] | None = None,
+        cls, blob: bytes | Mapping[str, bytes], *, functions: Mapping[str, Callable[..., Any]] | None = None,
+        classes: Mapping[str, Any] | None = None,
         on_error: ErrorHandler = log_error, aggregations: Mapping[str, Callable[[], Any]] | None = None,
     ) -> Runtime:
-        """The runtime that ``snapshot()`` saw. User functions and aggregations are given again by name; listeners are attached again by the
-        caller."""
+        """The runtime that ``snapshot()`` or ``pages()`` saw. User functions and aggregations are given again by name; listeners are
+        attached again by the caller."""
         return restored(cls, blob, dict(functions or {}), dict(classes or {}), on_error, dict(aggregations or {}))
 
     # ------------------------------------------------------------------ manners
@@ -477,12 +496,6 @@ class Runtime:
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><td>{d.id}</td><td>{s.name}</td><td>{s.plan.kind}</td></tr>" for d in self._deployments.values() for s in d)
         return f"<b>Runtime</b> at {self.now}<table><tr><th>deployment</th><th>statement</th><th>kind</th></tr>{rows}</table>"
-
-
-@lru_cache(maxsize=1024)
-def parsed(text: str) -> Module:
-    """The syntax tree of a module; kept by text, so that deploying or restoring the same text again parses nothing."""
-    return parse_module(text)
 
 
 def _sees(declared: Declared, plan: ModulePlan, module: str | None) -> bool:

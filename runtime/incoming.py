@@ -15,6 +15,7 @@ from epl.errors import EplRuntimeError
 from epl.event_types import EventType, Property
 from epl.java import to_float
 from epl.value_types import ArrayType, CollectionType, EnumType, EventOf, MapType, Scalar, ValueType
+from runtime.evaluate.compiled import code_of
 from runtime.json_events import parse_json
 from windows.event import Event, event_class
 
@@ -251,7 +252,7 @@ def _generate(event_type: EventType, made: type[Event]) -> Callable[[dict[str, A
         scope["declared"], scope["unknown"] = frozenset(event_type.properties), _unknown(event_type)
         lines += ["    if not (d.keys() <= declared): unknown(d)"]
     lines += ["    return e"]
-    exec(compile("\n".join(lines), f"<incoming {event_type.name}>", "exec"), scope)  # noqa: S102
+    exec(code_of("\n".join(lines)), scope)  # noqa: S102
     return scope["make"]  # type: ignore[no-any-return]
 
 

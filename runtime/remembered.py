@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from windows.event import Event
+from windows.keys import values_of_key
+from windows.paging import Paged
 from windows.protocol import State, View
 
 
@@ -13,9 +15,10 @@ class Remembered(View):
     of the groups' first events.
     """
 
-    def __init__(self, key: Callable[[Event], Any] | None) -> None:
+    def __init__(self, key: Callable[[Event], Any] | None, parts: int = 0) -> None:
         self._key = key
         self._last: dict[Any, Event] = {}
+        self._pages = Paged("last rows", lambda: self._last, lambda key: values_of_key(key, parts), lambda key, event: event)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         if self._key is None and new:
@@ -27,13 +30,16 @@ class Remembered(View):
         return iter(tuple(self._last.values()))
 
     def state(self) -> State:
-        return list(self._last.values())
+        return list(self._last.values()) if self._key is None else self._pages
 
     def restore(self, state: State) -> None:
+        events = list(state) if self._key is None else [event for _, event in state]
         self._last.clear()
-        self._keep(state)
+        self._keep(events)
 
     def _keep(self, events: Sequence[Event]) -> None:
         key = self._key
         for place, event in enumerate(events):
-            self._last[place if key is None else key(event)] = event
+            at = place if key is None else key(event)
+            self._pages.touch(at)
+            self._last[at] = event

@@ -36,6 +36,8 @@ class Statement(Delivery):
     def __init__(self, plan: StatementPlan, runtime: Runtime, core: Core, deployment_id: str) -> None:
         self.plan = plan
         self.name = plan.name
+        self.number = 0
+        """Its place in the order in which the runtime has built statements, from 1."""
         self.runtime = runtime
         self.deployment_id = deployment_id
         self.listeners: list[Listener] = []

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from windows.event import Event
+from windows.paging import Long
 from windows.protocol import BuildContext, View
 
 
@@ -69,7 +70,7 @@ class BatchView(View):
         return None if self._place(event) is None else reversed(self.last)
 
     def state(self) -> Any:
-        return {"current": list(self.current), "last": list(self.last)}
+        return {"current": Long(self.current), "last": Long(self.last)}
 
     def restore(self, state: Any) -> None:
         self.current = dict.fromkeys(state["current"])

@@ -14,6 +14,7 @@ from windows.event import NO_EVENTS, Event, event_class
 from windows.failures import Failures, keyed
 from windows.group_context import GroupAccess, GroupContext
 from windows.keys import Key, key_evaluator, key_of_values
+from windows.paging import Paged
 from windows.parameters import Duration, key_arguments
 from windows.protocol import BuildContext, RandomAccess, View
 
@@ -148,6 +149,10 @@ class GroupView(View):
         self.access = GroupAccess()
         self.context = GroupContext(context, self.access)
         self.groups: dict[Key, Group] = {}
+        self.pages = Paged(
+            "groupwin", lambda: self.groups, lambda key: self.groups[key].values, lambda key, group: [group.touched, group.view.state()]
+        )
+        self.context.touch = self.pages.touch
         self.now = context.now
         self.reclaim = None if config.reclaim_aged is None else Reclaim(config.reclaim_aged, config.reclaim_frequency, context)
         context.publish_random_access(self.access)
@@ -159,6 +164,7 @@ class GroupView(View):
     def _make_group(self, key: Key, values: list[Any]) -> Group:
         """The group's windows, made when its first event comes."""
         self.context.published = None
+        self.context.key = key
         view = self.make(self.context)
         adder = None if self.merge is None else KeyAdder(self.merge, values, self)
         view.child = self.child if adder is None else adder
@@ -195,6 +201,8 @@ class GroupView(View):
             group = self._make_group(key, [value(event) for value in self.key_values])
         if self.reclaim is not None:
             group.touched = self.now()
+        if self.pages.touched is not None:
+            self.pages.touched[key] = None
         self.access.current = group.access
         group.view.update(new, old)
 
@@ -204,14 +212,14 @@ class GroupView(View):
         if limit is None:
             return
         for key in [k for k, g in self.groups.items() if g.touched < limit]:
+            self.pages.forget(key)
             self.groups.pop(key).view.close()
 
     def state(self) -> Any:
-        groups = [[group.values, group.touched, group.view.state()] for group in self.groups.values()]
-        return {"groups": groups, "next_look": None if self.reclaim is None else self.reclaim.next_look}
+        return {"groups": self.pages, "next_look": None if self.reclaim is None else self.reclaim.next_look}
 
     def restore(self, state: Any) -> None:
-        for values, touched, kept in state["groups"]:
+        for values, (touched, kept) in state["groups"]:
             group = self._make_group(key_of_values(values, self.key_types), list(values))
             group.touched = touched
             group.view.restore(kept)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from epl.plan.expressions import TypedExpression
 from windows.event import Event
+from windows.paging import Key
 from windows.protocol import Accumulator, BuildContext, Evaluate, RandomAccess, Timer
 
 __all__ = ["GroupAccess", "GroupContext"]
@@ -40,10 +41,13 @@ class GroupContext:
         self.now = outer.now
         self.constant = outer.constant
         self.add_time = outer.add_time
-        self.on_variable_change = outer.on_variable_change
         self.withhold = outer.withhold
         self._evaluators: dict[int, tuple[TypedExpression, Evaluate]] = {}
         self.published: RandomAccess | None = None
+        self.key: Key = None
+        """Of the group that is being built."""
+        self.touch: Callable[[Key], None] = lambda key: None
+        """Told the key of a group in which something changes without an event."""
 
     def evaluator(self, expression: TypedExpression) -> Evaluate:
         found = self._evaluators.get(id(expression))
@@ -59,12 +63,21 @@ class GroupContext:
 
     def timer(self, callback: Callable[[], None]) -> Timer:
         """A timer that makes its group the current one first."""
-        access = self.published
-        if access is None:
-            return self.outer.timer(callback)
+        access, key = self.published, self.key
 
         def run() -> None:
-            self.access.current = access
+            self.touch(key)
+            if access is not None:
+                self.access.current = access
             callback()
 
         return self.outer.timer(run)
+
+    def on_variable_change(self, expression: TypedExpression, callback: Callable[[], None]) -> None:
+        key = self.key
+
+        def changed() -> None:
+            self.touch(key)
+            callback()
+
+        self.outer.on_variable_change(expression, changed)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from decimal import Decimal
+from decimal import Decimal, DecimalTuple
 from math import copysign
 from typing import Any, TypeVar
 
@@ -16,7 +16,7 @@ from epl.value_types import EventOf, Scalar, ValueType
 from windows.event import Event
 from windows.protocol import BuildContext
 
-__all__ = ["Key", "bucket_order", "hash_of_keys", "key_evaluator", "key_of_values"]
+__all__ = ["Key", "bucket_order", "hash_of_keys", "key_evaluator", "key_of_values", "values_of_key"]
 
 Key = Any
 """A single key's value, or a tuple of several; arrays as tuples."""
@@ -42,6 +42,21 @@ def key_of_values(values: Sequence[Any], types: Sequence[ValueType]) -> Key:
     """The key that ``key_evaluator`` makes of these values."""
     parts = [value if _is_plain(value_type) else hashable(value) for value, value_type in zip(values, types)]
     return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+def values_of_key(key: Key, count: int) -> list[Any]:
+    """The plain values of a key of ``count`` expressions: ``key_of_values`` undone. Without expressions the key is the event."""
+    return [_value(key)] if count < 2 else [_value(part) for part in key]
+
+
+def _value(part: Any) -> Any:
+    if isinstance(part, DecimalTuple):
+        return Decimal(part)
+    if isinstance(part, tuple):
+        return float(part[0]) if len(part) == 2 and part[1] is float else [_value(p) for p in part]
+    if isinstance(part, frozenset):
+        return {k: _value(v) for k, v in sorted(part, key=lambda pair: str(pair[0]))}
+    return part
 
 
 def _is_plain(value_type: ValueType) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from windows.event import Event
+from windows.paging import Long
 from windows.protocol import Sink
 
 __all__ = ["PriorBuffer"]
@@ -57,7 +58,7 @@ class PriorBuffer:
         return None if before is None or index > len(before) else before[index - 1]
 
     def state(self) -> Any:
-        return {"latest": list(self.latest), "before": [[event, list(before)] for event, before in self.before.items()]}
+        return {"latest": list(self.latest), "before": Long([event, list(before)] for event, before in self.before.items())}
 
     def restore(self, state: Any) -> None:
         self.latest = deque(state["latest"], maxlen=self.latest.maxlen)

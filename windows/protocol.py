@@ -13,7 +13,7 @@ from windows.event import NO_EVENTS, Event
 
 State = Any
 """Plain values: None, bool, int, float, str, bytes, Decimal, dates, list, tuple, dict (keys plain), and Event (stored once however often
-it is held).
+it is held). Where it grows with keys or events: ``windows.paging`` (``Paged`` is read when it is written).
 """
 
 Evaluate = Callable[..., Any]

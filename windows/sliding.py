@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from windows.event import Event
+from windows.paging import Long
 from windows.protocol import BuildContext, View
 
 __all__ = ["SlidingView", "TimedView"]
@@ -87,7 +88,7 @@ class SlidingView(View):
         return self._newest_first() if len(self) else None
 
     def state(self) -> Any:
-        return list(self)
+        return Long(self)
 
     def restore(self, state: Any) -> None:
         self.entries = deque(state)
@@ -142,7 +143,7 @@ class TimedView(SlidingView):
             self.times.popleft()
 
     def state(self) -> Any:
-        return [[None if event in self.removed else event, time] for event, time in zip(self.entries, self.times)]
+        return Long([None if event in self.removed else event, time] for event, time in zip(self.entries, self.times))
 
     def restore(self, state: Any) -> None:
         self.entries = deque(Blank() if event is None else event for event, _ in state)

@@ -11,7 +11,8 @@ from epl.plan.expressions import TypedExpression
 from epl.plan.windows import WindowArgument, WindowConfig
 from windows.event import Event
 from windows.failures import Failures, keyed
-from windows.keys import Key, bucket_order, hash_of_keys, key_evaluator
+from windows.keys import Key, bucket_order, hash_of_keys, key_evaluator, key_of_values, values_of_key
+from windows.paging import Paged
 from windows.parameters import key_arguments
 from windows.protocol import BuildContext, View
 
@@ -80,8 +81,10 @@ class KeyedView(View):
 
     def __init__(self, keys: tuple[TypedExpression, ...], context: BuildContext) -> None:
         self.key = key_evaluator(keys, context)
-        self.hash_of = hash_of_keys([k.type for k in keys])
+        self.key_types = [k.type for k in keys]
+        self.hash_of = hash_of_keys(self.key_types)
         self.events: dict[Key, Event] = {}
+        self.pages = Paged("unique", lambda: self.events, lambda key: values_of_key(key, len(keys)), lambda key, event: event)
         self.peak = 0
 
     def __iter__(self) -> Iterator[Event]:
@@ -93,6 +96,7 @@ class KeyedView(View):
             key = self._key_held(event)
             if self.events.get(key) is event:
                 del self.events[key]
+                self.pages.forget(key)
                 gone.append(event)
         return gone
 
@@ -104,10 +108,11 @@ class KeyedView(View):
             return next((key for key, held in self.events.items() if held is event), None)
 
     def state(self) -> Any:
-        return {"events": list(self.events.values()), "peak": self.peak}
+        return {"events": self.pages, "peak": self.peak}
 
     def restore(self, state: Any) -> None:
-        self.events = {self.key(e): e for e in state["events"]}
+        types = self.key_types
+        self.events = {key_of_values(values, types) if types else event: event for values, event in state["events"]}
         self.peak = state["peak"]
 
 
@@ -123,6 +128,7 @@ class UniqueView(KeyedView):
             if before is not None:
                 gone.append(before)
             events[key] = event
+            self.pages.touch(key)
             let_in.append(event)
         if old:
             gone += self.drop(old)
@@ -143,6 +149,7 @@ class FirstUniqueView(KeyedView):
         for event, key in keyed(new, self.key, failures):
             if key not in events:
                 events[key] = event
+                self.pages.touch(key)
                 let_in.append(event)
         if len(events) > self.peak:
             self.peak = len(events)

@@ -13,6 +13,7 @@ from runtime.aggregation.factory import Readers, Row, row_function
 from runtime.aggregation.groups import Group, GroupFactory, each
 from runtime.aggregation.keys import freeze, key_of, thaw
 from runtime.evaluate import Environment
+from windows.paging import Paged
 
 Key = Any
 
@@ -102,6 +103,7 @@ class Keyed(Aggregator):
         self._reclaim = reclaim
         self._blank = factory().readers
         self._groups: dict[Key, Group] = {}
+        self.pages = Paged("groups", lambda: self._groups, key_to_state, lambda key, group: [self._counts.get(key, 0), group.state()])
         self._counts: dict[Key, int] = {}
         self._empty: list[Key] = []
         self.failed: dict[Row, None] = {}
@@ -130,6 +132,7 @@ class Keyed(Aggregator):
             self._drop_empty()
         if self._reclaim is not None:
             for old in self._reclaim.touched(key):
+                self.pages.forget(old)
                 self._groups.pop(old, None)
                 self._counts.pop(old, None)
         group = self._groups.get(key)
@@ -137,12 +140,16 @@ class Keyed(Aggregator):
             group = self._groups[key] = self._factory()
         if self._counted:
             self._counts[key] = self._counts.get(key, 0) + 1
+        if self.pages.touched is not None:
+            self.pages.touched[key] = None
         group.enter(row)
 
     def leave_key(self, key: Key, row: Row) -> None:
         group = self._groups.get(key)
         if group is None:
             return
+        if self.pages.touched is not None:
+            self.pages.touched[key] = None
         if self._counted:
             count = self._counts[key] = self._counts.get(key, 0) - 1
             if count <= 0:
@@ -154,6 +161,7 @@ class Keyed(Aggregator):
     def _drop_empty(self) -> None:
         for key in self._empty:
             if self._counts.get(key, 0) <= 0:
+                self.pages.forget(key)
                 self._groups.pop(key, None)
                 self._counts.pop(key, None)
         self._empty.clear()
@@ -167,6 +175,7 @@ class Keyed(Aggregator):
         return self._blank if group is None else group.readers
 
     def clear(self) -> None:
+        self.pages.forget_all()
         self._groups.clear()
         self._counts.clear()
         self._empty.clear()
@@ -179,14 +188,13 @@ class Keyed(Aggregator):
         return key in self._groups
 
     def state(self) -> Any:
-        groups = [[key_to_state(key), self._counts.get(key, 0), group.state()] for key, group in self._groups.items()]
         empty = [key_to_state(key) for key in self._empty]
-        return [groups, empty, None if self._reclaim is None else self._reclaim.state(), list(self.failed)]
+        return [self.pages, empty, None if self._reclaim is None else self._reclaim.state(), list(self.failed)]
 
     def restore(self, state: Any) -> None:
         groups, empty, reclaim, failed = state
         self.clear()
-        for saved, count, inner in groups:
+        for saved, (count, inner) in groups:
             key = key_from_state(saved)
             self._groups[key] = group = self._factory()
             group.restore(inner)
@@ -219,6 +227,7 @@ class Reclaim:
         self._age = _units(plan.age, environment)
         self._frequency = _units(plan.frequency, environment)
         self._touched: dict[Key, int] = {}
+        self._pages = Paged("reclaim", lambda: self._touched, key_to_state, lambda key, at: at)
         self._next: int | None = None
 
     def touched(self, key: Key) -> list[Key]:
@@ -232,15 +241,18 @@ class Reclaim:
             age = self._age()
             idle = [k for k, at in self._touched.items() if now - at > age]
             for k in idle:
+                self._pages.forget(k)
                 del self._touched[k]
+        self._pages.touch(key)
         self._touched[key] = now
         return idle
 
     def left(self, key: Key) -> None:
+        self._pages.touch(key)
         self._touched[key] = self._clock.now
 
     def state(self) -> Any:
-        return [[[key_to_state(key), at] for key, at in self._touched.items()], self._next]
+        return [self._pages, self._next]
 
     def restore(self, state: Any) -> None:
         pairs, self._next = state

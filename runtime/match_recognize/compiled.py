@@ -6,6 +6,7 @@ from typing import Any
 
 from epl.plan.row_recognition import Condition, Operand, RowRecognitionPlan
 from runtime.evaluate import Environment, compile_expression, compile_predicate
+from runtime.evaluate.compiled import function_of
 from runtime.match_recognize.aggregates import compile_aggregations
 from runtime.match_recognize.machine import CompiledConditions, Machine, PathTest, RowTest, rows_of
 from runtime.match_recognize.ranking import Match, PathNode
@@ -33,14 +34,14 @@ def _row_test(condition: Condition, environment: Environment) -> RowTest:
         return compile_predicate(condition.expression, environment, 2)  # called with (row, history): reads the row only
     test = compile_predicate(condition.expression, environment, len(operands))
     names = ", ".join(_operand_text(o, ()) for o in operands)
-    return eval(f"lambda test: lambda event, history: test({names})")(test)  # type: ignore[no-any-return]
+    return function_of(f"def evaluate(test):\n    return lambda event, history: test({names})\n", {})(test)  # type: ignore[no-any-return]
 
 
 def _path_test(condition: Condition, slots: Sequence[int | None], plan: RowRecognitionPlan, environment: Environment) -> PathTest:
     test = compile_predicate(condition.expression, environment, len(condition.operands))
     names = ", ".join(_operand_text(o, slots) for o in condition.operands)
     groups = [_group_maker(o, plan) for o in condition.operands if o.kind == "groups"]
-    made = eval(f"lambda test, groups: lambda event, history, looked_at, path: test({names})")
+    made = function_of(f"def evaluate(test, groups):\n    return lambda event, history, looked_at, path: test({names})\n", {})
     return made(test, groups[0] if groups else None)  # type: ignore[no-any-return]
 
 

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from epl.plan.result_set import OutputPlan
 from runtime.aggregation.factory import Row
+from runtime.aggregation.grouped import key_from_state, key_to_state
 from runtime.result_set.grouped_first import FirstOfGroupEvents, FirstOfGroups
 from runtime.result_set.hash_order import ordering
 from runtime.result_set.projection import Batch
@@ -20,6 +21,7 @@ from runtime.result_set.rows_in_state import delta_in, delta_out, row_in
 from runtime.result_set.shapes import Aggregating, FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
 from windows.event import Event
 from windows.failures import Failures, keyed
+from windows.paging import Paged
 from windows.protocol import State
 
 
@@ -233,6 +235,7 @@ class OneLevel:
         self.rows: dict[Any, Row] = {}
         self.before: dict[Any, Batch] = {}
         self.touched: set[Any] = set()
+        self.pages = Paged("group rows", lambda: self.rows, key_to_state, self._entry)
 
     def touch(self, new: Sequence[Row], old: Sequence[Row], wants_old: bool) -> None:
         """Note the groups of a delta that is about to be applied."""
@@ -245,6 +248,7 @@ class OneLevel:
                     self.before[key] = batch
             self.rows[key] = row
             self.touched.add(key)
+            self.pages.touch(key)
         failures.settle()
 
     def put_out(self, new_rows: Batch | None, old_rows: Batch | None) -> None:
@@ -257,19 +261,29 @@ class OneLevel:
                     old_rows.add(self.before[key])
                 elif key not in self.touched:
                     self.add_rows(((key, row),), False, old_rows)
+        for key in self.touched:
+            self.pages.touch(key)
         self.before.clear()
         self.touched.clear()
 
+    def forget(self) -> None:
+        """Give up all groups."""
+        self.pages.forget_all()
+        self.rows.clear()
+
+    def _entry(self, key: Any, row: Row) -> State:
+        before = self.before.get(key)
+        return [row, None if before is None else before.state(), key in self.touched]
+
     def state(self) -> State:
-        before = {key: batch.state() for key, batch in self.before.items()}
-        return [[row, before.get(key), key in self.touched] for key, row in self.rows.items()]
+        return self.pages
 
     def restore(self, state: State) -> None:
+        entries = list(state)
         self.rows, self.before, self.touched = {}, {}, set()
-        for saved, before, touched in state:
-            row = row_in(saved)
-            key = self.key(row)
-            self.rows[key] = row
+        for values, (saved, before, touched) in entries:
+            key = key_from_state(values)
+            self.rows[key] = row_in(saved)
             if touched:
                 self.touched.add(key)
             if before is not None:
@@ -299,7 +313,7 @@ class AllGroups(Gathering):
         for level in self._levels:
             level.put_out(new_rows if self.inner.wants_new else None, old_rows if self.inner.wants_old else None)
             if self.forget:
-                level.rows.clear()
+                level.forget()
         self.emit(new_rows, old_rows, force)
 
     def state(self) -> State:
@@ -372,6 +386,7 @@ class AllGroupEvents(Gathering):
         self._new, self._old = Batch(), Batch()
         self._last: dict[Any, Row] = {}
         self._touched: dict[Any, Row] = {}
+        self._pages = Paged("group events", lambda: self._last, key_to_state, lambda key, row: [row, self._touched.get(key)])
         self._optimized = inner.plan.output is not None and inner.plan.output.optimized
         self._order = ordering([e.type for e in inner.plan.group_by])
         self._key = self.inner.statement_key
@@ -379,6 +394,7 @@ class AllGroupEvents(Gathering):
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
         failures = Failures()
         for row, key in keyed(new, self._key, failures):
+            self._pages.touch(key)
             self._last[key] = self._touched[key] = row
         failures.attempt(collect_whole, self.inner, new, old, self._new, self._old)
         failures.settle()
@@ -391,6 +407,7 @@ class AllGroupEvents(Gathering):
         left: dict[Any, Row] = {}
         for row in old:
             key = self._key(row)
+            self._pages.touch(key)
             left[key] = self._last.setdefault(key, row)
             self._touched[key] = row
         keys = list(left)
@@ -404,17 +421,20 @@ class AllGroupEvents(Gathering):
         old, self._old = self._old, Batch()
         if self.inner.wants_new:
             self.inner.rows([row for key, row in self._last.items() if key not in self._touched], True, new)
+        for key in self._touched:
+            self._pages.touch(key)
         self._touched.clear()
         self.emit(new, old, force)
 
     def state(self) -> State:
-        return [self._new.state(), self._old.state(), list(self._last.values()), list(self._touched.values())]
+        return [self._new.state(), self._old.state(), self._pages]
 
     def restore(self, state: State) -> None:
-        new, old, last, touched = state
+        new, old, groups = state
+        entries = [(key_from_state(values), *rows) for values, rows in groups]
         self._new, self._old = Batch.of(new), Batch.of(old)
-        self._last = {self._key(row_in(row)): row_in(row) for row in last}
-        self._touched = {self._key(row_in(row)): row_in(row) for row in touched}
+        self._last = {key: row_in(last) for key, last, _ in entries}
+        self._touched = {key: row_in(touched) for key, _, touched in entries if touched is not None}
 
 
 class First(Gathering):
@@ -461,11 +481,13 @@ class Snapshot(Gathering):
         grouped = inner.plan.unbound and isinstance(inner, (RowPerGroup, Rollup))
         self._key: Callable[[Row], Any] | None = inner.key if grouped else None  # type: ignore[attr-defined]
         self._rows: dict[Any, Row] = {}
+        self._pages = Paged("last rows", lambda: self._rows, key_to_state, lambda key, row: row)
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
         failures = Failures()
         if self._key is not None:
             for row, key in keyed(new, self._key, failures):
+                self._pages.touch(key)
                 self._rows[key] = row
         failures.attempt(self.inner.apply, new, old)
         failures.settle()
@@ -494,11 +516,10 @@ class Snapshot(Gathering):
         return self.inner.iterate(sound) if len(sound) < len(contents) else []
 
     def state(self) -> State:
-        return list(self._rows.values())
+        return self._pages
 
     def restore(self, state: State) -> None:
-        rows = [row_in(row) for row in state]
-        self._rows = {} if self._key is None else {self._key(row): row for row in rows}
+        self._rows = {key_from_state(values): row_in(row) for values, row in state}
 
 
 GATHERINGS: Mapping[tuple[str, type[ResultSet]], Callable[..., Gathering]] = {

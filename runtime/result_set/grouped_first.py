@@ -13,6 +13,7 @@ from runtime.evaluate import compile_expression
 from runtime.result_set.condition import Counts, TimeContext, Trigger
 from runtime.result_set.projection import Batch
 from windows.failures import Failures
+from windows.paging import Paged
 from windows.protocol import State
 
 NEVER = 1 << 63
@@ -121,20 +122,22 @@ class Polls:
 
     def __init__(self, plan: OutputPlan, context: TimeContext) -> None:
         self._polls: dict[Any, AnyPoll] = {}
+        self._pages = Paged("first", lambda: self._polls, key_to_state, lambda key, poll: poll.state())
         self._make = poll_maker(plan, context)
 
     def met(self, key: Any, new: int, old: int) -> bool:
+        self._pages.touch(key)
         poll = self._polls.get(key)
         if poll is None:
             poll = self._polls[key] = self._make()
         return poll.met(new, old)
 
     def state(self) -> State:
-        return [[key_to_state(key), poll.state()] for key, poll in self._polls.items()]
+        return self._pages
 
     def restore(self, state: State) -> None:
-        self._polls = {}
-        for key, saved in state:
+        saved_polls, self._polls = list(state), {}
+        for key, saved in saved_polls:
             poll = self._polls[key_from_state(key)] = self._make()
             poll.restore(saved)
 

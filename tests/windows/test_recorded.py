@@ -14,6 +14,7 @@ import pytest
 
 from tests.windows.harness import ManualClock, Statement, make_event, make_type
 from windows.event import Event
+from windows.paging import plain
 
 CASES = json.loads((Path(__file__).parent / "recorded.json").read_text())
 UNORDERED = ("retain-union",)
@@ -94,7 +95,7 @@ def test_as_recorded_with_a_restart_before_every_step(case: dict[str, Any]) -> N
     """State goes into a fresh view before every step; timers are set anew; nothing changes."""
     replay = Replay(case)
     for number, step in enumerate(case["steps"]):
-        kept = replay.statement.view.state()
+        kept = plain(replay.statement.view.state())
         replay.statement.view.close()
         replay.statement = Statement(case["window"], replay.clock, replay.type, {"vi": 4, "vj": 2})
         replay.statement.view.restore(kept)

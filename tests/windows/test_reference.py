@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.windows.harness import ManualClock, Statement, make_event, make_type
 from windows.event import Event
+from windows.paging import plain
 
 TYPE = make_type()
 
@@ -86,7 +87,7 @@ def test_contents_and_deltas_follow_from_the_history(window: str, steps: list[tu
         elif kind == "time":
             (clock.span if second else clock.jump)(clock.now + first)
         else:
-            kept = statement.view.state()
+            kept = plain(statement.view.state())
             statement.view.close()
             statement = Statement(window, clock, TYPE)
             statement.view.restore(kept)

@@ -1,0 +1,163 @@
+"""Event types and value types as plain data, and references to event types that outlive a process."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from epl.errors import EplRuntimeError
+from epl.event_types import EventType, Property
+from epl.value_types import ArrayType, ClassType, CollectionType, EnumType, EventOf, MapType, Scalar, ValueType
+from runtime.build import plans_of
+
+if TYPE_CHECKING:
+    from runtime.statement import Statement
+
+
+class TypeTable:
+    """Event types ↔ references that are the same in every runtime that runs the same texts: registered name, or place in a statement's
+    plan.
+    """
+
+    def __init__(self) -> None:
+        self._references: dict[int, str] = {}
+        self._types: dict[str, EventType] = {}
+
+    def add_registered(self, types: Mapping[str, EventType]) -> None:
+        for name, event_type in types.items():
+            self._add(event_type, f"registered/{name}")
+
+    def add_statement(self, statement: Statement, deployment_id: str, number: int) -> None:
+        count = 0
+        for value in plans_of(statement.plan.body):
+            for event_type in _types_in(value):
+                self._add(event_type, f"{deployment_id}/{number}/{count}")
+                count += 1
+
+    def _add(self, event_type: EventType, reference: str) -> None:
+        self._types[reference] = event_type
+        if id(event_type) not in self._references:
+            self._references[id(event_type)] = reference
+            for i, inner in enumerate(_inner_types(event_type)):
+                self._add(inner, f"{reference}/{i}")
+
+    def reference(self, event_type: EventType) -> str:
+        try:
+            return self._references[id(event_type)]
+        except KeyError:
+            raise EplRuntimeError(f"an event of type '{event_type.name}' is held that no statement names") from None
+
+    def event_type(self, reference: str) -> EventType:
+        try:
+            return self._types[reference]
+        except KeyError:
+            raise EplRuntimeError(f"the snapshot names an event type that is not there: {reference}") from None
+
+
+def _types_in(value: Any) -> Iterator[EventType]:
+    if isinstance(value, EventType):
+        yield value
+    elif hasattr(value, "walk"):
+        for node in value.walk():
+            yield from _types_of_value_type(node.type)
+            event_type = getattr(node, "event_type", None)
+            if isinstance(event_type, EventType):
+                yield event_type
+
+
+def _inner_types(event_type: EventType) -> Iterator[EventType]:
+    for prop in event_type.properties.values():
+        yield from _types_of_value_type(prop.type)
+    yield from event_type.members
+    yield from event_type.supertypes
+
+
+def _types_of_value_type(value_type: ValueType) -> Iterator[EventType]:
+    if isinstance(value_type, EventOf):
+        yield value_type.event_type
+    elif isinstance(value_type, (ArrayType, CollectionType)):
+        yield from _types_of_value_type(value_type.element)
+    elif isinstance(value_type, MapType):
+        yield from _types_of_value_type(value_type.value)
+
+
+def describe_types(roots: list[EventType]) -> list[dict[str, Any]]:
+    """Event types with all they refer to, as plain data; types refer to each other by their place in the list."""
+    order: list[EventType] = []
+    places: dict[int, int] = {}
+
+    def visit(event_type: EventType) -> None:
+        if id(event_type) in places:
+            return
+        places[id(event_type)] = len(order)
+        order.append(event_type)
+        for inner in _inner_types(event_type):
+            visit(inner)
+
+    for root in roots:
+        visit(root)
+    registered = {id(r) for r in roots}
+    return [
+        {
+            "name": t.name, "kind": t.kind, "registered": id(t) in registered, "open": t.open, "any_type": t.any_type, "is_bus": t.is_bus,
+            "module": t.module, "property_resolution": t.property_resolution,
+            "start_timestamp": t.start_timestamp, "end_timestamp": t.end_timestamp,
+            "supertypes": [places[id(s)] for s in t.supertypes], "members": [places[id(m)] for m in t.members],
+            "properties": [[p.name, describe(p.type, places), p.indexed, p.mapped] for p in t.properties.values()],
+        }
+        for t in order
+    ]
+
+
+def read_types(rows: list[dict[str, Any]]) -> list[EventType]:
+    """The registered ones of the types that ``describe_types`` wrote."""
+    made = [
+        EventType(
+            r["name"], r["kind"], {}, start_timestamp=r["start_timestamp"], end_timestamp=r["end_timestamp"], open=r["open"],
+            any_type=r["any_type"], is_bus=r["is_bus"], module=r["module"], property_resolution=r["property_resolution"],
+        )
+        for r in rows
+    ]
+    for event_type, row in zip(made, rows):
+        event_type.supertypes = tuple(made[i] for i in row["supertypes"])
+        event_type.members = tuple(made[i] for i in row["members"])
+        event_type.properties = {n: Property(n, undescribe(t, made), i, m) for n, t, i, m in row["properties"]}
+    return [t for t, row in zip(made, rows) if row["registered"]]
+
+
+def describe(value_type: ValueType, places: Mapping[int, int]) -> list[Any]:
+    """A value type as plain data."""
+    if isinstance(value_type, Scalar):
+        return ["scalar", value_type.kind, value_type.primitive]
+    if isinstance(value_type, ArrayType):
+        return ["array", describe(value_type.element, places)]
+    if isinstance(value_type, CollectionType):
+        return ["collection", describe(value_type.element, places), value_type.kind]
+    if isinstance(value_type, MapType):
+        return ["map", describe(value_type.key, places), describe(value_type.value, places), value_type.nested]
+    if isinstance(value_type, EventOf):
+        return ["event", places.get(id(value_type.event_type), value_type.event_type.name)]
+    if isinstance(value_type, EnumType):
+        return ["enum", value_type.name, list(value_type.constants)]
+    if isinstance(value_type, ClassType):
+        return ["class", value_type.name]
+    raise EplRuntimeError(f"a value type of class {type(value_type).__name__} cannot be kept in a snapshot")
+
+
+def undescribe(row: list[Any], types: Any) -> ValueType:
+    """``describe`` undone; ``types`` gives event types by place or name."""
+    kind = row[0]
+    if kind == "scalar":
+        return Scalar(row[1], row[2])
+    if kind == "array":
+        return ArrayType(undescribe(row[1], types))
+    if kind == "collection":
+        return CollectionType(undescribe(row[1], types), row[2])
+    if kind == "map":
+        return MapType(undescribe(row[1], types), undescribe(row[2], types), row[3])
+    if kind == "event":
+        return EventOf(types[row[1]])
+    if kind == "enum":
+        return EnumType(row[1], tuple(row[2]))
+    if kind == "class":
+        return ClassType(row[1])
+    raise EplRuntimeError(f"the snapshot describes a value type of unknown kind '{kind}'")

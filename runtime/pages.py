@@ -1,0 +1,477 @@
+"""A runtime's state as pages, all of them or those that have changed: who writes them, and how events are stored once.
+
+Every page is msgpack of ``[kind, version, body]`` (docs/design/state.md has the bodies). An event gets a number when a page first refers to
+it and is written to the event page of that number; it goes when no page refers to it any more.
+"""
+from __future__ import annotations
+
+import secrets
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import attrs
+import msgpack
+
+from epl.errors import EplRuntimeError
+from runtime.codec import KEYED, LONG, Decoder, Encoder
+from runtime.described_types import TypeTable
+from runtime.key_pages import KeyedPages, LongPages
+from windows.event import Event, event_class
+from windows.paging import Long, Paged
+
+if TYPE_CHECKING:
+    from runtime.engine import Runtime
+    from runtime.statement import Statement
+
+Written = dict[str, "bytes | None"]
+"""Page key → bytes; None: the page is gone."""
+
+KINDS: Mapping[str, int] = {
+    "head": 1, "clock": 1, "variables": 1, "statement": 1, "events": 1, "piece": 1,
+    "groups": 1, "reclaim": 1, "groupwin": 1, "unique": 1, "first": 1, "group rows": 1, "group events": 1, "last rows": 1,
+}
+"""The kinds of pages and the version of each that is written and read here."""
+
+EVENTS_A_PAGE = 256
+MARKS_KEPT = 8
+"""For how many marks back the changes can still be told."""
+
+
+@attrs.frozen
+class Pages:
+    """What ``Runtime.pages`` gives. ``complete``: all pages there are; otherwise those that changed since the mark that was given.
+
+    ``mark`` names this moment. ``removed``: keys of pages that are there no more (other than by being complete).
+    """
+
+    mark: str
+    complete: bool
+    changed: Mapping[str, bytes]
+    removed: tuple[str, ...] = ()
+
+    def onto(self, store: dict[str, bytes]) -> dict[str, bytes]:
+        """Bring a store of pages to this moment; the store, to be given to ``Runtime.restore``."""
+        if self.complete:
+            store.clear()
+        store.update(self.changed)
+        for key in self.removed:
+            store.pop(key, None)
+        return store
+
+
+def statement_key(statement: Statement, number: int) -> str:
+    """The key of a statement's page; those of its parts begin with it."""
+    return f"state/{quote(statement.deployment_id, safe='')}/{number}"
+
+
+# ------------------------------------------------------------------ events
+
+
+class EventPages:
+    """Events by number. An event is held by the pages that refer to it, and by held events that it is a property of."""
+
+    def __init__(self, table: TypeTable) -> None:
+        self._table = table
+        self._numbers: dict[Event, int] = {}
+        self._pages: dict[int, dict[int, Event]] = {}
+        self._holders: dict[int, int] = {}
+        self._held: dict[str | int, set[int]] = {}
+        self._next = 0
+        self._new: deque[int] = deque()
+        self._loose: set[int] = set()
+        self._garbage: dict[int, int] = {}
+
+    def number(self, event: Event) -> int:
+        """The event's number, a new one at first sight."""
+        found = self._numbers.get(event)
+        if found is None:
+            found = self._numbers[event] = self._next
+            self._next += 1
+            self._pages.setdefault(found // EVENTS_A_PAGE, {})[found] = event
+            self._holders[found] = 0
+            self._new.append(found)
+        return found
+
+    def hold(self, holder: str | int, numbers: set[int]) -> None:
+        """A page, or an event, refers to these events now and to no others."""
+        before = self._held.pop(holder, set())
+        if numbers:
+            self._held[holder] = numbers
+        for number in numbers - before:
+            self._holders[number] += 1
+        for number in before - numbers:
+            self._holders[number] -= 1
+            self._loose.add(number)
+
+    def changed(self, encoder: PageEncoder) -> Written:
+        """The event pages that have to be written, once all other pages have been. A page is written when events join it, and when more
+        than half of what was written to it is held no more."""
+        rows: dict[int, bytes] = {}
+        while self._new:
+            number = self._new.popleft()
+            rows[number], inner = encoder.row(self._event(number))
+            self.hold(number, inner)
+        dirty = {number // EVENTS_A_PAGE for number in rows}
+        gone = self._drop()
+        written: Written = {}
+        for page in dirty | gone:
+            living = self._pages.get(page)
+            if not living:
+                self._pages.pop(page, None)
+                self._garbage.pop(page, None)
+                written[f"events/{page}"] = None
+            elif page in dirty or self._garbage[page] > len(living):
+                self._garbage[page] = 0
+                body = {n: rows[n] if n in rows else encoder.row(event)[0] for n, event in living.items()}
+                written[f"events/{page}"] = encoder.plain_page("events", body)
+        return written
+
+    def _event(self, number: int) -> Event:
+        return self._pages[number // EVENTS_A_PAGE][number]
+
+    def _drop(self) -> set[int]:
+        """Forget the events that nothing holds; their pages."""
+        pages: set[int] = set()
+        while self._loose:
+            number = self._loose.pop()
+            if self._holders.get(number) != 0:
+                continue
+            page = number // EVENTS_A_PAGE
+            event = self._pages[page].pop(number)
+            del self._numbers[event], self._holders[number]
+            self.hold(number, set())
+            self._garbage[page] = self._garbage.get(page, 0) + 1
+            pages.add(page)
+        return pages
+
+
+class PageEncoder(Encoder):
+    """Encodes pages; ``refers`` collects the events of the current one, ``part`` takes what goes to pages of its own."""
+
+    def __init__(self, events: EventPages, table: TypeTable) -> None:
+        super().__init__()
+        self._events = events
+        self._table = table
+        self._refers: set[int] = set()
+        self._take: Callable[[Paged | Long], Any] | None = None
+
+    def page(self, key: str, kind: str, body: Any, take: Callable[[Paged | Long], Any] | None = None) -> bytes:
+        """One page; the events it refers to are held by it."""
+        self._refers, self._take = set(), take
+        packed = self.encode([kind, KINDS[kind], body])
+        self._take = None
+        self._events.hold(key, self._refers)
+        return packed
+
+    def plain_page(self, kind: str, body: Any) -> bytes:
+        """A page that refers to no event."""
+        return self.encode([kind, KINDS[kind], body])
+
+    def row(self, event: Event) -> tuple[bytes, set[int]]:
+        """An event: type reference, values, undeclared values, origin; and the events in it."""
+        self._refers = set()
+        packed = self.encode([self._table.reference(event.type), list(event.values()), event.extra, event.origin])
+        return packed, self._refers
+
+    def _number(self, event: Event) -> int:
+        number = self._events.number(event)
+        self._refers.add(number)
+        return number
+
+    def _part(self, value: Paged | Long) -> Any:
+        return list(value) if self._take is None else self._take(value)
+
+
+# ------------------------------------------------------------------ statements
+
+
+class StatementPages:
+    """The pages of one statement: its own, and those of its keyed operators and long lists."""
+
+    def __init__(self, key: str, statement: Statement, encoder: PageEncoder, *, notes: bool) -> None:
+        self.key = key
+        self._statement = statement
+        self._encoder = encoder
+        self._notes = notes
+        self._keyed: dict[int, tuple[int, KeyedPages]] = {}
+        self._long: list[LongPages] = []
+        self._long_count = 0
+        self._todo: list[Callable[[], Written]] = []
+        self._digest = b""
+
+    def written(self) -> Written:
+        """The pages that have changed since the last call; at first all."""
+        running = self._statement.running
+        assert running is not None
+        self._todo, self._long_count = [], 0
+        packed = self._encoder.page(self.key, "statement", running.state(), self._take)
+        written: Written = {}
+        digest = blake2b(packed, digest_size=16).digest()
+        if digest != self._digest:
+            self._digest = digest
+            written[self.key] = packed
+        for more in self._todo:
+            written.update(more())
+        return written
+
+    def _take(self, value: Paged | Long) -> Any:
+        return self._take_keyed(value) if isinstance(value, Paged) else self._take_long(value)
+
+    def _take_keyed(self, paged: Paged) -> Any:
+        known = self._keyed.get(id(paged))
+        if known is None:
+            number, pages = known = len(self._keyed), KeyedPages(paged, notes=self._notes)
+            self._keyed[id(paged)] = known
+            changed = {page for page, keys in enumerate(pages.pages) if keys}
+        else:
+            number, pages = known
+            changed = pages.changed()
+        self._todo.append(lambda: self._keyed_pages(f"{self.key}/k{number}", pages, changed))
+        return msgpack.ExtType(KEYED, msgpack.packb([f"{self.key}/k{number}", paged.kind, len(pages.pages), pages.count]))
+
+    def _keyed_pages(self, prefix: str, pages: KeyedPages, changed: set[int]) -> Written:
+        written: Written = {}
+        for page in sorted(changed):
+            rows = pages.rows(page)
+            packed = self._encoder.page(f"{prefix}/{page}", pages.paged.kind, rows)
+            written[f"{prefix}/{page}"] = packed if rows else None
+        return written
+
+    def _take_long(self, items: Long) -> Any:
+        number = self._long_count
+        self._long_count += 1
+        if number == len(self._long):
+            self._long.append(LongPages())
+        pages = self._long[number]
+        changed, gone = pages.changed(items)
+        prefix = f"{self.key}/l{number}"
+        if changed or gone:
+            self._todo.append(lambda: self._long_pages(prefix, pages, changed, gone))
+        if not pages.pieces:
+            return list(items)
+        return msgpack.ExtType(LONG, msgpack.packb([prefix, [piece for piece, _ in pages.pieces]]))
+
+    def _long_pages(self, prefix: str, pages: LongPages, changed: set[int], gone: set[int]) -> Written:
+        pieces = dict(pages.pieces)
+        written: Written = {f"{prefix}/{n}": self._encoder.page(f"{prefix}/{n}", "piece", pieces[n]) for n in sorted(changed)}
+        for number in sorted(gone):
+            self._encoder.page(f"{prefix}/{number}", "piece", [])
+            written[f"{prefix}/{number}"] = None
+        return written
+
+
+class StatePages:
+    """All pages of a runtime, then those that have changed. ``notes``: whether changes will be asked for."""
+
+    def __init__(self, runtime: Runtime, *, notes: bool) -> None:
+        self._runtime = runtime
+        table = TypeTable()
+        table.add_registered(runtime._types)
+        self._events = EventPages(table)
+        self._encoder = PageEncoder(self._events, table)
+        self._statements: dict[int, StatementPages] = {}
+        for deployment in runtime.deployments.values():
+            for number, statement in enumerate(deployment):
+                table.add_statement(statement, deployment.id, number)
+                key = statement_key(statement, number)
+                self._statements[statement.number] = StatementPages(key, statement, self._encoder, notes=notes)
+        self._variables = b""
+        if notes:
+            runtime._core.touched = set()
+
+    def all(self) -> Written:
+        """Every page, but for head and clock."""
+        written: Written = {}
+        for pages in self._statements.values():
+            written.update(pages.written())
+        return self._finish(written)
+
+    def changed(self) -> Written:
+        """The pages of the statements that were told something since the last call, and what hangs on them."""
+        written: Written = {}
+        touched, self._runtime._core.touched = self._runtime._core.touched or (), set()
+        for number in sorted(touched):
+            if number in self._statements:
+                written.update(self._statements[number].written())
+        return self._finish(written)
+
+    def _finish(self, written: Written) -> Written:
+        values = {name: cell.value for name, cell in self._runtime._variables.items()}
+        variables = self._encoder.page("variables", "variables", values)
+        if variables != self._variables:
+            self._variables = written["variables"] = variables
+        written.update(self._events.changed(self._encoder))
+        return written
+
+
+# ------------------------------------------------------------------ marks
+
+
+class Marks:
+    """The changes between the last marks. A new deployment or one that is gone, a type, a function: all pages are written anew."""
+
+    def __init__(self, runtime: Runtime, frame: Callable[[Runtime], Mapping[str, Any]]) -> None:
+        self._runtime = runtime
+        self._frame = frame
+        self._name = secrets.token_hex(6)
+        self._count = 0
+        self._first = 0
+        self._log: deque[tuple[int, Written]] = deque(maxlen=MARKS_KEPT)
+        self._keys: set[str] = set()
+        self._signature: Any = None
+        self._pages: StatePages | None = None
+        self._small: dict[str, bytes] = {}
+
+    def since(self, mark: str | None) -> Pages:
+        """See Runtime.pages."""
+        if mark is None:
+            written = self._all()
+            name = self._next(written)
+            self._log.clear()
+            self._first = self._count
+            return Pages(name, True, {k: v for k, v in written.items() if v is not None})
+        at = self._place(mark)
+        now = self._next(self._changed())
+        changes: Written = {}
+        for count, written in self._log:
+            if count > at:
+                changes.update(written)
+        return Pages(now, False, {k: v for k, v in changes.items() if v is not None}, tuple(k for k, v in changes.items() if v is None))
+
+    def _place(self, mark: str) -> int:
+        name, _, count = mark.partition(":")
+        oldest = max(self._first, self._log[0][0] - 1 if self._log else 0)
+        if name != self._name or not count.isdigit() or not oldest <= int(count) <= self._count or self._pages is None:
+            raise EplRuntimeError(
+                f"The changes since mark '{mark}' are not known", hint="take all pages with Runtime.pages() and go on from their mark"
+            )
+        return int(count)
+
+    def _next(self, written: Written) -> str:
+        self._count += 1
+        self._log.append((self._count, written))
+        self._keys.update(k for k, v in written.items() if v is not None)
+        self._keys.difference_update([k for k, v in written.items() if v is None])
+        return f"{self._name}:{self._count}"
+
+    def _all(self) -> Written:
+        """Every page; those that are there no more as gone."""
+        self._pages = StatePages(self._runtime, notes=True)
+        self._small = {}
+        self._signature = _signature(self._runtime)
+        written = self._pages.all()
+        written.update(self._framed(["head", "clock"]))
+        return {**dict.fromkeys(self._keys - written.keys()), **written}
+
+    def _changed(self) -> Written:
+        if self._pages is None or self._signature != _signature(self._runtime):
+            return self._all()
+        written = self._pages.changed()
+        written.update(self._framed(["clock"]))
+        return written
+
+    def _framed(self, keys: list[str]) -> Written:
+        """Head and clock, where they have changed."""
+        bodies = self._frame(self._runtime)
+        made = {key: Encoder().encode([key, KINDS[key], bodies[key]()]) for key in keys}
+        changed = {key: packed for key, packed in made.items() if self._small.get(key) != packed}
+        self._small.update(changed)
+        return dict(changed)
+
+
+def _signature(runtime: Runtime) -> Any:
+    """What the head depends on and statements' places."""
+    return (
+        [(key, id(d)) for key, d in runtime.deployments.items()], [id(t) for t in runtime._types.values()], list(runtime._user_functions),
+        list(runtime._functions.aggregations), list(runtime._enums), [id(cell) for cell in runtime._variables.values()],
+    )
+
+
+def all_pages(runtime: Runtime, bodies: Mapping[str, Callable[[], Any]]) -> Iterator[tuple[str, bytes]]:
+    """Every page of a runtime, by its key."""
+    for key in ("head", "clock"):
+        yield key, Encoder().encode([key, KINDS[key], bodies[key]()])
+    for key, packed in StatePages(runtime, notes=False).all().items():
+        if packed is not None:
+            yield key, packed
+
+
+# ------------------------------------------------------------------ reading
+
+
+class PageReader:
+    """Pages back into state; each event is made once, those in it first."""
+
+    def __init__(self, pages: Mapping[str, bytes]) -> None:
+        self._pages = pages
+        self.table = TypeTable()
+        self._events: dict[int, Event] = {}
+        self._rows: dict[int, dict[int, bytes]] = {}
+        self._decoder = Decoder(self._event, {KEYED: self._keyed, LONG: self._long})
+
+    def body(self, key: str, kind: str) -> Any:
+        """What a page holds. Raises EplRuntimeError for a page that is missing, and by name for a kind or version that is not known."""
+        packed = self._pages.get(key)
+        if packed is None:
+            raise EplRuntimeError(f"the snapshot is damaged: page '{key}' is missing")
+        return self._read(key, kind, packed)
+
+    def _read(self, key: str, kind: str, packed: bytes) -> Any:
+        try:
+            found, version, body = self._decoder.decode(packed)
+        except (ValueError, TypeError, msgpack.UnpackException) as error:
+            raise EplRuntimeError(f"the snapshot is damaged: page '{key}' cannot be read") from error
+        if found not in KINDS:
+            raise EplRuntimeError(f"the snapshot holds a page of unknown kind '{found}'", hint="it was written by a newer version")
+        if version != KINDS[found]:
+            raise EplRuntimeError(
+                f"the snapshot holds a page of kind '{found}' in version {version}; known here is version {KINDS[found]}"
+            )
+        if found != kind:
+            raise EplRuntimeError(f"the snapshot is damaged: page '{key}' is of kind '{found}', not '{kind}'")
+        return body
+
+    def _keyed(self, data: bytes) -> list[Any]:
+        prefix, kind, count, keys = msgpack.unpackb(data)
+        if kind not in KINDS:
+            raise EplRuntimeError(f"the snapshot holds pages of unknown kind '{kind}'", hint="it was written by a newer version")
+        rows: list[list[Any]] = []
+        for page in range(count):
+            packed = self._pages.get(f"{prefix}/{page}")
+            if packed is not None:
+                rows += self._read(f"{prefix}/{page}", kind, packed)
+        if len(rows) != keys:
+            raise EplRuntimeError(f"the snapshot is damaged: of {keys} keys, pages '{prefix}/…' hold {len(rows)}")
+        rows.sort(key=lambda row: row[0])
+        return [row[1:] for row in rows]
+
+    def _long(self, data: bytes) -> list[Any]:
+        prefix, pieces = msgpack.unpackb(data)
+        return [item for piece in pieces for item in self.body(f"{prefix}/{piece}", "piece")]
+
+    def _event(self, number: int) -> Event:
+        made = self._events.get(number)
+        if made is None:
+            reference, values, extra, origin = self._decoder.decode(self._row(number))
+            made = event_class(self.table.event_type(reference))(*values)
+            if extra is not None:
+                made.extra = extra
+            if origin is not None:
+                made.origin = origin
+            self._events[number] = made
+        return made
+
+    def _row(self, number: int) -> bytes:
+        page = number // EVENTS_A_PAGE
+        if page not in self._rows:
+            self._rows[page] = self.body(f"events/{page}", "events")
+        found = self._rows[page].get(number)
+        if found is None:
+            raise EplRuntimeError(f"the snapshot is damaged: event {number} is missing")
+        return found
+
+
+__all__ = ["KINDS", "Marks", "PageReader", "Pages", "StatePages", "all_pages", "statement_key"]

@@ -1,0 +1,93 @@
+"""Plans and event types by what they are made from: restoring again what was restored before parses, analyses and compiles nothing.
+
+A plan holds event types by identity, and so does whoever restores: both come from here. Two deployments of a runtime never share a plan,
+since a plan is known by its deployment's id too.
+"""
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import msgpack
+
+from epl.analysis.modules import analyse_module
+from epl.catalog import Catalog
+from epl.event_types import EventType
+from epl.parse import parse_module
+from epl.plan.statements import ModulePlan
+from epl.syntax import Module
+from runtime.described_types import read_types
+
+if TYPE_CHECKING:
+    from runtime.engine import Runtime
+
+
+@lru_cache(maxsize=1024)
+def parsed(text: str) -> Module:
+    """The syntax tree of a module; kept by text, so that deploying or restoring the same text again parses nothing."""
+    return parse_module(text)
+
+
+def types_of(described: list[dict[str, Any]]) -> tuple[EventType, ...]:
+    """The registered ones of types as ``describe_types`` writes them: the same ones for the same description."""
+    return _types_of(msgpack.packb(described, use_bin_type=True))
+
+
+@lru_cache(maxsize=128)
+def _types_of(packed: bytes) -> tuple[EventType, ...]:
+    return tuple(read_types(msgpack.unpackb(packed, raw=False)))
+
+
+class _Same:
+    """A key that is equal where it is the very same object, which it keeps alive."""
+
+    __slots__ = ("held",)
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.held is self.held
+
+    def __hash__(self) -> int:
+        return id(self.held)
+
+
+class _Question:
+    """A module, and all that its analysis depends on as ``seen``; the catalog takes no part in equality."""
+
+    __slots__ = ("text", "seen", "catalog")
+
+    def __init__(self, deployment_id: str, text: str, catalog: Catalog, given: Mapping[str, Any]) -> None:
+        self.text = text
+        self.catalog = catalog
+        self.seen: Hashable = (
+            deployment_id, text, catalog.settings, catalog.imports, _items(catalog.event_types), _items(catalog.declarations),
+            tuple((name, _Same(v.type), repr(v.type), v.constant, repr(v.value)) for name, v in catalog.variables.items()),
+            _items(given), repr(sorted(catalog.functions.constants)),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Question) and other.seen == self.seen
+
+    def __hash__(self) -> int:
+        return hash(self.seen)
+
+
+def _items(named: Mapping[str, Any]) -> Hashable:
+    return tuple((name, _Same(value)) for name, value in named.items())
+
+
+@lru_cache(maxsize=512)
+def _planned(question: _Question) -> ModulePlan:
+    return analyse_module(parsed(question.text), question.catalog)
+
+
+def planned(runtime: Runtime, deployment_id: str, text: str) -> ModulePlan:
+    """The plan of a module that is deployed under that id, in a runtime as it is."""
+    catalog = runtime.catalog(parsed(text).name)
+    return _planned(_Question(deployment_id, text, catalog, {**runtime._user_functions, **runtime._functions.aggregations}))
+
+
+__all__ = ["parsed", "planned", "types_of"]

@@ -1,0 +1,81 @@
+"""State that is kept in pages: what an operator puts into its ``state()`` where that grows with keys or with events.
+
+A ``Paged`` stands for a dictionary of an operator: its entries are written to pages by key hash. Who wants only what has changed since it
+looked last begins to note which keys change; until then an operator pays one comparison with None a change. ``Long`` marks a list of events
+that may be long: it is written to pages of some hundred items, of which those that are the same as last time are not written again. Whoever
+reads state finds a list in the place of either.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from typing import Any
+
+__all__ = ["Key", "Long", "Paged", "plain"]
+
+Key = Hashable
+
+
+class Paged:
+    """The state of a keyed operator: ``[key, state]`` of each key, in the order of its dictionary.
+
+    ``kind`` names what is kept (docs/design/state.md). ``entries()`` gives the operator's dictionary, ``values(key)`` a key as plain
+    values, ``entry(key, value)`` the plain state of one key. It is read when it is written: until then nothing may change (``plain``).
+
+    ``touched``: None until someone asks for changes; then the operator sets ``touched[key] = None`` whenever it changes what it keeps of a
+    key, and calls ``forget(key)`` when it gives a key up, ``forget_all()`` when it gives up all.
+    """
+
+    __slots__ = ("kind", "entries", "values", "entry", "touched", "forgotten", "emptied")
+
+    def __init__(
+        self, kind: str, entries: Callable[[], Mapping[Any, Any]], values: Callable[[Any], Any], entry: Callable[[Any, Any], Any]
+    ) -> None:
+        self.kind = kind
+        self.entries = entries
+        self.values = values
+        self.entry = entry
+        self.touched: dict[Key, None] | None = None
+        self.forgotten: set[Key] = set()
+        self.emptied = False
+
+    def note(self) -> None:
+        """From now on changes are noted, those before are forgotten."""
+        self.touched, self.forgotten, self.emptied = {}, set(), False
+
+    def touch(self, key: Key) -> None:
+        """What is kept of the key changes: for places where that is rare."""
+        if self.touched is not None:
+            self.touched[key] = None
+
+    def forget(self, key: Key) -> None:
+        """The key is given up; where it comes back it stands behind all others."""
+        if self.touched is not None:
+            self.touched.pop(key, None)
+            self.forgotten.add(key)
+
+    def forget_all(self) -> None:
+        """All keys are given up."""
+        if self.touched is not None:
+            self.touched, self.forgotten, self.emptied = {}, set(), True
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        values, entry = self.values, self.entry
+        for key, value in self.entries().items():
+            yield [values(key), entry(key, value)]
+
+
+class Long(list[Any]):
+    """A list of events, or of small lists that begin with one, in the order in which they came."""
+
+    __slots__ = ()
+
+
+def plain(state: Any) -> Any:
+    """A state with lists in place of all that is paged, to be kept while its operator goes on."""
+    if isinstance(state, (Paged, list)):
+        return [plain(item) for item in state]
+    if isinstance(state, tuple):
+        return tuple([plain(item) for item in state])
+    if isinstance(state, dict):
+        return {key: plain(value) for key, value in state.items()}
+    return state
