@@ -9,8 +9,10 @@ from typing import Any
 
 from epl.plan.row_recognition import RowRecognitionPlan
 from runtime.match_recognize.compiled import compile_machine, compile_measures, compile_partition_key
+from runtime.match_recognize.generated import can_be_written, write_steps
 from runtime.match_recognize.interval import Interval
 from runtime.match_recognize.operator import RowRecognition
+from runtime.match_recognize.shared import SharedRowRecognition
 from windows.protocol import State
 
 
@@ -18,11 +20,12 @@ def build(plan: RowRecognitionPlan, context: Any, state: State = None) -> RowRec
     """The operator of a match_recognize clause; ``context`` is a windows.protocol.BuildContext with ``environment`` and
     ``match_states``.
     """
-    environment = context.environment
-    made = RowRecognition(
-        plan, compile_machine(plan, environment), compile_partition_key(plan, context), compile_measures(plan, environment),
-        context.match_states,
-    )
+    environment, states = context.environment, context.match_states
+    machine, key, measures = compile_machine(plan, environment), compile_partition_key(plan, context), compile_measures(plan, environment)
+    if states.limit is None and not plan.or_terminated and can_be_written(plan):
+        made: RowRecognition = SharedRowRecognition(plan, machine, key, measures, states, write_steps(plan, environment))
+    else:
+        made = RowRecognition(plan, machine, key, measures, states)
     if plan.interval is not None:
         made.interval = Interval(plan, context, made.tell_due)
     if state is not None:

@@ -10,11 +10,23 @@ from windows.event import Event
 
 
 def matches_in(
-    contents: Iterable[Event], machine: Machine, key: Callable[[Event], Any] | None, history_of: Callable[[Event], History]
+    contents: Iterable[Event], machine: Machine, key: Callable[[Event], Any] | None, history_of: Callable[[Event], History],
+    states: Any,
 ) -> list[list[Match]]:
     """All matches, partition by partition in the order of their first matches' last rows; rows are numbered as they stand in the
     contents.
+
+    ``states`` (a MatchStates): its limit bounds the matches in progress of this one pass; what goes beyond is not begun.
     """
+    held = 0
+
+    def may_start() -> bool:
+        nonlocal held
+        if states.limit is not None and held >= states.limit and states.prevent_start:
+            return False
+        held += 1
+        return True
+
     found: dict[Any, list[Match]] = {}
     strands: dict[Any, list[Strand]] = {}
     for row, event in enumerate(contents):
@@ -22,8 +34,10 @@ def matches_in(
         matches: list[Match] = []
         history = history_of(event)
         truth = machine.nothing_known()
-        after = machine.advance(strands.get(partition, ()), event, row, history, truth, matches)
-        machine.begin(event, row, history, truth, after, matches)
+        before = strands.get(partition, ())
+        after = machine.advance(before, event, row, history, truth, matches)
+        held += len(after) - len(before)
+        machine.begin(event, row, history, truth, after, matches, may_start)
         strands[partition] = after
         if matches:
             found.setdefault(partition, []).extend(matches)

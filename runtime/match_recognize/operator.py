@@ -128,7 +128,7 @@ class RowRecognition(View):
         chosen = self._chosen(found)
         if self.interval is not None:
             held = self.interval.hold_back(chosen, died)
-            self.interval.keep_times(lambda: {s[1] for p in self._partitions.values() for s in p.strands})
+            self.interval.keep_times(self._live_begins)
             if held:
                 self.tell_due(held)
             return
@@ -150,6 +150,10 @@ class RowRecognition(View):
     def _tell(self, chosen: Found) -> None:
         measures = self._measures
         self.child.update([measures(match) for _, match in chosen], NO_EVENTS)
+
+    def _live_begins(self) -> Iterable[int]:
+        """First rows of matches in progress."""
+        return {s[1] for p in self._partitions.values() for s in p.strands}
 
     def _give_up(self, key: Any, horizon: int) -> None:
         """Matches in progress that began at row ``horizon`` or before."""
@@ -176,9 +180,12 @@ class RowRecognition(View):
         partition.strands = strands
         self._keep(partition)
 
+    def _in_progress(self, partition: Partition) -> bool:
+        return bool(partition.strands)
+
     def _keep(self, partition: Partition) -> None:
         """Only partitions with something to remember are kept."""
-        if partition.strands or partition.taken or self._lookback:
+        if self._in_progress(partition) or partition.taken or self._lookback:
             self._partitions[partition.key] = partition
         else:
             self._partitions.pop(partition.key, None)
@@ -206,6 +213,10 @@ class RowRecognition(View):
             self._match_anew()
             return
         del partition.taken[row]
+        self._forget_first(partition, row)
+
+    def _forget_first(self, partition: Partition, row: int) -> None:
+        """Matches in progress that began with the first row taken are gone."""
         self._replace(partition, [s for s in partition.strands if s[1] != row])
 
     def _match_anew(self) -> None:
@@ -233,10 +244,13 @@ class RowRecognition(View):
         """The matches over the window's contents as they are, partition by partition."""
         if not self._has_window:
             return
-        found = matches_in(self.parent_contents(), self._machine, self._key, self._history_of)
-        for matches in found:
+        for matches in self._on_demand():
             for match in self._ranking.on_demand(matches):
                 yield self._measures(match)
+
+    def _on_demand(self) -> list[list[Match]]:
+        """Partition by partition."""
+        return matches_in(self.parent_contents(), self._machine, self._key, self._history_of, self._states)
 
     def _history_of(self, event: Event) -> History:
         return self._histories.get(event, self._no_history)
@@ -247,8 +261,8 @@ class RowRecognition(View):
         """Keys are not kept: a partition is known by one of its rows."""
         writer = PathWriter()
         partitions = [
-            [p.strands[0][2][1] if p.strands else p.history[0], list(p.history), writer.strands(p.strands)]
-            for p in self._partitions.values() if p.strands or self._lookback
+            [self._last_row(p), list(p.history), self._written(p, writer)]
+            for p in self._partitions.values() if self._in_progress(p) or self._lookback
         ]
         taken = [row for p in self._partitions.values() for row in p.taken]
         return {
@@ -257,15 +271,26 @@ class RowRecognition(View):
             "interval": None if self.interval is None else self.interval.state(writer), "paths": writer.nodes,
         }
 
+    def _last_row(self, partition: Partition) -> Event | None:
+        """A row that the partition is known by."""
+        return partition.strands[0][2][1] if partition.strands else partition.history[0]
+
+    def _written(self, partition: Partition, writer: PathWriter) -> Any:
+        return writer.strands(partition.strands)
+
+    def _read(self, partition: Partition, written: Any, reader: PathReader) -> None:
+        partition.strands = reader.strands(written)
+        self._states.count += len(partition.strands)
+
     def restore(self, state: State) -> None:
         reader = PathReader(state["paths"])
         self.close()
         self._row = state["row"]
         for event, history, strands in state["partitions"]:
-            partition = Partition(self._key(event) if self._key is not None else None, tuple(history))
-            partition.strands = reader.strands(strands)
+            partition = self._partition(event)
+            partition.history = tuple(history)
+            self._read(partition, strands, reader)
             self._partitions[partition.key] = partition
-            self._states.count += len(partition.strands)
         self._numbers = dict(state["numbers"])
         taken = set(state["taken"])
         for event, row in self._numbers.items():

@@ -64,6 +64,10 @@ class Ranking:
                 last_end = self._best(matches).end
         return told
 
+    def best(self, found: Sequence[Match]) -> Match:
+        """The preferred of matches that begin at the same row, given in the order in which they were found."""
+        return self._best(_latest_first(list(found)))
+
     def horizon(self, told: Sequence[Match]) -> int:
         """Matches in progress that began at this row or before are given up; -1 if none are."""
         if self._past_last:

@@ -1,0 +1,256 @@
+"""The operator where matches in progress share their rows: conditions that look at rows alone, whatever a match took before."""
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from epl.plan.row_recognition import RowRecognitionPlan
+from runtime.match_recognize.generated import StepSource
+from runtime.match_recognize.interval import Found
+from runtime.match_recognize.lattice import Lattice, Layers
+from runtime.match_recognize.machine import History, Machine
+from runtime.match_recognize.operator import Partition, RowRecognition
+from runtime.match_recognize.ranking import Match
+from runtime.match_recognize.state import PathReader, PathWriter
+from windows.event import Event
+
+FEW_LAYERS = 16
+
+
+class LayeredPartition(Partition):
+    """``latest``: what ``generated`` keeps of each step, None where nothing is in progress; ``horizon``: matches that began there or before
+    are given up; ``taken_last``: steps that took the last row and go on.
+
+    ``ended``: a match has ended in this delivery; ``broken``: layers of this delivery that nothing leads on from.
+    """
+
+    __slots__ = ("latest", "layers", "horizon", "most", "held", "ended", "broken")
+
+    def __init__(self, key: Any, history: History) -> None:
+        super().__init__(key, history)
+        self.latest: tuple[int, ...] | None = None
+        self.layers: Layers = deque()
+        self.horizon = 0
+        self.most = FEW_LAYERS
+        self.held = 0
+        self.ended = False
+        self.broken: list[Layers] = []
+
+
+class SharedRowRecognition(RowRecognition):
+    """A row costs work by the steps of the program, whatever the number of matches in progress; see ``lattice``."""
+
+    def __init__(
+        self, plan: RowRecognitionPlan, machine: Machine, key: Callable[[Event], Any] | None, measures: Callable[[Match], Event],
+        states: Any, source: StepSource,
+    ) -> None:
+        super().__init__(plan, machine, key, measures, states)
+        self.lattice = Lattice(plan.program, self._ranking, past_last=plan.skip == "past last row")
+        self._since = 0
+        self._numbered_from = 0
+        self._source = source
+        self._bind()
+
+    def _bind(self) -> None:
+        """Generated code names the operator's dictionaries: after every exchange of one."""
+        self._take, self._step = self._source.functions(
+            operator=self, partitions=self._partitions, numbers=self._numbers, histories=self._histories, Partition=LayeredPartition,
+            no_history=self._no_history, key_of=self._key, commit=self._commit,
+        )
+
+    # ------------------------------------------------------------------ continuous
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        if old and self._has_window:
+            self._leave(old)
+        if self._iterate_only:
+            for event in new:
+                self._remember(event, self._partition(event))
+            return
+        self._since = self._row
+        found: Found = []
+        ended: list[LayeredPartition] = []
+        try:
+            for event in new:
+                partition = self._take(event)
+                if self.interval is not None:
+                    self.interval.begins(self._row)
+                if partition is not None:
+                    self._ends(partition, found, ended)
+        finally:
+            if ended:
+                self._found(found, ended)
+
+    def _ends(self, partition: LayeredPartition, found: Found, ended: list[LayeredPartition]) -> None:
+        """One or more matches end with the partition's last row."""
+        if self._all:
+            found += [(partition.key, match) for match in self.lattice.all_at_the_end(partition.layers, partition.horizon)]
+        if not partition.ended:
+            partition.ended = True
+            ended.append(partition)
+
+    def _found(self, found: Found, ended: Sequence[LayeredPartition]) -> None:
+        if not self._all:
+            for partition in ended:
+                found += [(partition.key, match) for match in self._preferred(partition, self._since)]
+        for partition in ended:
+            partition.ended = False
+            partition.broken = []
+        self._deliver(found, ())
+        for partition in ended:
+            if partition.latest is None:
+                partition.layers.clear()
+                self._keep(partition)
+
+    def _preferred(self, partition: LayeredPartition, since: int) -> Iterator[Match]:
+        for layers in (*partition.broken, partition.layers):
+            if layers:
+                yield from self.lattice.preferred(layers, since, partition.horizon)
+
+    def _commit(self, partition: LayeredPartition, event: Event, row: int, taken: int, latest: tuple[int, ...]) -> bool:
+        """What a row has done to its partition; whether a match ends with it."""
+        lattice = self.lattice
+        alive = taken & lattice.goes_on
+        held = alive.bit_count()
+        if held != partition.held:
+            self._states.count += held - partition.held
+            partition.held = held
+        if partition.latest is None and partition.layers:
+            self._break(partition)
+        partition.latest = latest if alive else None
+        if not taken:
+            self._break(partition)
+            self._keep(partition)
+            return False
+        layers = partition.layers
+        layers.append((event, row, taken))
+        if len(layers) > partition.most:
+            needed = lattice.needed(layers, alive, self._since)
+            while len(layers) > needed:
+                layers.popleft()
+            partition.most = 2 * needed + FEW_LAYERS
+        if self._has_window:
+            partition.taken[row] = None
+        self._partitions[partition.key] = partition
+        return bool(taken & lattice.accepts)
+
+    def _break(self, partition: LayeredPartition) -> None:
+        """No match goes on from the layers to the next row."""
+        if partition.ended:
+            partition.broken.append(partition.layers)
+            partition.layers = deque()
+        else:
+            partition.layers.clear()
+
+    # ------------------------------------------------------------------ partitions
+
+    def _partition(self, event: Event) -> Partition:
+        key = self._key(event) if self._key is not None else None
+        return self._partitions.get(key) or LayeredPartition(key, self._no_history)
+
+    def _in_progress(self, partition: Partition) -> bool:
+        assert isinstance(partition, LayeredPartition)
+        return partition.latest is not None
+
+    def _live_begins(self) -> Iterable[int]:
+        starts = self.lattice.starts
+        return {row for p in self._partitions.values() for _, row, taken in p.layers if taken & starts}  # type: ignore[attr-defined]
+
+    def _give_up(self, key: Any, horizon: int) -> None:
+        partition = self._partitions.get(key)
+        if partition is not None and horizon >= 0:
+            self._behind(partition, horizon)
+
+    def _behind(self, partition: Partition, horizon: int) -> None:
+        """Matches that began at a row or before are given up."""
+        assert isinstance(partition, LayeredPartition)
+        partition.horizon = max(partition.horizon, horizon)
+        if partition.latest is not None and max(partition.latest) <= horizon:
+            self._nothing(partition)
+        layers = partition.layers
+        while layers and layers[0][1] <= horizon:
+            layers.popleft()
+        self._keep(partition)
+
+    def _nothing(self, partition: LayeredPartition) -> None:
+        self._states.count -= partition.held
+        partition.held = 0
+        partition.latest = None
+        partition.layers.clear()
+
+    def _forget_first(self, partition: Partition, row: int) -> None:
+        self._behind(partition, row)
+
+    def _match_anew(self) -> None:
+        for partition in list(self._partitions.values()):
+            assert isinstance(partition, LayeredPartition)
+            partition.taken = {}
+            partition.horizon = 0
+            self._nothing(partition)
+            self._keep(partition)
+        self._since = self._row
+        for event in self.parent_contents():
+            row = self._numbers.get(event)
+            if row is not None:
+                anew = self._partition(event)
+                self._step(anew, event, row, self._history_of(event))
+
+    # ------------------------------------------------------------------ on demand
+
+    def _on_demand(self) -> list[list[Match]]:
+        """Matched in partitions of their own, by the same steps."""
+        states, kept, has_window, since = self._states.count, self._partitions, self._has_window, self._since
+        partitions: dict[Any, Partition] = {}
+        self._partitions, self._has_window, self._since = partitions, False, -1
+        found: dict[Any, list[Match]] = {}
+        order: dict[Any, LayeredPartition] = {}
+        try:
+            for row, event in enumerate(self.parent_contents()):
+                self._on_demand_row(row, event, found, order)
+            if not self._all:
+                found = {key: list(self._preferred(partition, -1)) for key, partition in order.items()}
+        finally:
+            self._states.count, self._partitions, self._has_window, self._since = states, kept, has_window, since
+        return list(found.values())
+
+    def _on_demand_row(self, row: int, event: Event, found: dict[Any, list[Match]], order: dict[Any, LayeredPartition]) -> None:
+        key = self._key(event) if self._key is not None else None
+        partition: Any = order.get(key) or self._partitions.get(key)
+        if partition is None:
+            partition = LayeredPartition(key, self._no_history)
+            partition.horizon = -1
+        if self._step(partition, event, row + 1, self._history_of(event)):
+            partition.ended = not self._all
+            order[key] = partition
+            if self._all:
+                found.setdefault(key, []).extend(self.lattice.all_at_the_end(partition.layers, 0))
+
+    # ------------------------------------------------------------------ state
+
+    def _written(self, partition: Partition, writer: PathWriter) -> Any:
+        assert isinstance(partition, LayeredPartition)
+        return [partition.horizon, partition.latest, [list(layer) for layer in partition.layers]]
+
+    def _last_row(self, partition: Partition) -> Event | None:
+        assert isinstance(partition, LayeredPartition)
+        return partition.layers[-1][0] if partition.layers else partition.history[0]
+
+    def _read(self, partition: Partition, written: Any, reader: PathReader) -> None:
+        assert isinstance(partition, LayeredPartition)
+        partition.horizon = written[0]
+        partition.latest = None if written[1] is None else tuple(written[1])
+        partition.layers = deque((event, row, taken) for event, row, taken in written[2])
+        if partition.latest is not None and partition.layers:
+            partition.held = (partition.layers[-1][2] & self.lattice.goes_on).bit_count()
+            self._states.count += partition.held
+
+    def restore(self, state: Any) -> None:
+        super().restore(state)
+        self._bind()
+
+    def close(self) -> None:
+        self._states.count -= sum(p.held for p in self._partitions.values())  # type: ignore[attr-defined]
+        self._partitions = {}
+        if self.interval is not None:
+            self.interval.close()
