@@ -220,5 +220,3 @@ class Core:
                     delivery.deliver()
                 except Exception as error:  # noqa: BLE001 - law 6: an expression of grouped delivery harms no other statement
                     self.on_error(error, delivery.name, None)
-
-

@@ -229,31 +229,62 @@ def maker(event_type: EventType) -> Callable[[dict[str, Any]], Event]:
 
 
 def _generate(event_type: EventType, made: type[Event]) -> Callable[[dict[str, Any]], Event]:
-    lines = ["def make(d):", "    get = d.get"]
-    scope: dict[str, Any] = {
-        "cls": made, "wrong": _wrong(event_type), "WrongValue": WrongValue, "Decimal": Decimal, "EplRuntimeError": EplRuntimeError
-    }
-    names = []
-    for i, prop in enumerate(event_type.properties.values()):
-        value_type = whole_type(prop)
-        direct = DIRECT.get(value_type.kind) if isinstance(value_type, Scalar) else None
-        scope[f"coerce{i}"] = coercion(value_type)
-        guard = f"v{i}.__class__ is not {direct} and v{i} is not None" if direct else f"v{i} is not None"
-        lines += [f"    v{i} = get({prop.name!r})", f"    if {guard}:", "        try:", f"            v{i} = coerce{i}(v{i})",
-                  f"        except WrongValue: wrong({prop.name!r}, v{i})"]
-        if isinstance(value_type, Scalar) and value_type.primitive:
-            lines += [f"    if v{i} is None: v{i} = {PRIMITIVE_DEFAULTS[value_type.kind]!r}"]
-        names.append(f"v{i}")
-    lines += [f"    e = cls({', '.join(names)})"]
-    if event_type.open:
-        scope["declared"] = frozenset(event_type.properties)
-        lines += ["    if not (d.keys() <= declared): e.extra = {k: v for k, v in d.items() if k not in declared}"]
-    elif event_type.kind in ("objectarray", "row"):
-        scope["declared"], scope["unknown"] = frozenset(event_type.properties), _unknown(event_type)
-        lines += ["    if not (d.keys() <= declared): unknown(d)"]
+    scope = checking_scope(event_type)
+    scope["cls"] = made
+    names = [f"v{i}" for i in range(len(event_type.properties))]
+    lines = ["def make(d):", *(f"    {line}" for line in (*read_mapping(event_type), *checks(event_type), f"e = cls({', '.join(names)})"))]
+    lines += ["    e.extra = extra"] if event_type.open else []
     lines += ["    return e"]
     exec(code_of("\n".join(lines)), scope)  # noqa: S102
     return scope["make"]  # type: ignore[no-any-return]
+
+
+# ------------------------------------------------------------------ the lines of generated functions: d → values v0, v1, …, checked
+
+
+def checking_scope(event_type: EventType) -> dict[str, Any]:
+    """What the lines of ``read_mapping`` and ``checks`` name."""
+    coercions = {f"coerce{i}": coercion(whole_type(p)) for i, p in enumerate(event_type.properties.values())}
+    return {
+        "wrong": _wrong(event_type), "unknown": _unknown(event_type), "WrongValue": WrongValue, "Decimal": Decimal,
+        "declared": frozenset(event_type.properties), **coercions,
+    }
+
+
+def read_mapping(event_type: EventType) -> list[str]:
+    """Lines that read a dict ``d``; ``extra`` is what an open type does not declare. What is not there is null."""
+    names = list(event_type.properties)
+    lines = ["try:", *(f"    v{i} = d[{name!r}]" for i, name in enumerate(names)), f"    more = len(d) > {len(names)}"]
+    lines += ["except KeyError:", "    get = d.get", *(f"    v{i} = get({name!r})" for i, name in enumerate(names))]
+    lines += ["    more = not d.keys() <= declared"]
+    if event_type.open:
+        lines += ["extra = {k: v for k, v in d.items() if k not in declared} if more else None"]
+    elif event_type.kind in ("objectarray", "row"):
+        lines += ["if more: unknown(d)"]
+    return lines
+
+
+def checks(event_type: EventType) -> list[str]:
+    """Lines that check and convert the values; one that does not fit raises and names type and property."""
+    lines: list[str] = []
+    for i, prop in enumerate(event_type.properties.values()):
+        value_type = whole_type(prop)
+        refuse = f"    except WrongValue: wrong({prop.name!r}, v{i})"
+        lines += [f"if {_misfits(f'v{i}', value_type)}:", "    try:", f"        v{i} = coerce{i}(v{i})", refuse]
+        if isinstance(value_type, Scalar) and value_type.primitive:
+            lines += [f"if v{i} is None: v{i} = {PRIMITIVE_DEFAULTS[value_type.kind]!r}"]
+    return lines
+
+
+def _misfits(name: str, value_type: ValueType) -> str:
+    """The condition under which a value must be looked at more closely."""
+    kind = value_type.kind if isinstance(value_type, Scalar) else ""
+    if kind in DIRECT:
+        return f"{name}.__class__ is not {DIRECT[kind]} and {name} is not None"
+    if kind in RANGES:
+        bound = RANGES[kind]
+        return f"({name}.__class__ is not int or not {-bound} <= {name} <= {bound - 1}) and {name} is not None"
+    return f"{name} is not None"
 
 
 PRIMITIVE_DEFAULTS: dict[str, Any] = {

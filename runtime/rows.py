@@ -28,9 +28,14 @@ class Row(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         event = self.event
-        if not event.has(name):
+        read = event.readers.get(name)
+        if read is not None:
+            value = read(event)
+        elif event.has(name):
+            value = event.get(name)
+        else:
             raise KeyError(name)
-        return visible(event.get(name))
+        return value if value.__class__ in SCALARS else visible(value)
 
     def __iter__(self) -> Iterator[str]:
         yield from self.event.type.properties
@@ -70,7 +75,9 @@ class Row(Mapping[str, Any]):
         return table_html([self])
 
 
-_new_row = Row.__new__
+SCALARS = frozenset((int, float, str, bool, type(None)))
+"""Classes of values that show themselves."""
+_new_row = object.__new__
 _set_event = Row.event.__set__  # type: ignore[attr-defined]  # rows refuse assignment: this is the slot's own way in
 
 
@@ -114,10 +121,11 @@ class Rows(list["Row"]):
     @classmethod
     def of(cls, events: Iterable[Event]) -> Rows:
         made = cls()
+        add = made.append
         for event in events:
             row = _new_row(Row)
             _set_event(row, event)
-            made.append(row)
+            add(row)
         return made
 
     @overload

@@ -11,7 +11,7 @@ from epl.plan.statements import StatementPlan
 from runtime.core import Core, Delivery
 from runtime.delivery import Divide
 from runtime.rows import Row, Rows, table_html
-from windows.event import Event
+from windows.event import NO_EVENTS, Event
 
 if TYPE_CHECKING:
     from runtime.build import Running
@@ -56,15 +56,19 @@ class Statement(Delivery):
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """The end of the statement's operators: kept until all statements have had the event."""
         if self.listeners or self.batch_listeners:
-            self._forced = self._forced or not (new or old)
-            self._new.extend(new)
-            self._old.extend(old)
+            self._new += new
+            if old:
+                self._old += old
+            elif not new:
+                self._forced = True
             self._core.pend(self)
 
     def deliver(self) -> None:
         """Call the listeners with what has come together; a listener's exception harms no other listener."""
         new, self._new = self._new, []
-        old, self._old = self._old, []
+        old: Sequence[Event] = NO_EVENTS
+        if self._old:
+            old, self._old = self._old, []
         forced, self._forced = self._forced, False
         if not (new or old or forced):
             return

@@ -5,7 +5,8 @@ every type, so that a plan over a super-type reads sub-types' events as they are
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from epl.event_types import EventType, field_name
@@ -24,6 +25,8 @@ class Event:
         __slots__ = ()
     type: ClassVar[EventType]
     fields: ClassVar[tuple[str, ...]]
+    readers: ClassVar[dict[str, Callable[[Event], Any]]] = {}
+    """Property name → what reads it off an event, where reading is all there is to it (not so in variant streams)."""
     extra: dict[str, Any] | None = None
     origin: Event | None = None
 
@@ -32,10 +35,10 @@ class Event:
 
     def get(self, name: str) -> Any:
         """The value of a property by name; undeclared ones come from ``extra``; None where there is none."""
-        value = getattr(self, field_name(name), None)
-        if value is None and self.extra is not None:
-            return self.extra.get(name)
-        return value
+        read = self.readers.get(name)
+        if read is not None:
+            return read(self)
+        return None if self.extra is None else self.extra.get(name)
 
     def has(self, name: str) -> bool:
         """Whether the event has that property, declared or not."""
@@ -95,7 +98,8 @@ def _make_class(event_type: EventType) -> type[Event]:
     lines += ["    pass"] if not slots else []
     namespace: dict[str, Any] = {}
     exec(compile("\n".join(lines), f"<event {event_type.name}>", "exec"), namespace)  # noqa: S102
-    body = {"__slots__": slots, "__init__": namespace["__init__"], "type": event_type, "fields": fields}
+    readers = {} if variant else {n: attrgetter(f) for n, f in zip(event_type.names, fields)}
+    body = {"__slots__": slots, "__init__": namespace["__init__"], "type": event_type, "fields": fields, "readers": readers}
     made: type[Event] = type(event_type.name, (VariantEvent if variant else Event,), body)
     return made
 
