@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from epl.errors import EplRuntimeError
@@ -11,6 +12,21 @@ from runtime.build import plans_of
 
 if TYPE_CHECKING:
     from runtime.statement import Statement
+
+
+class Same:
+    """A key that is equal where it is the very same object, which it keeps alive."""
+
+    __slots__ = ("held",)
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and other.held is self.held
+
+    def __hash__(self) -> int:
+        return id(self.held)
 
 
 class TypeTable:
@@ -27,11 +43,8 @@ class TypeTable:
             self._add(event_type, f"registered/{name}")
 
     def add_statement(self, statement: Statement, deployment_id: str, number: int) -> None:
-        count = 0
-        for value in plans_of(statement.plan.body):
-            for event_type in _types_in(value):
-                self._add(event_type, f"{deployment_id}/{number}/{count}")
-                count += 1
+        for place, event_type in enumerate(_types_in_plan(Same(statement.plan.body))):
+            self._add(event_type, f"{deployment_id}/{number}/{place}")
 
     def _add(self, event_type: EventType, reference: str) -> None:
         self._types[reference] = event_type
@@ -51,6 +64,12 @@ class TypeTable:
             return self._types[reference]
         except KeyError:
             raise EplRuntimeError(f"the snapshot names an event type that is not there: {reference}") from None
+
+
+@lru_cache(maxsize=2048)
+def _types_in_plan(plan: Same) -> tuple[EventType, ...]:
+    """All that stand anywhere in a plan, in its order."""
+    return tuple(event_type for value in plans_of(plan.held) for event_type in _types_in(value))
 
 
 def _types_in(value: Any) -> Iterator[EventType]:

@@ -17,7 +17,7 @@ from epl.event_types import EventType
 from epl.parse import parse_module
 from epl.plan.statements import ModulePlan
 from epl.syntax import Module
-from runtime.described_types import read_types
+from runtime.described_types import Same, read_types
 
 if TYPE_CHECKING:
     from runtime.engine import Runtime
@@ -39,21 +39,6 @@ def _types_of(packed: bytes) -> tuple[EventType, ...]:
     return tuple(read_types(msgpack.unpackb(packed, raw=False)))
 
 
-class _Same:
-    """A key that is equal where it is the very same object, which it keeps alive."""
-
-    __slots__ = ("held",)
-
-    def __init__(self, held: Any) -> None:
-        self.held = held
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.held is self.held
-
-    def __hash__(self) -> int:
-        return id(self.held)
-
-
 class _Question:
     """A module, and all that its analysis depends on as ``seen``; the catalog takes no part in equality."""
 
@@ -64,7 +49,7 @@ class _Question:
         self.catalog = catalog
         self.seen: Hashable = (
             deployment_id, text, catalog.settings, catalog.imports, _items(catalog.event_types), _items(catalog.declarations),
-            tuple((name, _Same(v.type), repr(v.type), v.constant, repr(v.value)) for name, v in catalog.variables.items()),
+            tuple((name, Same(v.type), repr(v.type), v.constant, repr(v.value)) for name, v in catalog.variables.items()),
             _items(given), repr(sorted(catalog.functions.constants)),
         )
 
@@ -76,7 +61,7 @@ class _Question:
 
 
 def _items(named: Mapping[str, Any]) -> Hashable:
-    return tuple((name, _Same(value)) for name, value in named.items())
+    return tuple((name, Same(value)) for name, value in named.items())
 
 
 @lru_cache(maxsize=512)
