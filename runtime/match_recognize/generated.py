@@ -79,7 +79,8 @@ def _key(partition_by: Sequence[TypedExpression], printer: Printer) -> str:
 
 
 def _step(plan: RowRecognitionPlan, tests: Sequence[str | None]) -> list[str]:
-    """``step``: whether a match ends. ``partition.latest``: of each step the latest first row of a match that it has just taken a row for."""
+    """``step``: whether a match ends. ``partition.latest``: of each step the latest first row of a match that it has just taken a row
+    for."""
     steps = plan.program.steps
     numbers = range(len(steps))
     shared = {v for v in range(len(tests)) if sum(s.variable == v for s in steps) > 1 and tests[v] is not None}

@@ -1,8 +1,8 @@
 """Matches in progress that share everything: which steps took which row, and what matches that holds.
 
-Where no condition looks at the rows that a match took before, two matches in progress at one step have the same future. Then it is enough to
-know of each row *which steps took it* (a layer); a match is any way through neighbouring layers along the program's links. A row costs work
-by the number of steps, however many matches run through it, and matches are written out only when one ends.
+Where no condition looks at the rows that a match took before, two matches in progress at one step have the same future. Then it is enough
+to know of each row *which steps took it* (a layer); a match is any way through neighbouring layers along the program's links. A row costs
+work by the number of steps, however many matches run through it, and matches are written out only when one ends.
 """
 from __future__ import annotations
 
@@ -109,7 +109,8 @@ class Lattice:
         return found
 
     def needed(self, layers: Layers, alive: int, since: int) -> int:
-        """How many of the last layers a match may still need: one in progress at the steps ``alive``, or one that ended behind ``since``."""
+        """How many of the last layers a match may still need: one in progress at the steps ``alive``, or one that ended behind
+        ``since``."""
         count = needed = 0
         reached = alive
         for _, row, taken in reversed(layers):
@@ -152,7 +153,8 @@ class Lattice:
         return self._valued(rows, since, horizon)
 
     def _valued(self, rows: Sequence[Layer], since: int, horizon: int) -> list[Match]:
-        """By a value of each step at each layer: rows taken from there on by the counted step, then the last layer; the larger the better."""
+        """By a value of each step at each layer: rows taken from there on by the counted step, then the last layer; the larger the
+        better."""
         values = self._values(rows, since)
         most = len(rows)
         told: list[Match] = []

@@ -68,6 +68,19 @@ def test_an_exploding_pattern_stays_small() -> None:
     assert time.perf_counter() - started < 20
 
 
+@pytest.mark.parametrize("pattern", ["(A+)+ B", "A* A* A* B"])
+def test_an_exploding_pattern_behind_a_window_costs_in_proportion(pattern: str) -> None:
+    """Layers looked at, not seconds: ten times the rows are at most twenty times the work."""
+    looked: list[int] = []
+    for rows in (1_000, 10_000):
+        running = Matching(f"measures A[0].id as a, count(A.v) as n pattern ({pattern}) define A as A.v = 1, B as B.v = 2")
+        for n in range(rows):
+            running.send(row(f"a{n}", 1))
+        assert running.send(row("b", 2)) == [{"a": "a0", "n": rows}]
+        looked.append(running.operator.lattice.visited)
+    assert looked[1] < 20 * looked[0]
+
+
 @pytest.mark.parametrize(("prevent", "told"), [(True, 2), (False, 4)])
 def test_limit_of_states(prevent: bool, told: int) -> None:
     context = Context(max_states=2, prevent_start=prevent)
