@@ -51,7 +51,7 @@ def values_of_key(key: Key, count: int) -> list[Any]:
 
 def _value(part: Any) -> Any:
     if isinstance(part, DecimalTuple):
-        return Decimal(tuple(part))  # type: ignore[arg-type]  # type: ignore[arg-type]  # the stubs ask for a plain tuple
+        return Decimal(part)  # type: ignore[arg-type]  # the stubs ask for a plain tuple
     if isinstance(part, tuple):
         return float(part[0]) if len(part) == 2 and part[1] is float else [_value(p) for p in part]
     if isinstance(part, frozenset):
