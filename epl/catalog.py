@@ -31,7 +31,8 @@ class Settings:
 
     ``default_access``: what names without @public, @protected or @private are: ``public`` (every later deployment sees them, event types
     take events from outside) or ``private`` (Esper's default: only their own module does). ``imports``: what every
-    module imports without saying so.
+    module imports without saying so. ``python_imports``: Python modules (with all below them) whose functions and classes EPL text may
+    ``import``; importing runs their code, so that text alone never decides it.
     """
 
     time_unit: str = "milliseconds"
@@ -56,6 +57,7 @@ class Settings:
     default_event_representation: str = "map"
     default_access: str = "public"
     imports: tuple[str, ...] = ()
+    python_imports: tuple[str, ...] = ()
 
     @property
     def units_per_second(self) -> int:

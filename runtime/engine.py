@@ -7,13 +7,14 @@ from typing import Any
 
 from epl.analysis.modules import analyse_module
 from epl.catalog import Catalog, Settings, Variable
-from epl.errors import EplDeploymentError, EplRuntimeError, EplUnsupportedError
+from epl.errors import EplDeploymentError, EplRuntimeError, EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
 from epl.functions.aggregations import AGGREGATIONS
 from epl.functions.library import builtin_functions
-from epl.functions.user import function_spec
+from epl.functions.user import function_spec, import_python
 from epl.functions.user_aggregations import aggregation_spec
 from epl.plan.statements import CreateVariablePlan, Declared, ModulePlan, StatementPlan
+from epl.syntax import Module
 from epl.value_types import EnumType
 from runtime.build import build
 from runtime.cause import Cause
@@ -197,10 +198,20 @@ class Runtime:
             imports=tuple(self.settings.imports),
         )
 
+    def bring_in(self, module: Module) -> None:
+        """Make what a module imports from Python callable in EPL, as far as ``Settings.python_imports`` allows; EplValidationError where
+        there is no such Python module or class.
+        """
+        allowed = self.settings.python_imports
+        for name in (*self.settings.imports, *module.imports) if allowed else ():
+            if any(name == root or name.startswith(f"{root}.") for root in allowed) and not import_python(self._functions, name):
+                raise EplValidationError(f"Could not load class by name '{name}', please check imports", hint="no Python module or class")
+
     def compile(self, text: str) -> ModulePlan:
         """Check and plan a module: deploy the result as often as you like. Raises EplError with position and hint."""
         with self.lock:
             module = parsed(text)
+            self.bring_in(module)
             return analyse_module(module, self.catalog(module.name))
 
     def deploy(
@@ -217,6 +228,7 @@ class Runtime:
             replaced = self._namesakes(module) if replace else []
             if isinstance(module, str):
                 tree = parsed(module)
+                self.bring_in(tree)
                 plan = analyse_module(tree, self.catalog(tree.name, replaced))
             else:
                 plan = module
