@@ -5,15 +5,17 @@ from typing import Any
 
 import numpy as np
 
-try:
-    from numba import njit as _njit
-except ImportError:  # without numba the sources still run, as plain Python, for tests
 
-    def _njit(*_: Any, **__: Any) -> Any:  # type: ignore[no-redef]
+def _decorator() -> Any:
+    """numba's, or one that changes nothing: without numba the sources still run, as plain Python, for tests."""
+    try:
+        from numba import njit
+    except ImportError:
         return lambda function: function
+    return njit(error_model="numpy", cache=True)
 
 
-inlined = _njit(error_model="numpy", inline="never", cache=True)
+inlined = _decorator()
 
 
 @inlined
