@@ -1,6 +1,7 @@
-"""Arrow columns → arrays as kernels take them: values in the kind's storage, and where they are not null."""
+"""One batch of one event type: its Arrow columns as arrays that kernels take, as columns of the declared types, and as events."""
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,33 +9,69 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as kinds
 
+from epl.errors import EplRuntimeError
+from epl.event_types import EventType
+from epl.value_types import Scalar
+from runtime.arrow import arrow_type_of, to_batch
 from runtime.batch.arrays import Array
 from runtime.batch.refusals import Declined
 from runtime.batch.scalars import DTYPES, INSTANTS, TEXTS
 from runtime.batch.strings import StringPool
-from runtime.columns import Columns
+from runtime.batches import events_of
+from runtime.columns import Columns, columns_of
+from runtime.incoming import PRIMITIVE_DEFAULTS, whole_type
+from windows.event import Event
 
 
 class Intake:
-    """The columns of one batch of one type, each converted at most once a pool."""
+    """The columns of one batch, each converted at most once a pool. ``events``: the rows as objects, the same one for the same row."""
 
-    def __init__(self, columns: Columns) -> None:
+    def __init__(self, event_type: EventType, columns: Columns, units_per_second: int = 1000, events: Sequence[Event] = ()) -> None:
+        self.event_type = event_type
         self.rows = columns.rows
-        self._data = columns.data
+        self._columns = columns
+        self._units = units_per_second
         self._made: dict[tuple[str, str, int], tuple[Array, Array]] = {}
+        self._through: dict[str, Any] = {}
         self._all_there: Array | None = None
+        self._events: dict[int, Event] = dict(enumerate(events))
+
+    @classmethod
+    def of(cls, event_type: EventType, events: Sequence[Event], units_per_second: int = 1000) -> Intake:
+        """Events that are there already, as a batch; raises Declined where a column cannot hold its values."""
+        try:
+            batch = to_batch(events, event_type)
+        except EplRuntimeError as error:
+            raise Declined(str(error)) from error
+        return cls(event_type, columns_of(batch, event_type.name), units_per_second, events)
+
+    # ------------------------------------------------------------------ arrays
 
     def column(self, name: str, kind: str, pool: StringPool) -> tuple[Array, Array]:
         """(values, valid); raises Declined where the Arrow type does not decide that every value fits."""
         key = (name, kind, id(pool) if kind in TEXTS else 0)
         found = self._made.get(key)
         if found is None:
-            found = self._made[key] = self._convert(one_array(self._data[name], name), kind, pool)
+            found = self._made[key] = self._convert(one_array(self._columns.data[name], name), kind, pool)
         return found
 
     def arrow(self, name: str) -> Any:
-        """The column as it came."""
-        return one_array(self._data[name], name)
+        """The column in its declared Arrow type, string columns as they came (perhaps with a dictionary); raises Declined."""
+        found = self._through.get(name)
+        if found is None:
+            found = self._through[name] = self._declared(name)
+        return found
+
+    def _declared(self, name: str) -> Any:
+        column, declared = one_array(self._columns.data[name], name), whole_type(self.event_type.properties[name])
+        wanted = arrow_type_of(declared)
+        if isinstance(declared, Scalar) and declared.primitive and column.null_count:
+            column = pc.fill_null(column, pa.scalar(PRIMITIVE_DEFAULTS[declared.kind], column.type))
+        if column.type == wanted or (kinds.is_dictionary(column.type) and column.type.value_type == wanted == pa.string()):
+            return column
+        if isinstance(declared, Scalar) and declared.kind in DTYPES and _holds(column.type, declared.kind):
+            return column.cast(wanted)
+        raise Declined(f"a column of type {column.type} for {declared}")
 
     def _valid(self, column: pa.Array[Any]) -> Array:
         if column.null_count:
@@ -45,25 +82,41 @@ class Intake:
 
     def _convert(self, column: pa.Array[Any], kind: str, pool: StringPool) -> tuple[Array, Array]:
         arrow = column.type
+        if not _holds(arrow, kind):
+            raise Declined(f"a column of type {arrow} for a {kind}")
         if kind in TEXTS:
-            inner = arrow.value_type if kinds.is_dictionary(arrow) else arrow
-            if not (kinds.is_string(inner) or kinds.is_large_string(inner)):
-                raise Declined(f"a column of type {arrow} for a {kind}")
             return pool.encode(column), self._valid(column)
         if kind in INSTANTS:
-            if not kinds.is_timestamp(arrow) or (arrow.tz is None) is not (kind == "LocalDateTime"):
-                raise Declined(f"a column of type {arrow} for a {kind}")
             column = column.cast(pa.timestamp("us", tz=arrow.tz), safe=False).view(pa.int64())
-        elif not _holds(arrow, kind):
-            raise Declined(f"a column of type {arrow} for a {kind}")
         valid = self._valid(column)
         if column.null_count:
-            column = pc.fill_null(column, pa.scalar(0).cast(arrow))
+            column = pc.fill_null(column, pa.scalar(0).cast(column.type))
         return np.asarray(column.to_numpy(zero_copy_only=False), DTYPES[kind]), valid
+
+    # ------------------------------------------------------------------ events
+
+    def events(self, rows: Iterable[int]) -> list[Event]:
+        """The rows as events; raises EplRuntimeError naming type, column, row and value where one does not fit."""
+        wanted = list(rows)
+        missing = [row for row in dict.fromkeys(wanted) if row not in self._events]
+        if missing:
+            places = pa.array(missing, pa.int64())
+            data = {
+                name: [column[row] for row in missing] if isinstance(column, list) else column.take(places)
+                for name, column in self._columns.data.items() if name in self.event_type.properties
+            }
+            made = events_of(self.event_type, Columns(data, len(missing), self._columns.pandas), self._units)
+            self._events.update(zip(missing, made))
+        return [self._events[row] for row in wanted]
 
 
 def _holds(arrow: pa.DataType, kind: str) -> bool:
     """Whether every value of the Arrow type is one of the kind, as it is."""
+    if kind in TEXTS:
+        inner = arrow.value_type if kinds.is_dictionary(arrow) else arrow
+        return bool(kinds.is_string(inner) or kinds.is_large_string(inner))
+    if kind in INSTANTS:
+        return isinstance(arrow, pa.TimestampType) and (arrow.tz is None) is (kind == "LocalDateTime")
     if kind == "boolean":
         return bool(kinds.is_boolean(arrow))
     if kind == "double":
@@ -81,3 +134,6 @@ def one_array(column: Any, name: str) -> Any:
     if isinstance(column, pa.ChunkedArray):
         return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     return column
+
+
+__all__ = ["Intake", "one_array"]

@@ -99,8 +99,10 @@ class Parameters:
 
 
 def _place(known: list[Any], value: Any) -> int:
+    """Where it stands, at the end if it is new. Compared by text: -0.0 equals 0.0 and is another constant."""
+    text = repr(value)
     for place, other in enumerate(known):
-        if other == value and type(other) is type(value):
+        if repr(other) == text:
             return place
     known.append(value)
     return len(known) - 1
@@ -189,8 +191,8 @@ def single_string(node: TypedExpression) -> StreamProperty | None:
             column = inner
         elif not isinstance(inner, (Constant, *TABLED, Convert, Order, Logic, Not, Coalesce, Conditional)):
             return None
-        if isinstance(inner, Invoke) and inner.function.startswith("user."):
-            return None
+        if isinstance(inner, Invoke) and inner.function.startswith(("user.", "python.")):
+            return None  # it may give another value each time
     return column if len(found) == 1 else None
 
 

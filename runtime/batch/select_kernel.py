@@ -31,15 +31,14 @@ class OutputColumn:
 @attrs.frozen
 class SelectKernel:
     """What the host needs to know: the source; ``inputs`` property → kind of the columns it reads; ``fields`` of its state;
-    ``columns`` of its output; ``parameters``; ``windowed`` / ``timed``; ``causes``: whether rows tell what brought them."""
+    ``columns`` of its output; ``parameters``; ``window``; ``accumulators``."""
 
     source: str
     inputs: tuple[tuple[str, str], ...]
     fields: tuple[Field, ...]
     columns: tuple[OutputColumn, ...]
     parameters: Parameters
-    windowed: bool
-    timed: bool
+    window: Window | None
     accumulators: tuple[Accumulator, ...]
 
 
@@ -118,19 +117,19 @@ class _SelectPrinter:
                 self.window.advance(body, self._take)
         with body.block("if out + 2 * (nb - na + ob - oa) + 2 > room"):
             body.add("pending = 1", "status = 1", "break")
-        body.add("pending = 0")
+        body.add("pending = 0", "delta += 1")
         self._deliver(body)
         fields = self._fields()
         head, tail = Code(1), Code(1)
         self._unpack(head, fields)
-        registers = ("i", "out", "pending", "na", "nb", "oa", "ob", "head", "tail", "now", "timer")
+        registers = ("i", "out", "pending", "na", "nb", "oa", "ob", "head", "tail", "now", "timer", "delta")
         head.add(*(f"{name} = R[{n}]{' != 0' if name == 'timer' else ''}" for n, name in enumerate(registers)), "status = 0")
         head.add("while True:")
         tail.add(*(f"R[{n}] = {name}" for n, name in enumerate(registers)), "return status")
-        source = f"def kernel(R, n, first, until, jump, times, C, S, O, PI, PF, T, K):\n{head.text()}{body.text()}{tail.text()}"
+        source = f"def kernel(R, n, first, until, jump, causes, times, C, S, O, PI, PF, T, K):\n{head.text()}{body.text()}{tail.text()}"
         return SelectKernel(
-            source, tuple(self.inputs.items()), tuple(fields), tuple(self.columns), self.parameters, self.window is not None,
-            self.window is not None and self.window.timed, tuple(self.accumulators),
+            source, tuple(self.inputs.items()), tuple(fields), tuple(self.columns), self.parameters, self.window,
+            tuple(self.accumulators),
         )
 
     def _unpack(self, code: Code, fields: list[Field]) -> None:
@@ -141,7 +140,7 @@ class _SelectPrinter:
             code.add(f"{', '.join(f.name for f in fields)}, = S")
         if self.window is not None:
             code.add("mask = len(w_row) - 1")
-        outputs = ["o_flag", "o_row", "o_cause", "o_timer", "o_time", *(f"o{n}{v}" for n in self._computed() for v in ("", "v"))]
+        outputs = ["o_flag", "o_row", "o_cause", "o_timer", "o_time", "o_delta", *(f"o{n}{v}" for n in self._computed() for v in ("", "v"))]
         code.add(f"{', '.join(outputs)}, = O", "room = len(o_flag)")
 
     def _computed(self) -> list[int]:
@@ -217,7 +216,8 @@ class _SelectPrinter:
     def _row(self, code: Code, printer: ScalarPrinter, place: str | None, new: bool) -> None:
         row = "-1" if place is None else f"w_row[{place} & mask]" if self.window is not None else f"first + {place}"
         code.add(f"o_flag[out] = {new is not self.swaps}", f"o_row[out] = {row}")
-        code.add("o_cause[out] = i - 1", "o_timer[out] = timer", "o_time[out] = now")
+        with code.block("if causes"):
+            code.add("o_cause[out] = i - 1", "o_timer[out] = timer", "o_time[out] = now", "o_delta[out] = delta")
         columns: list[OutputColumn] = []
         for number, (prop, node) in enumerate(self._outputs()):
             through = node.name if isinstance(node, StreamProperty) else None

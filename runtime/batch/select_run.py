@@ -1,10 +1,8 @@
 """Running a select kernel: arrays in, kernel, Arrow out; state is kept between batches."""
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import attrs
 import numpy as np
 import pyarrow as pa
 
@@ -13,88 +11,73 @@ from epl.plan.expressions import Constant, TypedExpression
 from runtime.arrow import arrow_schema
 from runtime.batch.arrays import RING, Array, Arrays
 from runtime.batch.intake import Intake
-from runtime.batch.kernels import Kernel
+from runtime.batch.run import Causes, Output, Surroundings
 from runtime.batch.scalars import DTYPES, INSTANTS, TEXTS, Presence
 from runtime.batch.select_kernel import OutputColumn, SelectKernel
-from runtime.batch.strings import CodeTable, StringPool
+from runtime.batch.strings import CodeTable
+from windows.protocol import State
 
-(NEXT, OUT, PENDING, NA, NB, OA, OB, HEAD, TAIL, NOW, TIMER), REGISTERS = range(11), 11
+(NEXT, OUT, PENDING, NA, NB, OA, OB, HEAD, TAIL, NOW, TIMER, DELTA), REGISTERS = range(12), 12
 DONE, OUTPUT_FULL, RING_FULL = 0, 1, 2
 NO_TIMES = np.zeros(0, np.int64)
 
 
-@attrs.frozen
-class Output:
-    """What a batch gave: insert and remove stream as record batches, None where empty; and by row of ``new`` and ``old`` what caused it."""
-
-    new: pa.RecordBatch | None
-    old: pa.RecordBatch | None
-    new_causes: Causes | None = None
-    old_causes: Causes | None = None
-
-
-@attrs.frozen
-class Causes:
-    """By output row: the input row, whether a timer on the way to it brought the output, and engine time."""
-
-    row: Array
-    timer: Array
-    time: Array
-
-
 class SelectRun:
-    """One statement's kernel with its state.
+    """A select kernel with its state; see runtime.batch.run.Run. ``first`` counts all rows that ever came, so that each has a number."""
 
-    ``evaluate(node)`` gives parameters, ``tabulate(node)`` a function of one string. ``first`` counts all rows that ever came, so that each
-    has a number.
-    """
-
-    def __init__(
-        self, kernel: SelectKernel, function: Kernel, output_type: EventType, size: int | None,
-        evaluate: Callable[[TypedExpression], Any], tabulate: Callable[[TypedExpression], Callable[[str | None], Any]],
-    ) -> None:
-        self.kernel, self.function, self.output_type = kernel, function, output_type
-        self.pool = StringPool()
-        self.state = Arrays(kernel.fields)
-        if size is not None:
-            self.state["size"][0] = size
+    def __init__(self, kernel: SelectKernel, output_type: EventType, surroundings: Surroundings) -> None:
+        self.kernel, self.output_type, self.surroundings = kernel, output_type, surroundings
+        self.function = surroundings.compile(kernel.source)
+        self.pool = surroundings.pool
+        self.arrays = Arrays(kernel.fields)
+        if kernel.window is not None:
+            kernel.window.start(self.arrays, surroundings)
         self.registers = np.zeros(REGISTERS, np.int64)
         self.first = 0
-        self._evaluate = evaluate
         dtypes = {"boolean": np.bool_, "int": np.int64, "long": np.int64, "double": np.float64}
-        self._tables = [CodeTable(tabulate(node), dtypes[kind]) for node, kind in kernel.parameters.tables]
+        self._tables = [CodeTable(surroundings.function_of_string(node), dtypes[kind]) for node, kind in kernel.parameters.tables]
         self._room = 1024
-        self.store = RowStore() if kernel.windowed and any(c.through for c in kernel.columns) else None
+        self.store = RowStore() if kernel.window is not None and any(c.through for c in kernel.columns) else None
 
     # ------------------------------------------------------------------ a batch
 
-    def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False) -> Output:
-        """The rows, each at its time; then time goes on to ``until``."""
+    def prepare(self, intake: Intake) -> None:
+        kernel = self.kernel
+        for name, kind in kernel.inputs:
+            intake.column(name, kind, self.pool)
+        for column in kernel.columns:
+            if column.through is not None:
+                intake.arrow(column.through)
+        for table in self._tables:
+            table.update(self.pool)
+
+    def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> Output:
+        self.prepare(intake)
         kernel, registers = self.kernel, self.registers
         columns = [a for name, kind in kernel.inputs for a in intake.column(name, kind, self.pool)]
         integers, floats = self._parameters()
         tables: list[Array] = []
         for table in self._tables:
-            table.update(self.pool)
             tables += [table.values, table.valid]
         ranks = self.pool.ranks() if kernel.parameters.ranked else NO_TIMES
-        outputs = self._outputs(max(self._room, intake.rows // 8))
+        outputs = self._outputs(max(self._room, intake.rows // 8), causes)
         if self.store is not None:
             self.store.add(self.first, intake)
         registers[NEXT] = registers[OUT] = 0
         while True:
             status = self.function(
-                registers, intake.rows, self.first, until, jump, times, tuple(columns), self.state.tuple(), tuple(outputs),
+                registers, intake.rows, self.first, until, jump, causes, times, tuple(columns), self.arrays.tuple(), tuple(outputs),
                 integers, floats, tuple(tables), ranks,
             )
             if status == DONE:
                 break
             if status == RING_FULL:
-                self.state.grow(RING, 2 * self.state.sizes[RING], int(registers[HEAD]), int(registers[TAIL]))
+                self.arrays.grow(RING, 2 * self.arrays.sizes[RING], int(registers[HEAD]), int(registers[TAIL]))
             else:
                 wanted = int(registers[OUT] + 2 * (registers[NB] - registers[NA] + registers[OB] - registers[OA])) + 2
-                outputs = [_longer(a, max(2 * len(a), wanted)) for a in outputs]
-        made = self._arrow(outputs, int(registers[OUT]), intake)
+                room = max(2 * len(outputs[0]), wanted)
+                outputs = [_longer(a, room) if len(a) else a for a in outputs]
+        made = self._arrow(outputs, int(registers[OUT]), intake, causes)
         self.first += intake.rows
         if self.store is not None:
             self.store.forget(self._oldest())
@@ -105,14 +88,25 @@ class SelectRun:
         head = int(self.registers[HEAD])
         if head == self.registers[TAIL]:
             return self.first
-        return int(self.state["w_row"][head & (self.state.sizes[RING] - 1)])
+        return int(self.arrays["w_row"][head & (self.arrays.sizes[RING] - 1)])
 
     def next_due(self) -> int | None:
         """When a timer of the window is due next."""
         head, tail = int(self.registers[HEAD]), int(self.registers[TAIL])
-        if not self.kernel.timed or head == tail:
+        if self.kernel.window is None or not self.kernel.window.timed or head == tail:
             return None
-        return int(self.state["w_time"][head & (self.state.sizes[RING] - 1)] + self.state["size"][0])
+        return int(self.arrays["w_time"][head & (self.arrays.sizes[RING] - 1)] + self.arrays["size"][0])
+
+    # ------------------------------------------------------------------ state
+
+    def state(self) -> State:
+        raise NotImplementedError
+
+    def restore(self, state: State) -> None:
+        raise NotImplementedError
+
+    def memory(self) -> int:
+        return self.arrays.memory()
 
     # ------------------------------------------------------------------ parameters
 
@@ -128,7 +122,7 @@ class SelectRun:
         return integers, floats
 
     def _value(self, node: TypedExpression) -> Any:
-        return node.value if isinstance(node, Constant) else self._evaluate(node)
+        return node.value if isinstance(node, Constant) else self.surroundings.value(node)
 
     def _integer(self, node: TypedExpression) -> int:
         if isinstance(node, Presence):
@@ -140,27 +134,32 @@ class SelectRun:
 
     # ------------------------------------------------------------------ output
 
-    def _outputs(self, room: int) -> list[Array]:
-        made: list[Array] = [np.empty(room, d) for d in (np.bool_, np.int64, np.int64, np.bool_, np.int64)]
+    def _outputs(self, room: int, causes: bool) -> list[Array]:
+        made: list[Array] = [np.empty(room, np.bool_), np.empty(room, np.int64)]
+        made += [np.empty(room if causes else 0, d) for d in (np.int64, np.bool_, np.int64, np.int64)]
         for column in self.kernel.columns:
             if column.through is None:
                 made += [np.empty(room, DTYPES[column.kind]), np.empty(room, np.bool_)]
         return made
 
-    def _arrow(self, outputs: list[Array], count: int, intake: Intake) -> Output:
+    def _arrow(self, outputs: list[Array], count: int, intake: Intake, causes: bool) -> Output:
         if count == 0:
-            return Output(None, None)
+            return Output()
         trimmed = [a[:count] for a in outputs]
+        told = Causes(*trimmed[2:6]) if causes else None
         flags = trimmed[0]
         if flags.all():
-            return Output(self._batch(trimmed, intake), None, _causes(trimmed), None)
+            return Output(self._batch(trimmed, intake), None, told, None)
         if not flags.any():
-            return Output(None, self._batch(trimmed, intake), None, _causes(trimmed))
-        parts = [[a[chosen] for a in trimmed] for chosen in (flags, ~flags)]
-        return Output(self._batch(parts[0], intake), self._batch(parts[1], intake), _causes(parts[0]), _causes(parts[1]))
+            return Output(None, self._batch(trimmed, intake), None, told)
+        new, old = ([a[chosen] if len(a) else a for a in trimmed] for chosen in (flags, ~flags))
+        return Output(
+            self._batch(new, intake), self._batch(old, intake),
+            None if told is None else told.chosen(flags), None if told is None else told.chosen(~flags),
+        )
 
     def _batch(self, outputs: list[Array], intake: Intake) -> pa.RecordBatch:
-        rows, computed = outputs[1], iter(outputs[5:])
+        rows, computed = outputs[1], iter(outputs[6:])
         places = None
         arrays: list[pa.Array[Any]] = []
         fields = []
@@ -191,10 +190,6 @@ def _longer(array: Array, size: int) -> Array:
     return made
 
 
-def _causes(outputs: list[Array]) -> Causes:
-    return Causes(outputs[2], outputs[3], outputs[4])
-
-
 class RowStore:
     """The batches that a window's events came in, as long as one of their rows is held: what passes through is fetched from them by row."""
 
@@ -223,4 +218,4 @@ class RowStore:
         return column.take(pa.array(places)).combine_chunks()
 
 
-__all__ = ["Causes", "Output", "RowStore", "SelectRun"]
+__all__ = ["RowStore", "SelectRun"]

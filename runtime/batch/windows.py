@@ -10,11 +10,12 @@ from collections.abc import Callable
 import attrs
 import numpy as np
 
-from epl.plan.expressions import TimeSpan, TypedExpression
+from epl.plan.expressions import TimeSpan, TypedExpression, VariableValue
 from epl.plan.windows import WindowConfig
-from runtime.batch.arrays import ONE, RING, Field
+from runtime.batch.arrays import ONE, RING, Arrays, Field
 from runtime.batch.code import Code
 from runtime.batch.refusals import NotCompilable
+from runtime.batch.run import Surroundings
 from windows.keepall import KeepAll
 from windows.length import Length
 from windows.time_sliding import Time
@@ -28,6 +29,9 @@ class Window:
 
     def fields(self) -> list[Field]:
         return []
+
+    def start(self, state: Arrays, surroundings: Surroundings) -> None:
+        """Put the window's parameters into a fresh state."""
 
     def advance(self, code: Code, take: Callable[[Code], None]) -> None:
         raise NotImplementedError
@@ -44,8 +48,13 @@ def _room(code: Code) -> None:
 
 
 class LengthWindow(Window):
+    config: Length
+
     def fields(self) -> list[Field]:
         return [Field("size", np.int64, ONE)]
+
+    def start(self, state: Arrays, surroundings: Surroundings) -> None:
+        state["size"][0] = surroundings.value(self.config.size)
 
     def advance(self, code: Code, take: Callable[[Code], None]) -> None:
         with code.block("if i >= n"):
@@ -67,8 +76,13 @@ class KeepAllWindow(Window):
 
 
 class TimeWindow(Window):
+    config: Time
+
     def fields(self) -> list[Field]:
         return [Field("size", np.int64, ONE), Field("w_time", np.int64, RING)]
+
+    def start(self, state: Arrays, surroundings: Surroundings) -> None:
+        state["size"][0] = surroundings.period(self.config.period)
 
     @property
     def timed(self) -> bool:
@@ -95,10 +109,12 @@ def window_of(config: WindowConfig) -> Window:
     kind = KINDS.get(type(config))
     if kind is None:
         raise NotCompilable(f"the window {config.names[0]} is not computed in columns")
-    made = kind(config)
-    if isinstance(config, Time) and is_calendar(config.period):
+    parameters = [e for e in (getattr(config, "size", None), getattr(config, "period", None)) if e is not None]
+    if any(isinstance(node, VariableValue) for e in parameters for node in e.walk()):
+        raise NotCompilable("a window whose size is a variable")
+    if any(is_calendar(e) for e in parameters):
         raise NotCompilable("a window of months or years")
-    return made
+    return kind(config)
 
 
 def is_calendar(period: TypedExpression) -> bool:
