@@ -22,10 +22,13 @@ def build(plan: RowRecognitionPlan, context: Any, state: State = None) -> RowRec
     """
     environment, states = context.environment, context.match_states
     machine, key, measures = compile_machine(plan, environment), compile_partition_key(plan, context), compile_measures(plan, environment)
-    if states.limit is None and not plan.or_terminated and can_be_written(plan):
+    layered = not plan.or_terminated and can_be_written(plan)
+    if layered and states.limit is None:
         made: RowRecognition = SharedRowRecognition(plan, machine, key, measures, states, write_steps(plan, environment))
     else:
         made = RowRecognition(plan, machine, key, measures, states)
+        if layered:  # the limit is on matches in progress: the iterator's need none, as in Esper, where layers bound them
+            made.iterating = SharedRowRecognition(plan, machine, key, measures, states, write_steps(plan, environment)).matches_over
     if plan.interval is not None:
         made.interval = Interval(plan, context, made.tell_due)
     if state is not None:

@@ -11,6 +11,7 @@ from runtime.match_recognize.on_demand import matches_in
 from runtime.match_recognize.ranking import Match, PathNode, Ranking
 from runtime.match_recognize.state import PathReader, PathWriter
 from windows.event import NO_EVENTS, Event
+from windows.failures import Failures
 from windows.protocol import State, View
 
 
@@ -34,12 +35,15 @@ class RowRecognition(View):
     partition. Rows that
     leave a data window take the matches in progress with them. A partition without match in progress (and without prev) costs nothing.
     Where an
-    expression fails, the row is as if it had not come, but for prev and the iterator.
+    expression fails, the row is as if it had not come, but for prev and the iterator; the delivery's other rows are taken, and the first
+    failure is raised at its end.
 
-    ``parent_contents``: set by the builder; the window's contents, for the iterator.
+    ``parent_contents``: set by the builder; the window's contents, for the iterator. ``iterating``: set by the builder where another
+    operator matches for the iterator.
     """
 
     parent_contents: Callable[[], Iterable[Event]]
+    iterating: Callable[[Iterable[Event], dict[Event, History]], list[list[Match]]] | None = None
 
     def __init__(
         self, plan: RowRecognitionPlan, machine: Machine, key: Callable[[Event], Any] | None, measures: Callable[[Match], Event],
@@ -73,18 +77,31 @@ class RowRecognition(View):
     # ------------------------------------------------------------------ continuous
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        if old and self._has_window:
-            self._leave(old)
+        failure = self._leave(old) if old and self._has_window else None
         if self._iterate_only:
-            for event in new:
-                self._remember(event, self._partition(event))
-            return
+            failed = self._remember_all(new)
+        else:
+            failed = self._take_all(new)
+        failure = failure or failed
+        if failure is not None:
+            raise failure
+
+    def _take_all(self, new: Sequence[Event]) -> Exception | None:
+        """Take the rows of a delivery and tell its matches; the first failure."""
+        failure: Exception | None = None
         found: Found = []
         died: list[Death] = []
         for event in new:
-            self._enter(event, found, died)
+            try:
+                self._enter(event, found, died)
+            except Exception as error:  # noqa: BLE001 - raised by update
+                failure = failure or error
         if found or died:
-            self._deliver(found, died)
+            try:
+                self._deliver(found, died)
+            except Exception as error:  # noqa: BLE001 - raised by update
+                failure = failure or error
+        return failure
 
     def _enter(self, event: Event, found: Found, died: list[Death]) -> None:
         """Offer a row to its partition's matches in progress. ``died`` is filled where an interval asks for it."""
@@ -97,21 +114,15 @@ class RowRecognition(View):
             if self._can_begin is not None and not self._can_begin(event, self._no_history):
                 return
             partition = Partition(key, self._no_history)
-        machine, history, before = self._machine, partition.history, partition.strands
+        history = partition.history
         if self._lookback:
             self._remember(event, partition)
         ended: list[Match] = []
-        truth = machine.nothing_known()
         ends: list[tuple[int, PathNode]] | None = [] if self._terminates else None
-        after = machine.advance(before, event, row, history, truth, ended, ends) if before else []
-        self._states.count += len(after) - len(before)
-        gone_on = len(after)
-        machine.begin(event, row, history, truth, after, ended, self._may_start)
-        if self._may_start is None:
-            self._states.count += len(after) - gone_on
+        after = self._advanced(partition.strands, event, history, ended, ends)
         if self._earliest_only and len(after) > 1:
             self._states.count -= len(after)
-            after = machine.earliest(after)
+            after = self._machine.earliest(after)
             self._states.count += len(after)
         partition.strands = after
         if self._has_window and (after or ended):
@@ -122,6 +133,25 @@ class RowRecognition(View):
             died += [(key, first, path) for first, path in ends or ()]
         if ended:
             found += [(key, match) for match in ended]
+
+    def _advanced(
+        self, before: list[Strand], event: Event, history: History, ended: list[Match], ends: list[tuple[int, PathNode]] | None
+    ) -> list[Strand]:
+        """The matches in progress behind the current row, counted; where a condition raises, the count is what it was."""
+        machine, states, row = self._machine, self._states, self._row
+        truth = machine.nothing_known()
+        counted = states.count
+        try:
+            after = machine.advance(before, event, row, history, truth, ended, ends) if before else []
+            states.count += len(after) - len(before)
+            gone_on = len(after)
+            machine.begin(event, row, history, truth, after, ended, self._may_start)
+        except Exception:
+            states.count = counted
+            raise
+        if self._may_start is None:
+            states.count += len(after) - gone_on
+        return after
 
     def _deliver(self, found: Found, died: Sequence[Death]) -> None:
         """Tell what is chosen of a delivery's matches, and give up what the skip clause gives up."""
@@ -167,6 +197,16 @@ class RowRecognition(View):
         key = self._key(event) if self._key is not None else None
         return self._partitions.get(key) or Partition(key, self._no_history)
 
+    def _remember_all(self, new: Sequence[Event]) -> Exception | None:
+        """Rows for the iterator alone; the first failure."""
+        failure: Exception | None = None
+        for event in new:
+            try:
+                self._remember(event, self._partition(event))
+            except Exception as error:  # noqa: BLE001 - raised by update
+                failure = failure or error
+        return failure
+
     def _remember(self, event: Event, partition: Partition) -> None:
         """The row becomes the one before the next."""
         if self._lookback:
@@ -192,15 +232,21 @@ class RowRecognition(View):
 
     # ------------------------------------------------------------------ rows that leave the window
 
-    def _leave(self, old: Sequence[Event]) -> None:
+    def _leave(self, old: Sequence[Event]) -> Exception | None:
+        """Rows leave the window; the first failure of a condition that is asked anew."""
+        failure: Exception | None = None
         for event in old:
             self._histories.pop(event, None)
             row = self._numbers.pop(event, None)
             if row is None:
                 continue
-            partition = self._partitions.get(self._key(event) if self._key is not None else None)
-            if partition is not None and row in partition.taken:
-                self._forget(partition, row)
+            try:
+                partition = self._partitions.get(self._key(event) if self._key is not None else None)
+                if partition is not None and row in partition.taken:
+                    self._forget(partition, row)
+            except Exception as error:  # noqa: BLE001 - raised by update
+                failure = failure or error
+        return failure
 
     def _forget(self, partition: Partition, row: int) -> None:
         """A row that was taken for a match has left.
@@ -220,23 +266,31 @@ class RowRecognition(View):
         self._replace(partition, [s for s in partition.strands if s[1] != row])
 
     def _match_anew(self) -> None:
+        """Over the window's rows; the first failure is raised when all are taken."""
+        self._forget_all()
+        failures = Failures()
+        for event in self.parent_contents():
+            row = self._numbers.get(event)
+            if row is not None:
+                failures.attempt(self._take_anew, event, row)
+        failures.settle()
+
+    def _forget_all(self) -> None:
         for partition in list(self._partitions.values()):
             partition.taken = {}
             self._replace(partition, [])
+
+    def _take_anew(self, event: Event, row: int) -> None:
         machine = self._machine
-        for event in self.parent_contents():
-            row = self._numbers.get(event)
-            if row is None:
-                continue
-            partition = self._partition(event)
-            history = self._histories.get(event, self._no_history)
-            truth = machine.nothing_known()
-            ended: list[Match] = []
-            after = machine.advance(partition.strands, event, row, history, truth, ended)
-            machine.begin(event, row, history, truth, after, ended)
-            if after or ended:
-                partition.taken[row] = None
-            self._replace(partition, after)
+        partition = self._partition(event)
+        history = self._histories.get(event, self._no_history)
+        truth = machine.nothing_known()
+        ended: list[Match] = []
+        after = machine.advance(partition.strands, event, row, history, truth, ended)
+        machine.begin(event, row, history, truth, after, ended)
+        if after or ended:
+            partition.taken[row] = None
+        self._replace(partition, after)
 
     # ------------------------------------------------------------------ on demand
 
@@ -250,6 +304,8 @@ class RowRecognition(View):
 
     def _on_demand(self) -> list[list[Match]]:
         """Partition by partition."""
+        if self.iterating is not None:
+            return self.iterating(self.parent_contents(), self._histories)
         return matches_in(self.parent_contents(), self._machine, self._key, self._history_of, self._states)
 
     def _history_of(self, event: Event) -> History:

@@ -61,26 +61,26 @@ class SharedRowRecognition(RowRecognition):
 
     # ------------------------------------------------------------------ continuous
 
-    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        if old and self._has_window:
-            self._leave(old)
-        if self._iterate_only:
-            for event in new:
-                self._remember(event, self._partition(event))
-            return
+    def _take_all(self, new: Sequence[Event]) -> Exception | None:
+        failure: Exception | None = None
         self._since = self._row
         found: Found = []
         ended: list[LayeredPartition] = []
-        try:
-            for event in new:
+        for event in new:
+            try:
                 partition = self._take(event)
                 if self.interval is not None:
                     self.interval.begins(self._row)
                 if partition is not None:
                     self._ends(partition, found, ended)
-        finally:
-            if ended:
+            except Exception as error:  # noqa: BLE001 - raised by update
+                failure = failure or error
+        if ended:
+            try:
                 self._found(found, ended)
+            except Exception as error:  # noqa: BLE001 - raised by update
+                failure = failure or error
+        return failure
 
     def _ends(self, partition: LayeredPartition, found: Found, ended: list[LayeredPartition]) -> None:
         """One or more matches end with the partition's last row."""
@@ -182,7 +182,7 @@ class SharedRowRecognition(RowRecognition):
     def _forget_first(self, partition: Partition, row: int) -> None:
         self._behind(partition, row)
 
-    def _match_anew(self) -> None:
+    def _forget_all(self) -> None:
         for partition in list(self._partitions.values()):
             assert isinstance(partition, LayeredPartition)
             partition.taken = {}
@@ -190,13 +190,16 @@ class SharedRowRecognition(RowRecognition):
             self._nothing(partition)
             self._keep(partition)
         self._since = self._row
-        for event in self.parent_contents():
-            row = self._numbers.get(event)
-            if row is not None:
-                anew = self._partition(event)
-                self._step(anew, event, row, self._history_of(event))
+
+    def _take_anew(self, event: Event, row: int) -> None:
+        self._step(self._partition(event), event, row, self._history_of(event))
 
     # ------------------------------------------------------------------ on demand
+
+    def matches_over(self, contents: Iterable[Event], histories: dict[Event, History]) -> list[list[Match]]:
+        """All matches over another operator's contents, partition by partition."""
+        self.parent_contents, self._histories = lambda: contents, histories
+        return self._on_demand()
 
     def _on_demand(self) -> list[list[Match]]:
         """Matched in partitions of their own, by the same steps."""
