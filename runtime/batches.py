@@ -22,7 +22,8 @@ from epl.value_types import Scalar
 from runtime.cause import AtWork, RowOf
 from runtime.columns import Columns, WrongCell, columns_of, property_values, sequence_values, time_values
 from runtime.core import Core
-from runtime.incoming import PRIMITIVE_DEFAULTS, whole_type
+from runtime.incoming import whole_type
+from runtime.structs import PRIMITIVE_DEFAULTS
 from windows.event import Event, event_class
 
 if TYPE_CHECKING:

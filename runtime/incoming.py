@@ -17,6 +17,7 @@ from epl.java import to_float
 from epl.value_types import ArrayType, CollectionType, EnumType, EventOf, MapType, Scalar, ValueType
 from runtime.evaluate.compiled import code_of
 from runtime.json_events import parse_json
+from runtime.structs import PRIMITIVE_DEFAULTS
 from windows.event import Event, event_class
 
 Coerce = Callable[[Any], Any]
@@ -287,10 +288,6 @@ def _misfits(name: str, value_type: ValueType) -> str:
     return f"{name} is not None"
 
 
-PRIMITIVE_DEFAULTS: dict[str, Any] = {
-    "boolean": False, "float": 0.0, "double": 0.0, "char": "\0", "byte": 0, "short": 0, "int": 0, "long": 0
-}
-"""What a property of a primitive type holds where the event gives nothing."""
 
 
 def whole_type(prop: Property) -> ValueType:

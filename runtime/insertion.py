@@ -7,10 +7,10 @@ from typing import Any
 from epl.event_types import EventType
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import InsertPlan
-from epl.value_types import ArrayType, Scalar, ValueType
+from epl.value_types import ArrayType, EventOf, ValueType
 from runtime.context import StatementContext
 from runtime.evaluate import compile_expression
-from runtime.incoming import PRIMITIVE_DEFAULTS
+from runtime.structs import default_of, struct_as, widening_to
 from windows.event import NO_EVENTS, Event, as_variant, event_class
 from windows.protocol import Sink
 
@@ -95,7 +95,7 @@ def _row_converter(plan: InsertPlan) -> Convert:
     """row → event of the target, widening numbers where the plan says so; what no column fills is null, or a primitive's default."""
     made = event_class(plan.target)
     types = [p.type for p in plan.target.properties.values()]
-    steps = [(p, _conversion(c), _default(t)) for p, c, t in zip(plan.positions, plan.converts, types)]
+    steps = [(p, _conversion(c), default_of(t)) for p, c, t in zip(plan.positions, plan.converts, types)]
 
     def convert(event: Event) -> Event:
         values = event.values()
@@ -109,13 +109,18 @@ def _row_converter(plan: InsertPlan) -> Convert:
 
 
 def _conversion(to: ValueType | None) -> Callable[[Any], Any] | None:
+    if isinstance(to, EventOf):
+        return struct_as(to)
     if isinstance(to, ArrayType):
-        return lambda value: [value]
-    return float if isinstance(to, Scalar) and to.kind in ("double", "float") else None
+        return _only_element(to.element)
+    return None if to is None else widening_to(to)
 
 
-def _default(value_type: ValueType) -> Any:
-    return PRIMITIVE_DEFAULTS[value_type.kind] if isinstance(value_type, Scalar) and value_type.primitive else None
+def _only_element(element: ValueType) -> Callable[[Any], Any]:
+    """An event, or a struct that becomes one, as the only element of an array."""
+    assert isinstance(element, EventOf)
+    of_struct = struct_as(element)
+    return lambda value: [of_struct(value) if value.type.kind == "struct" else value]
 
 
 __all__ = ["Inserter", "Routing", "converter"]

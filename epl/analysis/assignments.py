@@ -7,7 +7,8 @@ from epl.analysis.paths import is_integer
 from epl.analysis.scope import Scope, ScopeStream
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
-from epl.plan.expressions import Constant, TypedExpression
+from epl.plan.expressions import Constant, PropertyOf, TypedExpression
+from epl.plan.structs import StructAs
 from epl.syntax import Assignment, Declaration, Expression
 from epl.syntax.expressions import Call, Chain, Index, Name
 from epl.unparse import expression_text
@@ -40,6 +41,11 @@ def path_of(target: Expression) -> tuple[Name | Call, tuple[Name | Call | Index,
     first = target.links[0]
     assert isinstance(first, (Name, Call))
     return first, target.links[1:]  # type: ignore[return-value]
+
+
+def unrecognized(assignment: Assignment) -> EplValidationError:
+    """A target that no assignment can be made to, in Esper's words."""
+    return StatementRefusal(f"Unrecognized left-hand-side assignment '{expression_text(assignment.target)}'", span=assignment.span)
 
 
 def is_call(assignment: Assignment) -> bool:
@@ -81,6 +87,8 @@ def assigned(value: TypedExpression, target: ValueType) -> TypedExpression | Non
         return None
     if isinstance(target, EventOf) and isinstance(source, EventOf) and source.event_type.is_a(target.event_type):
         return value
+    if is_struct(source) and isinstance(target, EventOf):
+        return StructAs(type=target, operand=value) if target.event_type.kind == "map" and _fits(source, target) else None
     if isinstance(target, ArrayType) and isinstance(source, ArrayType):
         return _assigned_array(value, target, source)
     if isinstance(target, Scalar) or isinstance(source, Scalar) or isinstance(target, (EventOf, ArrayType)):
@@ -95,7 +103,26 @@ def _assigned_array(value: TypedExpression, target: ArrayType, source: ArrayType
         return value
     if not isinstance(target.element, EventOf) or not isinstance(source.element, EventOf):
         return None
+    if is_struct(source.element):
+        fits = target.element.event_type.kind in ("map", "objectarray") and _fits(source.element, target.element)
+        return StructAs(type=target, operand=value) if fits else None
     return value if source.element.event_type.is_a(target.element.event_type) else None
+
+
+def is_struct(value_type: ValueType) -> bool:
+    """Whether it is the type of ``new {…}``."""
+    return isinstance(value_type, EventOf) and value_type.event_type.kind == "struct"
+
+
+def _fits(source: ValueType, target: EventOf) -> bool:
+    """Whether the properties of a struct that the target has as well can be assigned to it."""
+    assert isinstance(source, EventOf)
+    for prop in source.event_type.properties.values():
+        wanted = target.event_type.type_of(prop.name)
+        given = PropertyOf(type=prop.type, operand=Constant(type=source, value=None), name=prop.name)
+        if wanted is not None and assigned(given, wanted) is None:
+            return False
+    return True
 
 
 def assigned_column(assignment: Assignment, value: TypedExpression, target: ValueType, column: str) -> TypedExpression:
@@ -113,5 +140,6 @@ def assigned_column(assignment: Assignment, value: TypedExpression, target: Valu
 
 
 __all__ = [
-    "assigned", "assigned_column", "assignment_text", "bind_index", "bind_value", "is_call", "path_of", "refuse", "set_scope",
+    "assigned", "assigned_column", "assignment_text", "bind_index", "bind_value", "is_call", "is_struct", "path_of", "refuse", "set_scope",
+    "unrecognized",
 ]

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import attrs
 
+from epl.analysis.assignments import is_struct
 from epl.analysis.precedence import bind_precedence
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
@@ -11,7 +12,7 @@ from epl.plan.expressions import StreamEvent, TypedExpression
 from epl.plan.result_set import StreamSelector
 from epl.plan.statements import InsertPlan
 from epl.syntax import InsertInto, Select, Wildcard
-from epl.value_types import NULL, OBJECT, ArrayType, EventOf, MapType, Scalar, ValueType, is_numeric
+from epl.value_types import NULL, OBJECT, ArrayType, CollectionType, EventOf, MapType, Scalar, ValueType, is_numeric
 
 UNTYPED = ("map", "objectarray")
 WIDENING = ("byte", "short", "int", "long", "float", "double", "BigDecimal")
@@ -134,7 +135,12 @@ def _populate(
 
 
 def _assignable(name: str, declared: ValueType, given: ValueType, target: EventType, clause: InsertInto) -> ValueType | None:
-    """The numeric type to widen to, or None for as it is; refuses what does not fit."""
+    """The type to convert to (see InsertPlan), or None for as it is; refuses what does not fit."""
+    if _of_struct(declared, given, clause):
+        return declared
+    of_structs = isinstance(given, (ArrayType, CollectionType)) and is_struct(given.element)
+    if of_structs and isinstance(declared, ArrayType) and isinstance(declared.element, EventOf):
+        raise EplValidationError(_differing(name, declared, given, target), span=clause.span)
     if given in (NULL, OBJECT) or declared in (OBJECT, NULL) or declared.boxed == given.boxed:
         return None
     if isinstance(declared, Scalar) and isinstance(given, Scalar) and is_numeric(declared) and is_numeric(given):
@@ -159,6 +165,22 @@ def _assignable(name: str, declared: ValueType, given: ValueType, target: EventT
     )
 
 
+def _of_struct(declared: ValueType, given: ValueType, clause: InsertInto) -> bool:
+    """Whether ``new {…}`` is given for an event, or for an array of one event; refuses properties that do not fit."""
+    wanted = declared.element if isinstance(declared, ArrayType) else declared
+    if not isinstance(wanted, EventOf) or not isinstance(given, EventOf) or not is_struct(given):
+        return False
+    target = wanted.event_type
+    for prop in given.event_type.properties.values():
+        found = target.type_of(prop.name)
+        if found is None or isinstance(found, EventOf) or (isinstance(found, ArrayType) and isinstance(found.element, EventOf)):
+            raise EplValidationError(
+                f"Failed to find property '{prop.name}' among properties for target event type '{target.name}'", span=clause.span
+            )
+        _assignable(prop.name, found, prop.type, target, clause)
+    return True
+
+
 def _same_elements(name: str, declared: ValueType, given: ValueType, clause: InsertInto) -> bool:
     """Whether an array fits an array: events must be of the very type."""
     if isinstance(declared, EventOf) and isinstance(given, EventOf):
@@ -177,6 +199,8 @@ def _differing(name: str, declared: EventOf | MapType | ArrayType, given: ValueT
     head = f"Event type named '{target.name}' has already been declared with differing column name or type information: Type by name "
     if not isinstance(declared, EventOf):
         expected = "java.util.Map" if isinstance(declared, MapType) else declared
+        if isinstance(declared, ArrayType) and isinstance(declared.element, EventOf) and not isinstance(given, EventOf):
+            return f"{head}'{target.name}' in property '{name}' expected event type array '{declared.element}' but receives {given.boxed}"
         return f"{head}'{target.name}' in property '{name}' expected {expected} but receives {given.boxed}"
     shown = "java.util.Map" if isinstance(given, EventOf) else f"java.lang.{given.boxed}"
     return f"{head}'{target.name}' in property '{name}' expected event type '{declared}' but receives {shown}"

@@ -1,7 +1,9 @@
 """on T set variable = value, …: plan and refusals."""
 from __future__ import annotations
 
-from epl.analysis.assignments import assigned, assigned_column, bind_index, bind_value, is_call, path_of, refuse, set_scope
+import attrs
+
+from epl.analysis.assignments import assigned, assigned_column, bind_index, bind_value, is_call, path_of, refuse, set_scope, unrecognized
 from epl.analysis.conversions import type_name
 from epl.analysis.expressions import bind_in_clause
 from epl.analysis.scope import Scope
@@ -12,7 +14,7 @@ from epl.event_types import EventType, Property
 from epl.plan.assignments import OnSetPlan, VariableAssignment
 from epl.plan.expressions import Constant, PropertyOf, TypedExpression, VariableValue
 from epl.syntax import Assignment, OnSet, Statement
-from epl.syntax.expressions import Index, Name
+from epl.syntax.expressions import Call, Chain, Index, Name
 from epl.unparse import expression_text
 from epl.value_types import ArrayType, EventOf
 
@@ -55,14 +57,15 @@ def analyse_assignment(written: Assignment, number: int, scope: Scope) -> Variab
         return VariableAssignment("call", bind_in_clause(written.target, scope))
     value = bind_value(written, number, scope)
     first, rest = path_of(written.target)
+    _check_target(written, first, rest)
     variable = scope.catalog.variables.get(first.name)
     if variable is None:
         raise refuse(written, f"Variable by name '{first.name}' has not been created or configured")
     if variable.constant:
         raise refuse(written, f"Variable by name '{variable.name}' is declared constant and may not be set")
     target = VariableValue(name=variable.name, type=variable.type)
-    if not isinstance(first, Name) or len(rest) > 1:
-        raise EplUnsupportedError(f"Assigning to '{expression_text(written.target)}' is not supported", span=written.span)
+    if isinstance(first, Call):
+        _keyed(written, value, variable)
     if not rest:
         return VariableAssignment("value", _whole(written, value, variable), target)
     if isinstance(rest[0], Index):
@@ -70,6 +73,15 @@ def analyse_assignment(written: Assignment, number: int, scope: Scope) -> Variab
     if isinstance(rest[0], Name):
         return _property(written, value, rest[0].name, target)
     raise EplUnsupportedError(f"Assigning to '{expression_text(written.target)}' is not supported", span=written.span)
+
+
+def _check_target(written: Assignment, first: Name | Call, rest: tuple[Name | Call | Index, ...]) -> None:
+    """Targets are ``v``, ``v[i]``, ``v.property`` and, by its text, ``v('key')``."""
+    if not rest or (len(rest) == 1 and isinstance(first, Name) and isinstance(rest[0], (Name, Index))):
+        return
+    if len(rest) == 2 and isinstance(rest[0], Name) and isinstance(rest[1], Index):
+        raise refuse(written, f"Variable by name '{rest[0].name}' has not been created or configured")
+    raise unrecognized(written)
 
 
 def _whole(written: Assignment, value: TypedExpression, variable: Variable) -> TypedExpression:
@@ -86,6 +98,15 @@ def _whole(written: Assignment, value: TypedExpression, variable: Variable) -> T
         )
     raise refuse(
         written, f"Variable '{variable.name}' of declared type {type_name(variable.type)} cannot be assigned a value of type {given}"
+    )
+
+
+def _keyed(written: Assignment, value: TypedExpression, variable: Variable) -> None:
+    """``v('key') = x`` is ``v = x`` to Esper, which loses the key: refused in its words where that fails, else as not supported."""
+    target = Chain(links=(Name(name=variable.name),), span=written.target.span)
+    _whole(attrs.evolve(written, target=target), value, variable)
+    raise EplUnsupportedError(
+        f"Assigning to '{expression_text(written.target)}' is not supported", span=written.span, hint="assign the whole map"
     )
 
 

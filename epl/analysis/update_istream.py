@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import attrs
 
-from epl.analysis.assignments import assigned_column, bind_index, is_call, path_of, refuse, set_scope
+from epl.analysis.assignments import assigned_column, bind_index, is_call, path_of, refuse, set_scope, unrecognized
 from epl.analysis.expressions import bind_in_clause
 from epl.analysis.scope import Scope
 from epl.analysis.streams import analyse_stream
@@ -13,7 +13,7 @@ from epl.event_types import EventType, Property
 from epl.plan.assignments import PropertyAssignment, UpdateIstreamPlan
 from epl.plan.expressions import TypedExpression
 from epl.syntax import Assignment, Statement, Stream, TypeFilter, UpdateIstream
-from epl.syntax.expressions import Call, Index, Name
+from epl.syntax.expressions import Call, Index, Literal, Name
 from epl.unparse import expression_text
 from epl.value_types import ArrayType, MapType, Scalar, is_null
 
@@ -62,6 +62,8 @@ def _whole(written: Assignment, value: TypedExpression, found: Property) -> Type
 
 def _keyed(written: Assignment, value: TypedExpression, link: Call, found: Property, scope: Scope) -> PropertyAssignment:
     """``p('key') = value``."""
+    if len(link.arguments) == 1 and not isinstance(link.arguments[0], Literal):
+        raise unrecognized(written)
     if not (found.mapped or isinstance(found.type, MapType)) or len(link.arguments) != 1:
         raise EplUnsupportedError(f"Assigning to '{expression_text(written.target)}' is not supported", span=written.span)
     element = found.type.value if isinstance(found.type, MapType) else found.type

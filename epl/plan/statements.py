@@ -53,9 +53,11 @@ class StreamPlan:
 
 @attrs.frozen
 class InsertPlan:
-    """Where the output goes on to. ``stream``: which of insert / remove stream is routed. ``positions``: for each property of the target,
-    the column of the row that fills it (None: null); ``converts``: numeric widenings to apply, by kind, or None. ``same``: rows are events
-    of the target already. ``precedence`` is evaluated on the inserted event. ``nested``: the column whose event is inserted itself.
+    """Where the output goes on to. ``stream``: which of insert / remove stream is routed.
+
+    ``positions``: for each property of the target, the column of the row that fills it (None: null). ``converts``: the type that a number
+    widens to, that a struct becomes an event of, or of an array with the event as its only element; None: as it is. ``same``: rows are
+    events of the target already. ``precedence`` is evaluated on the inserted event. ``nested``: the column whose event is inserted itself.
     """
 
     target: EventType

@@ -19,7 +19,8 @@ from runtime.batch.scalars import DTYPES, INSTANTS, TEXTS
 from runtime.batch.strings import StringPool
 from runtime.batches import events_of
 from runtime.columns import Columns, columns_of
-from runtime.incoming import PRIMITIVE_DEFAULTS, whole_type
+from runtime.incoming import whole_type
+from runtime.structs import PRIMITIVE_DEFAULTS
 from windows.event import Event
 
 

@@ -38,9 +38,11 @@ from epl.plan.expressions import (
     TypeTest,
     VariableValue,
 )
+from epl.plan.structs import StructAs
 from epl.value_types import ArrayType, Scalar, ValueType
 from runtime.evaluate.casts import cast_function, instance_test, static_instance, type_name_function
 from runtime.evaluate.printer import Printer, may_be_null, prints
+from runtime.structs import struct_as
 from windows.event import event_class
 
 # ------------------------------------------------------------------ leaves
@@ -218,6 +220,11 @@ def print_new_array_sized(printer: Printer, node: NewArraySized) -> str:
 @prints(NewStructOf)
 def print_new_struct(printer: Printer, node: NewStructOf) -> str:
     return f"{printer.bind(event_class(node.event_type), 'struct')}({', '.join(printer.value(v) for v in node.values)})"
+
+
+@prints(StructAs)
+def print_struct_as(printer: Printer, node: StructAs) -> str:
+    return f"{printer.bind(struct_as(node.type), 'struct')}({printer.value(node.operand)})"
 
 
 # ------------------------------------------------------------------ calls
