@@ -96,3 +96,78 @@ def rehash(table, keys, count):  # type: ignore[no-untyped-def]
         while table[place] != -1:
             place = (place + 1) & mask
         table[place] = slot
+
+
+@inlined
+def double_word(value):  # type: ignore[no-untyped-def]
+    """The bits of a double; every NaN has the same."""
+    if value != value:
+        return np.int64(0x7FF8000000000000)
+    return np.float64(value).view(np.int64)
+
+
+@inlined
+def word_double(word):  # type: ignore[no-untyped-def]
+    """The double with these bits."""
+    return np.int64(word).view(np.float64)
+
+
+@inlined
+def _home(keys, slot):  # type: ignore[no-untyped-def]
+    place = mix(keys[0, slot])
+    for word in range(1, keys.shape[0]):
+        place = mix(place ^ keys[word, slot])
+    return place
+
+
+@inlined
+def fill_table(table, keys, live):  # type: ignore[no-untyped-def]
+    """Fill an empty open-addressing table with the slots that are ``live``; ``keys[word, slot]`` are their key words."""
+    mask = len(table) - 1
+    for slot in range(len(live)):
+        if live[slot]:
+            place = _home(keys, slot) & mask
+            while table[place] != -1:
+                place = (place + 1) & mask
+            table[place] = slot
+
+
+@inlined
+def remove_slot(table, keys, slot):  # type: ignore[no-untyped-def]
+    """Take a slot out of an open-addressing table; those behind it move up, so that every one is still found."""
+    mask = len(table) - 1
+    hole = _home(keys, slot) & mask
+    while table[hole] != slot:
+        hole = (hole + 1) & mask
+    place = hole
+    while True:
+        place = (place + 1) & mask
+        other = table[place]
+        if other < 0:
+            break
+        if ((place - _home(keys, other)) & mask) >= ((place - hole) & mask):
+            table[hole] = other
+            hole = place
+    table[hole] = -1
+
+
+@inlined
+def java_hashes(offsets, data, hashes, first, last):  # type: ignore[no-untyped-def]
+    """``hashes[code + 1]``: String.hashCode of the UTF-8 strings ``first`` … ``last - 1``."""
+    for code in range(first, last):
+        result = 0
+        place = offsets[code]
+        while place < offsets[code + 1]:
+            unit = np.int64(data[place])
+            more = 0 if unit < 0x80 else 1 if unit < 0xE0 else 2 if unit < 0xF0 else 3
+            if more:
+                unit &= 0x3F >> more
+            for _ in range(more):
+                place += 1
+                unit = (unit << 6) | (np.int64(data[place]) & 0x3F)
+            place += 1
+            if unit >= 0x10000:
+                result = (31 * result + 0xD800 + ((unit - 0x10000) >> 10)) & 0xFFFFFFFF
+                unit = 0xDC00 + ((unit - 0x10000) & 0x3FF)
+            result = (31 * result + unit) & 0xFFFFFFFF
+        hashes[code + 1] = result

@@ -23,7 +23,9 @@ Kernel = Callable[..., int]
 HEAD = """\
 import numpy as np
 {imports}
-from runtime.batch.intrinsics import int_divide, int_remainder, mix, same_double, sort_pairs, wrap_int
+from runtime.batch.intrinsics import (
+    double_word, int_divide, int_remainder, mix, remove_slot, same_double, sort_pairs, word_double, wrap_int,
+)
 
 """
 COMPILED = "from numba import njit\n"

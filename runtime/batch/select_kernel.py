@@ -1,6 +1,8 @@
 """A select statement's plan → kernel source, and the description of what the kernel takes, keeps and gives."""
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 
 import attrs
@@ -12,11 +14,12 @@ from epl.value_types import BOXED_BOOLEAN, Scalar
 from runtime.batch.accumulators import Accumulator, accumulator
 from runtime.batch.arrays import RING, Field
 from runtime.batch.code import Code
+from runtime.batch.groups import REGISTERS, GroupKeys
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.scalars import DTYPES, TEXTS, Parameters, ScalarPrinter, Text, kind_of, stored
 from runtime.batch.windows import Window, window_of
 
-UNGROUPED = ("un-aggregated", "fully aggregated", "aggregated")
+SHAPES = ("un-aggregated", "fully aggregated", "aggregated", "grouped fully aggregated", "grouped aggregated")
 
 
 @attrs.frozen
@@ -31,7 +34,7 @@ class OutputColumn:
 @attrs.frozen
 class SelectKernel:
     """What the host needs to know: the source; ``inputs`` property → kind of the columns it reads; ``fields`` of its state;
-    ``columns`` of its output; ``parameters``; ``window``; ``accumulators``."""
+    ``columns`` of its output; ``parameters``; ``window``; ``accumulators``; ``groups``, None for a single one."""
 
     source: str
     inputs: tuple[tuple[str, str], ...]
@@ -40,6 +43,7 @@ class SelectKernel:
     parameters: Parameters
     window: Window | None
     accumulators: tuple[Accumulator, ...]
+    groups: GroupKeys | None = None
 
 
 def select_kernel(plan: SelectPlan) -> SelectKernel:
@@ -74,6 +78,13 @@ class _SelectPrinter:
         self.swaps = rows.selector == "rstream" and not rows.raw
         self.accumulators = [accumulator(p, n, self.window is not None) for n, p in enumerate(rows.aggregations)]
         self.columns: list[OutputColumn] = []
+        self.groups = self._groups()
+
+    def _groups(self) -> GroupKeys | None:
+        if not self.rows.group_by:
+            return None
+        by_group = self.rows.shape == "grouped fully aggregated"
+        return GroupKeys(self.rows.group_by, self.window is not None, by_group and self.window is not None)
 
     # ------------------------------------------------------------------ expressions
 
@@ -95,6 +106,10 @@ class _SelectPrinter:
         in_ring = self.window is not None if ring is None else ring
 
         def leaf(node: TypedExpression) -> Text | None:
+            if in_ring and self.groups is not None:
+                key = self.groups.value(node, group)
+                if key is not None:
+                    return key
             if isinstance(node, StreamProperty):
                 return self._property(node, place, in_ring)
             if isinstance(node, Aggregated):
@@ -117,6 +132,9 @@ class _SelectPrinter:
                 self.window.advance(body, self._take)
         with body.block("if out + 2 * (nb - na + ob - oa) + 2 > room"):
             body.add("pending = 1", "status = 1", "break")
+        if self.groups is not None and self.window is None:
+            with body.block(f"if {self.groups.full()}"):
+                body.add("pending = 1", "status = 3", "break")
         body.add("pending = 0", "delta += 1")
         self._deliver(body)
         fields = self._fields()
@@ -125,11 +143,14 @@ class _SelectPrinter:
         registers = ("i", "out", "pending", "na", "nb", "oa", "ob", "head", "tail", "now", "timer", "delta")
         head.add(*(f"{name} = R[{n}]{' != 0' if name == 'timer' else ''}" for n, name in enumerate(registers)), "status = 0")
         head.add("while True:")
-        tail.add(*(f"R[{n}] = {name}" for n, name in enumerate(registers)), "return status")
+        tail.add(*(f"R[{n}] = {name}" for n, name in enumerate(registers)))
+        if self.groups is not None:
+            tail.add(*(f"g_registers[{n}] = {name}" for n, name in enumerate(REGISTERS)))
+        tail.add("return status")
         source = f"def kernel(R, n, first, until, jump, causes, times, C, S, O, PI, PF, T, K):\n{head.text()}{body.text()}{tail.text()}"
         return SelectKernel(
             source, tuple(self.inputs.items()), tuple(fields), tuple(self.columns), self.parameters, self.window,
-            tuple(self.accumulators),
+            tuple(self.accumulators), self.groups,
         )
 
     def _unpack(self, code: Code, fields: list[Field]) -> None:
@@ -140,6 +161,8 @@ class _SelectPrinter:
             code.add(f"{', '.join(f.name for f in fields)}, = S")
         if self.window is not None:
             code.add("mask = len(w_row) - 1")
+        if self.groups is not None:
+            code.add(*(f"{name} = g_registers[{n}]" for n, name in enumerate(REGISTERS)))
         outputs = ["o_flag", "o_row", "o_cause", "o_timer", "o_time", "o_delta", *(f"o{n}{v}" for n in self._computed() for v in ("", "v"))]
         code.add(f"{', '.join(outputs)}, = O", "room = len(o_flag)")
 
@@ -153,7 +176,7 @@ class _SelectPrinter:
             fields += [Field(f"w{number}", DTYPES[kind], RING), Field(f"w{number}v", np.bool_, RING)]
         for each in self.accumulators:
             fields += each.fields()
-        return fields
+        return fields if self.groups is None else [*fields, *self.groups.fields()]
 
     # ------------------------------------------------------------------ rows in
 
@@ -175,34 +198,90 @@ class _SelectPrinter:
         code.add("na = r", "nb = r + 1")
 
     def _take(self, code: Code) -> None:
+        if self.groups is not None:
+            with code.block(f"if {self.groups.full()}"):
+                code.add("status = 3", "break")
         self._passes(code)
+        if self.groups is not None:
+            self.groups.take(code, self.at("r", code, ring=False))
         code.add("na = tail", "nb = tail + 1", "tail += 1", "w_row[na & mask] = first + r", "oa = head", "ob = head", "RETAIN")
 
     # ------------------------------------------------------------------ deltas out
 
     def _deliver(self, code: Code) -> None:
-        shape = self.rows.shape
-        if self.accumulators:
-            code.add("g = 0")
-        if shape == "fully aggregated" and self.wants_old:
-            self._emit(code, None, False)
-        self._apply(code)
-        if shape == "fully aggregated":
-            if self.wants_new:
-                self._emit(code, None, True)
+        if self.groups is None:
+            if self.accumulators:
+                code.add("g = 0")
+        elif self.window is None:
+            self.groups.find(code, self.at("na", code, ring=False))
+        if self.rows.shape == "fully aggregated":
+            self._row_per_delta(code)
+        elif self.rows.shape == "grouped fully aggregated":
+            self._row_per_group(code)
         else:
-            for wanted, low, high, new in ((self.wants_old, "oa", "ob", False), (self.wants_new, "na", "nb", True)):
-                if wanted and (new or self.window is not None):
-                    with code.block(f"for q in range({low}, {high})"):
-                        self._emit(code, "q", new)
+            self._row_per_event(code)
         self._retain(code)
 
+    def _row_per_delta(self, code: Code) -> None:
+        if self.wants_old:
+            self._emit(code, None, False)
+        self._apply(code)
+        if self.wants_new:
+            self._emit(code, None, True)
+
+    def _row_per_event(self, code: Code) -> None:
+        self._apply(code)
+        for wanted, low, high, new in ((self.wants_old, "oa", "ob", False), (self.wants_new, "na", "nb", True)):
+            if wanted and (new or self.window is not None):
+                with self._events(code, low, high):
+                    self._emit(code, "q", new)
+
+    def _row_per_group(self, code: Code) -> None:
+        assert self.groups is not None
+        if self.window is not None:
+            self.groups.touched(code, pairwise=not self.wants_old)
+        if self.wants_old:
+            with self._touched(code):
+                self._emit(code, "q", False)
+        self._apply(code)
+        if self.wants_new:
+            with self._touched(code):
+                self._emit(code, "q", True)
+
+    @contextmanager
+    def _events(self, code: Code, low: str, high: str) -> Iterator[None]:
+        """For each event of the delta: ``q`` its place, ``g`` its group's slot. Without a window there is the one at ``na``."""
+        if self.window is None:
+            code.add("q = na")
+            yield
+            return
+        with code.block(f"for q in range({low}, {high})"):
+            if self.groups is not None:
+                code.add("g = np.int64(w_g[q & mask])")
+            yield
+
+    @contextmanager
+    def _touched(self, code: Code) -> Iterator[None]:
+        """For each group that the delta touches: ``g`` its slot, ``q`` the place of its event."""
+        if self.window is None:
+            code.add("q = na")
+            yield
+            return
+        with code.block("for t in range(nt)"):
+            code.add("g = g_touched[t]", "q = g_last[g]")
+            yield
+
     def _apply(self, code: Code) -> None:
+        if self.groups is not None and self.window is not None:
+            self.groups.drop_empty(code, self.accumulators)
         for low, high, step in (("na", "nb", "enter"), ("oa", "ob", "leave")):
-            if self.accumulators and (step == "enter" or self.window is not None):
-                with code.block(f"for q in range({low}, {high})"):
-                    for each in self.accumulators:
-                        getattr(each, step)(code, self.at, "q")
+            if not (self.accumulators or self.groups) or (step == "leave" and self.window is None):
+                continue
+            with self._events(code, low, high):
+                if self.groups is not None:
+                    (self.groups.entered if step == "enter" else self.groups.left)(code)
+                for each in self.accumulators:
+                    getattr(each, step)(code, self.at, "q")
 
     def _emit(self, code: Code, place: str | None, new: bool) -> None:
         """A row of the insert (``new``) or remove stream, if having lets it."""
@@ -220,7 +299,8 @@ class _SelectPrinter:
             code.add("o_cause[out] = i - 1", "o_timer[out] = timer", "o_time[out] = now", "o_delta[out] = delta")
         columns: list[OutputColumn] = []
         for number, (prop, node) in enumerate(self._outputs()):
-            through = node.name if isinstance(node, StreamProperty) else None
+            key = self.groups is not None and self.window is not None and self.groups.value(node, "g") is not None
+            through = node.name if isinstance(node, StreamProperty) and not key else None
             kind = "" if through is not None else kind_of(node.type)
             columns.append(OutputColumn(prop, kind, through))
             if through is None:
@@ -268,7 +348,7 @@ def _check(plan: SelectPlan) -> None:
     ]
     if rows is not None:
         reasons += [
-            (rows.shape not in UNGROUPED, f"the shape {rows.shape}"),
+            (rows.shape not in SHAPES, f"the shape {rows.shape}"),
             (rows.distinct or bool(rows.order_by) or rows.limit is not None, "distinct, order by or limit"),
             (rows.output is not None, "an output clause"),
             (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),

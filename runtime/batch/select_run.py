@@ -18,7 +18,7 @@ from runtime.batch.strings import CodeTable
 from windows.protocol import State
 
 (NEXT, OUT, PENDING, NA, NB, OA, OB, HEAD, TAIL, NOW, TIMER, DELTA), REGISTERS = range(12), 12
-DONE, OUTPUT_FULL, RING_FULL = 0, 1, 2
+DONE, OUTPUT_FULL, RING_FULL, GROUPS_FULL = 0, 1, 2, 3
 NO_TIMES = np.zeros(0, np.int64)
 
 
@@ -34,6 +34,7 @@ class SelectRun:
             kernel.window.start(self.arrays, surroundings)
         self.registers = np.zeros(REGISTERS, np.int64)
         self.first = 0
+        self._hashed = 0
         dtypes = {"boolean": np.bool_, "int": np.int64, "long": np.int64, "double": np.float64}
         self._tables = [CodeTable(surroundings.function_of_string(node), dtypes[kind]) for node, kind in kernel.parameters.tables]
         self._room = 1024
@@ -63,6 +64,8 @@ class SelectRun:
         outputs = self._outputs(max(self._room, intake.rows // 8), causes)
         if self.store is not None:
             self.store.add(self.first, intake)
+        if kernel.groups is not None:
+            self._hashed = kernel.groups.follow(self.arrays, self.pool, self._hashed)
         registers[NEXT] = registers[OUT] = 0
         while True:
             status = self.function(
@@ -73,6 +76,9 @@ class SelectRun:
                 break
             if status == RING_FULL:
                 self.arrays.grow(RING, 2 * self.arrays.sizes[RING], int(registers[HEAD]), int(registers[TAIL]))
+            elif status == GROUPS_FULL:
+                assert kernel.groups is not None
+                kernel.groups.grow(self.arrays)
             else:
                 wanted = int(registers[OUT] + 2 * (registers[NB] - registers[NA] + registers[OB] - registers[OA])) + 2
                 room = max(2 * len(outputs[0]), wanted)

@@ -145,7 +145,7 @@ def test_compiled(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(("text", "reason"), [
     ("select distinct k from T", "distinct, order by or limit"),
     ("select n % n as r from T", "a remainder of integers by a value that may be zero"),
-    ("select k, sum(x) as s from T group by k", "the shape grouped fully aggregated"),
+    ("select k, sum(x) as s from T group by rollup(k)", "the shape rollup"),
     ("select * from T#unique(k)", "the window unique"),
     ("select sum(x) as s from T#time(1 month)", "a window of months or years"),
 ])

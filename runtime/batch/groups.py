@@ -1,0 +1,259 @@
+"""Groups in a kernel: from the values of group by to the slot that holds a group's aggregations.
+
+A single string finds its slot in a table by its code, other keys in an open-addressing table over their words: int64s that are equal
+where Java's keys are. Where rows leave, a group whose last one has left can be read until the next row enters anywhere; then its
+aggregations begin anew, and its slot is free once no row in the window has it.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+import numpy as np
+
+from epl.plan.expressions import TypedExpression
+from epl.value_types import Scalar
+from runtime.batch.accumulators import Accumulator
+from runtime.batch.arrays import CODES, GROUP, HASH, RING, Arrays, Field
+from runtime.batch.code import Code
+from runtime.batch.intrinsics import fill_table, java_hashes
+from runtime.batch.refusals import NotCompilable
+from runtime.batch.scalars import INTEGERS, TEXTS, ScalarPrinter, Text, kind_of
+from runtime.batch.strings import StringPool
+from runtime.result_set.hash_order import hash_of
+
+REGISTERS = ("gtop", "gfree", "gempty")
+"""Slots that were ever used; how many of them are free; how many have groups without rows."""
+MASK = "4294967295"
+
+
+@attrs.frozen
+class GroupKeys:
+    """``windowed``: rows leave. ``ordered``: several groups that one delta touches come in the order of a Java HashMap. ``kept``: slots
+    are never freed."""
+
+    parts: tuple[TypedExpression, ...]
+    windowed: bool
+    ordered: bool
+    kept: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        for part in self.parts:
+            if kind_of(part.type) not in (*INTEGERS, "float", "double", "boolean", *TEXTS):
+                raise NotCompilable(f"group by {part.type}")
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(kind_of(part.type) for part in self.parts)
+
+    @property
+    def direct(self) -> bool:
+        """Whether the slot is found by a string's code alone."""
+        return self.kinds == ("String",)
+
+    @property
+    def nullable(self) -> bool:
+        """Whether a last word says which values are null; strings say it themselves."""
+        return any(not (isinstance(p.type, Scalar) and (p.type.primitive or p.type.kind in TEXTS)) for p in self.parts)
+
+    @property
+    def words(self) -> int:
+        return len(self.parts) + self.nullable
+
+    @property
+    def hashed(self) -> bool:
+        """Whether the order of groups asks for Java's hashes; where a type has none that is fixed, that of arrival stays."""
+        return self.ordered and all(hash_of(part.type) is not None for part in self.parts)
+
+    def fields(self) -> list[Field]:
+        found = [
+            Field("g_table", np.int32, CODES if self.direct else HASH, -1), Field("g_words", np.int64, GROUP, 0, self.words),
+            Field("g_live", np.bool_, GROUP), Field("g_registers", np.int64, "registers"), Field("g_seen", np.int64, GROUP, -1),
+        ]
+        if self.windowed:
+            found += [
+                Field("g_rows", np.int64, GROUP), Field("g_held", np.int64, GROUP), Field("g_empty", np.int32, GROUP),
+                Field("g_free", np.int32, GROUP), Field("w_g", np.int32, RING), Field("g_touched", np.int64, GROUP),
+                Field("g_buckets", np.int64, GROUP), Field("g_last", np.int64, GROUP),
+            ]
+        if self.hashed:
+            found.append(Field("g_hash", np.int64, GROUP))
+            if "String" in self.kinds:
+                found.append(Field("g_codes", np.int64, CODES))
+        return found
+
+    # ------------------------------------------------------------------ in the kernel
+
+    def full(self) -> str:
+        """True where there is no slot for one more group."""
+        return f"{'gfree == 0 and ' if self.windowed else ''}gtop >= len(g_live)"
+
+    def find(self, code: Code, printer: ScalarPrinter) -> None:
+        """``g``: the slot of the event that the printer reads; a new one where its group has none."""
+        words = self._words(code, printer)
+        if self.direct:
+            code.add(f"g = np.int64(g_table[{words[0]} + 1])")
+            with code.block("if g < 0"):
+                self._slot(code, words)
+                code.add(f"g_table[{words[0]} + 1] = g")
+            return
+        code.add(f"place = mix({words[0]})", *(f"place = mix(place ^ {word})" for word in words[1:]), "place &= len(g_table) - 1")
+        with code.block("while True"):
+            code.add("g = np.int64(g_table[place])")
+            with code.block("if g < 0"):
+                self._slot(code, words)
+                code.add("g_table[place] = g", "break")
+            with code.block(f"if {' and '.join(f'g_words[{n}, g] == {word}' for n, word in enumerate(words))}"):
+                code.add("break")
+            code.add("place = (place + 1) & (len(g_table) - 1)")
+
+    def _words(self, code: Code, printer: ScalarPrinter) -> list[str]:
+        found, nulls = [], []
+        for number, part in enumerate(self.parts):
+            text, kind = printer.value(part), self.kinds[number]
+            value = text.value
+            if kind in ("float", "double"):
+                value = f"double_word(np.float64({value}))"
+            elif kind == "boolean":
+                value = f"(1 if {value} else 0)"
+            if kind in TEXTS:
+                code.add(f"k{number} = np.int64({value})")
+            else:
+                valid = text.valid or "True"
+                code.add(f"k{number} = np.int64({value})" if text.valid is None else f"k{number} = np.int64({value} if {valid} else 0)")
+                nulls.append(f"(0 if {valid} else {1 << number})")
+            found.append(f"k{number}")
+        if self.nullable:
+            code.add(f"k{len(found)} = np.int64({' | '.join(nulls)})")
+            found.append(f"k{len(found)}")
+        return found
+
+    def _slot(self, code: Code, words: Sequence[str]) -> None:
+        """``g``: a slot of its own for a new group."""
+        if self.windowed:
+            with code.block("if gfree > 0"):
+                code.add("gfree -= 1", "g = np.int64(g_free[gfree])")
+            with code.block("else"):
+                code.add("g = gtop", "gtop += 1")
+        else:
+            code.add("g = gtop", "gtop += 1")
+        code.add("g_live[g] = True", *(f"g_words[{n}, g] = {word}" for n, word in enumerate(words)))
+        if self.hashed:
+            code.add(f"found = {self._hash()}", f"g_hash[g] = (found ^ (found >> 16)) & {MASK}")
+
+    def _hash(self) -> str:
+        """Java's hash of the key."""
+        result = ""
+        for number, kind in enumerate(self.kinds):
+            word = f"g_words[{number}, g]"
+            if kind == "String":
+                text = f"g_codes[{word} + 1]"
+            elif kind == "boolean":
+                text = f"(1231 if {word} != 0 else 1237)"
+            elif kind in ("long", "double"):
+                text = f"(({word} ^ ({word} >> 32)) & {MASK})"
+            elif kind == "float":
+                text = f"(np.int64(np.float32(word_double({word})).view(np.int32)) & {MASK})"
+            else:
+                text = f"({word} & {MASK})"
+            if kind != "String" and self.nullable:
+                text = f"({text} if {self._there(number, 'g')} else 0)"
+            result = text if not result else f"((31 * {result} + {text}) & {MASK})"
+        return result
+
+    def _there(self, number: int, group: str) -> str:
+        return f"(g_words[{len(self.parts)}, {group}] & {1 << number}) == 0"
+
+    def value(self, node: TypedExpression, group: str) -> Text | None:
+        """The text of an expression that groups are made by; None for any other."""
+        for number, part in enumerate(self.parts):
+            if part == node and repr(part) == repr(node):
+                kind, word = self.kinds[number], f"g_words[{number}, {group}]"
+                if kind in TEXTS:
+                    return Text(word, f"({word} >= 0)")
+                if kind in ("float", "double"):
+                    word = f"word_double({word})" if kind == "double" else f"np.float32(word_double({word}))"
+                elif kind == "boolean":
+                    word = f"({word} != 0)"
+                primitive = isinstance(part.type, Scalar) and part.type.primitive
+                return Text(word, None if primitive else f"({self._there(number, group)})")
+        return None
+
+    def take(self, code: Code, printer: ScalarPrinter) -> None:
+        """The event at ``tail`` comes into the ring: its slot is held."""
+        self.find(code, printer)
+        code.add("g_held[g] += 1", "w_g[tail & mask] = g")
+
+    def drop_empty(self, code: Code, accumulators: Sequence[Accumulator]) -> None:
+        """A row enters: groups without rows are gone."""
+        with code.block("if gempty > 0 and nb > na"):
+            with code.block("for e in range(gempty)"):
+                code.add("g = np.int64(g_empty[e])")
+                with code.block("if g_rows[g] <= 0"):
+                    self._reset(code, accumulators)
+                    if not self.kept:
+                        with code.block("if g_held[g] <= 0"):
+                            self._free(code)
+            code.add("gempty = 0")
+
+    def _reset(self, code: Code, accumulators: Sequence[Accumulator]) -> None:
+        for each in accumulators:
+            code.add(*(f"{field.name}[g] = {field.fill!r}" for field in each.fields() if field.axis == GROUP))
+
+    def _free(self, code: Code) -> None:
+        code.add("g_table[g_words[0, g] + 1] = -1" if self.direct else "remove_slot(g_table, g_words, g)")
+        code.add("g_live[g] = False", "g_free[gfree] = g", "gfree += 1")
+
+    def entered(self, code: Code) -> None:
+        if self.windowed:
+            code.add("g_rows[g] += 1")
+
+    def left(self, code: Code) -> None:
+        code.add("g_rows[g] -= 1", "g_held[g] -= 1")
+        with code.block("if g_rows[g] <= 0"):
+            code.add("g_empty[gempty] = g", "gempty += 1")
+
+    def touched(self, code: Code, *, pairwise: bool) -> None:
+        """``g_touched[0 … nt - 1]``: the groups of the delta in the order of output, ``g_last`` the position of each one's event.
+
+        ``pairwise``: of one event in and one out, the group of the one that came in is the first.
+        """
+        code.add("nt = 0")
+        for low, high in (("na", "nb"), ("oa", "ob")):
+            with code.block(f"for q in range({low}, {high})"):
+                code.add("g = np.int64(w_g[q & mask])")
+                with code.block("if g_seen[g] != delta"):
+                    code.add("g_seen[g] = delta", "g_touched[nt] = g", "nt += 1")
+                code.add("g_last[g] = q")
+        if not self.hashed:
+            return
+        with code.block("if nt > 1 and not (nb - na == 1 and ob - oa == 1)" if pairwise else "if nt > 1"):
+            code.add("capacity = 16")
+            with code.block("while nt > capacity * 3 // 4"):
+                code.add("capacity *= 2")
+            with code.block("for t in range(nt)"):
+                code.add("g_buckets[t] = g_hash[g_touched[t]] & (capacity - 1)")
+            code.add("sort_pairs(g_buckets, g_touched, nt)")
+
+    # ------------------------------------------------------------------ around the kernel
+
+    def grow(self, arrays: Arrays) -> None:
+        """Room for twice as many groups."""
+        arrays.grow(GROUP, 2 * arrays.sizes[GROUP])
+        if not self.direct and arrays.sizes[HASH] < 2 * arrays.sizes[GROUP]:
+            arrays.grow(HASH, 2 * arrays.sizes[GROUP])
+            fill_table(arrays["g_table"], arrays["g_words"], arrays["g_live"])
+
+    def follow(self, arrays: Arrays, pool: StringPool, known: int) -> int:
+        """Room for the codes of the pool, and the hashes of those from ``known`` on; how many there are."""
+        size = len(pool)
+        if CODES in arrays.sizes:
+            arrays.grow(CODES, size + 1)
+        if self.hashed and "String" in self.kinds and known < size:
+            strings = pool.dictionary()
+            offsets, units = (np.frombuffer(memoryview(b), t) for b, t in zip(strings.buffers()[1:], (np.int32, np.uint8)) if b is not None)
+            java_hashes(offsets, units, arrays["g_codes"], known, size)
+        return size
+
+
+__all__ = ["REGISTERS", "GroupKeys"]

@@ -1,0 +1,68 @@
+"""Grouped select kernels against the row tier: the same rows in the same order, however the input is cut, compiled or as plain Python."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from runtime.batch.kernels import is_available
+from tests.batch.test_select_kernels import ROWS, by_columns, by_rows, plain, tables
+
+STATEMENTS: list[str] = [
+    "select k, sum(x) as s, count(*) as c from T group by k",
+    "select irstream k, sum(n) as s, max(x) as hi, min(m) as lo from T(n is not null) group by k",
+    "select k, x, avg(x) as a from T group by k having count(*) > 1",
+    "select irstream n, sum(x) as s from T group by n",
+    "select n, x, b, count(*) as c from T group by n, x, b",
+    "select irstream k, n, count(*) as c from T group by k, n having count(*) < 4",
+    "select x, count(*) as c, sum(n, filter: b) as s from T group by x",
+    "select n * 2 as twice, count(*) as c from T group by n * 2",
+    "select k, avg(x) as a, sum(n) as s, count(*) as c from T#time(4 msec) group by k",
+    "select irstream k, avg(x) as a, max(x) as hi, min(n) as lo from T#time(4 msec) group by k",
+    "select rstream k, sum(m) as s from T#time(3 msec) group by k having count(*) > 0",
+    "select n, sum(x) as s from T#length(3) group by n",
+    "select irstream k, n, sum(x) as s from T#length(3) group by k, n",
+    "select irstream k, x, maxever(n) as hi, max(n) as top from T#length(2) group by k",
+    "select k, x, d, sum(x) as s from T#time(2 msec) group by k",
+    "select irstream m, b, count(*) as c from T(x > 0)#time(5 msec) group by m, b",
+    "select k, count(*) as c, minever(x) as lo from T#keepall group by k",
+    "select irstream x, n, maxever(m) as s from T#time(3 msec) group by x, n",
+]
+
+
+@pytest.mark.parametrize("text", STATEMENTS)
+@settings(max_examples=25, deadline=None)
+@given(rows=ROWS, cuts=st.lists(st.integers(0, 24), max_size=3))
+def test_plain_source(text: str, rows: list[Any], cuts: list[int]) -> None:
+    batches = tables(rows, cuts)
+    expected = by_rows(text, batches, 100)
+    found = by_columns(text, batches, 100, fast=False)
+    assert [plain(part) for part in found] == [plain(part) for part in expected]
+
+
+def many(count: int, keys: int, step: int = 2) -> list[tuple[pa.Table, Any]]:
+    """Rows of many groups, in three batches; strings of one to four bytes a character."""
+    rng = np.random.default_rng(count)
+    names = [f"{'aé€😀'[i % 4]}{i}" for i in range(keys)]
+    rows = [
+        (names[rng.integers(0, keys)], float(rng.integers(-3, 9)), int(rng.integers(-3, 9)), bool(rng.integers(0, 2)),
+         int(rng.integers(0, keys)) << 33, None, int(rng.integers(0, step)))
+        for _ in range(count)
+    ]
+    return [
+        (table.slice(at, 701), times[at : at + 701]) for table, times in tables(rows, []) for at in range(0, len(table), 701)
+    ]
+
+
+@pytest.mark.skipif(not is_available(), reason="numba is not installed")
+@pytest.mark.parametrize("text", [*(STATEMENTS[i] for i in (1, 5)), *(STATEMENTS[i].replace(" msec", "0 msec") for i in (8, 15, 17))])
+def test_compiled(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EPL_CACHE_DIR", str(tmp_path))
+    batches = many(4_000, 200)
+    expected = by_rows(text, batches, 100_000)
+    found = by_columns(text, batches, 100_000, fast=True)
+    assert [plain(part) for part in found] == [plain(part) for part in expected]
