@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 import msgpack
 
 from epl.errors import EplRuntimeError
+from epl.functions.java_values import OFFSET_ZERO
 from windows.event import Event
 from windows.paging import Long, Paged
 
@@ -64,6 +65,8 @@ def _datetime(encoder: Encoder, value: datetime.datetime) -> Any:
     if isinstance(value.tzinfo, ZoneInfo):
         local = value.replace(tzinfo=None).isoformat()
         return msgpack.ExtType(ZONED, f"{local}|{value.fold}|{value.tzinfo.key}".encode())
+    if value.tzinfo is OFFSET_ZERO:
+        return msgpack.ExtType(ZONED, f"{value.replace(tzinfo=None).isoformat()}|{value.fold}|Z".encode())
     return msgpack.ExtType(INSTANT, value.isoformat().encode())
 
 
@@ -114,4 +117,4 @@ class Decoder:
 
 def _zoned(data: bytes) -> datetime.datetime:
     local, fold, zone = data.decode().split("|")
-    return datetime.datetime.fromisoformat(local).replace(tzinfo=ZoneInfo(zone), fold=int(fold))
+    return datetime.datetime.fromisoformat(local).replace(tzinfo=OFFSET_ZERO if zone == "Z" else ZoneInfo(zone), fold=int(fold))

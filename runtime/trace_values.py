@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from epl.functions.java_values import zone_name
 from epl.java import float_text
 from epl.value_types import INTEGRAL_KINDS, ArrayType, CollectionType, EventOf, MapType, Scalar, ValueType
 from runtime.rows import Row
@@ -88,14 +89,12 @@ def _java_time(value: datetime.time) -> str:
 
 
 def _zone(value: datetime.datetime, kind: str) -> str:
-    key = getattr(value.tzinfo, "key", None)
     minutes = (value.utcoffset() or datetime.timedelta()) // datetime.timedelta(minutes=1)
     offset = f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}" if minutes else "Z"
     if kind == "OffsetDateTime":
         return offset
-    if value.tzinfo is datetime.timezone.utc:
-        key = "UTC"
-    return f"{offset}[{key}]" if key else offset
+    name = zone_name(value.tzinfo)
+    return f"{offset}[{name}]" if name else offset
 
 
 def from_text(value: Any, declared: ValueType) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from epl.errors import EplUnsupportedError
+from epl.functions.java_values import zone_name
 
 MONTHS = tuple(calendar.month_name)[1:]
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -120,7 +121,7 @@ def _zone_id(width: int) -> Printer:
     def text(value: datetime.datetime) -> str:
         if value.tzinfo is None:
             raise AttributeError("no zone")
-        return getattr(value.tzinfo, "key", None) or offset_text(value, "Z", True)
+        return zone_name(value.tzinfo) or offset_text(value, "Z", True)
 
     return text
 

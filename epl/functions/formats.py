@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 import attrs
 
 from epl.functions import format_fields as fields
-from epl.functions.java_values import JavaException
+from epl.functions.java_values import OFFSET_ZERO, JavaException
 
 Moment = datetime.datetime | datetime.date | datetime.time
 _SIMPLE_LETTERS = "GyYMLwWDdFEuaHkKhmsSzZX"
@@ -188,8 +188,10 @@ def zone_of(text: str) -> datetime.tzinfo:
     offset = re.fullmatch(r"(?:GMT|UTC)?([+-])(\d{1,2}):?(\d{2})?(?::?(\d{2}))?", text)
     if offset:
         total = datetime.timedelta(hours=int(offset[2]), minutes=int(offset[3] or 0), seconds=int(offset[4] or 0))
-        return datetime.timezone(-total if offset[1] == "-" else total)
-    if text in ("Z", "UTC", "GMT", "UT", "Coordinated Universal Time", "Greenwich Mean Time"):
+        return datetime.timezone(-total if offset[1] == "-" else total) if total else OFFSET_ZERO
+    if text == "Z":
+        return OFFSET_ZERO
+    if text in ("UTC", "UT", "Coordinated Universal Time", "Greenwich Mean Time"):
         return datetime.timezone.utc
     known = fields.ZONE_NAMES.get(text.upper())
     if known is not None:

@@ -81,10 +81,12 @@ _OF_ZONED: Table = {
 
 
 def _comparing(value_type: Scalar) -> Table:
+    """java.time's comparisons; a LocalTime has no ``isEqual``."""
+    equal: Table = {"isEqual": ("Whether it is the same moment.", [overload([value_type], "boolean", lambda a, b: a == b)])}
     return {
+        **(equal if value_type != LOCAL_TIME else {}),
         "isBefore": ("Whether it is earlier.", [overload([value_type], "boolean", lambda a, b: a < b)]),
         "isAfter": ("Whether it is later.", [overload([value_type], "boolean", lambda a, b: a > b)]),
-        "isEqual": ("Whether it is the same moment.", [overload([value_type], "boolean", lambda a, b: a == b)]),
         "compareTo": ("Negative, 0 or positive.", [overload([value_type], "int", compare)]),
     }
 

@@ -52,10 +52,22 @@ def time_text(value: datetime.time | datetime.datetime) -> str:
 
 def zoned_text(value: datetime.datetime) -> str:
     """``ZonedDateTime.toString``: with offset, and the zone's name in brackets where it has one."""
-    offset = value.utcoffset() or datetime.timedelta()
-    text = f"{value:%Y-%m-%d}T{time_text(value)}{offset_text(offset)}"
-    key = getattr(value.tzinfo, "key", None)
-    return f"{text}[{key}]" if key else text
+    name = zone_name(value.tzinfo)
+    return f"{offset_date_time_text(value)}[{name}]" if name else offset_date_time_text(value)
+
+
+def offset_date_time_text(value: datetime.datetime) -> str:
+    """``OffsetDateTime.toString``."""
+    return f"{value:%Y-%m-%d}T{time_text(value)}{offset_text(value.utcoffset() or datetime.timedelta())}"
+
+
+OFFSET_ZERO = datetime.timezone(datetime.timedelta(), "Z")
+"""The zone that is an offset, ``Z``; ``datetime.timezone.utc`` is the one that is named UTC."""
+
+
+def zone_name(zone: datetime.tzinfo | None) -> str | None:
+    """``Europe/Berlin``, ``UTC``; None for a zone that is an offset alone."""
+    return "UTC" if zone is datetime.timezone.utc else getattr(zone, "key", None)
 
 
 def offset_text(offset: datetime.timedelta) -> str:
@@ -91,10 +103,13 @@ _BY_CLASS: dict[type, Callable[[Any], str]] = {
 }
 
 
+_BY_KIND: dict[str, Callable[[Any], str]] = {"float": float_text, "Date": date_text, "OffsetDateTime": offset_date_time_text}
+
+
 def text_function(value_type: ValueType) -> Callable[[Any], str]:
     """What turns a value of that type into text; null gives ``null``. Chosen once, at deploy."""
-    if isinstance(value_type, Scalar) and value_type.kind in ("float", "Date"):
-        specific = float_text if value_type.kind == "float" else date_text
+    specific = _BY_KIND.get(value_type.kind) if isinstance(value_type, Scalar) else None
+    if specific is not None:
 
         def text(value: Any) -> str:
             return "null" if value is None else specific(value)

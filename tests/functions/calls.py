@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from epl.functions.calendars import EPOCH
-from epl.functions.java_values import java_text
+from epl.functions.java_values import OFFSET_ZERO, java_text
 from epl.functions.library import builtin_functions
 from epl.functions.registry import NOT_CONSTANT, TIME_PERIOD, Bound
 from epl.value_types import (
@@ -54,7 +54,8 @@ VALUES: dict[str, tuple[ValueType, Any]] = {
     "d": (BOXED_DOUBLE, 2.5), "b": (BOXED_BOOLEAN, True), "c": (BOXED_CHAR, "x"), "bd": (BIG_DECIMAL, Decimal("12.5")),
         "bi": (BIG_INTEGER, 12),
     "sh": (BOXED_SHORT, 3), "byt": (BOXED_BYTE, 2), "o": (OBJECT, "obj"), "dt": (DATE, MOMENT.replace(tzinfo=UTC)),
-    "cal": (CALENDAR, MOMENT.replace(tzinfo=UTC)), "ldt": (LOCAL_DATE_TIME, MOMENT), "zdt": (ZONED_DATE_TIME, MOMENT.replace(tzinfo=UTC)),
+    "cal": (CALENDAR, MOMENT.replace(tzinfo=UTC)), "ldt": (LOCAL_DATE_TIME, MOMENT),
+    "zdt": (ZONED_DATE_TIME, MOMENT.replace(tzinfo=OFFSET_ZERO)),
     "ld": (LOCAL_DATE, MOMENT.date()), "lt": (LOCAL_TIME, MOMENT.time()), "ia": (ArrayType(INT), [3, 1, 2]),
         "sa": (ArrayType(STRING), ["a", "b"]),
     "ls": (CollectionType(STRING, "List"), ["x", "y", "x"]), "li": (CollectionType(BOXED_INT, "List"), [3, 1, 2]),

@@ -115,7 +115,7 @@ def test_everything_goes_on_after_a_restart() -> None:
 
 @pytest.mark.parametrize("text", [
     "on pattern [every r=Reading] set n = r.value",
-    "on Reading set m('k') = 1",
+    "on Reading set n('k') = 1",
     "create context C start @now end after 1 second; context C select * from Reading",
 ])
 def test_what_is_not_there_yet_is_refused(text: str) -> None:
