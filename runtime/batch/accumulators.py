@@ -2,17 +2,20 @@
 step, so that doubles are equal to the last bit."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import attrs
 import numpy as np
 
 from epl.plan.expressions import TypedExpression
 from epl.plan.result_set import AggregationPlan
-from runtime.batch.arrays import GROUP, RING, Field
+from runtime.batch.arrays import GROUP, RING, Arrays, Field
 from runtime.batch.code import Code
-from runtime.batch.refusals import NotCompilable
-from runtime.batch.scalars import DTYPES, INTEGERS, ScalarPrinter, Text, kind_of
+from runtime.batch.refusals import Declined, NotCompilable
+from runtime.batch.ring import Member, Ring
+from runtime.batch.scalars import DTYPES, INTEGERS, ScalarPrinter, Text, is_steady, kind_of
+from windows.protocol import State
 
 At = Callable[[str, Code], ScalarPrinter]
 """at(position text, lines): a printer of expressions on the event at that place."""
@@ -20,7 +23,11 @@ At = Callable[[str, Code], ScalarPrinter]
 
 @attrs.define
 class Accumulator:
-    """``name`` begins its arrays' names. ``enter`` / ``leave`` print for the group ``g`` (a text) and the event at a place."""
+    """``name`` begins its arrays' names. ``enter`` / ``leave`` print for the group ``g`` (a text) and the event at a place.
+
+    ``state`` / ``restore``: of the group in a slot, as ``runtime.aggregation`` has it; the events that the group counts are
+    ``ring.members(slot)``, those that pass the aggregation's filter ``counted``.
+    """
 
     name: str
     plan: AggregationPlan
@@ -38,13 +45,25 @@ class Accumulator:
     def value(self, group: str) -> Text:
         raise NotImplementedError
 
+    def state(self, arrays: Arrays, slot: int, ring: Ring) -> State:
+        raise NotImplementedError
+
+    def restore(self, arrays: Arrays, slot: int, state: State, ring: Ring) -> None:
+        raise NotImplementedError
+
+    def counted(self, slot: int, ring: Ring) -> Iterator[tuple[Member, Any]]:
+        """The group's events that pass the filter, with the value of the argument."""
+        passes = None if self.plan.filter is None else ring.evaluator(self.plan.filter)
+        value = ring.evaluator(self.argument)
+        return ((member, value(member[1])) for member in ring.members(slot) if passes is None or passes(member[1]))
+
     @property
     def argument(self) -> TypedExpression:
         return self.plan.arguments[0]
 
 
 class Count(Accumulator):
-    """``count(*)`` and ``count(x)``. State: the number."""
+    """``count(*)`` and ``count(x)``."""
 
     def fields(self) -> list[Field]:
         return [Field(f"{self.name}_n", np.int64, GROUP)]
@@ -63,20 +82,33 @@ class Count(Accumulator):
     def value(self, group: str) -> Text:
         return Text(f"{self.name}_n[{group}]")
 
+    def state(self, arrays: Arrays, slot: int, ring: Ring) -> State:
+        return int(arrays[f"{self.name}_n"][slot])
 
-class Sum(Accumulator):
-    """``sum(x)``: total and number; the last value that leaves takes all rounding errors with it."""
+    def restore(self, arrays: Arrays, slot: int, state: State, ring: Ring) -> None:
+        arrays[f"{self.name}_n"][slot] = state
+
+
+class OfNumbers(Accumulator):
+    """Base of those that take numbers; ``dtype`` is what values are kept in."""
 
     @property
     def kind(self) -> str:
         kind = kind_of(self.argument.type)
         if kind not in (*INTEGERS, "float", "double"):
-            raise NotCompilable(f"sum of {kind}")
+            raise NotCompilable(f"{self.plan.function} of {kind}")
         return kind
 
+    @property
+    def dtype(self) -> Any:
+        return np.int64 if self.kind in INTEGERS else DTYPES[self.kind]
+
+
+class Sum(OfNumbers):
+    """``sum(x)``: total and number; the last value that leaves takes all rounding errors with it."""
+
     def fields(self) -> list[Field]:
-        dtype = np.int64 if self.kind in INTEGERS else DTYPES[self.kind]
-        return [Field(f"{self.name}_t", dtype, GROUP), Field(f"{self.name}_n", np.int64, GROUP)]
+        return [Field(f"{self.name}_t", self.dtype, GROUP), Field(f"{self.name}_n", np.int64, GROUP)]
 
     def _total(self, sign: str, value: str) -> str:
         text = f"{self.name}_t[g] {sign} {value}"
@@ -99,6 +131,13 @@ class Sum(Accumulator):
         return Text(f"{self.name}_t[{group}]", f"({self.name}_n[{group}] > 0)")
 
 
+    def state(self, arrays: Arrays, slot: int, ring: Ring) -> State:
+        return [arrays[f"{self.name}_t"][slot].item(), int(arrays[f"{self.name}_n"][slot])]
+
+    def restore(self, arrays: Arrays, slot: int, state: State, ring: Ring) -> None:
+        arrays[f"{self.name}_t"][slot], arrays[f"{self.name}_n"][slot] = state
+
+
 class Average(Sum):
     """``avg(x)``: the sum in its own type, divided as doubles."""
 
@@ -106,23 +145,15 @@ class Average(Sum):
         return Text(f"(np.float64({self.name}_t[{group}]) / {self.name}_n[{group}])", f"({self.name}_n[{group}] > 0)")
 
 
-class ExtremeEver(Accumulator):
+class ExtremeEver(OfNumbers):
     """min and max of what never leaves; NaN is greater than every number."""
-
-    @property
-    def kind(self) -> str:
-        kind = kind_of(self.argument.type)
-        if kind not in (*INTEGERS, "float", "double"):
-            raise NotCompilable(f"{self.plan.function} of {kind}")
-        return kind
 
     @property
     def largest(self) -> bool:
         return self.plan.function in ("max", "maxever")
 
     def fields(self) -> list[Field]:
-        dtype = np.int64 if self.kind in INTEGERS else DTYPES[self.kind]
-        return [Field(f"{self.name}_v", dtype, GROUP), Field(f"{self.name}_h", np.bool_, GROUP)]
+        return [Field(f"{self.name}_v", self.dtype, GROUP), Field(f"{self.name}_h", np.bool_, GROUP)]
 
     def enter(self, code: Code, at: At, place: str) -> None:
         printer = at(place, code)
@@ -140,6 +171,13 @@ class ExtremeEver(Accumulator):
     def value(self, group: str) -> Text:
         return Text(f"{self.name}_v[{group}]", f"{self.name}_h[{group}]")
 
+    def state(self, arrays: Arrays, slot: int, ring: Ring) -> State:
+        return arrays[f"{self.name}_v"][slot].item() if arrays[f"{self.name}_h"][slot] else None
+
+    def restore(self, arrays: Arrays, slot: int, state: State, ring: Ring) -> None:
+        arrays[f"{self.name}_h"][slot] = state is not None
+        arrays[f"{self.name}_v"][slot] = 0 if state is None else state
+
 
 class ExtremeWindow(ExtremeEver):
     """min and max of a window whose events leave in order of arrival: a list of the candidates of each group, best first.
@@ -153,7 +191,7 @@ class ExtremeWindow(ExtremeEver):
         return [
             Field(f"{name}_f", np.int64, GROUP, -1), Field(f"{name}_b", np.int64, GROUP, -1),
             Field(f"{name}_x", np.int64, RING, -1), Field(f"{name}_p", np.int64, RING, -1),
-            Field(f"{name}_w", np.int64 if self.kind in INTEGERS else DTYPES[self.kind], RING),
+            Field(f"{name}_w", self.dtype, RING),
         ]
 
     def enter(self, code: Code, at: At, place: str) -> None:
@@ -189,9 +227,37 @@ class ExtremeWindow(ExtremeEver):
         name = self.name
         return Text(f"{name}_w[{name}_f[{group}] & mask]", f"({name}_f[{group}] >= 0)")
 
+    def state(self, arrays: Arrays, slot: int, ring: Ring) -> State:
+        values = [value for _, value in self.counted(slot, ring) if value is not None]
+        return [sorted(value for value in values if value == value), sum(value != value for value in values)]
+
+    def restore(self, arrays: Arrays, slot: int, state: State, ring: Ring) -> None:
+        name, mask = self.name, arrays.sizes[RING] - 1
+        found: list[tuple[int, Any]] = []
+        for (position, _), value in self.counted(slot, ring):
+            if value is None:
+                continue
+            while found and self._ranks_before(value, found[-1][1]):
+                found.pop()
+            found.append((position, value))
+        places = [position for position, _ in found]
+        for position, before, after in zip(places, [-1, *places[:-1]], [*places[1:], -1]):
+            arrays[f"{name}_p"][position & mask], arrays[f"{name}_x"][position & mask] = before, after
+        for position, value in found:
+            arrays[f"{name}_w"][position & mask] = value
+        arrays[f"{name}_f"][slot], arrays[f"{name}_b"][slot] = (places[0], places[-1]) if places else (-1, -1)
+
+    def _ranks_before(self, value: Any, other: Any) -> bool:
+        """Whether the newcomer is no worse than the other."""
+        if self.largest:
+            return bool(value >= other or value != value)
+        return bool(value <= other or other != other)
+
 
 def accumulator(plan: AggregationPlan, number: int, windowed: bool) -> Accumulator:
     """The accumulator of one aggregation; raises NotCompilable."""
+    if windowed and not all(is_steady(e) for e in plan.expressions):
+        raise NotCompilable(f"{plan.function} of what may change while an event is held")
     if plan.distinct or plan.group_by is not None or plan.constants:
         raise NotCompilable(f"{plan.function} with distinct, group_by or parameters")
     function = plan.function
@@ -227,5 +293,31 @@ class Filtered(Accumulator):
     def value(self, group: str) -> Text:
         return self.inner.value(group)
 
+    def state(self, arrays: Arrays, slot: int, ring: Ring) -> State:
+        return self.inner.state(arrays, slot, ring)
+
+    def restore(self, arrays: Arrays, slot: int, state: State, ring: Ring) -> None:
+        self.inner.restore(arrays, slot, state, ring)
+
 
 KINDS: dict[str, type[Accumulator]] = {"count": Count, "sum": Sum, "avg": Average, "minever": ExtremeEver, "maxever": ExtremeEver}
+
+
+# ------------------------------------------------------------------ the aggregations of a group together
+
+
+def group_state(accumulators: Sequence[Accumulator], arrays: Arrays, slot: int, ring: Ring) -> State:
+    """As ``runtime.aggregation.groups.Group`` gives it: no row has failed."""
+    return [[each.state(arrays, slot, ring) for each in accumulators], []]
+
+
+def restore_group(accumulators: Sequence[Accumulator], arrays: Arrays, slot: int, state: State, ring: Ring) -> None:
+    """Raises Declined for a group of which some rows raised."""
+    states, failed = state
+    if failed:
+        raise Declined("aggregations that do not count an event since their argument raised")
+    for each, saved in zip(accumulators, states, strict=True):
+        each.restore(arrays, slot, saved, ring)
+
+
+__all__ = ["Accumulator", "accumulator", "group_state", "restore_group"]

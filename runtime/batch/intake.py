@@ -110,6 +110,26 @@ class Intake:
             self._events.update(zip(missing, made))
         return [self._events[row] for row in wanted]
 
+    def taken(self, rows: Array) -> Intake:
+        """These rows alone, in this order: what others of the batch held can go. Rows that were asked for as events stay these events."""
+        places = rows.tolist()
+        chosen = pa.array(rows, pa.int64())
+        data = {
+            name: [column[row] for row in places] if isinstance(column, list) else _compact(one_array(column, name).take(chosen))
+            for name, column in self._columns.data.items() if name in self.event_type.properties
+        }
+        made = Intake(self.event_type, Columns(data, len(places), self._columns.pandas), self._units)
+        made._events = {place: self._events[row] for place, row in enumerate(places) if row in self._events}
+        return made
+
+
+def _compact(column: Any) -> Any:
+    """The column without the values of its dictionary that no row has any more."""
+    if not kinds.is_dictionary(column.type) or len(column.dictionary) <= 2 * len(column):
+        return column
+    encoded = pc.dictionary_encode(column.cast(column.type.value_type))
+    return pa.DictionaryArray.from_arrays(encoded.indices.cast(column.type.index_type), encoded.dictionary)
+
 
 def _holds(arrow: pa.DataType, kind: str) -> bool:
     """Whether every value of the Arrow type is one of the kind, as it is."""

@@ -70,6 +70,11 @@ def is_null(node: TypedExpression) -> bool:
     return isinstance(node, Constant) and node.value is None
 
 
+def is_steady(node: TypedExpression) -> bool:
+    """Whether it has the same value for an event as long as that is held: it reads neither time nor variables."""
+    return not any(isinstance(inner, (CurrentTime, VariableValue)) for inner in node.walk())
+
+
 def both(*valids: str | None) -> str | None:
     """True where all are."""
     found = list(dict.fromkeys(v for v in valids if v is not None))
@@ -474,4 +479,7 @@ def _is_name(text: str) -> bool:
     return text.isidentifier() or text in ("True", "False")
 
 
-__all__ = ["DTYPES", "INSTANTS", "INTEGERS", "TEXTS", "Parameters", "Presence", "ScalarPrinter", "Text", "kind_of", "stored"]
+__all__ = [
+    "DTYPES", "INSTANTS", "INTEGERS", "TEXTS", "Parameters", "Presence", "ScalarPrinter", "Text", "is_steady", "kind_of",
+    "stored",
+]

@@ -8,7 +8,9 @@ from itertools import count
 import attrs
 import numpy as np
 
+from epl.event_types import EventType
 from epl.plan.expressions import Aggregated, Equality, IsInsertStream, Logic, StreamProperty, TypedExpression
+from epl.plan.result_set import Shape
 from epl.plan.statements import FilterPlan, SelectPlan
 from epl.value_types import BOXED_BOOLEAN, Scalar
 from runtime.batch.accumulators import Accumulator, accumulator
@@ -34,7 +36,8 @@ class OutputColumn:
 @attrs.frozen
 class SelectKernel:
     """What the host needs to know: the source; ``inputs`` property → kind of the columns it reads; ``fields`` of its state;
-    ``columns`` of its output; ``parameters``; ``window``; ``accumulators``; ``groups``, None for a single one."""
+    ``columns`` of its output; ``parameters``; ``window``; ``accumulators``; ``event_type`` of the stream;
+    ``shape`` of the result set; ``groups``, None for a single one."""
 
     source: str
     inputs: tuple[tuple[str, str], ...]
@@ -43,6 +46,8 @@ class SelectKernel:
     parameters: Parameters
     window: Window | None
     accumulators: tuple[Accumulator, ...]
+    event_type: EventType
+    shape: Shape
     groups: GroupKeys | None = None
 
 
@@ -150,7 +155,7 @@ class _SelectPrinter:
         source = f"def kernel(R, n, first, until, jump, causes, times, C, S, O, PI, PF, T, K):\n{head.text()}{body.text()}{tail.text()}"
         return SelectKernel(
             source, tuple(self.inputs.items()), tuple(fields), tuple(self.columns), self.parameters, self.window,
-            tuple(self.accumulators), self.groups,
+            tuple(self.accumulators), self.stream.filter.event_type, self.rows.shape, self.groups,
         )
 
     def _unpack(self, code: Code, fields: list[Field]) -> None:

@@ -1,6 +1,7 @@
 """Running a select kernel: arrays in, kernel, Arrow out; state is kept between batches."""
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,16 +10,18 @@ import pyarrow as pa
 from epl.event_types import EventType
 from epl.plan.expressions import Constant, TypedExpression
 from runtime.arrow import arrow_schema
+from runtime.batch.accumulators import group_state, restore_group
 from runtime.batch.arrays import RING, Array, Arrays
 from runtime.batch.intake import Intake
+from runtime.batch.registers import DONE, GROUPS_FULL, HEAD, NA, NB, NEXT, OA, OB, OUT, REGISTERS, RING_FULL, TAIL
+from runtime.batch.ring import Ring
+from runtime.batch.row_store import RowStore
 from runtime.batch.run import Causes, Output, Surroundings
 from runtime.batch.scalars import DTYPES, INSTANTS, TEXTS, Presence
 from runtime.batch.select_kernel import OutputColumn, SelectKernel
 from runtime.batch.strings import CodeTable
 from windows.protocol import State
 
-(NEXT, OUT, PENDING, NA, NB, OA, OB, HEAD, TAIL, NOW, TIMER, DELTA), REGISTERS = range(12), 12
-DONE, OUTPUT_FULL, RING_FULL, GROUPS_FULL = 0, 1, 2, 3
 NO_TIMES = np.zeros(0, np.int64)
 
 
@@ -38,7 +41,12 @@ class SelectRun:
         dtypes = {"boolean": np.bool_, "int": np.int64, "long": np.int64, "double": np.float64}
         self._tables = [CodeTable(surroundings.function_of_string(node), dtypes[kind]) for node, kind in kernel.parameters.tables]
         self._room = 1024
-        self.store = RowStore() if kernel.window is not None and any(c.through for c in kernel.columns) else None
+        self.store = RowStore() if kernel.window is not None else None
+        self.ring = Ring(kernel.event_type, kernel.inputs, self.arrays, self.registers, surroundings, self.store)
+        if kernel.window is not None:
+            self.ring.counted = kernel.window.counted
+            if kernel.groups is not None:
+                self.ring.slots = partial(self.ring.at, "w_g")
 
     # ------------------------------------------------------------------ a batch
 
@@ -86,30 +94,49 @@ class SelectRun:
         made = self._arrow(outputs, int(registers[OUT]), intake, causes)
         self.first += intake.rows
         if self.store is not None:
-            self.store.forget(self._oldest())
+            self._forget(self.store)
         return made
 
-    def _oldest(self) -> int:
-        """The number of the first row that the window holds, or of the next to come."""
-        head = int(self.registers[HEAD])
-        if head == self.registers[TAIL]:
-            return self.first
-        return int(self.arrays["w_row"][head & (self.arrays.sizes[RING] - 1)])
+    def _forget(self, store: RowStore) -> None:
+        """Rows that the window holds no more."""
+        ring = self.ring
+        ring.changed()
+        oldest = self.first if ring.head == ring.tail else int(ring.at("w_row", np.array([ring.head]))[0])
+        store.keep(oldest, ring.tail - ring.head, lambda: ring.at("w_row", ring.positions()))
 
     def next_due(self) -> int | None:
         """When a timer of the window is due next."""
-        head, tail = int(self.registers[HEAD]), int(self.registers[TAIL])
-        if self.kernel.window is None or not self.kernel.window.timed or head == tail:
-            return None
-        return int(self.arrays["w_time"][head & (self.arrays.sizes[RING] - 1)] + self.arrays["size"][0])
+        return None if self.kernel.window is None else self.kernel.window.next_due(self.ring)
 
     # ------------------------------------------------------------------ state
 
     def state(self) -> State:
-        raise NotImplementedError
+        window = self.kernel.window
+        return {
+            "windows": None if window is None else window.state(self.ring), "prior": None, "match_recognize": None,
+            "result_set": self._result_set_state(),
+        }
 
     def restore(self, state: State) -> None:
-        raise NotImplementedError
+        window = self.kernel.window
+        if window is not None:
+            window.restore(self.ring, state["windows"])
+            self.first = self.ring.tail
+        self._restore_result_set(state["result_set"])
+
+    def _result_set_state(self) -> State:
+        """As the row tier's result set gives it."""
+        if self.kernel.shape == "un-aggregated":
+            return None
+        if self.kernel.groups is not None:
+            raise NotImplementedError("the state of groups")
+        return group_state(self.kernel.accumulators, self.arrays, 0, self.ring)
+
+    def _restore_result_set(self, state: State) -> None:
+        if self.kernel.groups is not None:
+            raise NotImplementedError("the state of groups")
+        if self.kernel.shape != "un-aggregated":
+            restore_group(self.kernel.accumulators, self.arrays, 0, state, self.ring)
 
     def memory(self) -> int:
         return self.arrays.memory()
@@ -196,32 +223,4 @@ def _longer(array: Array, size: int) -> Array:
     return made
 
 
-class RowStore:
-    """The batches that a window's events came in, as long as one of their rows is held: what passes through is fetched from them by row."""
-
-    def __init__(self) -> None:
-        self._begins: list[int] = []
-        self._batches: list[Intake] = []
-
-    def add(self, first: int, intake: Intake) -> None:
-        if intake.rows:
-            self._begins.append(first)
-            self._batches.append(intake)
-
-    def forget(self, oldest: int) -> None:
-        """Rows before ``oldest`` are no longer held."""
-        while len(self._begins) > 0 and self._begins[0] + self._batches[0].rows <= oldest:
-            del self._begins[0], self._batches[0]
-
-    def take(self, name: str, rows: Array) -> Any:
-        """A column's values at the rows, in their order."""
-        if len(self._batches) == 1:
-            return self._batches[0].arrow(name).take(pa.array(rows - self._begins[0]))
-        column = pa.chunked_array([b.arrow(name) for b in self._batches]).unify_dictionaries()
-        starts = np.cumsum([0] + [b.rows for b in self._batches[:-1]])
-        owner = np.searchsorted(np.array(self._begins), rows, side="right") - 1
-        places = rows - np.array(self._begins)[owner] + starts[owner]
-        return column.take(pa.array(places)).combine_chunks()
-
-
-__all__ = ["RowStore", "SelectRun"]
+__all__ = ["SelectRun"]

@@ -1,0 +1,106 @@
+"""The events that a run holds, by position: what windows and accumulators read when state is taken, and fill when it is restored."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+from epl.event_types import EventType
+from epl.plan.expressions import TypedExpression
+from runtime.batch.arrays import RING, Array, Arrays
+from runtime.batch.intake import Intake
+from runtime.batch.registers import HEAD, TAIL
+from runtime.batch.row_store import RowStore
+from runtime.batch.run import Surroundings
+from runtime.evaluate import compile_expression
+from windows.event import Event
+
+Member = tuple[int, Event]
+"""An event and its position."""
+
+
+@attrs.define
+class Ring:
+    """``inputs`` are the properties that the kernel reads, whose columns are ``w0`` … on the ring where they are retained. ``counted``
+    gives the positions of the events that aggregations count now, in the order in which they came; ``slots`` the groups they are in."""
+
+    event_type: EventType
+    inputs: Sequence[tuple[str, str]]
+    arrays: Arrays
+    registers: Array
+    surroundings: Surroundings
+    store: RowStore | None = None
+    counted: Callable[[Ring], Array] = lambda ring: ring.positions()
+    slots: Callable[[Array], Array] | None = None
+    _members: dict[int, list[Member]] | None = None
+
+    # ------------------------------------------------------------------ positions
+
+    @property
+    def head(self) -> int:
+        return int(self.registers[HEAD])
+
+    @property
+    def tail(self) -> int:
+        return int(self.registers[TAIL])
+
+    def positions(self) -> Array:
+        """Those in use, ascending."""
+        return np.arange(self.head, self.tail)
+
+    def at(self, name: str, positions: Array) -> Array:
+        """The elements of a ring array."""
+        found: Array = self.arrays[name][positions & (self.arrays.sizes[RING] - 1)]
+        return found
+
+    def put(self, name: str, positions: Array, values: Any) -> None:
+        self.arrays[name][positions & (self.arrays.sizes[RING] - 1)] = values
+
+    # ------------------------------------------------------------------ events
+
+    def events(self, positions: Array) -> list[Event]:
+        """The events there, as objects: the same one whenever it is asked for."""
+        assert self.store is not None
+        return self.store.events(self.at("w_row", positions))
+
+    def evaluator(self, node: TypedExpression) -> Callable[[Event], Any]:
+        """The expression as a function of an event."""
+        return compile_expression(node, self.surroundings.environment, 1)
+
+    def hold(self, events: Sequence[Event]) -> None:
+        """These events, at the positions from 0 on, as the rows from 0 on; raises Declined where a column cannot hold them."""
+        assert self.store is not None
+        environment, pool = self.surroundings.environment, self.surroundings.pool
+        intake = Intake.of(self.event_type, events, environment.settings.units_per_second)
+        columns = [
+            (f"w{n}", *intake.column(name, kind, pool)) for n, (name, kind) in enumerate(self.inputs) if f"w{n}" in self.arrays.arrays
+        ]
+        self.arrays.grow(RING, len(events) + 1)
+        self.registers[HEAD], self.registers[TAIL] = 0, len(events)
+        positions = self.positions()
+        self.put("w_row", positions, positions)
+        for name, values, valid in columns:
+            self.put(name, positions, values)
+            self.put(f"{name}v", positions, valid)
+        self.store.add(0, intake)
+
+    # ------------------------------------------------------------------ groups
+
+    def members(self, slot: int) -> list[Member]:
+        """The events that are counted in a group, in the order in which they came."""
+        if self._members is None:
+            positions = self.counted(self)
+            slots = np.zeros(len(positions), np.int64) if self.slots is None else self.slots(positions)
+            self._members = {}
+            for position, event, group in zip(positions.tolist(), self.events(positions), slots.tolist()):
+                self._members.setdefault(group, []).append((position, event))
+        return self._members.get(slot, [])
+
+    def changed(self) -> None:
+        """Events have come or gone: what members were is forgotten."""
+        self._members = None
+
+
+__all__ = ["Member", "Ring"]

@@ -1,0 +1,33 @@
+"""The data windows that kernels are printed for: ``window_of(config)``."""
+from __future__ import annotations
+
+from epl.plan.expressions import TimeSpan, TypedExpression, VariableValue
+from epl.plan.windows import WindowConfig
+from runtime.batch.refusals import NotCompilable
+from runtime.batch.windows.base import Window
+from runtime.batch.windows.sliding import KeepAllWindow, LengthWindow, TimeWindow
+from windows.keepall import KeepAll
+from windows.length import Length
+from windows.time_sliding import Time
+
+KINDS: dict[type[WindowConfig], type[Window]] = {Length: LengthWindow, KeepAll: KeepAllWindow, Time: TimeWindow}
+
+
+def window_of(config: WindowConfig) -> Window:
+    """The printer of a window; raises NotCompilable."""
+    kind = KINDS.get(type(config))
+    if kind is None:
+        raise NotCompilable(f"the window {config.names[0]} is not computed in columns")
+    parameters = [e for e in (getattr(config, "size", None), getattr(config, "period", None)) if e is not None]
+    if any(isinstance(node, VariableValue) for e in parameters for node in e.walk()):
+        raise NotCompilable("a window whose size is a variable")
+    if any(is_calendar(e) for e in parameters):
+        raise NotCompilable("a window of months or years")
+    return kind(config)
+
+
+def is_calendar(period: TypedExpression) -> bool:
+    return isinstance(period, TimeSpan) and any(name.startswith(("month", "year")) for name, _ in period.parts)
+
+
+__all__ = ["Window", "is_calendar", "window_of"]

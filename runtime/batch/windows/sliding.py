@@ -1,0 +1,106 @@
+"""Windows that events leave one by one, in order of arrival: the positions from ``head`` to ``tail``."""
+from __future__ import annotations
+
+import numpy as np
+
+from runtime.batch.arrays import ONE, RING, Arrays, Field
+from runtime.batch.code import Code
+from runtime.batch.refusals import Declined, NotCompilable
+from runtime.batch.ring import Ring
+from runtime.batch.run import Surroundings
+from runtime.batch.windows.base import NEVER, Take, Window
+from windows.keepall import KeepAll
+from windows.length import Length
+from windows.paging import Long
+from windows.protocol import State
+from windows.time_sliding import Time
+
+
+class KeepAllWindow(Window):
+    config: KeepAll
+
+    def state(self, ring: Ring) -> State:
+        return Long(ring.events(ring.positions()))
+
+    def restore(self, ring: Ring, state: State) -> None:
+        ring.hold(list(state))
+
+
+class LengthWindow(Window):
+    config: Length
+
+    def fields(self) -> list[Field]:
+        return [Field("size", np.int64, ONE)]
+
+    def start(self, state: Arrays, surroundings: Surroundings) -> None:
+        state["size"][0] = surroundings.value(self.config.size)
+
+    def row(self, code: Code, take: Take) -> None:
+        take(code)
+        code.add("oa = head")
+        with code.block("if tail - head > size[0]"):
+            code.add("head += 1")
+        code.add("ob = head")
+
+    def state(self, ring: Ring) -> State:
+        return {"size": int(ring.arrays["size"][0]), "events": Long(ring.events(ring.positions()))}
+
+    def restore(self, ring: Ring, state: State) -> None:
+        ring.hold(list(state["events"]))
+        ring.arrays["size"][0] = state["size"]
+
+
+class TimeWindow(Window):
+    """``w_time``: when each event came."""
+
+    config: Time
+
+    @property
+    def due(self) -> str:
+        return f"(w_time[head & mask] + size[0]) if head < tail else {NEVER}"
+
+    def fields(self) -> list[Field]:
+        return [Field("size", np.int64, ONE), Field("w_time", np.int64, RING)]
+
+    def start(self, state: Arrays, surroundings: Surroundings) -> None:
+        state["size"][0] = surroundings.period(self.config.period)
+        if state["size"][0] <= 0:
+            raise NotCompilable("a time window of no length")
+
+    def row(self, code: Code, take: Take) -> None:
+        take(code)
+        code.add("w_time[na & mask] = now")
+
+    def expire(self, code: Code) -> None:
+        code.add("oa = head")
+        with code.block("while head < tail and w_time[head & mask] + size[0] <= now"):
+            code.add("head += 1")
+        code.add("ob = head", "na = tail", "nb = tail")
+
+    def next_due(self, ring: Ring) -> int | None:
+        if ring.head == ring.tail:
+            return None
+        return int(ring.at("w_time", ring.positions()[:1])[0] + ring.arrays["size"][0])
+
+    def state(self, ring: Ring) -> State:
+        return {"events": timed_events(ring), "duration": int(ring.arrays["size"][0]), "due": self.next_due(ring)}
+
+    def restore(self, ring: Ring, state: State) -> None:
+        hold_timed(ring, state["events"])
+        ring.arrays["size"][0] = state["duration"]
+        if state["due"] != self.next_due(ring):
+            raise Declined("a time window whose clock was set back")
+
+
+def timed_events(ring: Ring) -> State:
+    """``[event, time]`` in order."""
+    positions = ring.positions()
+    return Long([event, time] for event, time in zip(ring.events(positions), ring.at("w_time", positions).tolist()))
+
+
+def hold_timed(ring: Ring, entries: State) -> None:
+    entries = list(entries)
+    if any(event is None for event, _ in entries):
+        raise Declined("a window from whose middle events were removed")
+    ring.hold([event for event, _ in entries])
+    ring.put("w_time", ring.positions(), np.array([time for _, time in entries], np.int64))

@@ -1,0 +1,103 @@
+"""A statement's state moves between the tiers and through a snapshot, and nothing shows."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from two_tiers import ROWS, ColumnTier, RowTier, batches_of, shown
+from window_statements import STATEMENTS
+
+from runtime.batch.intake import Intake
+from runtime.batch.row_store import RowStore
+from runtime.columns import columns_of
+
+END = 40
+
+
+def unmoved(text: str, batches: list[Any]) -> tuple[RowTier, list[Any]]:
+    tier = RowTier(text)
+    for batch in batches:
+        tier.feed(batch)
+    contents = [row.to_dict() for row in tier.statement]
+    tier.advance(END)
+    return tier, contents
+
+
+def moved(first: Any, second: Any, batches: list[Any], at: int, **how: Any) -> list[Any]:
+    """What the two put out, one after the other."""
+    for batch in batches[:at]:
+        first.feed(batch)
+    second.restore(first.state(), **how)
+    for batch in batches[at:]:
+        second.feed(batch)
+    second.advance(END)
+    return shown(tuple(a + b for a, b in zip(first.output, second.output)))
+
+
+def clock(batches: list[Any], at: int) -> int:
+    return next((int(times[-1]) for _, times in reversed(batches[:at]) if len(times)), 0)
+
+
+@pytest.mark.parametrize("text", STATEMENTS)
+@settings(max_examples=12, deadline=None)
+@given(rows=ROWS, cuts=st.lists(st.integers(0, 24), max_size=3), at=st.integers(0, 4))
+def test_state_moves_between_the_tiers(text: str, rows: list[Any], cuts: list[int], at: int) -> None:
+    batches = batches_of(rows, cuts)
+    expected = shown(unmoved(text, batches)[0].output)
+    now = clock(batches, at)
+    assert moved(RowTier(text), ColumnTier(text, now), batches, at) == expected
+    assert moved(ColumnTier(text), RowTier(text, now), batches, at) == expected
+    assert moved(ColumnTier(text), ColumnTier(text, now), batches, at) == expected
+
+
+@pytest.mark.parametrize("text", STATEMENTS)
+@settings(max_examples=8, deadline=None)
+@given(rows=ROWS, cuts=st.lists(st.integers(0, 24), max_size=3), at=st.integers(0, 4))
+def test_a_runs_state_goes_through_a_snapshot(text: str, rows: list[Any], cuts: list[int], at: int) -> None:
+    batches = batches_of(rows, cuts)
+    expected = shown(unmoved(text, batches)[0].output)
+    target = RowTier(text, clock(batches, at))
+    assert moved(ColumnTier(text, beside=target), target, batches, at, through_bytes=True) == expected
+
+
+@pytest.mark.parametrize("text", STATEMENTS)
+@settings(max_examples=12, deadline=None)
+@given(rows=ROWS, cuts=st.lists(st.integers(0, 24), max_size=3))
+def test_the_state_is_the_row_tiers(text: str, rows: list[Any], cuts: list[int]) -> None:
+    batches = batches_of(rows, cuts)
+    tiers = RowTier(text), ColumnTier(text)
+    for tier in tiers:
+        for batch in batches:
+            tier.feed(batch)
+    expected, found = (tier.state() for tier in tiers)
+    assert repr(found) == repr(expected)
+    tier = RowTier(text, clock(batches, len(batches)))
+    tier.restore(found)
+    assert repr([row.to_dict() for row in tier.statement]) == repr(unmoved(text, batches)[1])
+
+
+def test_rows_that_are_held_no_more_go() -> None:
+    tier = ColumnTier("select irstream k, x from T(n > 0)#length(10)")
+    rows = [("a", 1.0, int(number % 100 == 0), True, number, None, 1) for number in range(6000)]
+    for batch in batches_of(rows, list(range(0, 6000, 500))):
+        tier.feed(batch)
+    assert len(tier.run.ring.store) <= 1500
+    assert [event.values()[4] for event in tier.state()["windows"]["events"]] == list(range(5000, 6000, 100))
+
+
+def test_a_row_is_one_event() -> None:
+    tier = ColumnTier("select k from T#keepall")
+    (table, _), = batches_of([("a", 1.0, 1, True, number, None, 1) for number in range(3000)], [])
+    intake = Intake(tier.type, columns_of(table, "T"))
+    store = RowStore()
+    store.add(0, intake)
+    before = store.events(np.array([2, 5, 7]))
+    store.keep(2, 3, lambda: np.array([2, 5, 7]))
+    after = store.events(np.array([7, 5, 2]))
+    assert len(store) == 3
+    assert all(a is b for a, b in zip(before, reversed(after)))
+    assert intake.events([5])[0] is before[1]
+    assert store.take("m", np.array([7, 2])).to_pylist() == [7, 2]

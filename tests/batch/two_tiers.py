@@ -1,0 +1,135 @@
+"""One statement in the row tier and in the batch tier, fed with the same batches, and its state moved from one to the other."""
+from __future__ import annotations
+
+import datetime
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import strategies as st
+
+from runtime import Runtime
+from runtime.batch.build import build_run
+from runtime.batch.intake import Intake
+from runtime.batch.kernels import compiled, interpreted
+from runtime.batch.run import Surroundings
+from runtime.batch.strings import StringPool
+from runtime.columns import columns_of
+from windows.paging import plain
+
+SCHEMA = "@public @buseventtype create schema T(k string, x double, n int, b boolean, m long, d Date)"
+ARROW = pa.schema([
+    ("k", pa.dictionary(pa.int32(), pa.string())), ("x", pa.float64()), ("n", pa.int32()), ("b", pa.bool_()), ("m", pa.int64()),
+    ("d", pa.timestamp("us", tz="UTC")),
+])
+EMPTY = pa.table({f.name: pa.array([], f.type) for f in ARROW})
+
+NUMBERS = st.one_of(st.none(), st.sampled_from([0.0, 1.0, 2.0, 2.5, -3.25, 0.1, 1e300, float("nan"), float("inf")]))
+INTS = st.one_of(st.none(), st.sampled_from([0, 1, 2, 3, -5, 2**31 - 1, -(2**31)]))
+LONGS = st.one_of(st.none(), st.sampled_from([0, 1, -7, 3, 9, 2**62, 2**63 - 1]))
+DATES = st.one_of(st.none(), st.integers(0, 10**9).map(lambda v: datetime.datetime.fromtimestamp(v, datetime.timezone.utc)))
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from(["a", "b", "ab", "c", "", None]), NUMBERS, INTS, st.sampled_from([True, False, None]), LONGS, DATES,
+        st.integers(0, 3),
+    ),
+    max_size=25,
+)
+"""Rows of T; the last element is the time since the row before."""
+
+Batch = tuple[pa.Table, Any]
+Outputs = tuple[list[Any], list[Any]]
+
+
+def batches_of(rows: list[tuple[Any, ...]], cuts: list[int]) -> list[Batch]:
+    """The rows in batches, with the time of each row."""
+    times = np.cumsum([0, *(r[-1] for r in rows)])[1:].astype(np.int64)
+    bounds = sorted({0, len(rows), *(c for c in cuts if c < len(rows))})
+    columns = list(zip(*rows)) if rows else [()] * (len(ARROW) + 1)
+    whole = pa.table([pa.array(c, f.type.value_type).dictionary_encode() if pa.types.is_dictionary(f.type) else pa.array(c, f.type)
+                      for c, f in zip(columns, ARROW)], schema=ARROW)
+    return [(whole.slice(a, b - a), times[a:b]) for a, b in zip(bounds, bounds[1:])]  # noqa: RUF007
+
+
+class RowTier:
+    """The statement in a runtime of its own; ``output`` is what its batch listener has heard."""
+
+    def __init__(self, text: str, start: int = 0) -> None:
+        self.runtime = Runtime(tier="row", start_time=start)
+        self.runtime.deploy(SCHEMA)
+        self._listen(self.runtime.deploy(f"@name('s0') {text}", name="d")["s0"])
+
+    def _listen(self, statement: Any) -> None:
+        self.statement = statement
+        self.output: Outputs = [], []
+        statement.add_batch_listener(self._heard)
+
+    def _heard(self, came: Any, went: Any, *_: Any) -> None:
+        for part, found in zip(self.output, (came, went)):
+            part.extend([] if found is None else found.to_pylist())
+
+    def feed(self, batch: Batch) -> None:
+        table, times = batch
+        self.runtime.send_batch("T", table.append_column("at_time", pa.array(times)), time="at_time")
+
+    def advance(self, until: int) -> None:
+        self.runtime.advance_time_span(until)
+
+    def state(self) -> Any:
+        return plain(self.statement.running.state())
+
+    def restore(self, state: Any, *, through_bytes: bool = False) -> None:
+        self.statement.running.restore(state)
+        if through_bytes:
+            self.runtime = Runtime.restore(self.runtime.snapshot())
+            self._listen(self.runtime.deployments["d"]["s0"])
+
+
+@lru_cache(maxsize=4096)
+def compiled_once(text: str) -> tuple[Runtime, Any]:
+    """A runtime that knows T, and the statement's plan."""
+    runtime = Runtime(tier="row")
+    runtime.deploy(SCHEMA)
+    return runtime, runtime.compile(f"@name('s0') {text}").statements[0].body
+
+
+class ColumnTier:
+    """The statement as a run; ``output`` is what it has put out. ``beside``: whose events it shares the type with."""
+
+    def __init__(self, text: str, start: int = 0, *, fast: bool = False, beside: RowTier | None = None) -> None:
+        if beside is None:
+            runtime, plan = compiled_once(text)
+        else:
+            runtime = beside.runtime
+            plan = beside.statement.plan.body
+        self.type = runtime.event_type("T")
+        surroundings = Surroundings(StringPool(), runtime._environment({}), compiled if fast else interpreted)
+        self.run = build_run(plan, surroundings)
+        self.output: Outputs = [], []
+        self.causes: list[Any] = []
+        self.now = start
+
+    def feed(self, batch: Batch, until: int | None = None) -> None:
+        table, times = batch
+        self.now = until if until is not None else int(times[-1]) if len(times) else self.now
+        with np.errstate(all="ignore"):
+            made = self.run.feed(Intake(self.type, columns_of(table, "T")), times, self.now)
+        for part, found in zip(self.output, (made.new, made.old)):
+            part.extend([] if found is None else found.to_pylist())
+
+    def advance(self, until: int) -> None:
+        self.feed((EMPTY, np.zeros(0, np.int64)), until)
+
+    def state(self) -> Any:
+        return plain(self.run.state())
+
+    def restore(self, state: Any) -> None:
+        self.run.restore(state)
+
+
+def shown(output: Outputs) -> list[Any]:
+    """NaN by name, and the sign of zero seen."""
+    return [
+        [{name: repr(value) if isinstance(value, float) else value for name, value in row.items()} for row in part] for part in output
+    ]
