@@ -8,12 +8,14 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable
+from typing import Any
 
 from epl.catalog import Settings
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from runtime.cause import AtWork
-from runtime.filters import FilterIndex
+from runtime.dispatch import dispatcher
+from runtime.filters import FilterIndex, Receiver
 from runtime.schedule import Clock, Schedule
 from runtime.updates import EventUpdates
 from windows.event import Event
@@ -66,15 +68,17 @@ class Core:
         self.settings = settings
         self.clock = Clock(start_time)
         self.schedule = Schedule()
-        self.filters = FilterIndex(on_error)
-        self.updates = EventUpdates()
+        self.filters = FilterIndex(on_error, self.forget_generated)
+        self.updates = EventUpdates(self.forget_generated)
         self.on_error = on_error
         self.match_states = MatchStates(settings.max_states, settings.max_states_prevent_start)
-        self._queue: deque[tuple[Event, EventType, int]] = deque()
-        self._pending: dict[Delivery, None] = {}
-        self.events_in = 0
+        self.queue: deque[tuple[Event, EventType, int]] = deque()
+        self.pending: dict[Delivery, None] = {}
+        """What has something to deliver once all statements have had the event."""
+        self.dispatchers: dict[EventType, Callable[[Event], None]] = {}
+        self.intakes: dict[str | EventType, Callable[[dict[str, Any]], None]] = {}
+        """What takes a user's dict, by the type as sent. Both are generated (runtime.dispatch)."""
         self.span_stops = 0
-        self.unmatched: Callable[[Event], None] | None = None
         self.busy = False
         self.touched: set[int] | None = None
         """Numbers of the statements that were told something since someone asked for changed pages; None until someone asks."""
@@ -84,7 +88,6 @@ class Core:
 
     def process(self, event: Event) -> None:
         """One event from outside, with all that follows from it."""
-        self.events_in += 1
         outer, self.busy = self.busy, True
         try:
             if self.updates.active:
@@ -103,20 +106,43 @@ class Core:
         self.flush()
 
     def _process_one(self, event: Event, stream_type: EventType) -> None:
+        dispatch = self.dispatchers.get(stream_type)
+        if dispatch is None:
+            dispatch = self.dispatchers[stream_type] = dispatcher(self, stream_type)
+        dispatch(event)
+
+    def tell(self, receivers: list[Receiver], event: Event) -> None:
+        """Tell those that want the event, then deliver."""
+        if self.touched is not None:
+            self.touched.update([receiver.order[1] for receiver in receivers])
+        for receiver in receivers:
+            try:
+                receiver.receive(event)
+            except Exception as error:  # noqa: BLE001 - law 6: one statement's fault harms no other; the handler is told
+                self.on_error(error, receiver.name, event)
+            if receiver.drop:
+                break
+        self.flush()
+
+    def match_and_tell(self, event: Event, stream_type: EventType) -> None:
+        """An event of which a condition has failed: asked entry by entry, so that this harms its own statement only."""
         receivers = self.filters.match(event, stream_type)
         if receivers:
-            if self.touched is not None:
-                self.touched.update([receiver.order[1] for receiver in receivers])
-            for receiver in receivers:
-                try:
-                    receiver.receive(event)
-                except Exception as error:  # noqa: BLE001 - law 6: one statement's fault harms no other; the handler is told
-                    self.on_error(error, receiver.name, event)
-                if receiver.drop:
-                    break
-            self.flush()
-        elif self.unmatched is not None:
-            self.unmatched(event)
+            self.tell(receivers, event)
+
+    def process_again(self, event: Event) -> None:
+        """``process`` of an event of which a condition has failed."""
+        outer, self.busy = self.busy, True
+        try:
+            self.match_and_tell(event, event.type)
+            self.work()
+        finally:
+            self.busy = outer
+
+    def forget_generated(self) -> None:
+        """Statements or types come or go: what was generated for them is made anew."""
+        self.dispatchers.clear()
+        self.intakes.clear()
 
     def route(self, event: Event, stream_type: EventType, precedence: int = 0) -> None:
         """An event that a statement or listener puts out: processed when the current one is done, those of higher precedence first.
@@ -128,7 +154,7 @@ class Core:
             if updated is None:
                 return
             event = updated
-        queue = self._queue
+        queue = self.queue
         place = len(queue)
         while place and queue[place - 1][2] < precedence:
             place -= 1
@@ -137,11 +163,11 @@ class Core:
     @property
     def waiting(self) -> int:
         """How many routed events wait."""
-        return len(self._queue)
+        return len(self.queue)
 
     def work(self) -> None:
         """Process what has been routed, first come first served."""
-        queue = self._queue
+        queue = self.queue
         while queue:
             event, stream_type, _ = queue.popleft()
             self._process_one(event, stream_type)
@@ -209,13 +235,15 @@ class Core:
 
     def pend(self, delivery: Delivery) -> None:
         """The statement has something to deliver once all statements have had the event."""
-        self._pending[delivery] = None
+        self.pending[delivery] = None
 
     def flush(self) -> None:
         """Deliver; what listeners send meanwhile is delivered by their own sends."""
-        while self._pending:
-            pending, self._pending = self._pending, {}
-            for delivery in pending:
+        pending = self.pending
+        while pending:
+            waiting = tuple(pending)
+            pending.clear()
+            for delivery in waiting:
                 try:
                     delivery.deliver()
                 except Exception as error:  # noqa: BLE001 - law 6: an expression of grouped delivery harms no other statement

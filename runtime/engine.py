@@ -22,8 +22,9 @@ from runtime.context import StatementContext
 from runtime.core import Core, ErrorHandler, log_error
 from runtime.dependencies import check_preconditions, first_use
 from runtime.deployment import Deployment
+from runtime.dispatch import intake
 from runtime.evaluate import Environment, compile_expression
-from runtime.incoming import WrongValue, coercion, maker, to_event
+from runtime.incoming import WrongValue, coercion, to_event
 from runtime.pages import Marks, Pages
 from runtime.plan_cache import parsed
 from runtime.python_types import event_type_of
@@ -70,7 +71,7 @@ class Runtime:
         self._deployments: dict[str, Deployment] = {}
         self._statement_count = 0
         self._deployment_count = 0
-        self._makers: dict[str | EventType, Callable[[dict[str, Any]], Event]] = {}
+        self._acquire, self._release, self._intakes = self.lock.acquire, self.lock.release, self._core.intakes
         self._batches: dict[Statement, None] = {}
         self._marks: Marks | None = None
         self._system_clock: Any = None
@@ -276,7 +277,7 @@ class Runtime:
             raise
         deployment = Deployment(deployment_id, plan, tuple(made), self, parameters)
         self._deployments[deployment_id] = deployment
-        self._makers.clear()
+        self._core.forget_generated()
         for statement in made:
             if statement.name in listeners:
                 statement.listeners.append(listeners[statement.name])
@@ -339,7 +340,7 @@ class Runtime:
             if declared.kind == "variable" and cell is not None and cell.deployment == deployment.id:
                 del self._variables[declared.name]
         del self._deployments[deployment.id]
-        self._makers.clear()
+        self._core.forget_generated()
 
     def _check_not_used(self, deployment: Deployment) -> None:
         for declared in deployment.plan.declared:
@@ -371,11 +372,20 @@ class Runtime:
 
         Values are checked first: a wrong one raises EplRuntimeError and nothing has been done.
         """
-        with self.lock:
-            make = self._makers.get(event_type) if event.__class__ is dict else None
-            self._core.process(self._incoming(event_type, event) if make is None else make(event))
+        self._acquire()  # twice as fast as the with statement
+        try:
+            if event.__class__ is not dict:
+                self._core.process(self._incoming(event_type, event))
+            else:
+                try:
+                    take = self._intakes[event_type]
+                except KeyError:
+                    take = self._intakes[event_type] = intake(self._core, self._bus_type(event_type))
+                take(event)
             if self._batches:
                 self._deliver_batches()
+        finally:
+            self._release()
 
     def route(self, event_type: str | EventType, event: Any) -> None:
         """From a listener: the event is processed when the current one is done. Elsewhere the same as ``send``."""
@@ -385,11 +395,14 @@ class Runtime:
             if not self._core.busy:
                 self._core.work()
 
-    def _incoming(self, event_type: str | EventType, event: Any) -> Event:
+    def _bus_type(self, event_type: str | EventType) -> EventType:
         found = self.event_type(event_type) if isinstance(event_type, str) else event_type
         if not found.is_bus:
             raise EplRuntimeError(f"no bus event type named '{found.name}'", hint="declare it with @public @buseventtype")
-        self._makers[event_type] = maker(found)
+        return found
+
+    def _incoming(self, event_type: str | EventType, event: Any) -> Event:
+        found = self._bus_type(event_type)
         return event if isinstance(event, Event) else to_event(found, event)
 
     def event_of(self, event_type: str | EventType, event: Any) -> Event:

@@ -5,10 +5,12 @@ are one compiled predicate. Entries of super-types serve sub-types' events.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from epl.event_types import EventType, field_name
+from epl.plan.expressions import TypedExpression
+from runtime.evaluate import Environment
 from windows.event import Event
 
 
@@ -26,16 +28,26 @@ class Receiver(Protocol):
 
 
 class Entry:
-    __slots__ = ("receiver", "test", "key", "values")
+    """One stream's wish: ``test`` (None: no further condition) behind the key's ``values``.
 
-    def __init__(self, receiver: Receiver, test: Callable[[Event], bool] | None, key: str | None, values: tuple[Any, ...]) -> None:
+    ``conditions``, those of ``test``, may be printed into the dispatch of the type instead.
+    """
+
+    __slots__ = ("receiver", "test", "key", "values", "conditions", "environment")
+
+    def __init__(
+        self, receiver: Receiver, test: Callable[[Event], bool] | None, key: str | None, values: tuple[Any, ...],
+        conditions: Sequence[TypedExpression], environment: Environment,
+    ) -> None:
         self.receiver = receiver
         self.test = test
+        self.conditions = tuple(conditions)
+        self.environment = environment
         self.key = field_name(key) if key is not None else None
         self.values = values
 
 
-class _TypeIndex:
+class TypeIndex:
     """The entries that ask for one event type by name."""
 
     __slots__ = ("always", "tables")
@@ -69,17 +81,17 @@ class _TypeIndex:
 class FilterIndex:
     """All entries of a runtime."""
 
-    def __init__(self, on_error: Callable[[BaseException, str, Event], None]) -> None:
+    def __init__(self, on_error: Callable[[BaseException, str, Event], None], on_change: Callable[[], None]) -> None:
         self._on_error = on_error
-        self._by_type: dict[EventType, _TypeIndex] = {}
-        self._lineages: dict[EventType, tuple[_TypeIndex, ...]] = {}
+        self._on_change = on_change
+        self._by_type: dict[EventType, TypeIndex] = {}
 
     def add(self, event_type: EventType, entry: Entry) -> None:
         index = self._by_type.get(event_type)
         if index is None:
-            index = self._by_type[event_type] = _TypeIndex()
-            self._lineages.clear()
+            index = self._by_type[event_type] = TypeIndex()
         index.add(entry)
+        self._on_change()
 
     def remove(self, event_type: EventType, entry: Entry) -> None:
         index = self._by_type.get(event_type)
@@ -87,38 +99,20 @@ class FilterIndex:
             index.remove(entry)
             if not index.always and not index.tables:
                 del self._by_type[event_type]
-                self._lineages.clear()
+        self._on_change()
+
+    def indexes(self, event_type: EventType) -> tuple[TypeIndex, ...]:
+        """What holds the entries that events in the stream ``event_type`` may meet."""
+        return tuple(self._by_type[t] for t in event_type.lineage() if t in self._by_type)
 
     def match(self, event: Event, event_type: EventType) -> list[Receiver]:
         """The receivers that want the event, in order, when it goes into the stream ``event_type``.
 
-        All conditions are evaluated before any receiver is told.
+        All conditions are evaluated before any receiver is told. Where one fails, its statement does not get the event and the handler is
+        told; the others are not harmed.
         """
-        indexes = self._lineages.get(event_type)
-        if indexes is None:
-            indexes = self._lineages[event_type] = self._lineage(event_type)
         found: list[Receiver] = []
-        try:
-            for index in indexes:
-                for entry in index.always:
-                    if entry.test is None or entry.test(event):
-                        found.append(entry.receiver)
-                for field, table in index.tables.items():
-                    bucket = table.get(getattr(event, field, None))
-                    if bucket is not None:
-                        for entry in bucket:
-                            if entry.test is None or entry.test(event):
-                                found.append(entry.receiver)
-        except Exception:  # noqa: BLE001 - told below, entry by entry
-            found = self._match_one_by_one(event, indexes)
-        if len(found) > 1:
-            found.sort(key=_order)
-        return found
-
-    def _match_one_by_one(self, event: Event, indexes: tuple[_TypeIndex, ...]) -> list[Receiver]:
-        """``match`` where a condition fails: its statement does not get the event and the handler is told; the others are not harmed."""
-        found: list[Receiver] = []
-        for index in indexes:
+        for index in self.indexes(event_type):
             buckets = [index.always, *(table.get(getattr(event, field, None), {}) for field, table in index.tables.items())]
             for entry in (entry for bucket in buckets for entry in bucket):
                 try:
@@ -128,14 +122,12 @@ class FilterIndex:
                     continue
                 if wanted:
                     found.append(entry.receiver)
+        found.sort(key=order_of)
         return found
 
-    def _lineage(self, event_type: EventType) -> tuple[_TypeIndex, ...]:
-        return tuple(self._by_type[t] for t in event_type.lineage() if t in self._by_type)
 
-
-def _order(receiver: Receiver) -> tuple[int, int, int]:
+def order_of(receiver: Receiver) -> tuple[int, int, int]:
     return receiver.order
 
 
-__all__ = ["Entry", "FilterIndex", "Receiver"]
+__all__ = ["Entry", "FilterIndex", "Receiver", "TypeIndex", "order_of"]

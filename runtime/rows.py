@@ -9,6 +9,7 @@ from decimal import Decimal
 from html import escape
 from typing import Any, SupportsIndex, overload
 
+from epl.event_types import field_name
 from windows.event import Event
 
 
@@ -19,23 +20,29 @@ class Row(Mapping[str, Any]):
     Undeclared properties of open types come after the declared ones.
     """
 
-    __slots__ = ("event",)
+    __slots__ = ("_event",)
 
     def __init__(self, event: Event) -> None:
-        _set_event(self, event)
+        self._event = event
 
-    event: Event
+    @property
+    def event(self) -> Event:
+        """The event behind the row."""
+        return self._event
 
     def __getitem__(self, name: str) -> Any:
-        event = self.event
-        read = event.readers.get(name)
-        if read is not None:
-            value = read(event)
-        elif event.has(name):
-            value = event.get(name)
-        else:
-            raise KeyError(name)
+        try:
+            value = getattr(self._event, FIELDS[name])
+        except AttributeError:
+            value = self._look_up(name)
         return value if value.__class__ in SCALARS else visible(value)
+
+    def _look_up(self, name: str) -> Any:
+        """What is no slot of the event: an undeclared property, or one of a variant stream's event."""
+        event = self._event
+        if not event.has(name):
+            raise KeyError(name)
+        return event.get(name)
 
     def __iter__(self) -> Iterator[str]:
         yield from self.event.type.properties
@@ -48,9 +55,6 @@ class Row(Mapping[str, Any]):
         if not name.startswith("__") and self.event.has(name):
             return self[name]
         raise AttributeError(f"row of type {self.event.type.name!r} has no property {name!r}; it has {', '.join(self)}")
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError("rows cannot be changed")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Mapping) and dict(self) == dict(other)
@@ -78,7 +82,19 @@ class Row(Mapping[str, Any]):
 SCALARS = frozenset((int, float, str, bool, type(None)))
 """Classes of values that show themselves."""
 _new_row = object.__new__
-_set_event = Row.event.__set__  # type: ignore[attr-defined]  # rows refuse assignment: this is the slot's own way in
+
+
+class _FieldNames(dict[str, str]):
+    """``field_name`` with a memory of bounded size, as a dict: looking up is faster than a call."""
+
+    def __missing__(self, name: str) -> str:
+        found = field_name(name)
+        if len(self) < 4096:
+            self[name] = found
+        return found
+
+
+FIELDS = _FieldNames()
 
 
 def visible(value: Any) -> Any:
@@ -121,10 +137,12 @@ class Rows(list["Row"]):
     @classmethod
     def of(cls, events: Iterable[Event]) -> Rows:
         made = cls()
+        if not events:
+            return made
         add = made.append
         for event in events:
             row = _new_row(Row)
-            _set_event(row, event)
+            row._event = event
             add(row)
         return made
 

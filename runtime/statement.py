@@ -11,7 +11,7 @@ from epl.plan.statements import StatementPlan
 from runtime.core import Core, Delivery
 from runtime.delivery import Divide
 from runtime.rows import Row, Rows, table_html
-from windows.event import NO_EVENTS, Event
+from windows.event import Event
 
 if TYPE_CHECKING:
     from runtime.build import Running
@@ -61,30 +61,36 @@ class Statement(Delivery):
                 self._old += old
             elif not new:
                 self._forced = True
-            self._core.pend(self)
+            self._core.pending[self] = None
 
     def deliver(self) -> None:
         """Call the listeners with what has come together; a listener's exception harms no other listener."""
-        new, self._new = self._new, []
-        old: Sequence[Event] = NO_EVENTS
-        if self._old:
-            old, self._old = self._old, []
-        forced, self._forced = self._forced, False
-        if not (new or old or forced):
+        new, old = self._new, self._old
+        if new:
+            self._new = []
+        if old:
+            self._old = []
+        elif not new and not self._forced:
             return
+        self._forced = False
         if self.batch_listeners:
             self._batch_new.extend(new)
             self._batch_old.extend(old)
             self.runtime.pend_batch(self)
-        for part in ((new, old),) if self.divide is None else self.divide(new, old):
-            self._core.at.calls += 1
-            if self.listeners:
-                self._call(Rows.of(part[0]), Rows.of(part[1]))
+        if self.divide is None:
+            self._call(new, old)
+        else:
+            for part in self.divide(new, old):
+                self._call(*part)
 
-    def _call(self, new: Rows, old: Rows) -> None:
+    def _call(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        self._core.at.calls += 1
+        if not self.listeners:
+            return
+        new_rows, old_rows = Rows.of(new), Rows.of(old)
         for listener in tuple(self.listeners):
             try:
-                listener(new, old, self, self.runtime)
+                listener(new_rows, old_rows, self, self.runtime)
             except Exception as error:  # noqa: BLE001 - law 6
                 self._core.on_error(error, self.name, None)
 

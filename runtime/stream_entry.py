@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from epl.plan.statements import StreamPlan
 from runtime.contained import ContainedStage, Containment
@@ -12,20 +11,19 @@ from runtime.filters import Entry
 from windows.event import NO_EVENTS, Event
 from windows.protocol import Sink
 
+Receive = Callable[[Event], None]
+
 
 class StreamReceiver:
-    """The place where a stream's events enter: filter index → windows."""
+    """The place where a stream's events enter: filter index → windows. ``receive(event)`` tells the statement of one."""
 
-    __slots__ = ("name", "order", "drop", "_update")
+    __slots__ = ("name", "order", "drop", "receive")
 
-    def __init__(self, name: str, order: tuple[int, int, int], drop: bool, first: Sink) -> None:
+    def __init__(self, name: str, order: tuple[int, int, int], drop: bool, receive: Receive) -> None:
         self.name = name
         self.order = order
         self.drop = drop
-        self._update = first.update
-
-    def receive(self, event: Event) -> None:
-        self._update((event,), NO_EVENTS)
+        self.receive = receive
 
 
 def entry_of(stream: StreamPlan, context: StatementContext, first: Sink, *, quiet: bool = False) -> Entry:
@@ -35,16 +33,23 @@ def entry_of(stream: StreamPlan, context: StatementContext, first: Sink, *, quie
     """
     if stream.contained is not None:
         first = ContainedStage(Containment(stream.contained, context.environment), first, quiet=quiet)
-    return Entry(StreamReceiver(context.name, context.order(0), context.drops, first), *_filter_parts(stream, context))
+    update = first.update
+
+    def receive(event: Event) -> None:
+        update((event,), NO_EVENTS)
+
+    return _entry(stream, context, receive)
 
 
-def _filter_parts(stream: StreamPlan, context: StatementContext) -> tuple[Callable[[Event], bool] | None, str | None, tuple[Any, ...]]:
-    """What Entry wants: the predicate of the remaining conditions, the key's property, its values."""
+def _entry(stream: StreamPlan, context: StatementContext, receive: Receive) -> Entry:
+    """The receiver behind the predicate of the filter's conditions and the values of its key."""
     plan = stream.filter
+    receiver = StreamReceiver(context.name, context.order(0), context.drops, receive)
     test = context.conjunction(plan.conditions) if plan.conditions else None
-    if plan.key is None:
-        return test, None, ()
-    return test, plan.key.property, tuple(compile_expression(v, context.environment, 0)() for v in plan.key.values)
+    key, values = None, ()
+    if plan.key is not None:
+        key, values = plan.key.property, tuple(compile_expression(v, context.environment, 0)() for v in plan.key.values)
+    return Entry(receiver, test, key, values, plan.conditions, context.environment)
 
 
-__all__ = ["StreamReceiver", "entry_of"]
+__all__ = ["Receive", "StreamReceiver", "entry_of"]

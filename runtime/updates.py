@@ -14,10 +14,11 @@ class EventUpdates:
     """All updates of a runtime: those of an event's type and its super-types run one after the other, lowest
     priority first (so that the highest has the last word), then oldest statement first."""
 
-    __slots__ = ("active", "_entries", "_chains")
+    __slots__ = ("active", "_entries", "_chains", "_on_change")
 
-    def __init__(self) -> None:
+    def __init__(self, on_change: Callable[[], None]) -> None:
         self.active = False
+        self._on_change = on_change
         self._entries: dict[tuple[int, int], tuple[EventType, Update]] = {}
         self._chains: dict[EventType, tuple[Update, ...]] = {}
 
@@ -33,6 +34,7 @@ class EventUpdates:
     def _changed(self) -> None:
         self._chains.clear()
         self.active = bool(self._entries)
+        self._on_change()
 
     def apply(self, event: Event, stream_type: EventType) -> Event | None:
         """The event as all statements see it, None where it is dropped."""

@@ -61,7 +61,7 @@ def print_parameter(printer: Printer, node: Parameter) -> str:
 @prints(StreamProperty)
 def print_stream_property(printer: Printer, node: StreamProperty) -> str:
     stream = printer.streams[node.stream]
-    read = f"{stream}.{field_name(node.name)}"
+    read = printer.property(node.stream, node.name)
     return f"(None if {stream} is None else {read})" if node.optional else read
 
 
@@ -102,7 +102,7 @@ def print_is_insert_stream(printer: Printer, node: IsInsertStream) -> str:
 
 @prints(Aggregated)
 def print_aggregated(printer: Printer, node: Aggregated) -> str:
-    return f"aggregations[{node.slot}].value()"
+    return printer.aggregated(node.slot)
 
 
 @prints(AggregationMethodCall)

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from epl.event_types import field_name
 from epl.plan.expressions import Constant, TypedExpression
 from epl.value_types import Scalar
 from runtime.evaluate.environment import Environment
@@ -42,9 +43,9 @@ def may_be_null(node: TypedExpression) -> bool:
 class Printer:
     """Prints expressions over streams ``e0 … en`` and collects the objects that their text names."""
 
-    def __init__(self, environment: Environment, arity: int) -> None:
+    def __init__(self, environment: Environment, arity: int, bindings: dict[str, Any] | None = None) -> None:
         self.environment = environment
-        self.bindings: dict[str, Any] = {}
+        self.bindings: dict[str, Any] = {} if bindings is None else bindings
         self.streams: dict[int, str] = {n: f"e{n}" for n in range(arity)}
         self._temporaries = 0
 
@@ -54,6 +55,16 @@ class Printer:
     def test(self, node: TypedExpression) -> str:
         printer = TESTS.get(type(node))
         return printer(self, node) if printer is not None else self.value(node)
+
+    # ------------------------------------------------------------------ what a generated function may hold elsewhere
+
+    def property(self, stream: int, name: str) -> str:
+        """A property of the stream's event."""
+        return f"{self.streams[stream]}.{field_name(name)}"
+
+    def aggregated(self, slot: int) -> str:
+        """The value of an aggregation."""
+        return f"aggregations[{slot}].value()"
 
     # ------------------------------------------------------------------ names
 
