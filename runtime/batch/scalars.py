@@ -241,7 +241,7 @@ def _parameter(printer: ScalarPrinter, node: TypedExpression) -> Text:
         text = printer.parameters.integer(node)
     if isinstance(node, Constant):
         return Text(text)
-    return Text(text, f"(PI[{_place(printer.parameters.integers, Presence(type=node.type, node=node))}] != 0)")
+    return Text(text, f"({printer.parameters.integer(Presence(type=node.type, node=node))} != 0)")
 
 
 @attrs.frozen(kw_only=True)

@@ -1,0 +1,218 @@
+"""Rule sets: many stateless statements that differ in constants only, run as one pass over the batch.
+
+One kernel writes the pairs of statement and row that match, in order of the rows; a counting sort brings each statement's rows together;
+the output columns are made once for all pairs, and each statement gets a slice of them. Cost: rows + matches, not rows × statements,
+where the filter has a key or a bound; see runtime.batch.rule_routes.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+import pyarrow as pa
+
+from epl.plan.expressions import Constant, Parameter, TypedExpression
+from epl.plan.statements import BodyPlan
+from runtime.batch.arrays import Array
+from runtime.batch.computed import computed_column
+from runtime.batch.intake import Intake
+from runtime.batch.refusals import Declined, NotCompilable
+from runtime.batch.rule_kernel import Rule, rule
+from runtime.batch.run import Causes, Output, Surroundings
+from runtime.batch.scalars import DTYPES, Presence
+from runtime.batch.strings import CodeTable
+from runtime.evaluate import compile_expression
+
+NOTHING = Output()
+NO_RANKS = np.zeros(0, np.int32)
+RESULTS = {"boolean": np.bool_, "int": np.int64, "long": np.int64, "double": np.float64}
+
+SORT = """\
+def kernel(rules, rows, begins, sorted_rules, sorted_rows):
+    for p in range(len(rules)):
+        begins[rules[p] + 1] += 1
+    for s in range(len(begins) - 1):
+        begins[s + 1] += begins[s]
+    for p in range(len(rules)):
+        s = rules[p]
+        q = begins[s]
+        begins[s] = q + 1
+        sorted_rules[q] = s
+        sorted_rows[q] = rows[p]
+    for s in range(len(begins) - 1, 0, -1):
+        begins[s] = begins[s - 1]
+    begins[0] = 0
+    return 0
+"""
+"""A counting sort of pairs by statement; rows stay in order. Statement ``s`` has those at ``begins[s]`` … ``begins[s + 1]``."""
+
+
+def rule_sets(statements: Sequence[tuple[BodyPlan, Surroundings]]) -> list[RuleSet]:
+    """The statements that one kernel can run together, by what they share; those that are in no set of two and more are left out.
+
+    Linear in the number of statements.
+    """
+    found: dict[Any, list[tuple[int, Rule]]] = {}
+    for number, (plan, surroundings) in enumerate(statements):
+        try:
+            made = rule(plan, surroundings)
+        except NotCompilable:
+            continue
+        found.setdefault((made.shape, id(surroundings.pool), surroundings.compile), []).append((number, made))
+    return [RuleSet(tuple(n for n, _ in each), tuple(r for _, r in each)) for each in found.values() if len(each) > 1]
+
+
+@attrs.frozen
+class RuleSet:
+    """``numbers``: places of the statements among those given to ``rule_sets``, ascending; ``rules``: the same statements."""
+
+    numbers: tuple[int, ...]
+    rules: tuple[Rule, ...]
+
+    def run(self) -> RuleSetRun:
+        return RuleSetRun(self.rules)
+
+
+class RuleSetRun:
+    """One kernel with the constants of all its statements. Like runtime.batch.run.Run, but ``feed`` gives an output a statement."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.rules, self.shape = tuple(rules), rules[0].shape
+        surroundings = rules[0].surroundings
+        self.pool = surroundings.pool
+        self._matches, self._sort = surroundings.compile(self.shape.matches), surroundings.compile(SORT)
+        self._computes = None if self.shape.computes is None else surroundings.compile(self.shape.computes)
+        self._tables = [CodeTable(surroundings.function_of_string(node), RESULTS[kind]) for node, kind in self.shape.tables]
+        self._route = self.shape.route.build([tuple(r.fixed(n) for n in r.route.constants()) for r in rules], self.pool)
+        self._changing: list[tuple[Array, int, list[int], Callable[[], Any], bool]] = []
+        self._integers = self._fill([r.integers for r in rules], np.int64)
+        self._floats = self._fill([r.floats for r in rules], np.float64)
+        self._room = 1024
+        self._delta = 0
+
+    # ------------------------------------------------------------------ parameters
+
+    def _fill(self, nodes: list[tuple[TypedExpression, ...]], dtype: Any) -> Array:
+        """``array[place, statement]``: what is constant now, what may change before each batch."""
+        made = np.zeros((max(1, len(nodes[0])), len(nodes)), dtype)
+        changing: dict[tuple[int, str, int], tuple[Callable[[], Any], list[int]]] = {}
+        for number, (each, mine) in enumerate(zip(nodes, self.rules)):
+            for place, node in enumerate(each):
+                asked = node.node if isinstance(node, Presence) else node
+                if isinstance(asked, (Constant, Parameter)):
+                    made[place, number] = self._number(mine.fixed(asked), isinstance(node, Presence))
+                    continue
+                environment = mine.surroundings.environment
+                key = (place, repr(asked), id(environment.variables))
+                if key not in changing:
+                    changing[key] = (compile_expression(asked, environment, 0), [])
+                changing[key][1].append(number)
+        for (place, _, _), (function, numbers) in changing.items():
+            self._changing.append((made, place, numbers, function, isinstance(nodes[0][place], Presence)))
+        return made
+
+    def _number(self, value: Any, presence: bool) -> Any:
+        if presence:
+            return value is not None
+        if isinstance(value, str):
+            return self.pool.code(value)
+        return 0 if value is None else value
+
+    # ------------------------------------------------------------------ a batch
+
+    def prepare(self, intake: Intake) -> None:
+        """As in Run: convert what ``feed`` reads; raises Declined."""
+        for name, kind in self.shape.inputs:
+            intake.column(name, kind, self.pool)
+        for column in self.shape.columns:
+            if column.through is not None:
+                intake.arrow(column.through)
+        for array, place, numbers, function, presence in self._changing:
+            array[place, numbers] = self._number(function(), presence)
+        for table in self._tables:
+            try:
+                table.update(self.pool)
+            except Exception as error:
+                raise Declined(f"a function of a string failed: {error}") from error
+
+    def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> list[Output]:
+        """As in Run: the outputs of all statements, in their order."""
+        self.prepare(intake)
+        columns = tuple(a for name, kind in self.shape.inputs for a in intake.column(name, kind, self.pool))
+        tables = tuple(a for table in self._tables for a in (table.values, table.valid))
+        given = (self._integers, self._floats, tables, self.pool.ranks() if self.shape.ranked else NO_RANKS)
+        outputs = [NOTHING] * len(self.rules)
+        rules, rows = self._pairs(intake.rows, times, columns, given)
+        if len(rules) == 0:
+            return outputs
+        begins = np.zeros(len(self.rules) + 1, np.int64)
+        sorted_rules, sorted_rows = np.empty_like(rules), np.empty_like(rows)
+        self._sort(rules, rows, begins, sorted_rules, sorted_rows)
+        batch = self._batch(intake, times, columns, given, sorted_rules, sorted_rows)
+        told = self._causes(times, sorted_rows) if causes else None
+        bounds = begins.tolist()
+        for number in np.flatnonzero(np.diff(begins)).tolist():
+            low, high = bounds[number], bounds[number + 1]
+            outputs[number] = Output(batch.slice(low, high - low), None, None if told is None else told.chosen(slice(low, high)))  # type: ignore[arg-type]
+        return outputs
+
+    def _pairs(self, count: int, times: Array, columns: tuple[Array, ...], given: tuple[Any, ...]) -> tuple[Array, Array]:
+        """(statements, rows) that match, in order of the rows."""
+        registers = np.zeros(2, np.int64)
+        room = max(self._room, len(self.rules))
+        parts: list[tuple[Array, Array]] = []
+        while True:
+            found = (np.empty(room, np.int32), np.empty(room, np.int32))
+            self._matches(registers, count, len(self.rules), times, columns, self._route, found, *given)
+            parts.append((found[0][: registers[1]], found[1][: registers[1]]))
+            if registers[0] >= count:
+                break
+            room *= 2
+        self._room = max(1024, sum(len(p) for p, _ in parts) * 5 // 4 + len(self.rules))
+        if len(parts) == 1:
+            return parts[0]
+        return np.concatenate([p for p, _ in parts]), np.concatenate([p for _, p in parts])
+
+    def _causes(self, times: Array, rows: Array) -> Causes:
+        deltas = np.arange(self._delta, self._delta + len(rows))
+        self._delta += len(rows)
+        return Causes(rows.astype(np.int64), np.zeros(len(rows), np.bool_), times[rows], deltas)
+
+    def _batch(
+        self, intake: Intake, times: Array, columns: tuple[Array, ...], given: tuple[Any, ...], rules: Array, rows: Array
+    ) -> pa.RecordBatch:
+        """The output columns of all pairs."""
+        made: list[Array] = []
+        for column in self.shape.columns:
+            if column.through is None:
+                made += [np.empty(len(rows), DTYPES[column.kind]), np.empty(len(rows), np.bool_)]
+        if self._computes is not None:
+            self._computes(rules, rows, times, columns, tuple(made), *given)
+        computed, places = iter(made), pa.array(rows)
+        arrays: list[pa.Array[Any]] = []
+        for column, field in zip(self.shape.columns, self.shape.schema):
+            if column.through is None:
+                array = computed_column(column.kind, next(computed), next(computed), field.type, self.pool)
+            else:
+                array = intake.arrow(column.through).take(places)
+            arrays.append(array if pa.types.is_dictionary(array.type) else array.cast(field.type))
+        fields = [pa.field(f.name, a.type) for f, a in zip(self.shape.schema, arrays)]
+        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+
+    # ------------------------------------------------------------------ as Run
+
+    def next_due(self) -> int | None:
+        """Nothing here waits for time."""
+        return None
+
+    def state(self) -> None:
+        """Nothing is kept between batches."""
+
+    def memory(self) -> int:
+        """Bytes that the constants and the look-up hold."""
+        return sum(a.nbytes for a in (self._integers, self._floats, *self._route))
+
+
+__all__ = ["RuleSet", "RuleSetRun", "rule_sets"]
