@@ -26,23 +26,26 @@ SHAPES = ("un-aggregated", "fully aggregated", "aggregated", "grouped fully aggr
 
 @attrs.frozen
 class OutputColumn:
-    """One column: ``through`` names the event's property that is fetched by row; else ``kind`` is that of the computed values."""
+    """One column: ``through`` names the event's property that is fetched by row; else ``kind`` is that of the computed values, with a
+    mask of its own if ``nullable`` (strings have their code)."""
 
     name: str
     kind: str
     through: str | None = None
+    nullable: bool = False
 
 
 @attrs.frozen
 class SelectKernel:
     """What the host needs to know: the source; ``inputs`` property → kind of the columns it reads; ``fields`` of its state;
-    ``columns`` of its output; ``parameters``; ``window``; ``accumulators``; ``event_type`` of the stream;
-    ``shape`` of the result set; ``groups``, None for a single one."""
+    ``columns`` of its output; ``streams``: whether it gives insert and remove stream, the first where it gives one; ``parameters``;
+    ``window``; ``accumulators``; ``event_type`` of the stream; ``shape`` of the result set; ``groups``, None for a single one."""
 
     source: str
     inputs: tuple[tuple[str, str], ...]
     fields: tuple[Field, ...]
     columns: tuple[OutputColumn, ...]
+    streams: tuple[bool, ...]
     parameters: Parameters
     window: Window | None
     accumulators: tuple[Accumulator, ...]
@@ -135,7 +138,8 @@ class _SelectPrinter:
                 self._next_row(body)
             else:
                 self.window.advance(body, self._take)
-        with body.block("if out + 2 * (nb - na + ob - oa) + 2 > room"):
+        body.add("need = out + 2 * (nb - na + ob - oa) + 2")
+        with body.block("if need > room"):
             body.add("pending = 1", "status = 1", "break")
         if self.groups is not None and self.window is None:
             with body.block(f"if {self.groups.full()}"):
@@ -145,7 +149,7 @@ class _SelectPrinter:
         fields = self._fields()
         head, tail = Code(1), Code(1)
         self._unpack(head, fields)
-        registers = ("i", "out", "pending", "na", "nb", "oa", "ob", "head", "tail", "now", "timer", "delta")
+        registers = ("i", "out", "pending", "na", "nb", "oa", "ob", "head", "tail", "now", "timer", "delta", "room", "need")
         head.add(*(f"{name} = R[{n}]{' != 0' if name == 'timer' else ''}" for n, name in enumerate(registers)), "status = 0")
         head.add("while True:")
         tail.add(*(f"R[{n}] = {name}" for n, name in enumerate(registers)))
@@ -154,7 +158,7 @@ class _SelectPrinter:
         tail.add("return status")
         source = f"def kernel(R, n, first, until, jump, causes, times, C, S, O, PI, PF, T, K):\n{head.text()}{body.text()}{tail.text()}"
         return SelectKernel(
-            source, tuple(self.inputs.items()), tuple(fields), tuple(self.columns), self.parameters, self.window,
+            source, tuple(self.inputs.items()), tuple(fields), tuple(self.columns), self._streams(), self.parameters, self.window,
             tuple(self.accumulators), self.stream.filter.event_type, self.rows.shape, self.groups,
         )
 
@@ -168,11 +172,15 @@ class _SelectPrinter:
             code.add("mask = len(w_row) - 1")
         if self.groups is not None:
             code.add(*(f"{name} = g_registers[{n}]" for n, name in enumerate(REGISTERS)))
-        outputs = ["o_flag", "o_row", "o_cause", "o_timer", "o_time", "o_delta", *(f"o{n}{v}" for n in self._computed() for v in ("", "v"))]
-        code.add(f"{', '.join(outputs)}, = O", "room = len(o_flag)")
+        outputs = ["o_flag", "o_row", "o_cause", "o_timer", "o_time", "o_delta"]
+        for number, column in enumerate(self.columns):
+            if column.through is None:
+                outputs += [f"o{number}", f"o{number}v"]
+        code.add(f"{', '.join(outputs)}, = O")
 
-    def _computed(self) -> list[int]:
-        return [n for n, c in enumerate(self.columns) if c.through is None]
+    def _streams(self) -> tuple[bool, ...]:
+        old = self.wants_old and (self.window is not None or self.rows.shape in ("fully aggregated", "grouped fully aggregated"))
+        return (*((True is not self.swaps,) if self.wants_new else ()), *((False is not self.swaps,) if old else ()))
 
     def _fields(self) -> list[Field]:
         fields = [] if self.window is None else [Field("w_row", np.int64, RING), *self.window.fields()]
@@ -299,7 +307,8 @@ class _SelectPrinter:
 
     def _row(self, code: Code, printer: ScalarPrinter, place: str | None, new: bool) -> None:
         row = "-1" if place is None else f"w_row[{place} & mask]" if self.window is not None else f"first + {place}"
-        code.add(f"o_flag[out] = {new is not self.swaps}", f"o_row[out] = {row}")
+        if len(self._streams()) > 1:
+            code.add(f"o_flag[out] = {new is not self.swaps}")
         with code.block("if causes"):
             code.add("o_cause[out] = i - 1", "o_timer[out] = timer", "o_time[out] = now", "o_delta[out] = delta")
         columns: list[OutputColumn] = []
@@ -307,10 +316,17 @@ class _SelectPrinter:
             key = self.groups is not None and self.window is not None and self.groups.value(node, "g") is not None
             through = node.name if isinstance(node, StreamProperty) and not key else None
             kind = "" if through is not None else kind_of(node.type)
-            columns.append(OutputColumn(prop, kind, through))
-            if through is None:
-                text = printer.value(node)
-                code.add(f"o{number}[out] = {text.value}", f"o{number}v[out] = {text.valid or 'True'}")
+            if through is not None:
+                columns.append(OutputColumn(prop, kind, through))
+                continue
+            text = printer.value(node)
+            nullable = text.valid is not None and kind not in TEXTS
+            columns.append(OutputColumn(prop, kind, None, nullable))
+            code.add(f"o{number}[out] = {text.value}")
+            if nullable:
+                code.add(f"o{number}v[out] = {text.valid}")
+        if any(column.through for column in columns):
+            code.add(f"o_row[out] = {row}")
         self.columns = columns
         code.add("out += 1")
 

@@ -13,7 +13,7 @@ from runtime.arrow import arrow_schema
 from runtime.batch.accumulators import group_state, restore_group
 from runtime.batch.arrays import RING, Array, Arrays
 from runtime.batch.intake import Intake
-from runtime.batch.registers import DONE, GROUPS_FULL, HEAD, NA, NB, NEXT, OA, OB, OUT, REGISTERS, RING_FULL, TAIL
+from runtime.batch.registers import DONE, GROUPS_FULL, HEAD, NEED, NEXT, OUT, REGISTERS, RING_FULL, ROOM, TAIL
 from runtime.batch.ring import Ring
 from runtime.batch.row_store import RowStore
 from runtime.batch.run import Causes, Output, Surroundings
@@ -41,6 +41,7 @@ class SelectRun:
         dtypes = {"boolean": np.bool_, "int": np.int64, "long": np.int64, "double": np.float64}
         self._tables = [CodeTable(surroundings.function_of_string(node), dtypes[kind]) for node, kind in kernel.parameters.tables]
         self._room = 1024
+        self._whole = kernel.window is None and kernel.streams == (True,)
         self.store = RowStore() if kernel.window is not None else None
         self.ring = Ring(kernel.event_type, kernel.inputs, self.arrays, self.registers, surroundings, self.store)
         if kernel.window is not None:
@@ -69,7 +70,7 @@ class SelectRun:
         for table in self._tables:
             tables += [table.values, table.valid]
         ranks = self.pool.ranks() if kernel.parameters.ranked else NO_TIMES
-        outputs = self._outputs(max(self._room, intake.rows // 8), causes)
+        outputs = self._outputs(causes)
         if self.store is not None:
             self.store.add(self.first, intake)
         if kernel.groups is not None:
@@ -88,9 +89,8 @@ class SelectRun:
                 assert kernel.groups is not None
                 kernel.groups.grow(self.arrays)
             else:
-                wanted = int(registers[OUT] + 2 * (registers[NB] - registers[NA] + registers[OB] - registers[OA])) + 2
-                room = max(2 * len(outputs[0]), wanted)
-                outputs = [_longer(a, room) if len(a) else a for a in outputs]
+                registers[ROOM] = self._room = max(2 * self._room, int(registers[NEED]))
+                outputs = [_longer(a, self._room) if len(a) else a for a in outputs]
         made = self._arrow(outputs, int(registers[OUT]), intake, causes)
         self.first += intake.rows
         if self.store is not None:
@@ -167,12 +167,16 @@ class SelectRun:
 
     # ------------------------------------------------------------------ output
 
-    def _outputs(self, room: int, causes: bool) -> list[Array]:
-        made: list[Array] = [np.empty(room, np.bool_), np.empty(room, np.int64)]
+    def _outputs(self, causes: bool) -> list[Array]:
+        """Arrays for as many rows as the fullest batch had, empty ones for what is not needed."""
+        room, columns = self._room, self.kernel.columns
+        self.registers[ROOM] = room
+        through = any(c.through for c in columns)
+        made: list[Array] = [np.empty(room if len(self.kernel.streams) > 1 else 0, np.bool_), np.empty(room if through else 0, np.int64)]
         made += [np.empty(room if causes else 0, d) for d in (np.int64, np.bool_, np.int64, np.int64)]
-        for column in self.kernel.columns:
+        for column in columns:
             if column.through is None:
-                made += [np.empty(room, DTYPES[column.kind]), np.empty(room, np.bool_)]
+                made += [np.empty(room, DTYPES[column.kind]), np.empty(room if column.nullable else 0, np.bool_)]
         return made
 
     def _arrow(self, outputs: list[Array], count: int, intake: Intake, causes: bool) -> Output:
@@ -180,10 +184,10 @@ class SelectRun:
             return Output()
         trimmed = [a[:count] for a in outputs]
         told = Causes(*trimmed[2:6]) if causes else None
-        flags = trimmed[0]
-        if flags.all():
+        flags, streams = trimmed[0], self.kernel.streams
+        if streams == (True,) or (len(streams) > 1 and flags.all()):
             return Output(self._batch(trimmed, intake), None, told, None)
-        if not flags.any():
+        if streams == (False,) or not flags.any():
             return Output(None, self._batch(trimmed, intake), None, told)
         new, old = ([a[chosen] if len(a) else a for a in trimmed] for chosen in (flags, ~flags))
         return Output(
@@ -201,6 +205,8 @@ class SelectRun:
                 made = self._computed(column, next(computed), next(computed), field.type)
             elif self.store is not None:
                 made = self.store.take(column.through, rows)
+            elif len(rows) == intake.rows and self._whole:
+                made = intake.arrow(column.through)
             else:
                 places = pa.array(rows - self.first) if places is None else places
                 made = intake.arrow(column.through).take(places)
@@ -209,9 +215,11 @@ class SelectRun:
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
     def _computed(self, column: OutputColumn, values: Array, valid: Array, arrow: pa.DataType) -> pa.Array[Any]:
-        mask = None if valid.all() else ~valid
         if column.kind in TEXTS:
-            return pa.DictionaryArray.from_arrays(pa.array(values, pa.int32(), mask=values < 0), self.pool.dictionary())
+            missing = values < 0
+            codes = pa.array(values, pa.int32(), mask=missing if missing.any() else None)
+            return pa.DictionaryArray.from_arrays(codes, self.pool.dictionary(), safe=False)
+        mask = ~valid if column.nullable and not valid.all() else None
         if column.kind in INSTANTS:
             return pa.array(values, pa.int64(), mask=mask).view(pa.timestamp("us")).cast(arrow)
         return pa.array(values, mask=mask)

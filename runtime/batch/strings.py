@@ -22,6 +22,7 @@ class StringPool:
         self._ranks: np.ndarray[Any, Any] = np.zeros(1, np.int32)
         self._ranked = 0
         self._arrow: pa.Array[Any] | None = None
+        self._mapped: dict[Any, tuple[pa.Array[Any], np.ndarray[Any, Any]]] = {}
 
     def __len__(self) -> int:
         return len(self.values)
@@ -50,7 +51,7 @@ class StringPool:
         encoded: Any = column if kinds.is_dictionary(column.type) else pc.dictionary_encode(column)
         if len(encoded.dictionary) == 0:
             return np.full(len(encoded), -1, CODE)
-        mapping = self.codes(encoded.dictionary.to_pylist())
+        mapping = self._mapping(encoded.dictionary)
         indices = encoded.indices
         if indices.null_count:
             places = indices.fill_null(0).to_numpy(zero_copy_only=False)
@@ -58,10 +59,22 @@ class StringPool:
             return np.asarray(np.where(valid, mapping[places], CODE(-1)), CODE)
         return np.asarray(mapping.take(indices.to_numpy(zero_copy_only=False)), CODE)
 
+    def _mapping(self, dictionary: pa.Array[Any]) -> np.ndarray[Any, Any]:
+        """A dictionary's codes; batches that share one are told by its buffers, which are held so that no other can take their place."""
+        place = (dictionary.offset, len(dictionary), *(None if b is None else b.address for b in dictionary.buffers()))
+        found = self._mapped.get(place)
+        if found is None:
+            found = dictionary, self.codes(dictionary.to_pylist())
+            while len(self._mapped) >= 16:
+                del self._mapped[next(iter(self._mapped))]
+            self._mapped[place] = found
+        return found[1]
+
     def dictionary(self) -> pa.Array[Any]:
         """All values, by code."""
         if self._arrow is None or len(self._arrow) != len(self.values):
-            self._arrow = pa.array(self.values, pa.string())
+            known = [] if self._arrow is None else [self._arrow]
+            self._arrow = pa.concat_arrays([*known, pa.array(self.values[sum(map(len, known)) :], pa.string())])
         return self._arrow
 
     def ranks(self) -> np.ndarray[Any, Any]:
