@@ -27,7 +27,7 @@ class Variable:
 
 @attrs.frozen
 class Settings:
-    """Configuration that changes meaning. Names follow Esper's.
+    """Configuration that changes meaning (docs/settings.md). Names follow Esper's.
 
     ``default_access``: what names without @public, @protected or @private are: ``public`` (every later deployment sees them, event types
     take events from outside) or ``private`` (Esper's default: only their own module does). ``imports``: what every

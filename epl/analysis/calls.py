@@ -61,18 +61,23 @@ def try_bind(spec: FunctionSpec, arguments: Sequence[TypedExpression]) -> Bound 
         raise EplValidationError(str(refusal)) from None
 
 
-def _invoke(spec: FunctionSpec, bound: Bound, arguments: Sequence[TypedExpression], *, method: bool = False) -> TypedExpression:
+def _invoke(
+    spec: FunctionSpec, bound: Bound, arguments: Sequence[TypedExpression], *, method: bool = False, once: bool = False
+) -> TypedExpression:
     null_receiver = method and arguments[0].type.nullable
     return typed.Invoke(
         type=bound.type.boxed if null_receiver else bound.type, function=spec.key, arguments=tuple(arguments), bound=bound.constants,
-        null_propagates=bound.null_propagates, null_receiver=null_receiver)
+        null_propagates=bound.null_propagates, null_receiver=null_receiver, once=once)
 
 
 def invoke_static(spec: FunctionSpec, call: Call, scope: Scope) -> TypedExpression | None:
-    """``Class.method(arguments)``; None where no overload takes these arguments."""
+    """``Class.method(arguments)``; None where no overload takes these arguments. With constants alone it is called once (``udf_cache``)."""
     arguments = [bind_argument(a, scope, call.name) for a in call.arguments]
     bound = try_bind(spec, arguments)
-    return _invoke(spec, bound, arguments) if bound is not None else None
+    if bound is None:
+        return None
+    once = scope.catalog.settings.udf_cache and all(isinstance(a, Constant) or (isinstance(a, typed.Invoke) and a.once) for a in arguments)
+    return _invoke(spec, bound, arguments, once=once)
 
 
 def invoke_single_row(spec: FunctionSpec, call: Call, scope: Scope) -> TypedExpression:

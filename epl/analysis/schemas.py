@@ -169,7 +169,10 @@ def _common_type(types: Sequence[ValueType]) -> ValueType:
 
 
 def _of_class(body: CreateSchema, catalog: Catalog) -> EventType:
-    """``create schema X as com.acme.Order``: another name for a known class's properties."""
+    """``create schema X as com.acme.Order``: another name for a known class's properties.
+
+    A class that is registered has no type parameters. Where no property is known all are Objects, and type parameters say nothing.
+    """
     written = body.types[0]
     source = find_event_type(written.name, catalog.event_types)
     if written.dimensions:
@@ -183,6 +186,12 @@ def _of_class(body: CreateSchema, catalog: Catalog) -> EventType:
             )
     if source is None or source.kind != "bean":
         raise EplValidationError(f"Could not load class by name '{written.name}', please check imports", span=written.span)
+    if written.parameters and not source.any_type:
+        raise EplValidationError(
+            f"Number of type parameters mismatch, the class '{written.name}' has 0 type parameters but specified are "
+            f"{len(written.parameters)} type parameters",
+            span=written.span, hint="the properties of registered classes have their types already",
+        )
     properties = dict(source.properties)
     return EventType(
         body.name, source.kind, properties, (source, *source.supertypes) if source.kind == "bean" else source.supertypes,

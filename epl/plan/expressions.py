@@ -401,7 +401,7 @@ class Invoke(TypedExpression):
 
     ``function`` is the registry's key (module-level data: looked up again by name after a restore); ``bound`` is extra constant data that
     the function's factory asked for at bind (see epl.functions.registry). ``null_propagates``: the call is left out and null given if an
-    argument is null; ``null_receiver``: if the first is null (a method's receiver).
+    argument is null; ``null_receiver``: if the first is null (a method's receiver). ``once``: its first result holds for good.
     """
 
     function: str
@@ -409,6 +409,7 @@ class Invoke(TypedExpression):
     bound: tuple[Any, ...] = ()
     null_propagates: bool = False
     null_receiver: bool = False
+    once: bool = False
 
 
 @attrs.frozen(kw_only=True)

@@ -1,6 +1,8 @@
 """Printing what reads and makes values: properties, variables, casts, arrays, calls, prev and prior."""
 from __future__ import annotations
 
+from typing import Any
+
 from epl.errors import EplUnsupportedError
 from epl.event_types import field_name
 from epl.plan.expressions import (
@@ -243,7 +245,25 @@ def print_invoke(printer: Printer, node: Invoke) -> str:
     for at, argument in enumerate(node.arguments):
         checked = node.null_propagates or (node.null_receiver and at == 0)
         texts.append(printer.once(argument, kept) if checked and not isinstance(argument, Function) else printer.value(argument))
-    return printer.guarded(kept, f"{function}({', '.join(texts)})")
+    call = printer.guarded(kept, f"{function}({', '.join(texts)})")
+    if not node.once:
+        return call
+    cell = printer.bind(FirstResult(), "first_result")
+    return f"({cell}.value if {cell}.known else {cell}.keep({call}))"
+
+
+class FirstResult:
+    """What a call gave the first time; one that raises is made again."""
+
+    __slots__ = ("known", "value")
+
+    def __init__(self) -> None:
+        self.known = False
+        self.value: Any = None
+
+    def keep(self, value: Any) -> Any:
+        self.value, self.known = value, True
+        return value
 
 
 # ------------------------------------------------------------------ prev, prior
