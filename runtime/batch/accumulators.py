@@ -15,6 +15,7 @@ from runtime.batch.code import Code
 from runtime.batch.refusals import Declined, NotCompilable
 from runtime.batch.ring import Member, Ring
 from runtime.batch.scalars import DTYPES, INTEGERS, ScalarPrinter, Text, is_steady, kind_of
+from runtime.batch.windows.base import Window
 from windows.protocol import State
 
 At = Callable[[str, Code], ScalarPrinter]
@@ -31,7 +32,6 @@ class Accumulator:
 
     name: str
     plan: AggregationPlan
-    windowed: bool
 
     def fields(self) -> list[Field]:
         raise NotImplementedError
@@ -254,21 +254,23 @@ class ExtremeWindow(ExtremeEver):
         return bool(value <= other or other != other)
 
 
-def accumulator(plan: AggregationPlan, number: int, windowed: bool) -> Accumulator:
+def accumulator(plan: AggregationPlan, number: int, window: Window | None) -> Accumulator:
     """The accumulator of one aggregation; raises NotCompilable."""
-    if windowed and not all(is_steady(e) for e in plan.expressions):
+    if window is not None and not all(is_steady(e) for e in plan.expressions):
         raise NotCompilable(f"{plan.function} of what may change while an event is held")
     if plan.distinct or plan.group_by is not None or plan.constants:
         raise NotCompilable(f"{plan.function} with distinct, group_by or parameters")
     function = plan.function
     if function in ("min", "max"):
-        kind: type[Accumulator] = ExtremeWindow if windowed and not plan.ever else ExtremeEver
+        kind: type[Accumulator] = ExtremeEver if window is None or plan.ever else ExtremeWindow
+        if kind is ExtremeWindow and window is not None and not window.in_order:
+            raise NotCompilable(f"{function} of events that leave in another order than they came in")
     elif function in KINDS:
         kind = KINDS[function]
     else:
         raise NotCompilable(f"the aggregation {function} is not computed in columns")
-    made = kind(f"a{number}", plan, windowed)
-    return Filtered(f"a{number}", plan, windowed, made) if plan.filter is not None else made
+    made = kind(f"a{number}", plan)
+    return Filtered(f"a{number}", plan, made) if plan.filter is not None else made
 
 
 @attrs.define

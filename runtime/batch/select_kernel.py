@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import count
 
 import attrs
@@ -84,7 +85,7 @@ class _SelectPrinter:
         self.wants_new = rows.raw or rows.selector != "rstream"
         self.wants_old = rows.raw or rows.selector != "istream"
         self.swaps = rows.selector == "rstream" and not rows.raw
-        self.accumulators = [accumulator(p, n, self.window is not None) for n, p in enumerate(rows.aggregations)]
+        self.accumulators = [accumulator(p, n, self.window) for n, p in enumerate(rows.aggregations)]
         self.columns: list[OutputColumn] = []
         self.groups = self._groups()
 
@@ -137,7 +138,7 @@ class _SelectPrinter:
             if self.window is None:
                 self._next_row(body)
             else:
-                self.window.advance(body, self._take)
+                self.window.advance(body, self._take, partial(self.at, "r", ring=False))
         body.add("need = out + 2 * (nb - na + ob - oa) + 2")
         with body.block("if need > room"):
             body.add("pending = 1", "status = 1", "break")

@@ -11,15 +11,16 @@ from epl.event_types import EventType
 from epl.plan.expressions import Constant, TypedExpression
 from runtime.arrow import arrow_schema
 from runtime.batch.accumulators import group_state, restore_group
-from runtime.batch.arrays import RING, Array, Arrays
+from runtime.batch.arrays import Array, Arrays
 from runtime.batch.intake import Intake
-from runtime.batch.registers import DONE, GROUPS_FULL, HEAD, NEED, NEXT, OUT, REGISTERS, RING_FULL, ROOM, TAIL
+from runtime.batch.registers import DONE, GROUPS_FULL, NEED, NEXT, OUT, REGISTERS, RING_FULL, ROOM
 from runtime.batch.ring import Ring
 from runtime.batch.row_store import RowStore
 from runtime.batch.run import Causes, Output, Surroundings
 from runtime.batch.scalars import DTYPES, INSTANTS, TEXTS, Presence
 from runtime.batch.select_kernel import OutputColumn, SelectKernel
 from runtime.batch.strings import CodeTable
+from runtime.batch.windows import Window
 from windows.protocol import State
 
 NO_TIMES = np.zeros(0, np.int64)
@@ -84,7 +85,8 @@ class SelectRun:
             if status == DONE:
                 break
             if status == RING_FULL:
-                self.arrays.grow(RING, 2 * self.arrays.sizes[RING], int(registers[HEAD]), int(registers[TAIL]))
+                assert kernel.window is not None
+                kernel.window.grow(self.ring)
             elif status == GROUPS_FULL:
                 assert kernel.groups is not None
                 kernel.groups.grow(self.arrays)
@@ -93,16 +95,16 @@ class SelectRun:
                 outputs = [_longer(a, self._room) if len(a) else a for a in outputs]
         made = self._arrow(outputs, int(registers[OUT]), intake, causes)
         self.first += intake.rows
-        if self.store is not None:
-            self._forget(self.store)
+        if self.store is not None and kernel.window is not None:
+            self._forget(kernel.window, self.store)
         return made
 
-    def _forget(self, store: RowStore) -> None:
+    def _forget(self, window: Window, store: RowStore) -> None:
         """Rows that the window holds no more."""
-        ring = self.ring
-        ring.changed()
-        oldest = self.first if ring.head == ring.tail else int(ring.at("w_row", np.array([ring.head]))[0])
-        store.keep(oldest, ring.tail - ring.head, lambda: ring.at("w_row", ring.positions()))
+        self.ring.changed()
+        oldest = window.oldest(self.ring)
+        oldest = self.first if oldest is None else oldest
+        store.keep(oldest, window.size(self.ring), lambda: np.sort(self.ring.at("w_row", window.held(self.ring))))
 
     def next_due(self) -> int | None:
         """When a timer of the window is due next."""
@@ -121,7 +123,7 @@ class SelectRun:
         window = self.kernel.window
         if window is not None:
             window.restore(self.ring, state["windows"])
-            self.first = self.ring.tail
+            self.first = window.size(self.ring)
         self._restore_result_set(state["result_set"])
 
     def _result_set_state(self) -> State:

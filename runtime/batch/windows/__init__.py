@@ -5,12 +5,33 @@ from epl.plan.expressions import TimeSpan, TypedExpression, VariableValue
 from epl.plan.windows import WindowConfig
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.windows.base import Window
-from runtime.batch.windows.sliding import KeepAllWindow, LengthWindow, TimeWindow
+from runtime.batch.windows.batches import LengthBatchWindow, TimeBatchWindow, TimeLengthBatchWindow
+from runtime.batch.windows.sliding import (
+    ExtTimedWindow,
+    FirstEventWindow,
+    FirstLengthWindow,
+    KeepAllWindow,
+    LastEventWindow,
+    LengthWindow,
+    TimeAccumWindow,
+    TimeWindow,
+)
+from windows.ext_timed import ExtTimed
+from windows.first_events import FirstLength
 from windows.keepall import KeepAll
 from windows.length import Length
+from windows.length_batch import LengthBatch
+from windows.single_event import FirstEvent, LastEvent
+from windows.time_accum import TimeAccum
+from windows.time_batch import TimeBatch
+from windows.time_length_batch import TimeLengthBatch
 from windows.time_sliding import Time
 
-KINDS: dict[type[WindowConfig], type[Window]] = {Length: LengthWindow, KeepAll: KeepAllWindow, Time: TimeWindow}
+KINDS: dict[type[WindowConfig], type[Window]] = {
+    Length: LengthWindow, KeepAll: KeepAllWindow, Time: TimeWindow, ExtTimed: ExtTimedWindow, TimeAccum: TimeAccumWindow,
+    LastEvent: LastEventWindow, FirstEvent: FirstEventWindow, FirstLength: FirstLengthWindow,
+    LengthBatch: LengthBatchWindow, TimeBatch: TimeBatchWindow, TimeLengthBatch: TimeLengthBatchWindow,
+}
 
 
 def window_of(config: WindowConfig) -> Window:

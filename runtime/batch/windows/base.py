@@ -2,20 +2,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 import attrs
+import numpy as np
 
 from epl.plan.windows import WindowConfig
-from runtime.batch.arrays import Array, Arrays, Field
+from runtime.batch.arrays import RING, Array, Arrays, Field
 from runtime.batch.code import Code
 from runtime.batch.ring import Ring
 from runtime.batch.run import Surroundings
+from runtime.batch.scalars import ScalarPrinter
 from windows.protocol import State
 
 NEVER = 2**63 - 1
 """Due where nothing is."""
 
 Take = Callable[[Code], None]
+"""Prints how the row at ``i`` becomes the row ``r``, ``continue`` where it fails the filter, and is put at position ``tail``: the new event
+of the delta."""
+
+RowPrinter = Callable[[Code], ScalarPrinter]
+"""A printer of expressions on the row ``r``."""
 
 
 @attrs.define
@@ -25,6 +33,9 @@ class Window:
     """
 
     config: WindowConfig
+
+    in_order: ClassVar[bool] = True
+    """Whether events leave in the order in which they came."""
 
     # ------------------------------------------------------------------ what is printed
 
@@ -37,34 +48,33 @@ class Window:
         """Its arrays beside ``w_row``."""
         return []
 
-    def row(self, code: Code, take: Take) -> None:
-        """The row at ``i``: ``take`` prints how it is filtered (``continue`` if it fails) and put at position ``tail``, which becomes the
-        delta's new event."""
+    def row(self, code: Code, take: Take, printer: RowPrinter) -> None:
+        """The row at ``i``."""
         take(code)
 
     def expire(self, code: Code) -> None:
         """The timer, at ``now``."""
         raise NotImplementedError
 
-    def advance(self, code: Code, take: Take) -> None:
+    def advance(self, code: Code, take: Take, printer: RowPrinter) -> None:
         """The next delta: a timer's if one is due before the next row, else the row's; ``break`` at the end of the batch."""
         if self.due is None:
-            self._next_row(code, take)
+            self._next_row(code, take, printer)
             return
         code.add("reach = times[i] if i < n else until", f"due = {self.due}")
         with code.block("if due <= reach"):
             code.add("now = reach if jump else due", "timer = True")
             self.expire(code)
         with code.block("else"):
-            self._next_row(code, take)
+            self._next_row(code, take, printer)
 
-    def _next_row(self, code: Code, take: Take) -> None:
+    def _next_row(self, code: Code, take: Take, printer: RowPrinter) -> None:
         with code.block("if i >= n"):
             code.add("break")
         with code.block("if tail - head > mask"):
             code.add("status = 2", "break")
         code.add("now = times[i]", "timer = False")
-        self.row(code, take)
+        self.row(code, take, printer)
 
     # ------------------------------------------------------------------ what the host does
 
@@ -75,9 +85,25 @@ class Window:
         """When its timer is due."""
         return None
 
+    def held(self, ring: Ring) -> Array:
+        """The positions of the events that the window holds, in its order."""
+        return ring.positions()
+
+    def size(self, ring: Ring) -> int:
+        """How many events it holds."""
+        return ring.tail - ring.head
+
     def counted(self, ring: Ring) -> Array:
         """The positions of the events that have come out of the window as new and not yet as old, in the order in which they came."""
-        return ring.positions()
+        return self.held(ring)
+
+    def oldest(self, ring: Ring) -> int | None:
+        """The number of a row before which none is held; None where there is none."""
+        return None if ring.head == ring.tail else int(ring.at("w_row", np.array([ring.head]))[0])
+
+    def grow(self, ring: Ring) -> None:
+        """Twice as many positions."""
+        ring.arrays.grow(RING, 2 * ring.arrays.sizes[RING], ring.head, ring.tail)
 
     def state(self, ring: Ring) -> State:
         """As the window's view in the row tier gives it."""

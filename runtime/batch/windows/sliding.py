@@ -3,16 +3,22 @@ from __future__ import annotations
 
 import numpy as np
 
+from epl.plan.expressions import TypedExpression
 from runtime.batch.arrays import ONE, RING, Arrays, Field
 from runtime.batch.code import Code
 from runtime.batch.refusals import Declined, NotCompilable
 from runtime.batch.ring import Ring
 from runtime.batch.run import Surroundings
-from runtime.batch.windows.base import NEVER, Take, Window
+from runtime.batch.scalars import INTEGERS, ScalarPrinter, kind_of
+from runtime.batch.windows.base import NEVER, RowPrinter, Take, Window
+from windows.ext_timed import ExtTimed
+from windows.first_events import FirstLength
 from windows.keepall import KeepAll
 from windows.length import Length
 from windows.paging import Long
 from windows.protocol import State
+from windows.single_event import FirstEvent, LastEvent
+from windows.time_accum import TimeAccum
 from windows.time_sliding import Time
 
 
@@ -35,7 +41,7 @@ class LengthWindow(Window):
     def start(self, state: Arrays, surroundings: Surroundings) -> None:
         state["size"][0] = surroundings.value(self.config.size)
 
-    def row(self, code: Code, take: Take) -> None:
+    def row(self, code: Code, take: Take, printer: RowPrinter) -> None:
         take(code)
         code.add("oa = head")
         with code.block("if tail - head > size[0]"):
@@ -67,7 +73,7 @@ class TimeWindow(Window):
         if state["size"][0] <= 0:
             raise NotCompilable("a time window of no length")
 
-    def row(self, code: Code, take: Take) -> None:
+    def row(self, code: Code, take: Take, printer: RowPrinter) -> None:
         take(code)
         code.add("w_time[na & mask] = now")
 
@@ -90,6 +96,113 @@ class TimeWindow(Window):
         ring.arrays["size"][0] = state["duration"]
         if state["due"] != self.next_due(ring):
             raise Declined("a time window whose clock was set back")
+
+
+class ExtTimedWindow(Window):
+    """``w_time``: each event's own time."""
+
+    config: ExtTimed
+
+    def fields(self) -> list[Field]:
+        return [Field("size", np.int64, ONE), Field("w_time", np.int64, RING)]
+
+    def start(self, state: Arrays, surroundings: Surroundings) -> None:
+        state["size"][0] = surroundings.period(self.config.period)
+        if state["size"][0] <= 0:
+            raise NotCompilable("a time window of no length")
+
+    def row(self, code: Code, take: Take, printer: RowPrinter) -> None:
+        take(code)
+        code.add(f"at = {own_time(self.config.timestamp, printer(code))}", "w_time[na & mask] = at", "oa = head")
+        with code.block("while head < tail and w_time[head & mask] <= at - size[0]"):
+            code.add("head += 1")
+        code.add("ob = head")
+
+    def state(self, ring: Ring) -> State:
+        return {"duration": int(ring.arrays["size"][0]), "events": timed_events(ring)}
+
+    def restore(self, ring: Ring, state: State) -> None:
+        hold_timed(ring, state["events"])
+        ring.arrays["size"][0] = state["duration"]
+
+
+class LastEventWindow(Window):
+    config: LastEvent
+
+    def row(self, code: Code, take: Take, printer: RowPrinter) -> None:
+        take(code)
+        code.add("oa = head", "head = na", "ob = head")
+
+    def state(self, ring: Ring) -> State:
+        return next(iter(ring.events(ring.positions())), None)
+
+    def restore(self, ring: Ring, state: State) -> None:
+        ring.hold([] if state is None else [state])
+
+
+class FirstEventWindow(Window):
+    config: FirstEvent
+
+    def row(self, code: Code, take: Take, printer: RowPrinter) -> None:
+        with code.block("if head < tail"):
+            code.add("i += 1", "continue")
+        take(code)
+
+    def state(self, ring: Ring) -> State:
+        return next(iter(ring.events(ring.positions())), None)
+
+    def restore(self, ring: Ring, state: State) -> None:
+        ring.hold([] if state is None else [state])
+
+
+class FirstLengthWindow(LengthWindow):
+    config: FirstLength  # type: ignore[assignment]  # a size all the same
+
+    def row(self, code: Code, take: Take, printer: RowPrinter) -> None:
+        with code.block("if tail - head >= size[0]"):
+            code.add("i += 1", "continue")
+        take(code)
+
+    def state(self, ring: Ring) -> State:
+        return {"size": int(ring.arrays["size"][0]), "events": ring.events(ring.positions())}
+
+
+class TimeAccumWindow(TimeWindow):
+    """``w_time`` of the last event tells when all leave."""
+
+    config: TimeAccum  # type: ignore[assignment]  # a period all the same
+
+    @property
+    def due(self) -> str:
+        return f"(w_time[(tail - 1) & mask] + size[0]) if head < tail else {NEVER}"
+
+    def expire(self, code: Code) -> None:
+        code.add("oa = head", "head = tail", "ob = head", "na = tail", "nb = tail")
+
+    def next_due(self, ring: Ring) -> int | None:
+        if ring.head == ring.tail:
+            return None
+        return int(ring.at("w_time", ring.positions()[-1:])[0] + ring.arrays["size"][0])
+
+    def state(self, ring: Ring) -> State:
+        events = Long(ring.events(ring.positions()))
+        return {"events": events, "duration": int(ring.arrays["size"][0]), "due": self.next_due(ring)}
+
+    def restore(self, ring: Ring, state: State) -> None:
+        ring.hold(list(state["events"]))
+        ring.arrays["size"][0] = state["duration"]
+        if (state["due"] is None) is not (ring.head == ring.tail):
+            raise Declined("a time_accum window whose events stay")
+        if state["due"] is not None:
+            ring.put("w_time", ring.positions(), state["due"] - state["duration"])
+
+
+def own_time(timestamp: TypedExpression, printer: ScalarPrinter) -> str:
+    """The text of an event's own time: null counts as 0."""
+    if kind_of(timestamp.type) not in INTEGERS:
+        raise NotCompilable("a timestamp that is no integer")
+    text = printer.value(timestamp)
+    return f"np.int64({text.value})" if text.valid is None else f"np.int64({text.value} if {text.valid} else 0)"
 
 
 def timed_events(ring: Ring) -> State:
