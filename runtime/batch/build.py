@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 from epl.plan.statements import BodyPlan, SelectPlan
+from runtime.batch.pattern_run import PatternRun
 from runtime.batch.refusals import NotCompilable
+from runtime.batch.row_patterns import pattern_kernel
 from runtime.batch.run import Run, Surroundings
 from runtime.batch.select_kernel import select_kernel
 from runtime.batch.select_run import SelectRun
@@ -13,6 +15,8 @@ def build_run(plan: BodyPlan, surroundings: Surroundings) -> Run:
     if not isinstance(plan, SelectPlan):
         raise NotCompilable(f"{type(plan).__name__.removesuffix('Plan')} is not computed in columns")
     assert plan.output_type is not None
+    if plan.row_recognition is not None:
+        return PatternRun(pattern_kernel(plan), plan.output_type, surroundings)
     return SelectRun(select_kernel(plan), plan.output_type, surroundings)
 
 

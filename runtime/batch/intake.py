@@ -46,6 +46,24 @@ class Intake:
             raise Declined(str(error)) from error
         return cls(event_type, columns_of(batch, event_type.name), units_per_second, events)
 
+    @classmethod
+    def joined(cls, parts: Sequence[Intake]) -> Intake:
+        """Batches one behind the other, without dictionaries; events that have been made stay the same objects."""
+        if len(parts) == 1:
+            return parts[0]
+        first = parts[0]
+        data: dict[str, Any] = {}
+        for name in first._columns.data:
+            columns: list[Any] = [_plain(part._columns.data[name]) for part in parts]
+            alike = all(not isinstance(c, list) and c.type == columns[0].type for c in columns)
+            data[name] = pa.concat_arrays(columns) if alike else [v for c in columns for v in (c if isinstance(c, list) else c.to_pylist())]
+        made = cls(first.event_type, Columns(data, sum(p.rows for p in parts), first._columns.pandas), first._units)
+        begin = 0
+        for part in parts:
+            made._events.update({begin + place: event for place, event in part._events.items()})
+            begin += part.rows
+        return made
+
     # ------------------------------------------------------------------ arrays
 
     def column(self, name: str, kind: str, pool: StringPool) -> tuple[Array, Array]:
@@ -121,6 +139,14 @@ class Intake:
         made = Intake(self.event_type, Columns(data, len(places), self._columns.pandas), self._units)
         made._events = {place: self._events[row] for place, row in enumerate(places) if row in self._events}
         return made
+
+
+def _plain(column: Any) -> Any:
+    """One array without a dictionary, or Python objects."""
+    if isinstance(column, list):
+        return column
+    array = one_array(column, "")
+    return array.cast(array.type.value_type) if kinds.is_dictionary(array.type) else array
 
 
 def _compact(column: Any) -> Any:

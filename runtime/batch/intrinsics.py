@@ -171,3 +171,11 @@ def java_hashes(offsets, data, hashes, first, last):  # type: ignore[no-untyped-
                 unit = 0xDC00 + ((unit - 0x10000) & 0x3FF)
             result = (31 * result + unit) & 0xFFFFFFFF
         hashes[code + 1] = result
+
+
+@inlined
+def mark_chains(before, mark):  # type: ignore[no-untyped-def]
+    """Mark whatever a marked node leads back to: ``before`` is the node before each, -1 for none, and lower than the node itself."""
+    for node in range(len(mark) - 1, -1, -1):
+        if mark[node] and before[node] >= 0:
+            mark[before[node]] = True

@@ -1,0 +1,288 @@
+"""Running a row pattern kernel: arrays in, kernel, Arrow out; matches in progress are kept between batches."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from epl.event_types import EventType
+from epl.plan.expressions import Constant, TypedExpression
+from runtime.arrow import arrow_schema
+from runtime.batch.arrays import CODES, GROUP, HASH, RING, Array, Arrays
+from runtime.batch.held_rows import HeldRows
+from runtime.batch.intake import Intake
+from runtime.batch.intrinsics import mark_chains, rehash
+from runtime.batch.pattern_measures import PatternColumn
+from runtime.batch.refusals import NotCompilable
+from runtime.batch.row_patterns import (
+    DONE,
+    GROUPS_FULL,
+    HASH_FULL,
+    NO_ROW,
+    NODE,
+    NODES_FULL,
+    OUTPUT_FULL,
+    REGISTERS,
+    RING_FULL,
+    STRAND,
+    STRANDS_FULL,
+    WORK,
+    PatternKernel,
+)
+from runtime.batch.run import Causes, Output, Surroundings
+from runtime.batch.scalars import DTYPES, INSTANTS, TEXTS, Presence
+from runtime.batch.strings import CodeTable
+from windows.protocol import State
+
+NO_RANKS = np.zeros(0, np.int32)
+PLACE = {name: number for number, name in enumerate(REGISTERS)}
+SMALL_POOL = 1 << 17
+"""A node pool up to that size grows early, so that there is little to tidy up."""
+
+
+class PatternRun:
+    """A row pattern kernel with its state; see runtime.batch.run.Run. ``first`` counts all rows that ever came: the next row's id."""
+
+    def __init__(self, kernel: PatternKernel, output_type: EventType, surroundings: Surroundings) -> None:
+        if surroundings.environment.settings.max_states is not None:
+            raise NotCompilable("a limit of match_recognize states is not kept in columns")
+        self.kernel, self.output_type, self.surroundings = kernel, output_type, surroundings
+        self.function = surroundings.compile(kernel.source)
+        self.pool = surroundings.pool
+        self.arrays = Arrays(kernel.fields)
+        self.arrays.grow(NODE, 1024)
+        kernel.start(self.arrays)
+        if kernel.window is not None:
+            kernel.window.start(self.arrays, surroundings)
+        self.registers = np.zeros(len(REGISTERS), np.int64)
+        self.registers[PLACE["free"]] = -1
+        self.first = 0
+        self.rows = HeldRows()
+        dtypes = {"boolean": np.bool_, "int": np.int64, "long": np.int64, "double": np.float64}
+        self._tables = [CodeTable(surroundings.function_of_string(node), dtypes[kind]) for node, kind in kernel.parameters.tables]
+        self._room = 1024
+
+    # ------------------------------------------------------------------ a batch
+
+    def prepare(self, intake: Intake) -> None:
+        for name, kind in self.kernel.inputs:
+            intake.column(name, kind, self.pool)
+        for column in self.kernel.columns:
+            if column.through is not None:
+                intake.arrow(column.through)
+        for table in self._tables:
+            table.update(self.pool)
+
+    def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> Output:
+        self.prepare(intake)
+        kernel, registers = self.kernel, self.registers
+        columns = [a for name, kind in kernel.inputs for a in intake.column(name, kind, self.pool)]
+        integers, floats = self._parameters()
+        tables: list[Array] = []
+        for table in self._tables:
+            tables += [table.values, table.valid]
+        ranks = self.pool.ranks() if kernel.parameters.ranked else NO_RANKS
+        if CODES in self.arrays.sizes:
+            self.arrays.grow(CODES, len(self.pool) + 1)
+        outputs = self._outputs(max(self._room, intake.rows // 8), causes)
+        self.rows.add(self.first, intake)
+        registers[PLACE["i"]] = registers[PLACE["out"]] = 0
+        while True:
+            status = self.function(
+                registers, intake.rows, self.first, until, causes, times, tuple(columns), self.arrays.tuple(), tuple(outputs),
+                integers, floats, tuple(tables), ranks,
+            )
+            if status == DONE:
+                break
+            if status == OUTPUT_FULL:
+                room = max(2 * len(outputs[0]), int(registers[PLACE["wanted"]]))
+                outputs = [_longer(a, room) for a in outputs]
+            else:
+                self._make_room(status)
+        made = self._arrow(outputs, int(registers[PLACE["out"]]), causes)
+        self.first += intake.rows
+        if self.rows.crowded:
+            self.rows.tidy(self.held_ids())
+        return made
+
+    def next_due(self) -> int | None:
+        """When a row of a time window is to leave next."""
+        head, tail = (int(self.registers[PLACE[name]]) for name in ("head", "tail"))
+        if self.kernel.window is None or not self.kernel.window.timed or head == tail:
+            return None
+        return int(self.arrays["w_time"][head & (self.arrays.sizes[RING] - 1)] + self.arrays["size"][0])
+
+    def memory(self) -> int:
+        return self.arrays.memory()
+
+    # ------------------------------------------------------------------ state
+
+    def state(self) -> State:
+        raise NotImplementedError
+
+    def restore(self, state: State) -> None:
+        raise NotImplementedError
+
+    def held_ids(self) -> Array:
+        """The ids of the rows that the state holds, ascending."""
+        arrays, registers = self.arrays, self.registers
+        groups = int(registers[PLACE["groups"]])
+        found: list[Array] = [arrays["p_row"][np.flatnonzero(self._live())]]
+        if self.kernel.window is not None:
+            window = np.arange(registers[PLACE["head"]], registers[PLACE["tail"]]) & (arrays.sizes[RING] - 1)
+            found += [arrays["w_row"][window], *(arrays[f"w_before{n}"][window] for n in range(1, self.kernel.plan.lookback + 1))]
+        found += [arrays[f"h{n}_row"][:groups] for n in range(1, self.kernel.plan.lookback + 1)]
+        ids: Array = np.unique(np.concatenate(found))
+        real: Array = ids[ids != NO_ROW]
+        return real
+
+    # ------------------------------------------------------------------ room
+
+    def _make_room(self, status: int) -> None:
+        arrays, registers = self.arrays, self.registers
+        if status == RING_FULL:
+            arrays.grow(RING, 2 * arrays.sizes[RING], int(registers[PLACE["head"]]), int(registers[PLACE["tail"]]))
+        elif status == GROUPS_FULL:
+            arrays.grow(GROUP, 2 * arrays.sizes[GROUP])
+        elif status == HASH_FULL:
+            arrays.grow(HASH, 2 * arrays.sizes[HASH])
+            rehash(arrays["g_table"], arrays["g_key"], int(registers[PLACE["groups"]]))
+        elif status == NODES_FULL:
+            self._tidy_nodes()
+        else:
+            arrays.grow({STRANDS_FULL: STRAND}.get(status, WORK), 2 * arrays.sizes[{STRANDS_FULL: STRAND}.get(status, WORK)])
+
+    def _roots(self) -> Array:
+        """The nodes that matches in progress end with."""
+        arrays, groups = self.arrays, int(self.registers[PLACE["groups"]])
+        if not self.kernel.strands:
+            last: Array = arrays["g_last"][:groups]
+            return last[last >= 0]
+        made = int(self.registers[PLACE["made"]])
+        nodes: Array = arrays["s_node"][:made]
+        live: Array = nodes[arrays["s_begin"][:made] > self.registers[PLACE["gone"]]]
+        return live
+
+    def _live(self) -> Array:
+        """By node whether a match in progress holds it."""
+        mark = np.zeros(int(self.registers[PLACE["nodes"]]), np.bool_)
+        mark[self._roots()] = True
+        mark_chains(self.arrays["p_prev"], mark)
+        return mark
+
+    def _tidy_nodes(self) -> None:
+        """Make room among the nodes: those that are held move together, in their order; the pool grows where these are many."""
+        arrays, registers = self.arrays, self.registers
+        self._cut()
+        mark = self._live()
+        held = np.flatnonzero(mark)
+        moved = np.cumsum(mark) - 1
+        moved = np.append(np.where(mark, moved, -1), -1)  # the last stands for -1
+        for field in self.kernel.fields:
+            if field.axis == NODE and field.name.startswith("p"):
+                array = arrays[field.name]
+                array[: len(held)] = array[held]
+        arrays["p_prev"][: len(held)] = moved[arrays["p_prev"][: len(held)]]
+        if self.kernel.strands:
+            made = int(registers[PLACE["made"]])
+            for name in ("s_node", *(f"s_look{v}" for v in self.kernel.slots)):
+                arrays[name][:made] = moved[arrays[name][:made]]
+        else:
+            groups = int(registers[PLACE["groups"]])
+            arrays["g_last"][:groups] = moved[arrays["g_last"][:groups]]
+        registers[PLACE["nodes"]] = len(held)
+        size = arrays.sizes[NODE]
+        if 2 * len(held) > size or (size < SMALL_POOL and 16 * len(held) > size):
+            arrays.grow(NODE, 2 * size)
+
+    def _cut(self) -> None:
+        """Layers of partitions with nothing in progress are held no more."""
+        if self.kernel.strands:
+            return
+        arrays, groups = self.arrays, int(self.registers[PLACE["groups"]])
+        low = np.maximum(arrays["g_low"][:groups], self.registers[PLACE["gone"]])
+        live = np.zeros(groups, np.bool_)
+        for number, step in enumerate(self.kernel.plan.program.steps):
+            if step.then:
+                live |= arrays[f"lat{number}"][:groups] > low
+        arrays["g_last"][:groups][~live] = -1
+
+    # ------------------------------------------------------------------ parameters
+
+    def _parameters(self) -> tuple[Array, Array]:
+        parameters = self.kernel.parameters
+        integers = np.zeros(max(1, len(parameters.integers)), np.int64)
+        for place, node in enumerate(parameters.integers):
+            integers[place] = self._integer(node)
+        floats = np.zeros(max(1, len(parameters.floats)), np.float64)
+        for place, node in enumerate(parameters.floats):
+            value = self._value(node)
+            floats[place] = 0.0 if value is None else value
+        return integers, floats
+
+    def _value(self, node: TypedExpression) -> Any:
+        return node.value if isinstance(node, Constant) else self.surroundings.value(node)
+
+    def _integer(self, node: TypedExpression) -> int:
+        if isinstance(node, Presence):
+            return int(self._value(node.node) is not None)
+        value = self._value(node)
+        if isinstance(value, str):
+            return self.pool.code(value)
+        return 0 if value is None else int(value)
+
+    # ------------------------------------------------------------------ output
+
+    def _outputs(self, room: int, causes: bool) -> list[Array]:
+        """Without causes these arrays are as long as the others, and nobody reads them: the first one says how much room there is."""
+        made: list[Array] = [np.empty(room, np.int64) for _ in range(3)]
+        for column in self.kernel.columns:
+            if column.through is not None:
+                made.append(np.empty(room, np.int64))
+            else:
+                made += [np.empty(room, DTYPES[column.kind]), np.empty(room, np.bool_)]
+        return made
+
+    def _arrow(self, outputs: list[Array], count: int, causes: bool) -> Output:
+        if count == 0:
+            return Output()
+        self._room = max(self._room, count + count // 8)
+        trimmed = [a[:count] for a in outputs]
+        told = Causes(trimmed[0], np.zeros(count, np.bool_), trimmed[1], trimmed[2]) if causes else None
+        rest = iter(trimmed[3:])
+        arrays: list[pa.Array[Any]] = []
+        fields = []
+        for column, field in zip(self.kernel.columns, arrow_schema(self.output_type)):
+            first = next(rest)
+            made = self._through(column, first) if column.through is not None else self._computed(column, first, next(rest), field.type)
+            arrays.append(made if pa.types.is_dictionary(made.type) else made.cast(field.type))
+            fields.append(pa.field(field.name, arrays[-1].type))
+        return Output(pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields)), None, told, None)
+
+    def _through(self, column: PatternColumn, ids: Array) -> Any:
+        assert column.through is not None
+        missing = ids == NO_ROW
+        if not missing.any():
+            return self.rows.take(column.through, ids)
+        found = self.rows.take(column.through, ids[~missing]) if not missing.all() else self.rows.take(column.through, ids[:0])
+        places = np.cumsum(~missing) - 1
+        return found.take(pa.array(places, mask=missing))
+
+    def _computed(self, column: PatternColumn, values: Array, valid: Array, arrow: pa.DataType) -> pa.Array[Any]:
+        mask = None if valid.all() else ~valid
+        if column.kind in TEXTS:
+            gone = (values < 0) | ~valid
+            return pa.DictionaryArray.from_arrays(pa.array(values, pa.int32(), mask=gone), self.pool.dictionary())
+        if column.kind in INSTANTS:
+            return pa.array(values, pa.int64(), mask=mask).view(pa.timestamp("us")).cast(arrow)
+        return pa.array(values, mask=mask)
+
+
+def _longer(array: Array, size: int) -> Array:
+    made = np.empty(size, array.dtype)
+    made[: len(array)] = array
+    return made
+
+
+__all__ = ["PatternRun"]

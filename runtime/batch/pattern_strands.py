@@ -1,0 +1,273 @@
+"""Matches in progress one by one, as lines: see runtime.match_recognize.machine.
+
+A strand is a place of the strand arrays: the step it waits at, the number of its first row, the node of its last row, and the nodes that
+conditions look back at. A partition's strands are a list, oldest first; places that are free are a list too. A node is a row that a strand
+took, with the step (``p_mark``) and the node before it.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from epl.plan.expressions import Constant, Element, Invoke, PropertyOf, StreamProperty, TypedExpression
+from epl.plan.row_recognition import Condition
+from epl.plan.statements import SelectPlan
+from runtime.batch.arrays import GROUP, Field
+from runtime.batch.code import Code
+from runtime.batch.pattern_measures import MatchPrinter
+from runtime.batch.row_patterns import NODE, NODES_FULL, STRAND, STRANDS_FULL, WORK, WORK_FULL, PatternPrinter
+from runtime.batch.scalars import Text
+from runtime.match_recognize.lattice import bits
+
+
+class StrandPrinter(PatternPrinter):
+    """See the module. ``slots``: the variables that conditions look back at."""
+
+    has_strands = True
+
+    def __init__(self, plan: SelectPlan) -> None:
+        super().__init__(plan)
+        conditions = self.pattern.conditions
+        self.slots = tuple(sorted({o.number for c in conditions if c is not None for o in c.operands if o.kind == "variable"}))
+        self.width = len(self.steps) + 1
+        self._group_rows = 0
+
+    def fields(self) -> list[Field]:
+        return [
+            Field("g_first", np.int64, GROUP, -1), Field("g_count", np.int64, GROUP),
+            Field("s_next", np.int64, STRAND, -1), Field("s_step", np.int64, STRAND), Field("s_begin", np.int64, STRAND),
+            Field("s_node", np.int64, STRAND), *(Field(f"s_look{v}", np.int64, STRAND, -1) for v in self.slots),
+            Field("f_node", np.int64, WORK), Field("f_begin", np.int64, WORK),
+        ]
+
+    def reserve(self, code: Code) -> None:
+        most = max((len(s.then) for s in self.steps), default=0)
+        begins = self.pattern.program.start
+        code.add("held = g_count[g]")
+        self.full(code, f"nodes + held + {len(begins)} > len(p_prev)", NODES_FULL)
+        more = sum(len(self.steps[s].then) for s in begins)
+        self.full(code, f"spare + len(s_next) - made < held * {most} + {more}", STRANDS_FULL)
+        self.full(code, f"held + {len(begins)} > len(f_node)", WORK_FULL)
+
+    # ------------------------------------------------------------------ a row
+
+    def advance(self, code: Code) -> None:
+        code.add("number = row + 1", "found = 0")
+        for v, condition in enumerate(self.pattern.conditions):
+            if condition is not None and condition.reads_row_only:
+                code.add(f"t{v} = {self._row_test(condition, code)}")
+        code.add("s = g_first[g]", "chain = -1", "last = -1", "held = 0")
+        with code.block("while s >= 0"):
+            code.add("after = s_next[s]", "step = s_step[s]", "holds = False")
+            with code.block("if s_begin[s] > gone" if self.window is not None else "if True"):
+                for number in range(len(self.steps)):
+                    with code.block(f"{'elif' if number else 'if'} step == {number}"):
+                        self._holds(code, number, "s")
+            with code.block("if holds"):
+                self.new_node(code, "s_node[s]", "step")
+                code.add("begin = s_begin[s]")
+                self._found(code)
+                code.add(f"of = step * {self.width}", "count = then[of]")
+                with code.block("if count == 0"):
+                    self._free(code, "s")
+                with code.block("else"):
+                    self._look(code, "s", range(len(self.steps)))
+                    code.add("s_step[s] = then[of + 1]", "s_node[s] = node")
+                    self._link(code, "s")
+                    with code.block("for place in range(1, count)"):
+                        self._allocate(code)
+                        code.add("s_step[t] = then[of + 1 + place]", "s_begin[t] = begin", "s_node[t] = node")
+                        code.add(*(f"s_look{v}[t] = s_look{v}[s]" for v in self.slots))
+                        self._link(code, "t")
+            with code.block("else"):
+                self._free(code, "s")
+            code.add("s = after")
+        self._begin(code)
+        with code.block("if last >= 0"):
+            code.add("s_next[last] = -1")
+        code.add("g_first[g] = chain", "g_count[g] = held")
+        self.remember(code)
+        if self.window is not None:
+            with code.block("if found > 0 or held > 0"):
+                code.add("w_taken[(tail - 1) & mask] = True")
+        with code.block("if found == 0"):
+            code.add("continue")
+
+    def _begin(self, code: Code) -> None:
+        """Matches that begin with the row."""
+        code.add("s = -1")
+        for number in self.pattern.program.start:
+            step = self.steps[number]
+            code.add("holds = False")
+            self._holds(code, number, None)
+            with code.block("if holds"):
+                self.new_node(code, "-1", str(number))
+                code.add(f"step = {number}", "begin = number")
+                if step.accepts:
+                    self._found(code)
+                for target in step.then:
+                    self._allocate(code)
+                    code.add(f"s_step[t] = {target}", "s_begin[t] = number", "s_node[t] = node")
+                    code.add(*(f"s_look{v}[t] = {'node' if v == step.variable else '-1'}" for v in self.slots))
+                    self._link(code, "t")
+
+    def _found(self, code: Code) -> None:
+        with code.block(f"if ({bits(n for n, s in enumerate(self.steps) if s.accepts)} >> step) & 1"):
+            code.add("f_node[found] = node", "f_begin[found] = begin", "found += 1")
+
+    def _look(self, code: Code, strand: str, numbers: range) -> None:
+        for v in self.slots:
+            of = [n for n in numbers if self.steps[n].variable == v]
+            if of:
+                with code.block(f"if {' or '.join(f'step == {n}' for n in of)}"):
+                    code.add(f"s_look{v}[{strand}] = node")
+
+    def _free(self, code: Code, strand: str) -> None:
+        code.add(f"s_next[{strand}] = free", f"s_begin[{strand}] = -1", f"free = {strand}", "spare += 1")
+
+    def _allocate(self, code: Code) -> None:
+        """``t``: a free place."""
+        with code.block("if free >= 0"):
+            code.add("t = free", "free = s_next[t]", "spare -= 1")
+        with code.block("else"):
+            code.add("t = made", "made += 1")
+
+    def _link(self, code: Code, strand: str) -> None:
+        with code.block("if last < 0"):
+            code.add(f"chain = {strand}")
+        with code.block("else"):
+            code.add(f"s_next[last] = {strand}")
+        code.add(f"last = {strand}", "held += 1")
+
+    # ------------------------------------------------------------------ conditions
+
+    def _row_test(self, condition: Condition, code: Code) -> str:
+        return self.printer(lambda node: self.condition_leaf(condition, node), code).test(condition.expression)
+
+    def _holds(self, code: Code, number: int, strand: str | None) -> None:
+        """``holds``: whether the step takes the row for the match in progress ``strand``, or as its first row."""
+        variable = self.steps[number].variable
+        condition = self.pattern.conditions[variable]
+        if condition is None:
+            code.add("holds = True")
+        elif condition.reads_row_only:
+            code.add(f"holds = t{variable}")
+        else:
+            test = self.printer(lambda node: self._path_leaf(condition, node, strand, code), code).test(condition.expression)
+            code.add(f"holds = {test}")
+
+    def _path_leaf(self, condition: Condition, node: TypedExpression, strand: str | None, code: Code) -> Text | None:
+        if isinstance(node, StreamProperty):
+            operand = condition.operands[node.stream]
+            if operand.kind == "variable":
+                if strand is None:
+                    return Text(self._nothing(node), "False")
+                place = f"s_look{operand.number}[{strand}]"
+                return self.of_node(node, place, f"({place} >= 0)")
+            if operand.kind == "groups":
+                return None
+            return self.condition_leaf(condition, node)
+        found = self._group_row(condition, node)
+        if found is None:
+            return None
+        variable, place_in_group, name = found
+        property_ = StreamProperty(stream=0, name=name, type=node.type)
+        if strand is None:
+            return Text(self._nothing(property_), "False")
+        at = self._find_group_row(code, variable, place_in_group, strand)
+        return self.of_node(property_, at, f"({at} >= 0)")
+
+    def _nothing(self, node: StreamProperty) -> str:
+        """A value of the property's type, where there is no row."""
+        return self.of_row(node).value
+
+    def _group_row(self, condition: Condition, node: TypedExpression) -> tuple[int, int, str] | None:
+        """(variable, place among its rows or -1 for the last, property)."""
+        if not isinstance(node, PropertyOf):
+            return None
+        of: TypedExpression = node.operand
+        place = -1
+        if isinstance(of, Element) and isinstance(of.index, Constant) and isinstance(of.index.value, int) and of.index.value >= 0:
+            place, of = of.index.value, of.operand
+        elif isinstance(of, Invoke) and of.function in ("enum.lastOf", "enum.firstOf") and len(of.arguments) == 1:
+            place, of = (-1 if of.function == "enum.lastOf" else 0), of.arguments[0]
+        else:
+            return None
+        if isinstance(of, StreamProperty) and condition.operands[of.stream].kind == "groups" and of.name in self.pattern.variables:
+            return self.pattern.variables.index(of.name), place, node.name
+        return None
+
+    def _find_group_row(self, code: Code, variable: int, place: int, strand: str) -> str:
+        """Prints the way back to a group variable's row; the name of its node, -1 where there is none."""
+        self._group_rows += 1
+        name = f"y{self._group_rows}"
+        taken = " or ".join(f"p_mark[at] == {n}" for n, s in enumerate(self.steps) if s.variable == variable)
+        code.add(f"{name} = -1", f"at = s_node[{strand}]", "seen = 0")
+        with code.block("while at >= 0"):
+            with code.block(f"if {taken}"):
+                code.add("seen += 1")
+                if place < 0:
+                    code.add(f"{name} = at", "break")
+            code.add("at = p_prev[at]")
+        if place >= 0:
+            code.add(f"seen -= {place + 1}", f"at = s_node[{strand}]")
+            with code.block("while seen >= 0 and at >= 0"):
+                with code.block(f"if {taken}"):
+                    with code.block("if seen == 0"):
+                        code.add(f"{name} = at")
+                    code.add("seen -= 1")
+                code.add("at = p_prev[at]")
+        return name
+
+    # ------------------------------------------------------------------ matches
+
+    def emit(self, code: Code, matches: MatchPrinter) -> None:
+        counted = [n for n, s in enumerate(self.steps) if s.counted]
+        every = self.pattern.all_matches
+        code.add("start = out", "told = 0", "j = 0")
+        with code.block("while j < found"):
+            code.add("best = j", "told = f_begin[j]", "j += 1")
+            if not every:
+                if counted:
+                    self._count(code, counted, "best", "lead")
+                with code.block("while j < found and f_begin[j] == told"):
+                    if counted:
+                        self._count(code, counted, "j", "took")
+                        with code.block(f"if {' or '.join(f'took{n} > lead{n}' for n in counted)}"):
+                            code.add("best = j", *(f"lead{n} = took{n}" for n in counted))
+                    code.add("j += 1")
+            code.add("m = 0", "at = f_node[best]")
+            with code.block("while at >= 0"):
+                code.add("m += 1", "at = p_prev[at]")
+            code.add("at = f_node[best]")
+            with code.block("for q in range(m)"):
+                code.add("q_node[m - 1 - q] = at", "q_step[m - 1 - q] = p_mark[at]", "at = p_prev[at]")
+            matches.write(code)
+            if not every and self.pattern.skip == "past last row":
+                code.add("break")
+
+    def _count(self, code: Code, counted: list[int], which: str, name: str) -> None:
+        code.add(*(f"{name}{n} = 0" for n in counted), f"at = f_node[{which}]")
+        with code.block("while at >= 0"):
+            for n in counted:
+                with code.block(f"if p_mark[at] == {n}"):
+                    code.add(f"{name}{n} += 1")
+            code.add("at = p_prev[at]")
+
+    def give_up(self, code: Code) -> None:
+        if self.pattern.skip == "to current row":
+            return
+        horizon = "first + i" if self.pattern.skip == "past last row" else "told"
+        code.add(f"horizon = {horizon}", "s = g_first[g]", "chain = -1", "last = -1", "held = 0")
+        with code.block("while s >= 0"):
+            code.add("after = s_next[s]")
+            with code.block("if s_begin[s] > horizon"):
+                self._link(code, "s")
+            with code.block("else"):
+                self._free(code, "s")
+            code.add("s = after")
+        with code.block("if last >= 0"):
+            code.add("s_next[last] = -1")
+        code.add("g_first[g] = chain", "g_count[g] = held")
+
+
+__all__ = ["NODE", "StrandPrinter"]

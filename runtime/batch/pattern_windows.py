@@ -1,0 +1,95 @@
+"""Windows in front of match_recognize: rows leave in order of arrival, and nothing but ``gone`` tells of it.
+
+A row that leaves takes the matches with it that began there. All rows before it have left already, so a match in progress holds just when
+its first row's number is above ``gone``, the number of the last row that left.
+"""
+from __future__ import annotations
+
+import attrs
+import numpy as np
+
+from epl.plan.expressions import TypedExpression, VariableValue
+from epl.plan.windows import WindowConfig
+from runtime.batch.arrays import ONE, RING, Arrays, Field
+from runtime.batch.code import Code
+from runtime.batch.refusals import NotCompilable
+from runtime.batch.run import Surroundings
+from runtime.batch.scalars import INTEGERS, ScalarPrinter, kind_of
+from runtime.batch.windows import is_calendar
+from windows.ext_timed import ExtTimed
+from windows.length import Length
+from windows.time_sliding import Time
+
+
+@attrs.frozen
+class PatternWindow:
+    """``kind``: length, time or ext_timed. ``size``: events or engine time. The ring holds of each row its id, time or timestamp, whether a
+    match took it, and the rows that prev saw behind it."""
+
+    kind: str
+    size: TypedExpression
+    timestamp: TypedExpression | None = None
+
+    def start(self, state: Arrays, surroundings: Surroundings) -> None:
+        """Put the size into a fresh state; raises NotCompilable for a size of 0, which lets rows go before they have come."""
+        size = surroundings.value(self.size) if self.kind == "length" else surroundings.period(self.size)
+        if size is None or size < 1:
+            raise NotCompilable("match_recognize behind a window without events is not computed in columns")
+        state["size"][0] = size
+
+    def fields(self, lookback: int) -> list[Field]:
+        return [
+            Field("size", np.int64, ONE), Field("w_row", np.int64, RING), Field("w_time", np.int64, RING), Field("w_taken", np.bool_, RING),
+            *(Field(f"w_before{n}", np.int64, RING) for n in range(1, lookback + 1)),
+        ]
+
+    @property
+    def timed(self) -> bool:
+        return self.kind == "time"
+
+    def expire(self, code: Code, now: str) -> None:
+        """At a time: rows leave that are due by the clock."""
+        if self.kind == "time":
+            self._let_go(code, f"w_time[head & mask] + size[0] <= {now}")
+
+    def _let_go(self, code: Code, test: str) -> None:
+        with code.block(f"while head < tail and {test}"):
+            code.add("gone = w_row[head & mask] + 1", "head += 1")
+
+    def take(self, code: Code, printer: ScalarPrinter, lookback: int) -> None:
+        """The row at ``r`` comes in, and rows leave that it pushes out."""
+        code.add("place = tail & mask", "tail += 1", "w_row[place] = row", "w_taken[place] = False")
+        code.add(*(f"w_before{n}[place] = h{n}_row[g]" for n in range(1, lookback + 1)))
+        if self.kind == "time":
+            code.add("w_time[place] = now")
+        elif self.kind == "length":
+            with code.block("if tail - head > size[0]"):
+                code.add("gone = w_row[head & mask] + 1", "head += 1")
+        else:
+            assert self.timestamp is not None
+            text = printer.value(self.timestamp)
+            stamp = text.value if text.valid is None else f"({text.value} if {text.valid} else np.int64(0))"
+            code.add(f"stamp = {stamp}", "w_time[place] = stamp")
+            self._let_go(code, "w_time[head & mask] + size[0] <= stamp")
+
+
+def pattern_window(config: WindowConfig) -> PatternWindow:
+    """The printer of a window; raises NotCompilable."""
+    if isinstance(config, Length):
+        made = PatternWindow("length", config.size)
+    elif isinstance(config, Time):
+        made = PatternWindow("time", config.period)
+    elif isinstance(config, ExtTimed):
+        if kind_of(config.timestamp.type) not in INTEGERS:
+            raise NotCompilable("timestamps that are no integers")
+        made = PatternWindow("ext_timed", config.period, config.timestamp)
+    else:
+        raise NotCompilable(f"match_recognize behind the window {config.names[0]} is not computed in columns")
+    if any(isinstance(node, VariableValue) for node in made.size.walk()):
+        raise NotCompilable("a window whose size is a variable")
+    if is_calendar(made.size):
+        raise NotCompilable("a window of months or years")
+    return made
+
+
+__all__ = ["PatternWindow", "pattern_window"]

@@ -1,0 +1,364 @@
+"""A match_recognize statement's plan → kernel source, and the description of what the kernel takes, keeps and gives.
+
+The kernel is the row tier's operator as arrays: rows that matches took are nodes of a pool, each with the node before it; a partition is a
+slot of the group arrays. Two machines: where conditions read rows alone, all matches in progress share layers (``pattern_layers``); where
+they look at the rows of a match, each match in progress is a strand (``pattern_strands``). Row number n is the row with the id n - 1.
+"""
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from itertools import count
+
+import attrs
+import numpy as np
+
+from epl.plan.expressions import StreamProperty, TypedExpression
+from epl.plan.row_recognition import Condition, RowRecognitionPlan
+from epl.plan.statements import SelectPlan
+from epl.value_types import Scalar
+from runtime.batch.arrays import CODES, GROUP, HASH, Arrays, Field
+from runtime.batch.code import Code
+from runtime.batch.pattern_measures import MatchPrinter, PatternColumn
+from runtime.batch.pattern_windows import PatternWindow, pattern_window
+from runtime.batch.refusals import NotCompilable
+from runtime.batch.scalars import DTYPES, INSTANTS, INTEGERS, TEXTS, Parameters, ScalarPrinter, Text, kind_of, stored
+from runtime.batch.select_kernel import filter_conditions
+
+NODE, STRAND, WORK, PROGRAM = "node", "strand", "work", "program"
+NO_ROW = -(2**62)
+"""In place of the id of a row that is not there."""
+
+REGISTERS = (
+    "i", "out", "pending", "head", "tail", "now", "gone", "groups", "nodes", "g", "delta", "free", "spare", "made", "found", "wanted",
+)
+DONE, OUTPUT_FULL, RING_FULL, GROUPS_FULL, HASH_FULL, NODES_FULL, STRANDS_FULL, WORK_FULL = range(8)
+MOST_STEPS = 48
+"""Programs with more steps are left to the row tier."""
+
+
+@attrs.frozen
+class PatternKernel:
+    """What the host needs to know: the source; ``inputs`` property → kind of the columns it reads; ``retained`` and ``previous``: whose
+    values it keeps in nodes and of the rows that prev reads; ``keys``: kinds of the partition's key; ``strands``: which machine."""
+
+    source: str
+    plan: RowRecognitionPlan
+    inputs: tuple[tuple[str, str], ...]
+    retained: tuple[str, ...]
+    previous: tuple[str, ...]
+    keys: tuple[str, ...]
+    fields: tuple[Field, ...]
+    columns: tuple[PatternColumn, ...]
+    parameters: Parameters
+    window: PatternWindow | None
+    strands: bool
+    slots: tuple[int, ...]
+
+    def number(self, name: str) -> int:
+        """The number of an input column, as its arrays are named."""
+        return [n for n, _ in self.inputs].index(name)
+
+    def start(self, arrays: Arrays) -> None:
+        """Put the program into a fresh state: for each step how many follow it, then these."""
+        steps = self.plan.program.steps
+        arrays.grow(PROGRAM, len(steps) * (len(steps) + 1))
+        width = len(steps) + 1
+        for number, step in enumerate(steps):
+            arrays["then"][number * width] = len(step.then)
+            arrays["then"][number * width + 1 : number * width + 1 + len(step.then)] = step.then
+
+
+class PatternPrinter:
+    """Prints what both machines have in common: rows in, filter, window, key, history, matches out."""
+
+    def __init__(self, plan: SelectPlan) -> None:
+        check(plan)
+        assert plan.row_recognition is not None
+        self.plan, self.pattern, self.stream = plan, plan.row_recognition, plan.streams[0]
+        self.steps = self.pattern.program.steps
+        self.window = pattern_window(self.stream.windows[0]) if self.stream.windows else None
+        self.parameters = Parameters()
+        self.inputs: dict[str, str] = {}
+        self.retained: dict[str, None] = {}
+        self.previous: dict[str, None] = {}
+        self.names = count()
+        self.keys = tuple(kind_of(e.type) for e in self.pattern.partition_by)
+        for kind in self.keys:
+            if kind in ("float", "double"):
+                raise NotCompilable("a partition by floating point numbers")
+
+    # ------------------------------------------------------------------ values
+
+    def input(self, name: str, kind: str) -> int:
+        self.inputs[name] = kind
+        return list(self.inputs).index(name)
+
+    def _text(self, node: StreamProperty, array: str, place: str, there: str | None) -> Text:
+        """The value at a place of an array and its mask; ``there``: whether there is such a row."""
+        kind = kind_of(node.type)
+        value = stored(f"{array}[{place}]", kind)
+        if kind in TEXTS:
+            return Text(value, f"({value} >= 0)" if there is None else f"({there} and {value} >= 0)")
+        primitive = isinstance(node.type, Scalar) and node.type.primitive and self.is_primitive(node.name)
+        mask = None if primitive else f"{array}v[{place}]"
+        valid = mask if there is None else there if mask is None else f"({there} and {mask})"
+        return Text(value, valid)
+
+    def is_primitive(self, name: str) -> bool:
+        declared = self.stream.event_type.properties[name].type
+        return isinstance(declared, Scalar) and declared.primitive
+
+    def of_row(self, node: StreamProperty) -> Text:
+        return self._text(node, f"c{self.input(node.name, kind_of(node.type))}", "r", None)
+
+    def of_previous(self, node: StreamProperty, back: int) -> Text:
+        self.previous[node.name] = None
+        number = self.input(node.name, kind_of(node.type))
+        return self._text(node, f"h{back}_{number}", "g", f"(h{back}_row[g] != {NO_ROW})")
+
+    def of_node(self, node: StreamProperty, place: str, there: str | None) -> Text:
+        """Of a row that a match took; ``there`` is None where the place is one for certain."""
+        self.retained[node.name] = None
+        return self._text(node, f"p{self.input(node.name, kind_of(node.type))}", place, there)
+
+    def printer(self, leaf: object, code: Code) -> ScalarPrinter:
+        return ScalarPrinter(self.parameters, leaf, code, names=self.names)  # type: ignore[arg-type]
+
+    def row_leaf(self, node: TypedExpression) -> Text | None:
+        return self.of_row(node) if isinstance(node, StreamProperty) else None
+
+    def condition_leaf(self, condition: Condition, node: TypedExpression) -> Text | None:
+        """Of a condition that reads rows alone."""
+        if not isinstance(node, StreamProperty):
+            return None
+        operand = condition.operands[node.stream]
+        return self.of_row(node) if operand.kind == "current" else self.of_previous(node, operand.number)
+
+    # ------------------------------------------------------------------ the function
+
+    def kernel(self) -> PatternKernel:
+        body = Code(2)
+        with body.block("if pending == 0"):
+            self._next_row(body)
+        matches = MatchPrinter(self)
+        self.emit(body, matches)
+        with body.block("if out > room"):
+            body.add("wanted = out", "out = start", "pending = 1", "status = 1", "break")
+        body.add("pending = 0")
+        with body.block("if out > start"):
+            body.add("delta += 1")
+        self.give_up(body)
+        self.retain(body)
+        fields = self._all_fields()
+        head, tail = Code(1), Code(1)
+        self._unpack(head, fields, matches.columns)
+        head.add(*(f"{name} = R[{n}]" for n, name in enumerate(REGISTERS)), "status = 0")
+        head.add("while True:")
+        tail.add(*(f"R[{n}] = {name}" for n, name in enumerate(REGISTERS)), "return status")
+        source = f"def kernel(R, n, first, until, causes, times, C, S, O, PI, PF, T, K):\n{head.text()}{body.text()}{tail.text()}"
+        return PatternKernel(
+            source, self.pattern, tuple(self.inputs.items()), tuple(self.retained), tuple(self.previous), self.keys, tuple(fields),
+            tuple(matches.columns), self.parameters, self.window, self.has_strands, self.slots,
+        )
+
+    has_strands = False
+    slots: tuple[int, ...] = ()
+
+    def _unpack(self, code: Code, fields: Sequence[Field], columns: Sequence[PatternColumn]) -> None:
+        names = [f"c{n}{v}" for n in range(len(self.inputs)) for v in ("", "v")]
+        if names:
+            code.add(f"{', '.join(names)}, = C")
+        code.add(f"{', '.join(f.name for f in fields)}, = S")
+        if self.window is not None:
+            code.add("mask = len(w_row) - 1")
+        outputs = ["o_cause", "o_time", "o_delta"]
+        for number, column in enumerate(columns):
+            outputs += [f"o{number}"] if column.through is not None else [f"o{number}", f"o{number}v"]
+        code.add(f"{', '.join(outputs)}, = O", "room = len(o_cause)", "start = 0", "row = 0", "r = 0")
+
+    def _all_fields(self) -> list[Field]:
+        fields = [
+            Field("p_prev", np.int64, NODE, -1), Field("p_mark", np.int64, NODE), Field("p_row", np.int64, NODE),
+            Field("then", np.int64, PROGRAM), Field("q_node", np.int64, NODE), Field("q_step", np.int64, NODE),
+            *self.fields(),
+        ]
+        for name in self.retained:
+            number, dtype = self._stored(name)
+            fields += [Field(f"p{number}", dtype, NODE), Field(f"p{number}v", np.bool_, NODE)]
+        for back in range(1, self.pattern.lookback + 1):
+            fields.append(Field(f"h{back}_row", np.int64, GROUP, NO_ROW))
+            for name in self.previous:
+                number, dtype = self._stored(name)
+                fields += [Field(f"h{back}_{number}", dtype, GROUP), Field(f"h{back}_{number}v", np.bool_, GROUP)]
+        if self.window is not None:
+            fields += self.window.fields(self.pattern.lookback)
+        if self._by_code():
+            fields.append(Field("g_of", np.int64, CODES, -1))
+        elif self.keys:
+            fields.append(Field("g_table", np.int64, HASH, -1))
+        if self.keys:
+            fields.append(Field("g_key", np.int64, GROUP, 0, len(self.keys) + 1))
+        return fields
+
+    def _stored(self, name: str) -> tuple[int, object]:
+        return list(self.inputs).index(name), DTYPES[self.inputs[name]]
+
+    # ------------------------------------------------------------------ rows in
+
+    def _next_row(self, code: Code) -> None:
+        """Take the next row up to what matches end with it; ``continue`` where none does."""
+        with code.block("if i >= n"):
+            if self.window is not None:
+                self.window.expire(code, "until")
+            code.add("break")
+        code.add("r = i", "i += 1", "now = times[r]")
+        if self.window is not None:
+            self.window.expire(code, "now")
+        for condition in filter_conditions(self.stream.filter):
+            with code.block(f"if not {self.printer(self.row_leaf, code).test(condition)}"):
+                code.add("continue")
+        code.add("row = first + r")
+        self._full(code, "nodes + 1 > len(p_prev)", NODES_FULL)
+        if self.window is not None:
+            self._full(code, "tail - head > mask", RING_FULL)
+        self._find_group(code)
+        self.reserve(code)
+        if self.window is not None:
+            self.window.take(code, self.printer(self.row_leaf, code), self.pattern.lookback)
+        self.advance(code)
+
+    def full(self, code: Code, test: str, status: int) -> None:
+        """Stop in front of the row where there is no room."""
+        with code.block(f"if {test}"):
+            code.add("i = r", f"status = {status}", "break")
+
+    _full = full
+
+    def _by_code(self) -> bool:
+        return len(self.keys) == 1 and self.keys[0] in TEXTS
+
+    def _find_group(self, code: Code) -> None:
+        if not self.keys:
+            code.add("g = 0", "groups = 1")
+            return
+        printer = self.printer(self.row_leaf, code)
+        texts = [printer.keep(printer.value(e)) for e in self.pattern.partition_by]
+        if self._by_code():
+            code.add(f"g = g_of[{texts[0].value} + 1]")
+            with code.block("if g < 0"):
+                self._full(code, "groups >= g_key.shape[1]", GROUPS_FULL)
+                code.add("g = groups", "groups += 1", f"g_of[{texts[0].value} + 1] = g", f"g_key[0, g] = {texts[0].value}")
+            return
+        words = [word_of(text, kind) for text, kind in zip(texts, self.keys)]
+        nulls = [f"({1 << n} if not {t.valid} else 0)" for n, t in enumerate(texts) if t.valid is not None]
+        code.add(*(f"k{n} = {word}" for n, word in enumerate(words)), f"k{len(words)} = {' | '.join(nulls) or '0'}")
+        total = len(words) + 1
+        code.add("place = mix(k0)", *(f"place = mix(place ^ k{n})" for n in range(1, total)))
+        code.add("place &= len(g_table) - 1", "g = g_table[place]")
+        other = " or ".join(f"g_key[{n}, g] != k{n}" for n in range(total))
+        with code.block(f"while g >= 0 and ({other})"):
+            code.add("place = (place + 1) & (len(g_table) - 1)", "g = g_table[place]")
+        with code.block("if g < 0"):
+            self._full(code, "groups >= g_key.shape[1]", GROUPS_FULL)
+            self._full(code, "2 * groups >= len(g_table)", HASH_FULL)
+            code.add("g = groups", "groups += 1", "g_table[place] = g", *(f"g_key[{n}, g] = k{n}" for n in range(total)))
+
+    def remember(self, code: Code) -> None:
+        """The row becomes the one before the next."""
+        for back in range(self.pattern.lookback, 0, -1):
+            for name in self.previous:
+                number = list(self.inputs).index(name)
+                for v in ("", "v"):
+                    source = f"c{number}{v}[r]" if back == 1 else f"h{back - 1}_{number}{v}[g]"
+                    code.add(f"h{back}_{number}{v}[g] = {source}")
+            code.add(f"h{back}_row[g] = {'row' if back == 1 else f'h{back - 1}_row[g]'}")
+
+    def new_node(self, code: Code, before: str, mark: str) -> None:
+        """``node`` takes the row. What is retained of it is known only when all is printed: see ``_retain``."""
+        code.add("node = nodes", "nodes += 1", f"p_prev[node] = {before}", f"p_mark[node] = {mark}", "p_row[node] = row", "RETAIN")
+
+    def retain(self, code: Code) -> None:
+        """Once all is printed: the lines that put values into nodes."""
+        lines = []
+        for name in self.retained:
+            number = list(self.inputs).index(name)
+            lines += [f"p{number}[node] = c{number}[r]", f"p{number}v[node] = c{number}v[r]"]
+        found: list[str] = []
+        for line in code.lines:
+            indent = line[: len(line) - len(line.lstrip())]
+            found += [f"{indent}{each}" for each in lines] if line.strip() == "RETAIN" else [line]
+        code.lines[:] = found
+
+    # ------------------------------------------------------------------ what a machine prints
+
+    @abstractmethod
+    def fields(self) -> list[Field]:
+        """Its arrays."""
+
+    @abstractmethod
+    def reserve(self, code: Code) -> None:
+        """Stop in front of the row where there is no room for what it may add."""
+
+    @abstractmethod
+    def advance(self, code: Code) -> None:
+        """Offer the row to the matches in progress of the partition ``g``; ``continue`` where none ends."""
+
+    @abstractmethod
+    def emit(self, code: Code, matches: MatchPrinter) -> None:
+        """Put out the matches that end with the row, from ``out`` (and ``start``) on; changes nothing else, so that it may run again."""
+
+    @abstractmethod
+    def give_up(self, code: Code) -> None:
+        """What the skip clause says of the matches in progress."""
+
+
+def word_of(text: Text, kind: str) -> str:
+    """A value as 64 bits of a key."""
+    if kind == "boolean":
+        return f"np.int64({text.value})"
+    assert kind in (*INTEGERS, *INSTANTS, *TEXTS), kind
+    return f"np.int64({text.value})" if text.valid is None else f"(np.int64({text.value}) if {text.valid} else np.int64(0))"
+
+
+def pattern_kernel(plan: SelectPlan) -> PatternKernel:
+    """The kernel of a statement with match_recognize; raises NotCompilable saying why there is none."""
+    from runtime.batch.pattern_layers import LayerPrinter
+    from runtime.batch.pattern_strands import StrandPrinter
+
+    assert plan.row_recognition is not None
+    alone = all(c is None or c.reads_row_only for c in plan.row_recognition.conditions)
+    return (LayerPrinter(plan) if alone else StrandPrinter(plan)).kernel()
+
+
+def check(plan: SelectPlan) -> None:
+    """Refuse what no part of the kernel looks at."""
+    rows, stream, pattern = plan.result_set, plan.streams[0], plan.row_recognition
+    assert pattern is not None
+    reasons: list[tuple[bool, str]] = [
+        (rows is None or len(plan.streams) != 1, "more than one stream"),
+        (plan.insert is not None, "insert into"),
+        (plan.delivery is not None, "grouped delivery"),
+        (stream.contained is not None, "contained events"),
+        (bool(stream.priors), "prior"),
+        (len(stream.windows) > 1 or stream.retain is not None, "match_recognize behind several windows"),
+        (plan.where is not None, "where with match_recognize"),
+        (stream.filter.event_type.kind == "variant", "a variant stream"),
+        (pattern.interval is not None, "match_recognize with interval"),
+        (pattern.iterate_only, "match_recognize for the iterator alone"),
+        (len(pattern.program.steps) > MOST_STEPS, "match_recognize with so long a pattern"),
+    ]
+    if rows is not None:
+        reasons += [
+            (rows.shape != "un-aggregated", f"match_recognize under the shape {rows.shape}"),
+            (rows.selector != "istream" or rows.having is not None, "match_recognize with having or a remove stream"),
+            (rows.distinct or bool(rows.order_by) or rows.limit is not None, "distinct, order by or limit"),
+            (rows.output is not None, "an output clause"),
+            (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),
+        ]
+    for found, reason in reasons:
+        if found:
+            raise NotCompilable(f"{reason} is not computed in columns")
+
+
+__all__ = ["NODE", "NO_ROW", "PROGRAM", "REGISTERS", "STRAND", "WORK", "PatternKernel", "PatternPrinter", "pattern_kernel"]

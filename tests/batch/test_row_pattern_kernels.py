@@ -1,0 +1,169 @@
+"""Row pattern kernels against the row tier: the same matches in the same order, however the input is cut, compiled or as plain Python."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from runtime import Runtime
+from runtime.batch.build import build_run
+from runtime.batch.intake import Intake
+from runtime.batch.kernels import compiled, interpreted, is_available
+from runtime.batch.refusals import NotCompilable
+from runtime.batch.run import Surroundings
+from runtime.batch.strings import StringPool
+from runtime.columns import columns_of
+
+SCHEMA = "@public @buseventtype create schema T(k string, x double, n int, b boolean, ts long, j int)"
+ARROW = pa.schema([
+    ("k", pa.dictionary(pa.int32(), pa.string())), ("x", pa.float64()), ("n", pa.int32()), ("b", pa.bool_()), ("ts", pa.int64()),
+    ("j", pa.int32()),
+])
+ALL, NEXT, HERE = "all matches", "after match skip to next row", "after match skip to current row"
+
+
+def clause(pattern: str, define: str = "", measures: str = "", *, mode: str = "", over: str = "T", by: str = "k") -> str:
+    names = [n for n in "ABCD" if n in pattern]
+    grouped = {n for n in names if f"{n}+" in pattern or f"{n}*" in pattern or f"{n}{{" in pattern or (")+" in pattern and n in "AB")}
+    columns = measures or ", ".join(f"{n}[0].j as {n}0, {n}.lastOf().j as {n}1, {n}.countOf() as {n}2" if n in grouped else f"{n}.j as {n}0"
+                                    for n in names)
+    rows, _, skip = mode.partition("|")
+    return (
+        f"select * from {over} match_recognize ({f'partition by {by}' if by else ''} measures {columns} {rows} {skip} "
+        f"pattern ({pattern}) {f'define {define}' if define else ''})"
+    )
+
+
+RISE = "B as B.x > prev(B.x), C as C.x < prev(C.x)"
+UNBOUND = [
+    clause("A B+ C", f"A as A.x < 2, {RISE}"),
+    clause("A B+ C", RISE, "A.x as ap, last(B.x) as bp, C.x as cp"),
+    clause("A B+ C", RISE, "sum(B.x) as s, avg(B.n) as v, count(B.x) as c, max(B.n) as hi, min(B.x - C.x) as lo, first(B.n) as f",
+           by="n"),
+    clause("A B+ C", RISE, "A.k as ak, B[1].x as b1, B.firstOf().k as bk, B.countOf() + 1 as bc, C.x - A.x as d", by="n, b"),
+    clause("A B? C", "A as A.b, C as C.n > 1", by=""),
+    clause("A B* C", "A as A.n > 0, B as B.n > 1"),
+    clause("A* B* C", "A as A.x > 0, B as B.n > 0, C as C.b"),
+    clause("A? B? C?", "A as A.b, B as B.n > 0"),
+    clause("A B* C*", "A as A.b, B as B.x > prev(B.x, 2), C as C.n > 0", by="b"),
+    clause("(A | B) C", "A as A.n > 0, B as B.x > 0"),
+    clause("(A B)+ C", "A as A.n > 0, B as B.x > 0"),
+    clause("A B+? C", "B as B.x > 0, C as C.n > 0"),
+    clause("match_recognize_permute(A, B)", "A as A.n > 0, B as B.x > 0"),
+    *(clause("A B+ C", RISE, mode=mode) for mode in (f"|{NEXT}", f"|{HERE}", ALL, f"{ALL}|{NEXT}", f"{ALL}|{HERE}")),
+    clause("A B* C*", "A as A.n > 0, C as C.x > 0", mode=f"|{NEXT}"),
+    clause("A? B? C", "C as C.n > 0", mode=f"{ALL}|{HERE}"),
+    clause("A B", "A as A.k = 'a', B as B.k != prev(B.k)", "A.k as ak, B.k as bk, B.b as bb", by=""),
+]
+LOOKING = [
+    clause("A B C D", "B as B.x > A.x, C as C.x > B.x, D as D.x > C.x"),
+    clause("A B C", "B as B.x > A.x, C as C.x > B.x", mode=f"|{NEXT}"),
+    clause("A B C", "B as B.x > A.x, C as C.x > B.x", mode=f"{ALL}|{HERE}", by="n"),
+    clause("A B* C", "B as B.x > A.x, C as C.n > A.n", mode=ALL),
+    clause("A B* C", "B as B.x > A.x, C as C.n > B[0].n"),
+    clause("A B+ C?", "B as B.x > A.x, C as C.n > B[1].n and C.x < B.lastOf().x", mode=f"|{HERE}"),
+    clause("A B? C* D", "B as B.n > A.n, C as C.x > B.x or B.x is null, D as D.x > A.x", by="b"),
+    clause("A B", "B as B.k = A.k and B.x > prev(B.x)", "A.k as ak, B.k as bk, A.b as ab", by=""),
+]
+WINDOWS = ["T#time(4 msec)", "T#length(3)", "T#ext_timed(ts, 5 msec)", "T(n > 0)#length(4)"]
+WINDOWED = [
+    text.replace("from T ", f"from {window} ") for n, text in enumerate([*UNBOUND[:8:2], UNBOUND[13], UNBOUND[16], *LOOKING[:6]])
+    for window in (WINDOWS[n % 4], WINDOWS[(n + 1) % 4])
+]
+STATEMENTS = [
+    *UNBOUND, *LOOKING, *WINDOWED,
+    "select cp * 2 as twice, cp, ap from T match_recognize (measures A.x as ap, B.x as cp pattern (A B) define B as B.x > A.x)",
+]
+
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from(["a", "a", "b", None]), st.sampled_from([None, 0.0, 1.0, 2.0, 2.5, 3.0, 4.0, float("nan")]),
+        st.sampled_from([None, 0, 1, 2]), st.sampled_from([True, True, False, None]), st.integers(0, 3), st.integers(0, 3),
+    ),
+    max_size=30,
+)
+
+
+def tables(rows: list[tuple[Any, ...]], cuts: list[int]) -> list[tuple[pa.Table, np.ndarray[Any, Any]]]:
+    """The rows in batches, with the time of each row; ``j`` numbers the rows, ``ts`` may go back a little."""
+    times = np.cumsum([0, *(r[-1] for r in rows)])[1:].astype(np.int64)
+    full = [(*r[:4], int(times[j]) - r[4], j) for j, r in enumerate(rows)]
+    bounds = sorted({0, len(rows), *(c for c in cuts if c < len(rows))})
+    columns = list(zip(*full)) if full else [()] * len(ARROW)
+    whole = pa.table([pa.array(c, f.type.value_type).dictionary_encode() if pa.types.is_dictionary(f.type) else pa.array(c, f.type)
+                      for c, f in zip(columns, ARROW)], schema=ARROW)
+    return [(whole.slice(a, b - a), times[a:b]) for a, b in zip(bounds, bounds[1:])]  # noqa: RUF007
+
+
+def by_rows(text: str, batches: list[tuple[pa.Table, Any]], until: int) -> list[Any]:
+    """What the row tier puts out."""
+    runtime = Runtime(tier="row")
+    runtime.deploy(SCHEMA)
+    found: list[Any] = []
+    runtime.deploy(f"@name('s0') {text}")["s0"].add_batch_listener(lambda new, *_: found.extend([] if new is None else new.to_pylist()))
+    for table, times in batches:
+        runtime.send_batch("T", table.append_column("at_time", pa.array(times)), time="at_time")
+    runtime.advance_time_span(until)
+    return found
+
+
+def by_columns(text: str, batches: list[tuple[pa.Table, Any]], until: int, *, fast: bool) -> list[Any]:
+    runtime = Runtime(tier="row")
+    runtime.deploy(SCHEMA)
+    plan = runtime.compile(f"@name('s0') {text}").statements[0].body
+    run = build_run(plan, Surroundings(StringPool(), runtime._environment({}), compiled if fast else interpreted))
+    found: list[Any] = []
+    empty = pa.table({f.name: pa.array([], f.type) for f in ARROW})
+    for table, times in [*batches, (empty, np.zeros(0, np.int64))]:
+        end = int(times[-1]) if len(times) else until
+        with np.errstate(all="ignore"):
+            made = run.feed(Intake(runtime.event_type("T"), columns_of(table, "T")), times, end, causes=True)
+        if made.new is not None:
+            assert made.new_causes is not None and len(made.new_causes.row) == len(made.new)
+            found.extend(made.new.to_pylist())
+    return found
+
+
+def plain(rows: list[Any]) -> list[Any]:
+    """NaN by name, and the sign of zero seen."""
+    return [{name: repr(value) if isinstance(value, float) else value for name, value in row.items()} for row in rows]
+
+
+@pytest.mark.parametrize("text", STATEMENTS)
+@settings(max_examples=12, deadline=None)
+@given(rows=ROWS, cuts=st.lists(st.integers(0, 29), max_size=3))
+def test_plain_source(text: str, rows: list[Any], cuts: list[int]) -> None:
+    batches = tables(rows, cuts)
+    assert plain(by_columns(text, batches, 100, fast=False)) == plain(by_rows(text, batches, 100))
+
+
+@pytest.mark.skipif(not is_available(), reason="numba is not installed")
+@pytest.mark.parametrize("text", [UNBOUND[1], UNBOUND[3], UNBOUND[6], UNBOUND[15], LOOKING[0], LOOKING[4], WINDOWED[0], WINDOWED[-3]])
+def test_compiled(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EPL_CACHE_DIR", str(tmp_path))
+    rng = np.random.default_rng(7)
+    rows = [
+        (rng.choice(["a", "b", "c", "d"]), *(None if rng.random() < 0.05 else v for v in (
+            float(rng.integers(-3, 9)), int(rng.integers(-3, 9)), bool(rng.integers(0, 2)))), int(rng.integers(0, 3)),
+            int(rng.integers(0, 2)))
+        for _ in range(3_000)
+    ]
+    batches = tables(rows, [1, 700, 701, *range(800, 3_000, 100)])
+    assert plain(by_columns(text, batches, 10_000, fast=True)) == plain(by_rows(text, batches, 10_000))
+
+
+@pytest.mark.parametrize(("text", "reason"), [
+    (clause("A B", mode="").replace("pattern (A B)", "pattern (A B) interval 1 sec"), "match_recognize with interval"),
+    (clause("A B", over="T#length_batch(3)"), "match_recognize behind the window length_batch"),
+    (clause("A B", measures="A as a"), "values of type T"),
+])
+def test_what_stays_in_the_row_tier(text: str, reason: str) -> None:
+    runtime = Runtime(tier="row")
+    runtime.deploy(SCHEMA)
+    plan = runtime.compile(f"@name('s0') {text}").statements[0].body
+    with pytest.raises(NotCompilable, match=reason):
+        build_run(plan, Surroundings(StringPool(), runtime._environment({}), interpreted))
