@@ -108,6 +108,22 @@ def to_batch(events: Sequence[Event], event_type: EventType) -> pa.RecordBatch:
     return encoder.encode(events)
 
 
+def together(batches: Sequence[pa.RecordBatch | None], events: Sequence[Event], event_type: EventType) -> pa.RecordBatch | None:
+    """Record batches, and events behind them, as one record batch; None where there is nothing. Raises EplRuntimeError as to_batch does."""
+    found = [b for b in batches if b is not None]
+    if events:
+        found.append(to_batch(events, event_type))
+    if len(found) < 2:
+        return found[0] if found else None
+    columns = [pa.chunked_array(_alike([b.column(n) for b in found])).combine_chunks() for n in range(found[0].num_columns)]
+    return pa.RecordBatch.from_arrays(columns, names=found[0].schema.names)
+
+
+def _alike(chunks: list[Any]) -> list[Any]:
+    """Without dictionaries: those of several batches differ."""
+    return [c.cast(c.type.value_type) if pa.types.is_dictionary(c.type) else c for c in chunks]
+
+
 @attrs.frozen
 class _Encoder:
     """What to_batch needs of a type, worked out once: it is kept on the type's event class."""

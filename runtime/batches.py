@@ -10,21 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from itertools import islice, repeat
-from operator import le
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import numpy as np
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
-from epl.value_types import Scalar
 from runtime.cause import AtWork, RowOf
-from runtime.columns import Columns, WrongCell, columns_of, property_values, sequence_values, time_values
+from runtime.columns import Columns, Times, WrongCell, columns_of, sequence_values, time_values
 from runtime.core import Core
-from runtime.incoming import whole_type
-from runtime.structs import PRIMITIVE_DEFAULTS
-from windows.event import Event, event_class
+from runtime.table_events import events_of
+from windows.event import Event
 
 if TYPE_CHECKING:
     from runtime.engine import Runtime
@@ -74,9 +72,22 @@ def send_batch(runtime: Runtime, core: Core, target: str | EventType | Mapping[s
     tables = dict(target) if isinstance(target, Mapping) else {target: table}
     if isinstance(target, Mapping) and table is not None:
         raise EplRuntimeError("send_batch takes a type and a table, or one mapping of types to tables")
-    streams = [_read(_bus_type(runtime, name), each, position, chosen, core) for position, (name, each) in enumerate(tables.items())]
+    parts = [_part(_bus_type(runtime, name), each, position, chosen, core) for position, (name, each) in enumerate(tables.items())]
+    tier = None if core.updates.active else runtime.columnar()
+    batch = None if tier is None else tier.batch(parts)
+    streams = [_stream(part, core) for part in parts if batch is None or part not in batch.parts]
     rows, row_of = _merged(streams, chosen)
+    if batch is None or not batch.parts:
+        _feed(core, rows, row_of, chosen)
+        return
+    until = max(part.end(core.clock.now) for part in parts)
+    jump = chosen.time_mode == "jump"
+    batch.feed(until, jump=jump)
     _feed(core, rows, row_of, chosen)
+    if jump:
+        core.advance(until)
+    else:
+        core.advance_span(until, None, chosen.max_stops)
 
 
 def _options(given: dict[str, Any]) -> Options:
@@ -96,27 +107,40 @@ def _bus_type(runtime: Runtime, name: str | EventType) -> EventType:
 # ------------------------------------------------------------------ reading: no effects
 
 
-@attrs.frozen
-class _Stream:
-    """One type's rows: events in the table's order, and the place of each where rows are ordered by more than the table's order."""
+@attrs.frozen(eq=False)
+class Part:
+    """One type's rows as columns; ``times`` and ``sequence`` by row, None where rows are ordered by the table's order."""
 
-    name: str
+    event_type: EventType
     position: int
-    events: Sequence[Event]
-    times: Sequence[int] | None
+    columns: Columns
+    times: Times | None
     sequence: Sequence[Any] | None
 
     def is_ordered(self) -> bool:
         """Whether the rows stand in order as they are."""
-        return self.sequence is None and (self.times is None or all(map(le, self.times, islice(self.times, 1, None))))
+        return self.sequence is None and (self.times is None or bool((self.times[1:] >= self.times[:-1]).all()))
+
+    def end(self, now: int) -> int:
+        """The time of the last row."""
+        return now if self.times is None or not len(self.times) else max(now, int(self.times.max()))
+
+
+@attrs.frozen
+class _Stream:
+    """One type's rows as events in the table's order."""
+
+    part: Part
+    events: Sequence[Event]
 
     def places(self) -> Iterator[tuple[Place, Event]]:
         none = [0] * len(self.events)
-        for row, (time, sequence, event) in enumerate(zip(self.times or none, self.sequence or none, self.events)):
-            yield (time, sequence, self.position, row), event
+        times = none if self.part.times is None else self.part.times.tolist()
+        for row, (time, sequence, event) in enumerate(zip(times, self.part.sequence or none, self.events)):
+            yield (time, sequence, self.part.position, row), event
 
 
-def _read(event_type: EventType, table: Any, position: int, options: Options, core: Core) -> _Stream:
+def _part(event_type: EventType, table: Any, position: int, options: Options, core: Core) -> Part:
     columns = columns_of(table, event_type.name)
     time, sequence = _column(options.time, event_type, "time"), _column(options.sequence, event_type, "sequence")
     _check_names(event_type, columns, {c for c in (time, sequence) if c is not None})
@@ -128,7 +152,11 @@ def _read(event_type: EventType, table: Any, position: int, options: Options, co
         except WrongCell as wrong:
             where = f"the sequence of row {wrong.row}, column '{sequence}'"
             raise EplRuntimeError(f"Event type '{event_type.name}': {where}, is null") from wrong
-    return _Stream(event_type.name, position, events_of(event_type, columns, core.settings.units_per_second), times, order)
+    return Part(event_type, position, columns, times, order)
+
+
+def _stream(part: Part, core: Core) -> _Stream:
+    return _Stream(part, events_of(part.event_type, part.columns, core.settings.units_per_second))
 
 
 def _column(given: str | Mapping[str, str] | None, event_type: EventType, what: str) -> str | None:
@@ -154,67 +182,45 @@ def _check_names(event_type: EventType, columns: Columns, beside: set[str]) -> N
             )
 
 
-def events_of(event_type: EventType, columns: Columns, units_per_second: int) -> list[Event]:
-    """The rows as events, every value checked; raises EplRuntimeError naming type, column, row and value."""
-    made = event_class(event_type)
-    values = [_property_column(event_type, name, columns, units_per_second) for name in event_type.properties]
-    return list(map(made, *values)) if values else [made() for _ in range(columns.rows)]
-
-
-def _property_column(event_type: EventType, name: str, columns: Columns, units_per_second: int) -> list[Any]:
-    value_type = whole_type(event_type.properties[name])
-    try:
-        values = property_values(columns, name, value_type, units_per_second)
-    except WrongCell as wrong:
-        raise EplRuntimeError(
-            f"Event type '{event_type.name}': property '{name}' is declared {value_type} and cannot hold {wrong.value!r} "
-            f"({type(wrong.value).__name__}) of row {wrong.row}"
-        ) from wrong
-    except EplRuntimeError as error:
-        raise EplRuntimeError(f"Event type '{event_type.name}', column '{name}': {error.message}", hint=error.hint) from error
-    if isinstance(value_type, Scalar) and value_type.primitive:
-        default = PRIMITIVE_DEFAULTS[value_type.kind]
-        return [default if v is None else v for v in values]
-    return values
-
-
-def _times(event_type: EventType, columns: Columns, name: str, options: Options, core: Core) -> list[int]:
+def _times(event_type: EventType, columns: Columns, name: str, options: Options, core: Core) -> Times:
     """Every row's time, none below the clock."""
     now = core.clock.now
     try:
-        found = time_values(columns, name, core.settings.units_per_second)
+        found, there = time_values(columns, name, core.settings.units_per_second)
     except WrongCell as wrong:
         raise EplRuntimeError(
             f"Event type '{event_type.name}': the time of row {wrong.row}, column '{name}', "
             f"is {wrong.value!r} ({type(wrong.value).__name__})",
             hint="times are integers in engine time or timestamps",
         ) from wrong
-    if options.late == "refuse":
-        for row, time in enumerate(found):
-            if time is None or time < now:
-                what = "is null" if time is None else f"is {time}, below the engine time {now}"
-                raise EplRuntimeError(
-                    f"Event type '{event_type.name}': the time of row {row}, column '{name}', {what}",
-                    hint="late='keep' processes such rows at the engine time",
-                )
-    return [now if time is None else time for time in found]
+    wrong_rows = np.flatnonzero(~there | (found < now))
+    if options.late == "refuse" and len(wrong_rows):
+        row = int(wrong_rows[0])
+        what = f"is {found[row]}, below the engine time {now}" if there[row] else "is null"
+        raise EplRuntimeError(
+            f"Event type '{event_type.name}': the time of row {row}, column '{name}', {what}",
+            hint="late='keep' processes such rows at the engine time",
+        )
+    return found if there.all() else np.where(there, found, now)
 
 
 def _merged(streams: Sequence[_Stream], options: Options) -> tuple[Iterable[tuple[int, Event]], RowOf]:
     """(time, event) of all rows in order of (time, sequence, type, row), and which row each of them is."""
-    if len(streams) == 1 and streams[0].is_ordered():
-        name = streams[0].name
-        return zip(streams[0].times or repeat(0), streams[0].events), lambda place: (name, place)
+    if len(streams) == 1 and streams[0].part.is_ordered():
+        part, events = streams[0].part, streams[0].events
+        name = part.event_type.name
+        return zip(repeat(0) if part.times is None else part.times.tolist(), events), lambda place: (name, place)
     rows = [each for stream in streams for each in stream.places()]
     if options.time is not None or options.sequence is not None:
         try:
             rows.sort(key=_place)
         except TypeError as error:
             raise EplRuntimeError(f"The sequence columns cannot be compared: {error}") from error
+    names = {stream.part.position: stream.part.event_type.name for stream in streams}
 
     def row_of(place: int) -> tuple[str, int]:
         _, _, position, row = rows[place][0]
-        return streams[position].name, row
+        return names[position], row
 
     return [(place[0], event) for place, event in rows], row_of
 

@@ -34,18 +34,21 @@ class Cause:
 class AtWork:
     """Where a runtime is: kept up by the engine at the price of an assignment a row, made into a ``Cause`` on request."""
 
-    __slots__ = ("calls", "place", "row_of")
+    __slots__ = ("calls", "place", "row_of", "time")
 
     def __init__(self) -> None:
         self.calls = 0
         self.place: int | None = 0
         self.row_of: RowOf | None = None
+        self.time: int | None = None
+        """Engine time of the call, where that is not the clock's: the batch tier's listeners are called at the end of the batch."""
 
     def cause(self, now: int) -> Cause:
         """The cause at engine time ``now``."""
+        time = now if self.time is None else self.time
         if self.place is None or self.row_of is None:
-            return Cause(self.calls, now, self.place)
-        return Cause(self.calls, now, self.place, *self.row_of(self.place))
+            return Cause(self.calls, time, self.place)
+        return Cause(self.calls, time, self.place, *self.row_of(self.place))
 
 
 __all__ = ["AtWork", "Cause", "RowOf"]

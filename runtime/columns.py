@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import numpy as np
 import pyarrow as pa
 import pyarrow.types as kinds
 
@@ -28,6 +29,9 @@ BITS = {"byte": 8, "short": 16, "int": 32, "long": 64}
 INSTANTS = ("Date", "Calendar", "ZonedDateTime", "OffsetDateTime")
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 MICROSECOND = datetime.timedelta(microseconds=1)
+
+
+Times = np.ndarray[Any, Any]
 
 
 class WrongCell(Exception):
@@ -107,7 +111,7 @@ def property_values(columns: Columns, name: str, value_type: ValueType, units_pe
     values = _python(column)
     if kind == "BigInteger" and kinds.is_decimal(column.type) and column.type.scale == 0:
         return [None if v is None else int(v) for v in values]
-    return values if kind is not None and _fits(column.type, kind) else _coerced(values, value_type)
+    return values if kind is not None and fits(column.type, kind) else _coerced(values, value_type)
 
 
 def _normal(column: pa.ChunkedArray[Any] | pa.Array[Any], from_pandas: bool, whole: bool) -> pa.ChunkedArray[Any] | pa.Array[Any]:
@@ -142,7 +146,7 @@ def _python(column: pa.ChunkedArray[Any] | pa.Array[Any]) -> list[Any]:
     return values
 
 
-def _fits(arrow: pa.DataType, kind: str) -> bool:
+def fits(arrow: pa.DataType, kind: str) -> bool:
     """Whether every value of the Arrow type is a value of the kind as it is."""
     if kinds.is_signed_integer(arrow):
         return kind == "BigInteger" or arrow.bit_width <= BITS.get(kind, 0)
@@ -197,20 +201,23 @@ def may_hold(arrow: pa.DataType, value_type: ValueType) -> bool:
 # ------------------------------------------------------------------ the time and sequence columns
 
 
-def time_values(columns: Columns, name: str, units_per_second: int) -> list[int | None]:
-    """Engine time by row: integers as they are, timestamps in engine units. Raises WrongCell for anything else."""
+def time_values(columns: Columns, name: str, units_per_second: int) -> tuple[Times, Times]:
+    """(engine time by row, whether there is one): integers as they are, timestamps in engine units. Raises WrongCell for anything else."""
     column = columns.data[name]
     if isinstance(column, list):
-        return [_one_time(row, value, units_per_second) for row, value in enumerate(column)]
+        found = [_one_time(row, value, units_per_second) for row, value in enumerate(column)]
+        column = pa.chunked_array([pa.array(found, pa.int64())])
     column = _normal(column, columns.pandas, whole=True)
+    step = 1
     if kinds.is_timestamp(column.type):
-        return _engine_times(column, units_per_second)
-    values = _python(column)
-    if not (kinds.is_integer(column.type) or kinds.is_null(column.type)):
-        for row, value in enumerate(values):
+        step = 1_000_000 // units_per_second
+    elif not (kinds.is_integer(column.type) or kinds.is_null(column.type)):
+        for row, value in enumerate(_python(column)):
             if value is not None:
                 raise WrongCell(row, value)
-    return values
+    whole: Any = column.cast(pa.int64())
+    there = np.asarray(whole.is_valid().to_numpy(zero_copy_only=False) if whole.null_count else np.ones(len(whole), np.bool_), np.bool_)
+    return np.asarray(whole.fill_null(0).to_numpy(zero_copy_only=False), np.int64) // step, there
 
 
 def _engine_times(column: pa.ChunkedArray[Any] | pa.Array[Any], units_per_second: int) -> list[int | None]:

@@ -144,6 +144,15 @@ class Core:
         self.dispatchers.clear()
         self.intakes.clear()
 
+    def tell(self, event: Event, numbers: set[int]) -> None:
+        """The event to its receivers in the statements of these numbers; delivery follows with that of the other receivers."""
+        for receiver in self.filters.match(event, event.type):
+            if receiver.order[1] in numbers:
+                try:
+                    receiver.receive(event)
+                except Exception as error:  # noqa: BLE001 - law 6
+                    self.on_error(error, receiver.name, event)
+
     def route(self, event: Event, stream_type: EventType, precedence: int = 0) -> None:
         """An event that a statement or listener puts out: processed when the current one is done, those of higher precedence first.
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from epl.analysis.modules import analyse_module
 from epl.catalog import Catalog, Settings, Variable
@@ -16,7 +16,7 @@ from epl.functions.user_aggregations import aggregation_spec
 from epl.plan.statements import CreateVariablePlan, Declared, ModulePlan, StatementPlan
 from epl.syntax import Module
 from epl.value_types import EnumType
-from runtime.build import build
+from runtime.build import Running, build
 from runtime.cause import Cause
 from runtime.context import StatementContext
 from runtime.core import Core, ErrorHandler, log_error
@@ -37,6 +37,9 @@ from runtime.variables import VariableCell
 from windows.event import Event
 from windows.registry import WINDOWS
 
+if TYPE_CHECKING:
+    from runtime.batch.tier import BatchTier
+
 
 class Runtime:
     """One EPL engine: statements in, events and time in, changes out.
@@ -54,8 +57,6 @@ class Runtime:
             raise ValueError("clock is 'external' or 'system'")
         if tier not in ("auto", "row", "batch"):
             raise ValueError("tier is 'auto', 'row' or 'batch'")
-        if tier == "batch":
-            raise EplUnsupportedError("The batch tier is not there yet", hint="use tier='auto' or tier='row'")
         if settings is not None and settings.sort_using_collator:
             raise EplUnsupportedError("Sorting with a collator is not supported", hint="strings sort by their code units")
         self.lock = threading.RLock()
@@ -74,6 +75,9 @@ class Runtime:
         self._acquire, self._release, self._intakes = self.lock.acquire, self.lock.release, self._core.intakes
         self._batches: dict[Statement, None] = {}
         self._marks: Marks | None = None
+        self._batch_tier: BatchTier | None = None
+        if tier == "batch":
+            self.columnar(always=True)
         self._system_clock: Any = None
         if clock == "system":
             from runtime.system_clock import SystemClock
@@ -283,6 +287,12 @@ class Runtime:
                 statement.listeners.append(listeners[statement.name])
             assert statement.running is not None
             statement.running.start()
+        if self._batch_tier is not None:
+            try:
+                self._batch_tier.changed()
+            except EplUnsupportedError:
+                self._undeploy(deployment)
+                raise
         return deployment
 
     def _next_id(self) -> str:
@@ -303,16 +313,26 @@ class Runtime:
         )
 
     def _build(self, plan: StatementPlan, deployment_id: str, parameters: dict[str | int, Any]) -> Statement:
-        statement = Statement(plan, self, self._core, deployment_id)
         self._statement_count += 1
-        statement.number = self._statement_count
-        context = StatementContext(self._core, plan, self._statement_count, self._environment(parameters), statement)
+        statement = Statement(plan, self, self._core, deployment_id, self._statement_count)
+        statement.running = self._running(statement, parameters)
+        return statement
+
+    def _running(self, statement: Statement, parameters: dict[str | int, Any]) -> Running:
+        context = StatementContext(self._core, statement.plan, statement.number, self._environment(parameters), statement)
         try:
-            statement.running = build(plan, context)
+            return build(statement.plan, context)
         except BaseException:
             context.close()
             raise
-        return statement
+
+    def running_of(self, statement: Statement) -> Running:
+        """The row tier's operators of a deployed statement, made anew; they have not started."""
+        return self._running(statement, _parameters_of(statement.plan, self._deployments[statement.deployment_id].parameters))
+
+    def environment_of(self, statement: Statement) -> Environment:
+        """What a deployed statement's expressions may touch."""
+        return self._environment(_parameters_of(statement.plan, self._deployments[statement.deployment_id].parameters))
 
     # ------------------------------------------------------------------ undeploy
 
@@ -341,6 +361,8 @@ class Runtime:
                 del self._variables[declared.name]
         del self._deployments[deployment.id]
         self._core.forget_generated()
+        if self._batch_tier is not None:
+            self._batch_tier.changed()
 
     def _check_not_used(self, deployment: Deployment) -> None:
         for declared in deployment.plan.declared:
@@ -382,7 +404,7 @@ class Runtime:
                 except KeyError:
                     take = self._intakes[event_type] = intake(self._core, self._bus_type(event_type))
                 take(event)
-            if self._batches:
+            if self._batches or self._batch_tier is not None:
                 self._deliver_batches()
         finally:
             self._release()
@@ -418,6 +440,29 @@ class Runtime:
             send_batch(self, self._core, *arguments, **options)
             self._deliver_batches()
 
+    def columnar(self, *, always: bool = False) -> BatchTier | None:
+        """The batch tier, made when it is first asked for; None under ``tier="row"`` and without numba."""
+        from runtime.batch.kernels import is_available
+
+        if self._batch_tier is None and (always or (self.tier == "auto" and is_available())):
+            from runtime.batch.tier import BatchTier
+
+            self._batch_tier = BatchTier(self, always=always)
+        return self._batch_tier
+
+    def tier_of(self, statement: Statement) -> tuple[str, str]:
+        """(``row`` or ``batch``, why): where a statement runs now."""
+        if self._batch_tier is None:
+            return "row", "tier='row'" if self.tier == "row" else "nothing has come in batches"
+        from runtime.batch.running import BatchRunning
+
+        return "batch" if isinstance(statement.running, BatchRunning) else "row", self._batch_tier.reason(statement)
+
+    def listener_added(self, statement: Statement) -> None:
+        """A statement is about to get a row listener."""
+        if self._batch_tier is not None:
+            self._batch_tier.listener_added(statement)
+
     @property
     def now(self) -> int:
         """Engine time (ms since 1970, or µs by configuration)."""
@@ -427,11 +472,15 @@ class Runtime:
         """Jump to ``now``: each timer that is due runs once, at the new time. Going back only sets the clock."""
         with self.lock:
             self._core.advance(int(now))
+            if self._batch_tier is not None:
+                self._batch_tier.advance(int(now), jump=True)
             self._deliver_batches()
 
     def advance_time_span(self, now: int, resolution: int | None = None) -> None:
         """Walk to ``now``, stopping at every time at which something is due (or at steps of ``resolution``)."""
         with self.lock:
+            if self._batch_tier is not None:
+                self._batch_tier.advance_span(self.now, int(now), resolution)
             self._core.advance_span(int(now), resolution)
             self._deliver_batches()
 
@@ -439,7 +488,9 @@ class Runtime:
     def next_scheduled_time(self) -> int | None:
         """When the next timer is due, None where none is."""
         with self.lock:
-            return self._core.schedule.nearest()
+            nearest = self._core.schedule.nearest()
+            due = None if self._batch_tier is None else self._batch_tier.next_due()
+            return min((t for t in (nearest, due) if t is not None), default=None)
 
     @property
     def cause(self) -> Cause:
@@ -451,9 +502,11 @@ class Runtime:
         self._batches[statement] = None
 
     def _deliver_batches(self) -> None:
+        if self._batch_tier is not None:
+            self._batch_tier.deliver()
         while self._batches:
             pending, self._batches = self._batches, {}
-            for statement in pending:
+            for statement in sorted(pending, key=lambda s: s.number):
                 statement.deliver_batches()
 
     # ------------------------------------------------------------------ queries, state
@@ -495,11 +548,11 @@ class Runtime:
     def restore(
         cls, blob: bytes | Mapping[str, bytes], *, functions: Mapping[str, Callable[..., Any]] | None = None,
         classes: Mapping[str, Any] | None = None,
-        on_error: ErrorHandler = log_error, aggregations: Mapping[str, Callable[[], Any]] | None = None,
+        on_error: ErrorHandler = log_error, aggregations: Mapping[str, Callable[[], Any]] | None = None, tier: str = "auto",
     ) -> Runtime:
-        """The runtime that ``snapshot()`` or ``pages()`` saw. User functions and aggregations are given again by name; listeners are
-        attached again by the caller."""
-        return restored(cls, blob, dict(functions or {}), dict(classes or {}), on_error, dict(aggregations or {}))
+        """The runtime that ``snapshot()`` or ``pages()`` saw, whatever tiers its statements ran in. User functions and aggregations are
+        given again by name; listeners are attached again by the caller."""
+        return restored(cls, blob, dict(functions or {}), dict(classes or {}), on_error, dict(aggregations or {}), tier)
 
     # ------------------------------------------------------------------ manners
 

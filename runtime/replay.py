@@ -15,6 +15,7 @@ import attrs
 
 from epl.errors import EplError, EplRuntimeError
 from epl.plan.statements import SelectPlan
+from runtime.batch.refusals import NotInBatchTier
 from runtime.deployment import Deployment
 from runtime.engine import Runtime
 from runtime.rows import Rows
@@ -23,7 +24,7 @@ from runtime.trace_schema import TraceTypes, add_variant_streams, settings_of, t
 from runtime.trace_values import from_json, from_text, json_row, json_value
 from windows.event import Event
 
-RESULTS = ("out", "rows", "exception", "refused", "code", "tiers", "spark")
+RESULTS = ("out", "rows", "exception", "refused", "code", "tiers", "spark", "batch")
 """What a replay writes anew: recorded values of these never reach the result."""
 
 Step = Mapping[str, Any]
@@ -32,7 +33,9 @@ Done = dict[str, Any]
 
 
 class Feed(Protocol):
-    """Another way in for events than ``send``: ``runtime.spark.micro_batches.MicroBatches``."""
+    """Another way in for events than ``send``: ``runtime.spark.micro_batches.MicroBatches``, ``runtime.replay_columns.ColumnFeed``."""
+
+    name: str
 
     def refusal(self, runtime: Runtime, event: Event) -> str | None: ...
 
@@ -59,11 +62,15 @@ def replay_trace(
     """The trace with this engine's output. ``restart``: between every two steps the runtime is replaced by one restored from its snapshot.
 
     ``feed``: the events between two other steps go through it as one batch (``restart`` then comes between batches and other steps); each
-    of their steps says so in ``spark``: "rows", or "refused: " and why the feed does not take the event, which is then sent by itself.
+    of their steps says so under the feed's name: "rows", or "refused: " and why the feed does not take the event, which is then sent by
+    itself. With ``tier="batch"`` every statement runs in the batch tier and every event goes through the feed; a trace where that cannot
+    be is replayed in the row tier as a whole: its ``tiers`` say "row", ``row_tier`` of the trace says why.
     What goes wrong in a step is that step's ``exception``; what goes wrong before the first one is every step's.
     """
     try:
         player = TracePlayer(trace, tier or "row")
+    except NotInBatchTier:
+        raise
     except EplError as error:
         return {**trace, "steps": [{**_asked(s), "exception": error.message} for s in trace["steps"]]}
     steps: list[Done] = []
@@ -74,6 +81,8 @@ def replay_trace(
             steps += player.play_events(together, feed)
         else:
             steps.append(player.play(together[0]))
+        if player.outside is not None:
+            return {**replay_trace(trace, restart=restart, tier="row"), "row_tier": player.outside}
     return {**trace, "steps": steps}
 
 
@@ -107,6 +116,8 @@ class TracePlayer:
         self.caused: list[Caused] = []
         """By place in the batch that is at work; one where there is no batch."""
         self.listeners: dict[tuple[str, str], Any] = {}
+        self.outside: str | None = None
+        """Why something did not run in the batch tier, where everything is to."""
         self.runtime = self._new_runtime()
 
     def _new_runtime(self) -> Runtime:
@@ -131,7 +142,7 @@ class TracePlayer:
 
     def restart(self) -> None:
         """Go on in a new runtime, restored from this one's snapshot."""
-        self.runtime = Runtime.restore(self.runtime.snapshot(), on_error=self._on_error)
+        self.runtime = Runtime.restore(self.runtime.snapshot(), on_error=self._on_error, tier=self.tier)
         attached, self.listening, self.listeners = self.listening, [], {}
         for deployment_id, name in attached:
             self._listen(self.runtime.deployments[deployment_id][name])
@@ -151,6 +162,8 @@ class TracePlayer:
         self.caused = [Caused() for _ in steps]
         try:
             work()
+        except NotInBatchTier as error:
+            self.outside = error.message
         except Exception as error:  # noqa: BLE001 - whatever a step raises is its result; the next step goes on
             for done in steps:
                 done["exception"] = _text(error)
@@ -165,14 +178,16 @@ class TracePlayer:
             try:
                 event = self.runtime.event_of(*self._given(step))
             except Exception as error:  # noqa: BLE001 - the engine refuses the event, which is the step's result
-                done.update(spark=f"refused: {_text(error)}", exception=_text(error))
+                done.update({feed.name: f"refused: {_text(error)}", "exception": _text(error)})
                 continue
             reason = feed.refusal(self.runtime, event)
             if reason is None:
-                done["spark"] = "rows"
+                done[feed.name] = "rows"
                 batch.append((done, event))
+            elif self.tier == "batch":
+                self.outside = reason
             else:
-                done["spark"] = f"refused: {reason}"
+                done[feed.name] = f"refused: {reason}"
                 self._run_batch(batch, feed)
                 batch = []
                 self._run([done], lambda: self.runtime.send(event.type, event))  # noqa: B023 - called at once
@@ -191,7 +206,7 @@ class TracePlayer:
             {"name": s.name, "type": None if s.plan.body.output_type is None else s.plan.body.output_type.name, "props": s.properties}
             for s in deployment
         ]
-        done["tiers"] = {s.name: "row" for s in deployment}
+        done["tiers"] = {s.name: s.tier for s in deployment}
 
     def _deploy(self, item: Mapping[str, Any], done: dict[str, Any]) -> Deployment:
         deployment = self.runtime.deploy(item["epl"], name=item.get("deployment_id"), parameters=_parameters(item.get("params", ())))

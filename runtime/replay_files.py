@@ -95,7 +95,7 @@ def with_limit(seconds: float, work: Callable[[], dict[str, Any]]) -> dict[str, 
 
 def replay_file(job: Job) -> Outcome:
     """Replay every trace of a file. A trace that breaks off is written with its text as ``error`` and no steps."""
-    feed = micro_batches() if job.spark else None
+    feed = micro_batches() if job.spark else columns() if job.tier == "batch" else None
     done: list[dict[str, Any]] = []
     broken: list[tuple[str, str]] = []
     for trace in read_traces(job.source):
@@ -118,6 +118,13 @@ def micro_batches() -> Feed:
     from runtime.spark.micro_batches import MicroBatches
 
     return MicroBatches(session("epl replay", cores=1))
+
+
+def columns() -> Feed:
+    """Batches of columns."""
+    from runtime.replay_columns import ColumnFeed  # brings Arrow, which the row tier does without
+
+    return ColumnFeed()
 
 
 def replay_files(jobs: list[Job], processes: int) -> Iterator[Outcome]:

@@ -68,14 +68,14 @@ def _head(runtime: Runtime) -> dict[str, Any]:
 
 def restore(
     cls: type[Runtime], blob: bytes | Mapping[str, bytes], functions: dict[str, Callable[..., Any]], classes: Mapping[str, Any],
-    on_error: ErrorHandler, aggregations: Mapping[str, Callable[[], Any]],
+    on_error: ErrorHandler, aggregations: Mapping[str, Callable[[], Any]], tier: str,
 ) -> Runtime:
     """A runtime that goes on exactly where ``snapshot`` or ``pages`` saw the other one."""
     reader = PageReader(blob if isinstance(blob, Mapping) else _pages_in(blob))
     head, clock = reader.body("head", "head"), reader.body("clock", "clock")
     _check_given("functions", head["functions"], functions)
     _check_given("aggregations", head["aggregations"], {name.lower() for name in aggregations})
-    runtime = cls(start_time=clock["now"], settings=Settings(**_settings(head["settings"])), on_error=on_error)
+    runtime = cls(start_time=clock["now"], settings=Settings(**_settings(head["settings"])), on_error=on_error, tier=tier)
     for name, function in functions.items():
         runtime.register_function(name, function)
     for name, factory in aggregations.items():

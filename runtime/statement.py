@@ -14,6 +14,7 @@ from runtime.rows import Row, Rows, table_html
 from windows.event import Event
 
 if TYPE_CHECKING:
+    from runtime.batch.run import Output
     from runtime.build import Running
     from runtime.engine import Runtime
 
@@ -33,10 +34,10 @@ class Statement(Delivery):
     Iterating gives the current rows (the statement's data window through its select clause); ``add_listener`` delivers changes.
     """
 
-    def __init__(self, plan: StatementPlan, runtime: Runtime, core: Core, deployment_id: str) -> None:
+    def __init__(self, plan: StatementPlan, runtime: Runtime, core: Core, deployment_id: str, number: int) -> None:
         self.plan = plan
         self.name = plan.name
-        self.number = 0
+        self.number = number
         """Its place in the order in which the runtime has built statements, from 1."""
         self.runtime = runtime
         self.deployment_id = deployment_id
@@ -48,6 +49,8 @@ class Statement(Delivery):
         self._forced = False
         self._batch_new: list[Event] = []
         self._batch_old: list[Event] = []
+        self._outputs: list[Output] = []
+        """What the batch tier has put out, to be delivered at the end of the call."""
         self.running: Running | None = None
         self.divide: Divide | None = None
 
@@ -78,12 +81,13 @@ class Statement(Delivery):
             self._batch_old.extend(old)
             self.runtime.pend_batch(self)
         if self.divide is None:
-            self._call(new, old)
+            self.call(new, old)
         else:
             for part in self.divide(new, old):
-                self._call(*part)
+                self.call(*part)
 
-    def _call(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+    def call(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        """Call the row listeners with one delta."""
         self._core.at.calls += 1
         if not self.listeners:
             return
@@ -94,14 +98,23 @@ class Statement(Delivery):
             except Exception as error:  # noqa: BLE001 - law 6
                 self._core.on_error(error, self.name, None)
 
+    def take_batches(self, output: Output) -> None:
+        """Output of the batch tier, for the batch listeners."""
+        if self.batch_listeners:
+            self._outputs.append(output)
+            self.runtime.pend_batch(self)
+
     def deliver_batches(self) -> None:
         """Call the batch listeners with everything since the last call, as Arrow; exceptions go to the error handler."""
-        from runtime.arrow import to_batch
+        from runtime.arrow import together
 
+        outputs, self._outputs = self._outputs, []
         new, self._batch_new = self._batch_new, []
         old, self._batch_old = self._batch_old, []
         try:
-            batches = [to_batch(rows, self.event_type) if rows else None for rows in (new, old)]
+            batches = [
+                together([o.new for o in outputs], new, self.event_type), together([o.old for o in outputs], old, self.event_type),
+            ]
         except EplRuntimeError as error:
             self._core.on_error(error, self.name, None)
             return
@@ -132,6 +145,7 @@ class Statement(Delivery):
         decorator).
         """
         with self.runtime.lock:
+            self.runtime.listener_added(self)
             self.listeners.append(listener)
         return listener
 
@@ -170,10 +184,17 @@ class Statement(Delivery):
             return pyarrow.Table.from_batches([to_batch(list(() if self.running is None else self.running.iterate()), self.event_type)])
 
     def explain(self) -> str:
-        """The plan, readable."""
+        """The plan, readable; in which tier the statement runs now, and why."""
         from epl.plan.explain import explain
 
-        return explain(self.plan)
+        with self.runtime.lock:
+            return explain(self.plan, *self.runtime.tier_of(self))
+
+    @property
+    def tier(self) -> str:
+        """``row`` or ``batch``: where the statement runs now."""
+        with self.runtime.lock:
+            return self.runtime.tier_of(self)[0]
 
     def __repr__(self) -> str:
         return f"Statement({self.name!r})"

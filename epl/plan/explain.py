@@ -14,9 +14,9 @@ from epl.value_types import ValueType
 HIDDEN = {"text", "fingerprint", "annotations", "output_type"}
 
 
-def explain(plan: StatementPlan) -> str:
-    """The plan of one statement, an indented tree from the output back to the streams."""
-    return "\n".join(_statement(plan))
+def explain(plan: StatementPlan, tier: str = "row", reason: str = "") -> str:
+    """The plan of one statement, an indented tree from the output back to the streams; in which tier it runs, and why."""
+    return "\n".join([*_statement(plan), f"  tier: {tier}{f' ({reason})' if reason else ''}"])
 
 
 def _statement(plan: StatementPlan) -> Iterator[str]:
@@ -26,7 +26,6 @@ def _statement(plan: StatementPlan) -> Iterator[str]:
     if plan.priority:
         yield f"  priority {plan.priority}"
     yield from _fields(plan.body, "  ")
-    yield "  tier: row"
 
 
 def _fields(value: Any, indent: str) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import attrs
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,10 +18,10 @@ from runtime.batch.arrays import Array
 from runtime.batch.refusals import Declined
 from runtime.batch.scalars import DTYPES, INSTANTS, TEXTS
 from runtime.batch.strings import StringPool
-from runtime.batches import events_of
-from runtime.columns import Columns, columns_of
+from runtime.columns import Columns, columns_of, fits
 from runtime.incoming import whole_type
 from runtime.structs import PRIMITIVE_DEFAULTS
+from runtime.table_events import events_of, property_column
 from windows.event import Event
 
 
@@ -62,6 +63,33 @@ class Intake:
         for part in parts:
             made._events.update({begin + place: event for place, event in part._events.items()})
             begin += part.rows
+        return made
+
+    # ------------------------------------------------------------------ columns
+
+    def check(self) -> None:
+        """Every property's values fit it. What their Arrow type does not decide is looked at, and put into the declared one; raises
+        EplRuntimeError naming type, column, row and value. After that no column of a scalar property is declined."""
+        changed: dict[str, Any] = {}
+        for name, prop in self.event_type.properties.items():
+            column, declared = self._columns.data[name], whole_type(prop)
+            if not isinstance(column, list) and isinstance(declared, Scalar) and fits(_decoded(column.type), declared.kind):
+                continue
+            values = property_column(self.event_type, name, self._columns, self._units)
+            changed[name] = values if not isinstance(declared, Scalar) else _array(values, arrow_type_of(declared))
+        if changed:
+            self._columns = attrs.evolve(self._columns, data={**self._columns.data, **changed})
+
+    def selected(self, rows: Array) -> Intake:
+        """Some of the rows, as a batch of their own."""
+        places = pa.array(rows, pa.int64())
+        data = {
+            name: [column[row] for row in rows] if isinstance(column, list) else column.take(places)
+            for name, column in self._columns.data.items()
+        }
+        columns = attrs.evolve(self._columns, data=data, rows=len(rows))
+        made = Intake(self.event_type, columns, self._units)
+        made._events = {place: self._events[row] for place, row in enumerate(rows.tolist()) if row in self._events}
         return made
 
     # ------------------------------------------------------------------ arrays
@@ -172,6 +200,17 @@ def _holds(arrow: pa.DataType, kind: str) -> bool:
         return bool(kinds.is_float32(arrow))
     bits = {"byte": 8, "short": 16, "int": 32, "long": 64}[kind]
     return bool(kinds.is_signed_integer(arrow)) and arrow.bit_width <= bits
+
+
+def _decoded(arrow: pa.DataType) -> pa.DataType:
+    return arrow.value_type if kinds.is_dictionary(arrow) else arrow
+
+
+def _array(values: list[Any], arrow: pa.DataType) -> Any:
+    try:
+        return pa.array(values, arrow)
+    except (pa.ArrowException, OverflowError):
+        return values  # a decimal that Arrow cannot hold, say: events can
 
 
 def one_array(column: Any, name: str) -> Any:

@@ -16,6 +16,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from runtime.batch import intrinsics
 
 Kernel = Callable[..., int]
@@ -41,10 +43,9 @@ def is_available() -> bool:
 def _stamp() -> str:
     """What else a compiled kernel depends on: the functions it calls, numba's and numpy's versions."""
     import numba
-    import numpy
 
     text = Path(intrinsics.__file__).read_text(encoding="utf-8")
-    return f"{numba.__version__}|{numpy.__version__}|{sys.version_info[:2]}|{text}"
+    return f"{numba.__version__}|{np.__version__}|{sys.version_info[:2]}|{text}"
 
 
 def cache_folder() -> Path:
@@ -82,6 +83,25 @@ def interpreted(source: str) -> Kernel:
     namespace: dict[str, Any] = {}
     exec(compile(HEAD.format(imports="") + source, "<kernel>", "exec"), namespace)  # noqa: S102
     return namespace["kernel"]  # type: ignore[no-any-return]
+
+
+class Warming:
+    """A kernel that is plain Python until it has been given ``rows_before`` rows, and compiled from then on: compiling takes seconds, which
+    a few rows are not worth. Its second argument is the number of rows."""
+
+    def __init__(self, source: str, rows_before: int = 2_000) -> None:
+        self._source = source
+        self._left = rows_before
+        self._function = interpreted(source)
+
+    def __call__(self, registers: Any, rows: int, *rest: Any) -> int:
+        if self._left > 0:
+            self._left -= rows
+            if self._left > 0:
+                with np.errstate(all="ignore"):
+                    return self._function(registers, rows, *rest)
+            self._function = compiled(self._source)
+        return self._function(registers, rows, *rest)
 
 
 def _write(path: Path, text: str) -> None:

@@ -1,6 +1,8 @@
 """Why a statement stays in the row tier."""
 from __future__ import annotations
 
+from epl.errors import EplUnsupportedError
+
 
 class NotCompilable(Exception):
     """The plan has something that no kernel is printed for; the message is the reason that explain() gives."""
@@ -8,3 +10,7 @@ class NotCompilable(Exception):
 
 class Declined(Exception):
     """A kernel cannot take this batch (a table entry raised, a value does not fit): nothing has been done, the row tier takes over."""
+
+
+class NotInBatchTier(EplUnsupportedError):
+    """A statement, or a batch, that ``tier="batch"`` does not run; the message says why."""

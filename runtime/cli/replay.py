@@ -9,6 +9,7 @@ import sys
 import time
 
 from epl.errors import EplRuntimeError
+from runtime.batch.kernels import is_available
 from runtime.cli import UsageError
 from runtime.cli.progress import Progress
 from runtime.replay_files import Job, Outcome, replay_files, trace_files
@@ -19,8 +20,10 @@ LIMIT, LONG_LIMIT = 60.0, 600.0
 
 def run(options: argparse.Namespace) -> int:
     """0, or 1 where a trace broke off or a file is no trace file; what the steps do is in the traces written, not in the exit code."""
-    if options.tier == "batch":
-        raise UsageError("--tier batch: the batch tier is not there yet; use --tier row")
+    if options.tier == "batch" and options.spark:
+        raise UsageError("--tier batch: not together with --spark")
+    if options.tier == "batch" and not is_available():
+        raise UsageError("--tier batch: numba is not installed")
     if options.spark:
         _require_spark()
     if options.jobs < 1:

@@ -45,9 +45,9 @@ from epl.value_types import (
     ValueType,
 )
 from runtime.arrow import arrow_schema, arrow_type_of, to_batch
-from runtime.batches import events_of
 from runtime.columns import columns_of
 from runtime.incoming import to_event
+from runtime.table_events import events_of
 from windows.event import Event, event_class
 
 UTC = datetime.timezone.utc

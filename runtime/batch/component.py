@@ -1,0 +1,200 @@
+"""One component in the batch tier: its statements as a chain of runs, fed with a batch that is one sequence over several types."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+import pyarrow as pa
+
+from epl.event_types import EventType
+from epl.plan.statements import InsertPlan, SelectPlan
+from runtime.arrow import arrow_schema, arrow_type_of
+from runtime.batch import calls
+from runtime.batch.arrays import Array
+from runtime.batch.calls import Call, Source, calls_of
+from runtime.batch.intake import Intake
+from runtime.batch.refusals import NotCompilable
+from runtime.batch.run import Causes, Run
+from runtime.columns import Columns
+from runtime.incoming import whole_type
+
+if TYPE_CHECKING:
+    from runtime.statement import Statement
+
+NO_ROWS = np.zeros(0, np.int64)
+
+
+@attrs.frozen
+class Input:
+    """Rows of one type, in order: each one's time, and where it comes from."""
+
+    intake: Intake
+    times: Array
+    source: Source
+
+    @property
+    def event_type(self) -> EventType:
+        return self.intake.event_type
+
+    def only(self, row: int) -> Input:
+        """One of the rows."""
+        return Input(self.intake.selected(np.array([row])), self.times[row : row + 1], Source(self.source.places[row : row + 1]))
+
+
+@attrs.frozen
+class Node:
+    """A statement and its run."""
+
+    statement: Statement
+    plan: SelectPlan
+    run: Run
+
+    @property
+    def reads(self) -> EventType:
+        return self.plan.streams[0].filter.event_type
+
+
+class Chain:
+    """The nodes of a component, those that insert in front of those that read it. Raises NotCompilable where their order could be seen."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self.nodes = _in_order(nodes)
+        self._routes = {id(n): n.plan.insert is not None and any(n.plan.insert.target.is_a(o.reads) for o in nodes) for n in nodes}
+        self.makes = [n.plan.insert.target for n in nodes if n.plan.insert is not None and self._routes[id(n)]]
+
+    def wants(self, event_type: EventType) -> bool:
+        """Whether a statement reads events of the type."""
+        return any(event_type.is_a(node.reads) for node in self.nodes)
+
+    def is_made(self, event_type: EventType) -> bool:
+        """Whether a statement inserts events that a reader of this type sees too."""
+        return any(made.is_a(node.reads) and event_type.is_a(node.reads) for made in self.makes for node in self.nodes)
+
+    def prepare(self, inputs: Sequence[Input]) -> None:
+        """Raises Declined where a run cannot take the rows; nothing has been done then."""
+        for node in self.nodes:
+            for each in inputs:
+                if each.event_type.is_a(node.reads):
+                    node.run.prepare(each.intake)
+
+    def next_due(self) -> int | None:
+        return min((due for due in (n.run.next_due() for n in self.nodes) if due is not None), default=None)
+
+    def feed(self, inputs: Sequence[Input], times: Array, until: int, *, jump: bool = False) -> list[Call]:
+        """The rows, then time up to ``until``. ``times``: those of the whole sequence, by place. Batch listeners' output waits at their
+        statements; gives the calls of row listeners."""
+        made: list[Input] = []
+        found: list[Call] = []
+        for node in self.nodes:
+            given = _together(node.reads, [i for i in (*inputs, *made) if i.event_type.is_a(node.reads)])
+            statement, routes = node.statement, self._routes[id(node)]
+            told = routes or bool(statement.listeners)
+            output = node.run.feed(given.intake, given.times, until, jump=jump, causes=told)
+            insert = node.plan.insert
+            if insert is not None:
+                output = attrs.evolve(output, new=_inserted(insert, output.new), old=_inserted(insert, output.old))
+            if output.new is None and output.old is None:
+                continue
+            sequence = calls.Sequence(times)
+            if routes and output.new is not None:
+                assert output.new_causes is not None
+                made.append(_routed(node, output.new, output.new_causes, sequence, given.source))
+            if statement.listeners:
+                found += calls_of(statement, output, sequence, given.source)
+            statement.take_batches(output)
+        return found
+
+
+def _in_order(nodes: Sequence[Node]) -> list[Node]:
+    """Producers first. Statements that read the same stand in order of deployment."""
+    made = [n.plan.insert.target for n in nodes if n.plan.insert is not None]
+    waiting, placed = list(nodes), []
+    for node in nodes:
+        if sum(target.is_a(node.reads) for target in made) > 1:
+            raise NotCompilable(f"several statements insert into what '{node.statement.name}' reads")
+    while waiting:
+        ready = [n for n in waiting if not any(o.plan.insert is not None and o.plan.insert.target.is_a(n.reads) for o in waiting)]
+        if not ready:
+            raise NotCompilable("statements insert into what they read themselves")
+        placed += ready
+        waiting = [n for n in waiting if n not in ready]
+    return placed
+
+
+def check_insert(plan: SelectPlan) -> None:
+    """Raises NotCompilable for insert into of more than columns."""
+    insert, rows = plan.insert, plan.result_set
+    if insert is None or rows is None:
+        return
+    reasons = [
+        (rows.raw or insert.stream != "istream", "the remove stream"),
+        (insert.target.kind == "variant", "a variant stream"),
+        (insert.precedence is not None, "a precedence"),
+        (insert.nested is not None, "an event-typed column"),
+        (insert.target.open, "an open type"),
+        (any(arrow_type_of(whole_type(p)) == pa.string() and str(p.type) != "String" for p in insert.target.properties.values()),
+         "columns that Arrow holds as text"),
+    ]
+    for found, reason in reasons:
+        if found:
+            raise NotCompilable(f"insert into with {reason} is not computed in columns")
+
+
+# ------------------------------------------------------------------ rows
+
+
+def _together(event_type: EventType, inputs: list[Input]) -> Input:
+    """One input of one type, the rows by place."""
+    if len(inputs) == 1:
+        return inputs[0]
+    schema = arrow_schema(event_type)
+    if not inputs:
+        empty = Columns({f.name: pa.array([], f.type) for f in schema}, 0)
+        return Input(Intake(event_type, empty), NO_ROWS, Source(NO_ROWS))
+    places = np.concatenate([i.source.places for i in inputs])
+    order = np.argsort(places, kind="stable")
+    data: dict[str, Any] = {}
+    for field in schema:
+        chunks = [_plain(i.intake.arrow(field.name), field.type) for i in inputs]
+        data[field.name] = pa.chunked_array(chunks, field.type).take(order).combine_chunks()
+    times = np.concatenate([i.times for i in inputs])
+    return Input(Intake(event_type, Columns(data, len(order))), times[order], Source(places[order]))
+
+
+def _plain(column: Any, arrow: pa.DataType) -> Any:
+    return column if column.type == arrow else column.cast(arrow)
+
+
+def _inserted(plan: InsertPlan, batch: pa.RecordBatch | None) -> pa.RecordBatch | None:
+    """Rows as events of the target: a column a property, null where none fills it."""
+    if batch is None or plan.same:
+        return batch
+    positions = plan.positions or range(len(plan.target.properties))
+    schema = arrow_schema(plan.target)
+    arrays = []
+    for field, place in zip(schema, positions):
+        column = pa.nulls(batch.num_rows, field.type) if place is None else batch.column(place)
+        arrays.append(column if pa.types.is_dictionary(column.type) else _plain(column, field.type))
+    fields = [pa.field(f.name, a.type) for f, a in zip(schema, arrays)]
+    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def _routed(node: Node, batch: pa.RecordBatch, causes: Causes, sequence: calls.Sequence, source: Source) -> Input:
+    """What a statement inserts as the input of those that read it: at the time, and behind the row of the sequence, that brought it."""
+    assert node.plan.insert is not None
+    data = Columns(dict(zip(batch.schema.names, batch.columns)), batch.num_rows)
+    places, timers = sequence.moments(causes, source)
+    made = Source(places, timers, source.depth + 1, node.statement.number)
+    return Input(Intake(node.plan.insert.target, data), causes.time, made)
+
+
+def one_by_one(inputs: Sequence[Input]) -> Iterator[Input]:
+    """The rows of all inputs, each by itself, in order."""
+    rows = [(int(place), position, row) for position, each in enumerate(inputs) for row, place in enumerate(each.source.places)]
+    for _, position, row in sorted(rows):
+        yield inputs[position].only(row)
+
+
+__all__ = ["Chain", "Input", "Node", "check_insert", "one_by_one"]

@@ -1,0 +1,348 @@
+"""Which components of a runtime run in the batch tier; moves them between the tiers, and feeds those that are there.
+
+Under ``auto`` a component starts in the row tier. It moves here when enough rows have come for it in batches, every statement of it has a
+kernel, and none has a row listener; it goes back when a row listener is added, when several events in a row are sent one by one, when a
+batch has columns that no kernel can take, and when it is joined by a statement that is not here. Under ``batch`` everything runs here.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import attrs
+import numpy as np
+
+from epl.errors import EplUnsupportedError
+from epl.event_types import EventType
+from epl.plan.statements import SelectPlan
+from runtime.batch.arrays import Array
+from runtime.batch.build import build_run
+from runtime.batch.calls import Call, Source
+from runtime.batch.column_batch import ColumnBatch
+from runtime.batch.component import Chain, Input, Node, check_insert, one_by_one
+from runtime.batch.components import components
+from runtime.batch.intake import Intake
+from runtime.batch.kernels import Kernel, Warming, is_available
+from runtime.batch.refusals import Declined, NotCompilable, NotInBatchTier
+from runtime.batch.run import Run, Surroundings
+from runtime.batch.running import BatchRunning
+from runtime.batch.strings import StringPool
+from runtime.batches import Part
+from runtime.cause import RowOf
+from runtime.filters import Entry
+from windows.event import Event
+from windows.protocol import State
+
+if TYPE_CHECKING:
+    from runtime.build import Running
+    from runtime.engine import Runtime
+    from runtime.statement import Statement
+
+ROWS_BEFORE = 10_000
+"""How many rows have to come in batches before a component moves here: compiling its kernels takes as long as some 100,000 rows."""
+
+SENDS_BEFORE = 16
+"""How many events sent one by one, without a batch in between, move a component back."""
+
+
+class Component:
+    """Statements that belong together. ``chain``: their runs while they are in the batch tier. ``reason``: why they cannot be there."""
+
+    def __init__(self, statements: tuple[Statement, ...]) -> None:
+        self.statements = statements
+        self.chain: Chain | None = None
+        self.reason: str | None = None
+        self.rows = 0
+        self.sends = 0
+        self.now = -(2**62)
+        self.entries: list[tuple[EventType, Entry]] = []
+
+    def has_row_listeners(self) -> bool:
+        return any(s.listeners for s in self.statements)
+
+
+class _Receiver:
+    """Where events that are sent one by one reach a component."""
+
+    __slots__ = ("name", "order", "drop", "_tier", "_component")
+
+    def __init__(self, tier: BatchTier, component: Component) -> None:
+        self.name = component.statements[0].name
+        self.order = (0, component.statements[0].number, 0)
+        self.drop = False
+        self._tier = tier
+        self._component = component
+
+    def receive(self, event: Event) -> None:
+        self._tier.one(self._component, event)
+
+
+class BatchTier:
+    """The batch tier of one runtime; used under its lock."""
+
+    def __init__(self, runtime: Runtime, *, always: bool) -> None:
+        if not is_available():
+            raise EplUnsupportedError("The batch tier needs numba", hint="pip install 'epl-spark[fast]', or tier='row'")
+        self._runtime = runtime
+        self._core = runtime._core
+        self._always = always
+        self._pool = StringPool()
+        self._components: dict[int, Component] = {}
+        """By number of the statement."""
+        self._stale = True
+        self._calls: list[Call] = []
+        self.compile: Callable[[str], Kernel] = Warming
+        self.row_of: RowOf | None = None
+        """Which row stands at a place of the batch that calls wait for."""
+
+    # ------------------------------------------------------------------ which statement is where
+
+    def changed(self) -> None:
+        """Statements came or went. Raises EplUnsupportedError where all of them have to be here and cannot."""
+        self._stale = True
+        if self._always or self._active():
+            self._refresh()
+
+    def _active(self) -> list[Component]:
+        return [c for c in dict.fromkeys(self._components.values()) if c.chain is not None]
+
+    def _refresh(self) -> None:
+        if not self._stale:
+            return
+        self._stale = False
+        before, self._components = self._components, {}
+        kept = {c.statements: c for c in before.values()}
+        statements = [s for d in self._runtime.deployments.values() for s in d]
+        made = [kept.get(group) or Component(group) for group in components(statements)]
+        for component in made:
+            self._components.update((s.number, component) for s in component.statements)
+        for old in dict.fromkeys(before.values()):
+            if old.chain is not None and old not in made:
+                self._leave_filters(old)
+                old.chain = None
+        for component in made:
+            if component.chain is None:
+                self._settle(component)
+
+    def _settle(self, component: Component) -> None:
+        """A component that is new: here as a whole or not at all."""
+        here = [isinstance(s.running, BatchRunning) for s in component.statements]
+        if self._always or all(here):
+            self.promote(component)
+        if component.chain is None and any(here):
+            self._to_rows(component)
+
+    def component_for(self, event_type: EventType, rows: int) -> Component | None:
+        """The component that reads events of the type, if it is in the batch tier, or goes there now that ``rows`` more have come."""
+        self._refresh()
+        found = next((c for c in self._components.values() if self._reads(c, event_type)), None)
+        if found is None:
+            return None
+        if found.chain is None and found.reason is None:
+            found.rows += rows
+            if found.rows >= ROWS_BEFORE and not found.has_row_listeners() and self._core.unmatched is None:
+                self.promote(found)
+        found.sends = 0
+        return found if found.chain is not None else None
+
+    @staticmethod
+    def _reads(component: Component, event_type: EventType) -> bool:
+        return any(
+            isinstance(s.plan.body, SelectPlan) and event_type.is_a(stream.filter.event_type)
+            for s in component.statements for stream in getattr(s.plan.body, "streams", ())
+        )
+
+    # ------------------------------------------------------------------ moving
+
+    def promote(self, component: Component) -> None:
+        """Move the component here, with its state; where that cannot be, ``reason`` says why (EplUnsupportedError under ``batch``)."""
+        try:
+            nodes = [self._node(s) for s in component.statements]
+            chain = Chain(nodes)
+        except NotCompilable as error:
+            component.reason = str(error)
+            if self._always:
+                raise NotInBatchTier(f"Not in the batch tier: {error}", hint="use tier='auto'") from error
+            return
+        for node in nodes:
+            running = node.statement.running
+            if not isinstance(running, BatchRunning):
+                assert running is not None
+                running.close()
+                node.statement.running = BatchRunning(self, node.statement, node.plan, node.run)
+        component.chain, component.sends = chain, 0
+        for event_type in dict.fromkeys(n.reads for n in nodes):
+            entry = Entry(_Receiver(self, component), None, None, ())
+            component.entries.append((event_type, entry))
+            self._core.filters.add(event_type, entry)
+
+    def _node(self, statement: Statement) -> Node:
+        running = statement.running
+        if isinstance(running, BatchRunning):
+            return Node(statement, running.plan, running.run)
+        assert running is not None
+        try:
+            plan, run = self._run(statement)
+            run.restore(running.state())
+        except (NotCompilable, Declined) as error:
+            raise NotCompilable(f"statement '{statement.name}': {error}") from error
+        return Node(statement, plan, run)
+
+    def _run(self, statement: Statement) -> tuple[SelectPlan, Run]:
+        plan = statement.plan.body
+        if not isinstance(plan, SelectPlan):
+            raise NotCompilable(f"{statement.plan.kind} is not computed in columns")
+        if statement.plan.drop or (statement.plan.priority and self._runtime.settings.prioritized):
+            raise NotCompilable("priorities are not kept in columns")
+        check_insert(plan)
+        surroundings = Surroundings(self._pool, self._runtime.environment_of(statement), self.compile)
+        return plan, build_run(_without_insert(plan), surroundings)
+
+    def demote(self, component: Component) -> None:
+        """Move the component to the row tier, with its state."""
+        self._leave_filters(component)
+        component.chain = None
+        component.rows = 0
+        self._to_rows(component)
+
+    def _to_rows(self, component: Component) -> None:
+        for statement in component.statements:
+            if isinstance(statement.running, BatchRunning):
+                running = self.row_running(statement, statement.running.state())
+                statement.running = running
+                running.start()
+
+    def row_running(self, statement: Statement, state: State) -> Running:
+        """The row tier's operators of a statement, in a state; they have not started."""
+        running = self._runtime.running_of(statement)
+        running.restore(state)
+        return running
+
+    def _leave_filters(self, component: Component) -> None:
+        for event_type, entry in component.entries:
+            self._core.filters.remove(event_type, entry)
+        component.entries.clear()
+
+    def forget(self, statement: Statement) -> None:
+        """The statement is undeployed."""
+        self._stale = True
+
+    def listener_added(self, statement: Statement) -> None:
+        """A row listener wants each call as it comes: under ``auto`` only the row tier makes it."""
+        component = self._components.get(statement.number)
+        if component is not None and component.chain is not None and not self._always:
+            self.demote(component)
+
+    def reason(self, statement: Statement) -> str:
+        """Why the statement is where it is, for explain()."""
+        self._refresh()
+        component = self._components.get(statement.number)
+        if component is None:
+            return "no events reach it"
+        if component.chain is not None:
+            others = len(component.statements) - 1
+            return f"with {others} statements that share its streams" if others else "compiled"
+        if component.reason is not None:
+            return component.reason
+        if component.has_row_listeners():
+            return "it, or a statement that shares its streams, has a row listener"
+        return f"fewer than {ROWS_BEFORE} rows have come in batches"
+
+    # ------------------------------------------------------------------ events and time
+
+    def take(self, component: Component, inputs: Sequence[Input]) -> bool:
+        """Whether the component's kernels can take the rows; else it has moved to the row tier (under ``batch``: NotInBatchTier)."""
+        assert component.chain is not None
+        try:
+            component.chain.prepare(inputs)
+        except Declined as error:
+            self._decline(component, error)
+            return False
+        return True
+
+    def _decline(self, component: Component, error: Declined) -> None:
+        if self._always:
+            raise NotInBatchTier(f"Not in the batch tier: {error}", hint="use tier='auto'") from error
+        self.demote(component)
+
+    def batch(self, parts: list[Part]) -> ColumnBatch:
+        """What of a batch runs here; everything checked, nothing done."""
+        return ColumnBatch(self, parts, self._core.clock.now, self._runtime.settings.units_per_second)
+
+    def feed(self, component: Component, inputs: Sequence[Input], times: Array, until: int, *, jump: bool = False) -> None:
+        """The rows, then time up to ``until``; ``jump``: timers that are due between two rows run once, at the later one's time."""
+        chain = component.chain
+        assert chain is not None
+        if self._core.touched is not None:
+            self._core.touched.update(s.number for s in component.statements)
+        if (jump and len(times) and chain.next_due() is not None) or any(chain.is_made(i.event_type) for i in inputs):
+            for each in one_by_one(inputs):
+                now = int(each.times[0])
+                if jump:
+                    self._calls += chain.feed((), times, now, jump=True)
+                self._calls += chain.feed((each,), times, now, jump=jump)
+            inputs = ()
+        self._calls += chain.feed(inputs, times, until, jump=jump)
+
+    def advance(self, now: int, *, jump: bool, but: Sequence[Component] = ()) -> None:
+        """Time goes on for all components here, except those that have been fed up to it already."""
+        none = np.zeros(0, np.int64)
+        for component in self._active():
+            assert component.chain is not None
+            due = component.chain.next_due()
+            if component not in but and due is not None and due <= now:
+                self.feed(component, (), none, now, jump=jump)
+
+    def advance_span(self, start: int, now: int, resolution: int | None) -> None:
+        """As ``runtime.core.Core.advance_span``: to each due time on the way, or to the multiples of ``resolution`` behind them."""
+        if resolution is None or resolution <= 0:
+            self.advance(now, jump=False)
+            return
+        while (due := self.next_due()) is not None and due <= now and start < now:
+            steps = max(1, -(-(due - start) // resolution))
+            start = min(start + steps * resolution, now)
+            self.advance(start, jump=True)
+
+    def next_due(self) -> int | None:
+        return min((d for c in self._active() if c.chain is not None and (d := c.chain.next_due()) is not None), default=None)
+
+    def one(self, component: Component, event: Event) -> None:
+        """An event that was sent by itself: a batch of one."""
+        component.sends += 1
+        if not self._always and component.sends > SENDS_BEFORE:
+            self.demote(component)
+        else:
+            try:
+                intake = Intake.of(event.type, [event], self._runtime.settings.units_per_second)
+                now = self._core.clock.now
+                inputs = (Input(intake, np.array([now]), Source(np.zeros(1, np.int64))),)
+                if self.take(component, inputs):
+                    self.feed(component, inputs, np.array([now]), now)
+                    return
+            except Declined as error:
+                self._decline(component, error)
+        self._core.tell(event, {s.number for s in component.statements})
+
+    def deliver(self) -> None:
+        """Make the row listeners' calls: the runtime is seen as at the end of the batch."""
+        while self._calls:
+            calls, self._calls = sorted(self._calls, key=Call.order), []
+            at = self._core.at
+            place, time, row_of = at.place, at.time, at.row_of
+            at.row_of, self.row_of = self.row_of, None
+            try:
+                for call in calls:
+                    at.place, at.time = None if call.moment.timer else call.moment.place, call.moment.time
+                    call.statement.call(call.new, call.old)
+            finally:
+                at.place, at.time, at.row_of = place, time, row_of
+
+
+def _without_insert(plan: SelectPlan) -> SelectPlan:
+    """The plan up to where rows are inserted."""
+    if plan.insert is None or plan.result_set is None:
+        return plan
+    return attrs.evolve(plan, insert=None, output_type=plan.result_set.output_type)
+
+
+__all__ = ["BatchTier", "Component"]

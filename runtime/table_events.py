@@ -1,0 +1,40 @@
+"""Columns → events of a type, every value checked."""
+from __future__ import annotations
+
+from typing import Any
+
+from epl.errors import EplRuntimeError
+from epl.event_types import EventType
+from epl.value_types import Scalar
+from runtime.columns import Columns, WrongCell, property_values
+from runtime.incoming import whole_type
+from runtime.structs import PRIMITIVE_DEFAULTS
+from windows.event import Event, event_class
+
+
+def events_of(event_type: EventType, columns: Columns, units_per_second: int) -> list[Event]:
+    """The rows as events, every value checked; raises EplRuntimeError naming type, column, row and value."""
+    made = event_class(event_type)
+    values = [property_column(event_type, name, columns, units_per_second) for name in event_type.properties]
+    return list(map(made, *values)) if values else [made() for _ in range(columns.rows)]
+
+
+def property_column(event_type: EventType, name: str, columns: Columns, units_per_second: int) -> list[Any]:
+    """A property's values by row; raises EplRuntimeError naming type, column, row and value."""
+    value_type = whole_type(event_type.properties[name])
+    try:
+        values = property_values(columns, name, value_type, units_per_second)
+    except WrongCell as wrong:
+        raise EplRuntimeError(
+            f"Event type '{event_type.name}': property '{name}' is declared {value_type} and cannot hold {wrong.value!r} "
+            f"({type(wrong.value).__name__}) of row {wrong.row}"
+        ) from wrong
+    except EplRuntimeError as error:
+        raise EplRuntimeError(f"Event type '{event_type.name}', column '{name}': {error.message}", hint=error.hint) from error
+    if isinstance(value_type, Scalar) and value_type.primitive:
+        default = PRIMITIVE_DEFAULTS[value_type.kind]
+        return [default if v is None else v for v in values]
+    return values
+
+
+__all__ = ["events_of", "property_column"]
