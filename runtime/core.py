@@ -144,8 +144,8 @@ class Core:
         self.dispatchers.clear()
         self.intakes.clear()
 
-    def tell(self, event: Event, numbers: set[int]) -> None:
-        """The event to its receivers in the statements of these numbers; delivery follows with that of the other receivers."""
+    def tell_some(self, event: Event, numbers: set[int]) -> None:
+        """Tell those receivers that belong to the statements of these numbers; delivery follows with that of the others."""
         for receiver in self.filters.match(event, event.type):
             if receiver.order[1] in numbers:
                 try:

@@ -140,7 +140,7 @@ class BatchTier:
             return None
         if found.chain is None and found.reason is None:
             found.rows += rows
-            if found.rows >= ROWS_BEFORE and not found.has_row_listeners() and self._core.unmatched is None:
+            if found.rows >= ROWS_BEFORE and not found.has_row_listeners():
                 self.promote(found)
         found.sends = 0
         return found if found.chain is not None else None
@@ -171,8 +171,8 @@ class BatchTier:
                 running.close()
                 node.statement.running = BatchRunning(self, node.statement, node.plan, node.run)
         component.chain, component.sends = chain, 0
-        for event_type in dict.fromkeys(n.reads for n in nodes):
-            entry = Entry(_Receiver(self, component), None, None, ())
+        for event_type in _roots([n.reads for n in nodes]):
+            entry = Entry(_Receiver(self, component), None, None, (), (), self._runtime.environment_of(component.statements[0]))
             component.entries.append((event_type, entry))
             self._core.filters.add(event_type, entry)
 
@@ -321,7 +321,7 @@ class BatchTier:
                     return
             except Declined as error:
                 self._decline(component, error)
-        self._core.tell(event, {s.number for s in component.statements})
+        self._core.tell_some(event, {s.number for s in component.statements})
 
     def deliver(self) -> None:
         """Make the row listeners' calls: the runtime is seen as at the end of the batch."""
@@ -336,6 +336,11 @@ class BatchTier:
                     call.statement.call(call.new, call.old)
             finally:
                 at.place, at.time, at.row_of = place, time, row_of
+
+
+def _roots(types: Sequence[EventType]) -> list[EventType]:
+    """The types of which none of the others is a super-type: an event is of one of them only."""
+    return [t for t in dict.fromkeys(types) if not any(t is not other and t.is_a(other) for other in types)]
 
 
 def _without_insert(plan: SelectPlan) -> SelectPlan:
