@@ -1,4 +1,5 @@
-# make demo: the demo job on Spark. make test: the tests. Each makes its own virtual environment under .venv/.
+# make demo: the demo job on Spark. make test: the tests. make bench: what it costs, beside other engines. Each makes its own virtual
+# environment under .venv/.
 PYTHON ?= python3
 JOBS ?= 2
 DEMO := .venv/demo
@@ -19,8 +20,9 @@ lint: $(TEST)/ready
 	$(TEST)/bin/mypy
 	$(TEST)/bin/lint-imports --no-cache
 
+# WORKLOADS=W1,W2 ENGINES=row,batch,numpy EVENTS=20000 PARTS=throughput; OPTIONS="--report docs/performance.md" (docs/performance.md)
 bench: $(TEST)/ready
-	$(TEST)/bin/python benchmarks/run.py
+	$(TEST)/bin/python -m benchmarks --workloads "$(WORKLOADS)" --engines "$(ENGINES)" --parts "$(PARTS)" $(if $(EVENTS),--events $(EVENTS)) $(OPTIONS)
 
 java:
 	@.ci/require-java

@@ -1,0 +1,95 @@
+"""This engine on columns: Arrow record batches through ``Runtime.send_batch``, Arrow out by batch listeners, whatever tier it takes."""
+from __future__ import annotations
+
+import gc
+import re
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from benchmarks.data import Data
+from benchmarks.engine import Measured, Prepared, timed
+from benchmarks.workloads import LISTENED, Column, Workload
+from runtime import Runtime
+from runtime.statement import Statement
+
+
+def tier_of(statement: Statement) -> str:
+    """The tier that ``explain`` names; the row tier where it names none."""
+    found = re.search(r"^\W*tier:?\s+(\w+)", statement.explain(), re.MULTILINE | re.IGNORECASE)
+    return found.group(1) if found else "row"
+
+
+def sums_of(columns: tuple[Column, ...], batches: list[pa.RecordBatch]) -> tuple[float, ...]:
+    """Each column's sum as the listeners of other engines make it."""
+    return tuple(sum(_sum(column, batch.column(column.name)) for batch in batches) for column in columns)
+
+
+def _sum(column: Column, values: Any) -> float:
+    if column.mode == "touch":
+        return 0
+    if column.mode == "id":
+        values = pc.utf8_slice_codeunits(values.cast(pa.string()), 1).cast(pa.int64())
+    elif column.mode == "whole":
+        values = values.cast(pa.int64())
+    return pc.sum(values).as_py() or 0
+
+
+class BatchSession:
+    """``note`` says which tier ran. What listeners get is kept and added up behind the clock."""
+
+    def __init__(self, workload: Workload, data: Data, batch_rows: int, encoded: bool) -> None:
+        self.workload, self.data, self.batch_rows, self.encoded = workload, data, batch_rows, encoded
+        self.runtime = Runtime(tier="auto")
+        self.kept: list[pa.RecordBatch] = []
+        self.statements = [s for s in self.runtime.deploy(workload.module()) if LISTENED.fullmatch(s.name)]
+        for statement in self.statements:
+            statement.add_batch_listener(self._keep)
+        tiers = [tier_of(s) for s in self.statements]
+        self.note = ", ".join(f"{tier} tier" for tier in sorted(set(tiers)))
+
+    def _keep(self, new: Any, old: Any, statement: Any, runtime: Any) -> None:
+        if new is not None:
+            self.kept.append(new)
+
+    def run(self, first: int, last: int) -> Measured:
+        batches = self.data.batches(self.workload.layout, first, last, self.batch_rows, self.encoded)
+        self.kept = []
+        gc.collect()
+        gc.freeze()
+        cpu, wall, _ = timed(lambda: self._send(batches))
+        gc.unfreeze()
+        kept, self.kept = self.kept, []
+        return Measured(last - first, cpu, cpu, wall, sum(b.num_rows for b in kept), sums_of(self.workload.columns, kept))
+
+    def _send(self, batches: list[pa.RecordBatch]) -> None:
+        send, name = self.runtime.send_batch, self.workload.event_type
+        time = "ts" if self.workload.moves or self.workload.layout == "temperature" else None
+        for batch in batches:
+            send(name, batch, time=time)
+
+    def close(self) -> None:
+        self.runtime.undeploy_all()
+
+
+class Batch:
+    """``encoded``: string columns come as dictionaries; otherwise as plain strings."""
+
+    version = ""
+
+    def __init__(self, encoded: bool = True) -> None:
+        self.name = "batch" if encoded else "batch-plain"
+        self.encoded = encoded
+
+    def prepare(self, prepared: Prepared) -> None:
+        self.data, self.batch_rows = prepared.data, prepared.batch_rows
+
+    def open(self, workload: Workload) -> BatchSession:
+        return BatchSession(workload, self.data, self.batch_rows, self.encoded)
+
+    def close(self) -> None:
+        pass
+
+
+__all__ = ["Batch", "BatchSession", "sums_of", "tier_of"]

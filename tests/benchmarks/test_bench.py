@@ -1,0 +1,146 @@
+"""The benchmark's engines put out the same rows, its events never change, its reports hold what was measured."""
+from __future__ import annotations
+
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.data import Data
+from benchmarks.engine import Engine, Measured
+from benchmarks.engines.batch import Batch
+from benchmarks.engines.loops import Loops
+from benchmarks.engines.row import Row
+from benchmarks.engines.with_numpy import Numpy
+from benchmarks.plot import picture
+from benchmarks.report import number, replaced, table
+from benchmarks.report import scaling as scaling_report
+from benchmarks.report import throughput as throughput_report
+from benchmarks.scaling import AXES, Curve, curves, prepared
+from benchmarks.throughput import Disagreement, Result, check, measure
+from benchmarks.workloads import WORKLOADS, Column
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def told(text: str) -> None:
+    pass
+
+
+def test_quick_mode_finds_engines_in_agreement() -> None:
+    """Disagreement ends the command with a traceback, so that its success says that counts and sums agree."""
+    command = [sys.executable, "-m", "benchmarks", "--events", "1500", "--engines", "row,batch,numpy", "--batch-rows", "700"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for name in WORKLOADS:
+        assert f"| {name} " in done.stdout
+    assert "ns an event, CPU time" in done.stdout
+
+
+def test_tiers_and_loops_by_hand_agree() -> None:
+    pytest.importorskip("numba")
+    engines: dict[str, Engine] = {"row": Row(), "plain": Batch(encoded=False), "numpy": Numpy(), "loops": Loops()}
+    data = Data(8_000, 50)  # few symbols, so that matches are many
+    with prepared(engines, data, 900):
+        for name in ("W5all", "W5abcd", "W10"):
+            results = measure(WORKLOADS[name], engines, 1_500, 2_000, told)
+            ran = [r for r in results if r.runs]
+            assert {r.engine for r in ran} == {"row", "plain", "loops"}
+            assert len({tuple(m.rows for m in r.runs) for r in ran}) == 1
+            assert sum(m.rows for m in ran[0].runs) > 100
+
+
+def test_unknown_names_are_refused() -> None:
+    command = [sys.executable, "-m", "benchmarks", "--workloads", "W99"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "no workload 'W99'; there are W1," in done.stderr
+
+
+def test_disagreement_is_told() -> None:
+    one, other = Measured(10, 1, 1, 1, 4, (0, 7)), Measured(10, 1, 1, 1, 4, (0, 8))
+    check(WORKLOADS["W2"], {"row": one, "batch": one}, (0, 10))
+    with pytest.raises(Disagreement, match="W2, events 0 to 10: row and batch: sum of s 7 against 8"):
+        check(WORKLOADS["W2"], {"row": one, "batch": other}, (0, 10))
+    with pytest.raises(Disagreement, match="row and batch: 4 rows against 5 rows"):
+        check(WORKLOADS["W2"], {"row": one, "batch": Measured(10, 1, 1, 1, 5, (0, 7))}, (0, 10))
+
+
+def test_only_rounded_sums_may_differ_in_their_last_digits() -> None:
+    one, other = Measured(1, 1, 1, 1, 1, (1e9, 5)), Measured(1, 1, 1, 1, 1, (1e9 + 1e-3, 5))
+    check(WORKLOADS["W3"], {"row": one, "batch": other}, (0, 1))
+    with pytest.raises(Disagreement):
+        check(WORKLOADS["W1"], {"row": Measured(1, 1, 1, 1, 1, (0, 1e9)), "batch": Measured(1, 1, 1, 1, 1, (0, 1e9 + 1e-3))}, (0, 1))
+
+
+def test_events_never_change() -> None:
+    data = Data(1_000)
+    assert data.symbol[:5].tolist() == [962, 867, 827, 686, 330]
+    assert data.price[:5].tolist() == [491.65625, 152.859375, 230.359375, 994.71875, 307.421875]
+    assert data.volume[:5].tolist() == [969, 680, 487, 580, 341]
+    assert (data.price * 64 == np.floor(data.price * 64)).all() and data.price.max() < 1000
+    assert data.volume.min() >= 1 and data.volume.max() <= 1000
+    longer = Data(2_000)
+    assert (longer.symbol[:1000] == data.symbol).all()
+
+
+def test_events_are_the_same_in_every_form() -> None:
+    data = Data(100)
+    for layout in ("trade", "temperature"):
+        dicts = data.dicts(layout, 10, 50)
+        for encoded in (True, False):
+            batches = data.batches(layout, 10, 50, 16, encoded)
+            assert [b.num_rows for b in batches] == [16, 16, 8]
+            rows = [row for b in batches for row in b.to_pylist()]
+            assert [{name: row[name] for name in dicts[0]} for row in rows] == dicts
+            assert [row["ts"] for row in rows] == list(range(11, 51))
+
+
+def test_growth_is_measured_drawn_and_tabled() -> None:
+    found = list(curves({"row": Row()}, 200, told))
+    assert {c.axis.name for c in found} == {"window", "keys", "partitions", "statements"}
+    drawn = ElementTree.fromstring(picture(found))
+    assert len([e for e in drawn.iter() if e.tag.endswith("polyline")]) == 4
+    assert scaling_report(found).count("| row ") == 4
+
+
+def test_slope_is_of_logarithms() -> None:
+    assert Curve(AXES[0], "row", ((10, 5.0), (100, 50.0), (1000, 500.0))).slope == pytest.approx(1)
+    assert Curve(AXES[0], "row", ((10, 5.0), (100, 5.0))).slope == pytest.approx(0)
+    assert Curve(AXES[0], "row", ((10, 5.0),)).slope == 0
+
+
+def test_report_shows_medians_ratios_and_goals() -> None:
+    runs = tuple(Measured(10, cpu, 2 * cpu, 3 * cpu, 5, (0, 0)) for cpu in (100, 300, 200))
+    faster = tuple(Measured(10, cpu // 10, cpu // 10, cpu // 10, 5, (0, 0)) for cpu in (100, 300, 200))
+    text = throughput_report([
+        Result(WORKLOADS["W1"], "esper", runs), Result(WORKLOADS["W1"], "batch", faster, "batch tier"),
+        Result(WORKLOADS["W1"], "numpy", note="not there"),
+    ])
+    assert "| W1 filter 1 % |         0.50 |  20.0 |  2.00 |     - |" in text
+    assert "10.0 (20)" in text
+    assert "- numpy, W1: not there" in text and "- batch, W1: batch tier" in text
+    assert "W1 esper: from 10.0 to 30.0 ns CPU" in text
+
+
+def test_sections_of_the_document_are_replaced() -> None:
+    document = "a\n<!-- memory -->\nold\n<!-- /memory -->\nb\n"
+    assert replaced(document, "memory", "new\\1") == "a\n<!-- memory -->\nnew\\1\n<!-- /memory -->\nb\n"
+    with pytest.raises(ValueError, match="no section"):
+        replaced(document, "scaling", "")
+    performance = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    for part in ("throughput", "scaling", "memory", "compiling"):
+        assert f"<!-- {part} -->" in performance and f"<!-- /{part} -->" in performance
+
+
+def test_tables_line_up() -> None:
+    assert table(["a", "b"], [["long", "1"]]) == "| a    | b |\n|------|--:|\n| long | 1 |"
+    assert [number(v) for v in (1234.5, 12.34, 1.234, 0.01234)] == ["1,234", "12.3", "1.23", "0.012"]
+
+
+def test_columns_are_read_in_known_ways() -> None:
+    for workload in WORKLOADS.values():
+        assert all(isinstance(c, Column) and c.mode in ("touch", "whole", "exact", "near", "id") for c in workload.columns)
