@@ -1,6 +1,7 @@
 """Statements that differ in constants only → one kernel for all of them, with their constants in arrays."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
@@ -9,7 +10,7 @@ import pyarrow as pa
 
 from epl.event_types import EventType
 from epl.plan.expressions import Constant, IsInsertStream, StreamProperty, TypedExpression
-from epl.plan.statements import BodyPlan, SelectPlan
+from epl.plan.statements import BodyPlan, FilterPlan, SelectPlan
 from epl.value_types import Scalar
 from runtime.arrow import arrow_schema
 from runtime.batch.code import Code
@@ -68,28 +69,46 @@ def rule(plan: BodyPlan, surroundings: Surroundings) -> Rule:
     """A statement as a member of rule sets; raises NotCompilable saying why it is none."""
     if not isinstance(plan, SelectPlan):
         raise NotCompilable(f"{type(plan).__name__.removesuffix('Plan')} is no rule")
-    return _RulePrinter(plan).rule(surroundings)
+    _check(plan)
+    rows, stream = plan.result_set, plan.streams[0]
+    assert rows is not None and plan.output_type is not None
+    conditions = (*stream.filter.conditions, *(c for c in (plan.where, rows.having) if c is not None))
+    outputs: list[tuple[str, TypedExpression]]
+    if rows.forward is not None:
+        properties = stream.event_type.properties.values()
+        outputs = [(p.name, StreamProperty(stream=0, name=p.name, type=p.type)) for p in properties]
+    else:
+        outputs = list(zip(rows.output_type.names, rows.columns, strict=True))
+    return _RulePrinter(stream.filter, conditions, outputs).rule(surroundings, arrow_schema(plan.output_type))
+
+
+def key_rule(plan: BodyPlan, surroundings: Surroundings) -> Rule | None:
+    """What the key of a statement's filter alone lets through, None without a key."""
+    if not isinstance(plan, SelectPlan) or len(plan.streams) != 1 or plan.streams[0].filter.key is None:
+        return None
+    return _RulePrinter(plan.streams[0].filter, (), ()).rule(surroundings, NO_COLUMNS)
+
+
+NO_COLUMNS = pa.schema([])
 
 
 class _RulePrinter:
-    def __init__(self, plan: SelectPlan) -> None:
-        _check(plan)
-        assert plan.result_set is not None and plan.output_type is not None
-        self.stream, self.rows, self.output_type = plan.streams[0], plan.result_set, plan.output_type
-        more = (plan.where, self.rows.having)
-        conditions = (*self.stream.filter.conditions, *(c for c in more if c is not None))
-        self.route, self.conditions = route_of(self.stream.filter, conditions)
+    def __init__(
+        self, wanted: FilterPlan, conditions: Sequence[TypedExpression], outputs: Sequence[tuple[str, TypedExpression]],
+    ) -> None:
+        self.event_type, self.outputs = wanted.event_type, outputs
+        self.route, self.conditions = route_of(wanted, conditions)
         self.parameters = RuleParameters()
         self.inputs: dict[str, str] = {}
         self.names = count()
 
-    def rule(self, surroundings: Surroundings) -> Rule:
+    def rule(self, surroundings: Surroundings, schema: pa.Schema) -> Rule:
         parameters = self.parameters
         matches, (computes, columns) = self._matches(), self._computes()
         heads = self._inputs()
         shape = RuleShape(
-            self.stream.filter.event_type, matches.replace("INPUTS", heads), computes and computes.replace("INPUTS", heads),
-            tuple(self.inputs.items()), columns, arrow_schema(self.output_type), tuple(parameters.tables), parameters.ranked, self.route,
+            self.event_type, matches.replace("INPUTS", heads), computes and computes.replace("INPUTS", heads), tuple(self.inputs.items()),
+            columns, schema, tuple(parameters.tables), parameters.ranked, self.route,
         )
         return Rule(shape, self.route, tuple(parameters.integers), tuple(parameters.floats), surroundings)
 
@@ -152,7 +171,7 @@ class _RulePrinter:
         columns: list[OutputColumn] = []
         body, arrays = Code(2), []
         body.add("s = rules[p]", "r = rows[p]", "now = times[r]")
-        for prop, node in self._outputs():
+        for prop, node in self.outputs:
             if isinstance(node, StreamProperty):
                 columns.append(OutputColumn(prop, "", node.name))
                 continue
@@ -165,12 +184,6 @@ class _RulePrinter:
         head = Code(1)
         head.add("INPUTS", f"{', '.join(arrays)}, = O", "for p in range(len(rules)):")
         return f"def kernel(rules, rows, times, C, O, PI, PF, T, K):\n{head.text()}{body.text()}    return 0\n", tuple(columns)
-
-    def _outputs(self) -> list[tuple[str, TypedExpression]]:
-        if self.rows.forward is not None:
-            properties = self.stream.event_type.properties.values()
-            return [(p.name, StreamProperty(stream=0, name=p.name, type=p.type)) for p in properties]
-        return list(zip(self.rows.output_type.names, self.rows.columns, strict=True))
 
 
 def _check(plan: SelectPlan) -> None:
@@ -197,4 +210,4 @@ def _check(plan: SelectPlan) -> None:
             raise NotCompilable(f"{reason} is not in a rule set")
 
 
-__all__ = ["Rule", "RuleShape", "rule"]
+__all__ = ["Rule", "RuleShape", "key_rule", "rule"]

@@ -6,7 +6,7 @@ where the filter has a key or a bound; see runtime.batch.rule_routes.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -75,6 +75,20 @@ class RuleSet:
         return RuleSetRun(self.rules)
 
 
+@attrs.frozen
+class Matches:
+    """Pairs of statement and row, by statement, then row; those of statement ``s`` stand at ``begins[s]`` … ``begins[s + 1]``."""
+
+    rules: Array
+    rows: Array
+    begins: Array
+
+    def spans(self) -> Iterator[tuple[int, int, int]]:
+        """(statement, begin, end) of those that have any."""
+        numbers = np.flatnonzero(np.diff(self.begins))
+        return zip(numbers.tolist(), self.begins[numbers].tolist(), self.begins[numbers + 1].tolist())
+
+
 class RuleSetRun:
     """One kernel with the constants of all its statements. Like runtime.batch.run.Run, but ``feed`` gives an output a statement."""
 
@@ -140,23 +154,37 @@ class RuleSetRun:
     def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> list[Output]:
         """As in Run: the outputs of all statements, in their order."""
         self.prepare(intake)
+        columns, given = self._given(intake)
+        outputs = [NOTHING] * len(self.rules)
+        found = self._sorted(intake.rows, times, columns, given)
+        if found is None:
+            return outputs
+        batch = self._batch(intake, times, columns, given, found.rules, found.rows)
+        told = self._causes(times, found.rows) if causes else None
+        for number, low, high in found.spans():
+            some = None if told is None else told.chosen(slice(low, high))
+            outputs[number] = Output(batch.slice(low, high - low), None, some)
+        return outputs
+
+    def rows(self, intake: Intake, times: Array) -> Matches | None:
+        """Which rows each statement wants, None where no statement wants any."""
+        self.prepare(intake)
+        return self._sorted(intake.rows, times, *self._given(intake))
+
+    def _given(self, intake: Intake) -> tuple[tuple[Array, ...], tuple[Any, ...]]:
+        """What kernels take: columns; parameters."""
         columns = tuple(a for name, kind in self.shape.inputs for a in intake.column(name, kind, self.pool))
         tables = tuple(a for table in self._tables for a in (table.values, table.valid))
-        given = (self._integers, self._floats, tables, self.pool.ranks() if self.shape.ranked else NO_RANKS)
-        outputs = [NOTHING] * len(self.rules)
-        rules, rows = self._pairs(intake.rows, times, columns, given)
+        return columns, (self._integers, self._floats, tables, self.pool.ranks() if self.shape.ranked else NO_RANKS)
+
+    def _sorted(self, count: int, times: Array, columns: tuple[Array, ...], given: tuple[Any, ...]) -> Matches | None:
+        rules, rows = self._pairs(count, times, columns, given)
         if len(rules) == 0:
-            return outputs
+            return None
         begins = np.zeros(len(self.rules) + 1, np.int64)
-        sorted_rules, sorted_rows = np.empty_like(rules), np.empty_like(rows)
-        self._sort(rules, rows, begins, sorted_rules, sorted_rows)
-        batch = self._batch(intake, times, columns, given, sorted_rules, sorted_rows)
-        told = self._causes(times, sorted_rows) if causes else None
-        bounds = begins.tolist()
-        for number in np.flatnonzero(np.diff(begins)).tolist():
-            low, high = bounds[number], bounds[number + 1]
-            outputs[number] = Output(batch.slice(low, high - low), None, None if told is None else told.chosen(slice(low, high)))  # type: ignore[arg-type]
-        return outputs
+        found = Matches(np.empty_like(rules), np.empty_like(rows), begins)
+        self._sort(rules, rows, begins, found.rules, found.rows)
+        return found
 
     def _pairs(self, count: int, times: Array, columns: tuple[Array, ...], given: tuple[Any, ...]) -> tuple[Array, Array]:
         """(statements, rows) that match, in order of the rows."""
@@ -215,4 +243,4 @@ class RuleSetRun:
         return sum(a.nbytes for a in (self._integers, self._floats, *self._route))
 
 
-__all__ = ["RuleSet", "RuleSetRun", "rule_sets"]
+__all__ = ["NOTHING", "Matches", "RuleSet", "RuleSetRun", "rule_sets"]

@@ -29,7 +29,7 @@ class Causes:
     time: Array
     delta: Array
 
-    def chosen(self, mask: Array) -> Causes:
+    def chosen(self, mask: Array | slice) -> Causes:
         return Causes(self.row[mask], self.timer[mask], self.time[mask], self.delta[mask])
 
 
