@@ -21,6 +21,7 @@ from runtime import match_recognize, result_set
 from runtime.context import StatementContext
 from runtime.create_variable import RunningCreateVariable
 from runtime.evaluate import compile_predicate
+from runtime.fused import fuse
 from runtime.insertion import Inserter
 from runtime.on_set import RunningOnSet
 from runtime.on_split import RunningSplit
@@ -141,6 +142,7 @@ class RunningSelect:
         self.entry = entry_of(stream, context, self.chain, quiet=self.where is not None)
         context.divide_output(plan.delivery)
         self._connect()
+        fuse(self)
 
     def _connect(self) -> None:
         """Chain the operators, last first."""

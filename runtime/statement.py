@@ -44,8 +44,8 @@ class Statement(Delivery):
         self.listeners: list[Listener] = []
         self.batch_listeners: list[BatchListener] = []
         self._core = core
-        self._new: list[Event] = []
-        self._old: list[Event] = []
+        self.waiting_new: list[Event] = []
+        self.waiting_old: list[Event] = []
         self._forced = False
         self._batch_new: list[Event] = []
         self._batch_old: list[Event] = []
@@ -59,20 +59,20 @@ class Statement(Delivery):
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """The end of the statement's operators: kept until all statements have had the event."""
         if self.listeners or self.batch_listeners:
-            self._new += new
+            self.waiting_new += new
             if old:
-                self._old += old
+                self.waiting_old += old
             elif not new:
                 self._forced = True
             self._core.pending[self] = None
 
     def deliver(self) -> None:
         """Call the listeners with what has come together; a listener's exception harms no other listener."""
-        new, old = self._new, self._old
+        new, old = self.waiting_new, self.waiting_old
         if new:
-            self._new = []
+            self.waiting_new = []
         if old:
-            self._old = []
+            self.waiting_old = []
         elif not new and not self._forced:
             return
         self._forced = False

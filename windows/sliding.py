@@ -24,7 +24,7 @@ class SlidingView(View):
     def __init__(self, context: BuildContext) -> None:
         self.entries: deque[Event] = deque()
         self.removed: set[Event] = set()
-        self._members: set[Event] | None = None
+        self.members: set[Event] | None = None
         context.publish_random_access(self)
 
     def __len__(self) -> int:
@@ -42,17 +42,17 @@ class SlidingView(View):
 
     def add(self, events: Sequence[Event]) -> None:
         self.entries.extend(events)
-        if self._members is not None:
-            self._members.update(events)
+        if self.members is not None:
+            self.members.update(events)
 
     def remove(self, events: Sequence[Event]) -> list[Event]:
         """Take out events that the parent removes; those that were here."""
-        if self._members is None:
-            self._members = set(self)
-        gone = [e for e in events if e in self._members]
-        self._members.difference_update(gone)
+        if self.members is None:
+            self.members = set(self)
+        gone = [e for e in events if e in self.members]
+        self.members.difference_update(gone)
         self.removed.update(gone)
-        if len(self.removed) > 32 + len(self._members):
+        if len(self.removed) > 32 + len(self.members):
             self._tidy()
         return gone
 
@@ -67,8 +67,8 @@ class SlidingView(View):
         while event in self.removed:
             self.removed.discard(event)
             event = self.entries.popleft()
-        if self._members is not None:
-            self._members.discard(event)
+        if self.members is not None:
+            self.members.discard(event)
         return event
 
     def previous(self, event: Event, index: int) -> Event | None:
@@ -93,7 +93,7 @@ class SlidingView(View):
     def restore(self, state: Any) -> None:
         self.entries = deque(state)
         self.removed = set()
-        self._members = None
+        self.members = None
 
 
 class TimedView(SlidingView):
@@ -110,8 +110,8 @@ class TimedView(SlidingView):
     def add_at(self, event: Event, time: int) -> None:
         self.entries.append(event)
         self.times.append(time)
-        if self._members is not None:
-            self._members.add(event)
+        if self.members is not None:
+            self.members.add(event)
 
     def let_go(self, limit: int) -> list[Event]:
         """Take out the events with times up to ``limit``, until one is later."""
@@ -124,8 +124,8 @@ class TimedView(SlidingView):
                 removed.discard(event)
             else:
                 gone.append(event)
-        if self._members is not None:
-            self._members.difference_update(gone)
+        if self.members is not None:
+            self.members.difference_update(gone)
         return gone
 
     def _tidy(self) -> None:
@@ -149,7 +149,7 @@ class TimedView(SlidingView):
         self.entries = deque(Blank() if event is None else event for event, _ in state)
         self.times = deque(time for _, time in state)
         self.removed = {e for e in self.entries if isinstance(e, Blank)}
-        self._members = None
+        self.members = None
 
 
 class Blank(Event):

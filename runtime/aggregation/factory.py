@@ -84,10 +84,10 @@ def _plain(make: Callable[[Arguments], Any]) -> Factory:
 
 def _count(a: Arguments) -> Any:
     made: Any = CountValues(a.value) if a.plan.arguments else CountRows()
-    return _Growing(made) if a.plan.ever else made
+    return Growing(made) if a.plan.ever else made
 
 
-class _Growing:
+class Growing:
     """Anything whose rows never leave."""
 
     __slots__ = ("inner", "enter", "value", "clear", "state", "restore")
@@ -222,7 +222,7 @@ def _user(a: Arguments) -> Any:
     made = a.environment.functions.aggregations[a.plan.function.removeprefix(PREFIX)]()
     steps, result = a.plan.constants
     accumulator = UserAccumulator(made, a.values, steps, result)
-    return _Growing(accumulator) if a.plan.ever else accumulator
+    return Growing(accumulator) if a.plan.ever else accumulator
 
 
 _build_user = _plain(_user)

@@ -98,14 +98,13 @@ class Keyed(Aggregator):
 
     def __init__(self, factory: GroupFactory, key: Callable[[Row], Key], counted: bool, reclaim: Reclaim | None = None) -> None:
         self.key = key
-        self._factory = factory
+        self.factory = factory
         self._counted = counted
-        self._reclaim = reclaim
-        self._blank = factory().readers
-        self._groups: dict[Key, Group] = {}
-        self.pages = Paged("groups", lambda: self._groups, key_to_state, lambda key, group: [self._counts.get(key, 0), group.state()])
-        self._counts: dict[Key, int] = {}
-        self._empty: list[Key] = []
+        self.reclaim = reclaim
+        self.blank = factory().readers
+        self.groups: dict[Key, Group] = {}
+        self.pages = Paged("groups", lambda: self.groups, key_to_state, lambda key, group: [group.rows, group.state()])
+        self.empty: list[Key] = []
         self.failed: dict[Row, None] = {}
 
     def enter(self, row: Row) -> None:
@@ -128,82 +127,80 @@ class Keyed(Aggregator):
         return [row for row in rows if row not in failed] if failed else rows
 
     def enter_key(self, key: Key, row: Row) -> None:
-        if self._empty:
-            self._drop_empty()
-        if self._reclaim is not None:
-            for old in self._reclaim.touched(key):
+        if self.empty:
+            self.drop_empty()
+        if self.reclaim is not None:
+            for old in self.reclaim.touched(key):
                 self.pages.forget(old)
-                self._groups.pop(old, None)
-                self._counts.pop(old, None)
-        group = self._groups.get(key)
+                self.groups.pop(old, None)
+        group = self.groups.get(key)
         if group is None:
-            group = self._groups[key] = self._factory()
+            group = self.groups[key] = self.factory()
         if self._counted:
-            self._counts[key] = self._counts.get(key, 0) + 1
+            group.rows += 1
         if self.pages.touched is not None:
             self.pages.touched[key] = None
         group.enter(row)
 
     def leave_key(self, key: Key, row: Row) -> None:
-        group = self._groups.get(key)
+        group = self.groups.get(key)
         if group is None:
             return
         if self.pages.touched is not None:
             self.pages.touched[key] = None
         if self._counted:
-            count = self._counts[key] = self._counts.get(key, 0) - 1
-            if count <= 0:
-                self._empty.append(key)
-        if self._reclaim is not None:
-            self._reclaim.left(key)
+            group.rows -= 1
+            if group.rows <= 0:
+                self.empty.append(key)
+        if self.reclaim is not None:
+            self.reclaim.left(key)
         group.leave(row)
 
-    def _drop_empty(self) -> None:
-        for key in self._empty:
-            if self._counts.get(key, 0) <= 0:
+    def drop_empty(self) -> None:
+        for key in self.empty:
+            group = self.groups.get(key)
+            if group is not None and group.rows <= 0:
                 self.pages.forget(key)
-                self._groups.pop(key, None)
-                self._counts.pop(key, None)
-        self._empty.clear()
+                del self.groups[key]
+        self.empty.clear()
 
     def readers(self, row: Row) -> Readers:
         return self.readers_of(self.key(row))
 
     def readers_of(self, key: Key) -> Readers:
         """The aggregations of a key; those of an empty group where there is none."""
-        group = self._groups.get(key)
-        return self._blank if group is None else group.readers
+        group = self.groups.get(key)
+        return self.blank if group is None else group.readers
 
     def clear(self) -> None:
         self.pages.forget_all()
-        self._groups.clear()
-        self._counts.clear()
-        self._empty.clear()
+        self.groups.clear()
+        self.empty.clear()
         self.failed.clear()
 
     def __len__(self) -> int:
-        return len(self._groups)
+        return len(self.groups)
 
     def __contains__(self, key: Key) -> bool:
-        return key in self._groups
+        return key in self.groups
 
     def state(self) -> Any:
-        empty = [key_to_state(key) for key in self._empty]
-        return [self.pages, empty, None if self._reclaim is None else self._reclaim.state(), list(self.failed)]
+        empty = [key_to_state(key) for key in self.empty]
+        return [self.pages, empty, None if self.reclaim is None else self.reclaim.state(), list(self.failed)]
 
     def restore(self, state: Any) -> None:
         groups, empty, reclaim, failed = state
         self.clear()
         for saved, (count, inner) in groups:
             key = key_from_state(saved)
-            self._groups[key] = group = self._factory()
+            self.groups[key] = group = self.factory()
             group.restore(inner)
             if self._counted:
-                self._counts[key] = count
-        self._empty.extend(key_from_state(key) for key in empty)
+                group.rows = count
+        self.empty.extend(key_from_state(key) for key in empty)
         self.failed = {tuple(row) if isinstance(row, list) else row: None for row in failed}
-        if self._reclaim is not None:
-            self._reclaim.restore(reclaim)
+        if self.reclaim is not None:
+            self.reclaim.restore(reclaim)
 
 
 def key_to_state(key: Key) -> Any:

@@ -26,15 +26,16 @@ class Group:
     """All aggregations of one group: ``readers[slot].value()`` is a slot's value now.
 
     ``failed``: of rows for which an argument raised the places of the aggregations that do not count them, so that they do not leave there
-    either; None where rows do not leave at all.
+    either; None where rows do not leave at all. ``rows``: how many rows are in, where whoever keeps groups by key counts them.
     """
 
-    __slots__ = ("readers", "kept", "failed")
+    __slots__ = ("readers", "kept", "failed", "rows")
 
     def __init__(self, readers: list[Any], kept: list[Any], rows_leave: bool) -> None:
         self.readers = readers
         self.kept = kept
         self.failed: dict[Row, list[int]] | None = {} if rows_leave else None
+        self.rows = 0
 
     def enter(self, row: Row) -> None:
         """An aggregation whose argument raises does not count the row; the others do, then the first failure is raised."""

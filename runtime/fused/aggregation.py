@@ -1,0 +1,188 @@
+"""The aggregations of a fused function as text: one group, or a group a key; what enters, what leaves, what a row reads."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+
+from epl.plan.expressions import (
+    Aggregated,
+    AggregationMethodCall,
+    Invoke,
+    Local,
+    Previous,
+    Prior,
+    StreamEvent,
+    SubqueryValue,
+    TypedExpression,
+)
+from epl.plan.result_set import ResultSetPlan
+from runtime.aggregation.grouped import Aggregator, Keyed, Ungrouped
+from runtime.aggregation.keys import needs_freezing
+from runtime.evaluate import Environment
+from runtime.evaluate.printer import Printer, may_be_null
+from runtime.fused.accumulators import Inline, inline_of
+
+GROUPS = {"k": "g", "kl": "gl"}
+NOT_TWICE = (Aggregated, AggregationMethodCall, Invoke, Local, Previous, Prior, SubqueryValue)
+"""What is not asked for before it is known that all goes well: a function may have effects, the others look at what changes."""
+
+
+class SelectPrinter(Printer):
+    """Prints over the event in a variable and the aggregations in others."""
+
+    def __init__(self, environment: Environment) -> None:
+        super().__init__(environment, 1)
+        self.readers: dict[int, str] = {}
+
+    def over(self, event: str, readers: dict[int, str]) -> SelectPrinter:
+        """From now on expressions are about this event and these aggregations (slot → text of the value)."""
+        self.streams[0] = event
+        self.readers = readers
+        return self
+
+    def aggregated(self, slot: int) -> str:
+        return self.readers[slot]
+
+
+def can_repeat(expressions: Sequence[TypedExpression]) -> bool:
+    """Whether expressions may be evaluated, and again by the operators where one of them raises."""
+    return not any(isinstance(n, NOT_TWICE) for e in expressions for n in e.walk())
+
+
+def indented(lines: Sequence[str]) -> list[str]:
+    return [f"    {line}" for line in lines]
+
+
+def under(head: str, lines: Sequence[str]) -> list[str]:
+    """Lines behind a head; nothing where there are none."""
+    return [head, *indented(lines)] if lines else []
+
+
+@attrs.frozen
+class Aggregations:
+    """The aggregations of a statement, all of which can be printed.
+
+    Texts speak of an event ``e`` that enters and ``o`` that leaves: their keys are ``k`` and ``kl``, their groups ``g`` and ``gl``, their
+    values ``new0`` … and ``old0`` …; the accumulators are ``a0`` … (of ``g``) and ``b0`` … (of ``gl``; of one group: ``a0`` …).
+    """
+
+    plan: ResultSetPlan
+    aggregator: Aggregator
+    inlines: tuple[Inline, ...]
+    printer: SelectPrinter
+    scope: dict[str, Any]
+
+    @classmethod
+    def of(cls, plan: ResultSetPlan, aggregator: Aggregator, printer: SelectPrinter, scope: dict[str, Any]) -> Aggregations | None:
+        """None where one of them, or the key, cannot be printed."""
+        if isinstance(aggregator, Keyed):
+            if aggregator.reclaim is not None:
+                return None
+            readers = aggregator.blank
+        elif isinstance(aggregator, Ungrouped):
+            readers = aggregator.group.readers
+        else:
+            return None
+        inlines = [inline_of(p, reader) for p, reader in zip(plan.aggregations, readers, strict=True)]
+        asked = [e for p in plan.aggregations for e in p.arguments]
+        known = [inline for inline in inlines if inline is not None]
+        if len(known) < len(inlines) or not can_repeat([*asked, *plan.group_by]) or _whole_events(asked):
+            return None
+        made = cls(plan, aggregator, tuple(known), printer, scope)
+        made._bind(readers)
+        return made
+
+    @property
+    def keyed(self) -> bool:
+        return isinstance(self.aggregator, Keyed)
+
+    def _bind(self, readers: Sequence[Any]) -> None:
+        scope, aggregator = self.scope, self.aggregator
+        if isinstance(aggregator, Keyed):
+            scope |= {
+                "keyed": aggregator, "groups": aggregator.groups, "group_of": aggregator.groups.get, "make_group": aggregator.factory,
+                "empty": aggregator.empty, "drop_empty": aggregator.drop_empty, "pages": aggregator.pages, "key_of": aggregator.key,
+            }
+            return
+        assert isinstance(aggregator, Ungrouped)
+        scope["group"] = aggregator.group
+        for n, (inline, reader) in enumerate(zip(self.inlines, readers)):
+            scope[f"a{n}"] = getattr(reader, inline.inner) if inline.inner else reader
+
+    # ------------------------------------------------------------------ before anything changes
+
+    def guard(self) -> str:
+        """A condition under which the operators themselves must do it: some aggregation does not count some row."""
+        return "keyed.failed" if self.keyed else "group.failed"
+
+    def evaluated(self, event: str, key: str, prefix: str) -> list[str]:
+        """Lines that evaluate an event's key and values; they may raise."""
+        printer = self.printer.over(event, {})
+        lines = [f"{key} = {self._key(event)}", f"{GROUPS[key]} = group_of({key})"] if self.keyed else []
+        known: dict[str, str] = {}
+        for n, plan in enumerate(self.plan.aggregations):
+            if not self.inlines[n].counts_rows:
+                text = printer.value(plan.arguments[0])
+                lines += [f"{prefix}{n} = {known.setdefault(text, text)}"]
+                known[text] = f"{prefix}{n}"
+        return lines
+
+    def uncounted(self, group: str) -> list[str]:
+        """A condition under which a group, found by ``evaluated``, does not count all of its rows."""
+        if not self.keyed:
+            return []
+        return ["gl is None or gl.failed"] if group == "gl" else ["g is not None and g.failed"]
+
+    def _key(self, event: str) -> str:
+        keys = self.plan.group_by
+        if any(needs_freezing(k.type) for k in keys):
+            return f"key_of({event})"
+        texts = [self.printer.value(k) for k in keys]
+        return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
+
+    # ------------------------------------------------------------------ changes
+
+    def enter(self) -> list[str]:
+        lines: list[str] = []
+        if self.keyed:
+            lines += ["if empty:", "    drop_empty()", "    g = group_of(k)", "if g is None: g = groups[k] = make_group()"]
+            lines += ["g.rows += 1"] if not self.plan.unbound else []
+            lines += ["if pages.touched is not None: pages.touched[k] = None", *self._unpacked("a", "g")]
+        for n, inline in enumerate(self.inlines):
+            lines += self._step(n, inline.enter(f"a{n}", f"new{n}"), f"new{n}")
+        return lines
+
+    def leave(self) -> list[str]:
+        lines: list[str] = []
+        if self.keyed:
+            lines += ["if pages.touched is not None: pages.touched[kl] = None", "gl.rows -= 1", "if gl.rows <= 0: empty.append(kl)"]
+            lines += self._unpacked("b", "gl")
+        a = "b" if self.keyed else "a"
+        for n, inline in enumerate(self.inlines):
+            lines += self._step(n, inline.leave(f"{a}{n}", f"old{n}"), f"old{n}")
+        return lines
+
+    def _unpacked(self, prefix: str, group: str) -> list[str]:
+        names = [f"{prefix}{n}" for n in range(len(self.inlines))]
+        lines = [f"{', '.join(names)}, = {group}.readers"] if names else []
+        return [*lines, *(f"{name} = {name}.{i.inner}" for name, i in zip(names, self.inlines) if i.inner)]
+
+    def _step(self, n: int, lines: list[str], value: str) -> list[str]:
+        """A step; null counts for nothing."""
+        if not lines or self.inlines[n].counts_rows or not may_be_null(self.plan.aggregations[n].arguments[0]):
+            return lines
+        return under(f"if {value} is not None:", lines)
+
+    def readers(self, leaving: bool = False) -> dict[int, str]:
+        """Slot → the text of its value."""
+        a = "b" if leaving and self.keyed else "a"
+        return {n: inline.value(f"{a}{n}") for n, inline in enumerate(self.inlines)}
+
+
+def _whole_events(expressions: Sequence[TypedExpression]) -> bool:
+    return any(isinstance(e, StreamEvent) for e in expressions)
+
+
+__all__ = ["Aggregations", "SelectPrinter", "can_repeat", "indented", "under"]

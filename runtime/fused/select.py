@@ -1,0 +1,170 @@
+"""The text of a fused select: for no window, a length window and a time window; one row an event, a delta or a group."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from epl.event_types import field_name
+from epl.plan.result_set import ResultSetPlan
+from runtime.evaluate.compiled import OPERATIONS, code_of
+from runtime.fused.aggregation import Aggregations, SelectPrinter, indented, under
+from runtime.result_set.shapes import Aggregating, Forward, FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
+from windows.chain import PassThrough
+from windows.event import NO_EVENTS, event_class
+from windows.length import LengthView
+from windows.time_sliding import TimeView
+
+if TYPE_CHECKING:
+    from runtime.build import RunningSelect
+
+SHAPES: tuple[type[ResultSet], ...] = (Forward, Unaggregated, FullyAggregated, RowPerEvent, RowPerGroup)
+WINDOWS = (PassThrough, LengthView, TimeView)
+
+
+def fuse(running: RunningSelect) -> None:
+    """Let a generated function stand for the operators, if the plan is one of those it is made for."""
+    if running.where is None and running.recognizer is None and running.plan.streams[0].contained is None and _is_simple(running):
+        made = _Select(running)
+        if made.possible:
+            made.attach()
+
+
+def _is_simple(running: RunningSelect) -> bool:
+    """No window but one that is printed, one stream of rows out, rows that are neither ordered nor cut."""
+    plan = running.plan.result_set
+    assert plan is not None
+    if plan.raw or plan.selector != "istream" or plan.order_by or plan.limit is not None or plan.distinct or plan.unidirectional:
+        return False
+    chain, rows = running.chain, running.result_set
+    return type(chain) in WINDOWS and chain.child is rows and type(rows) in SHAPES
+
+
+class _Select:
+    """One statement's functions: ``take(e)`` for an event, ``expire()`` for the timer of a time window."""
+
+    def __init__(self, running: RunningSelect) -> None:
+        self._running = running
+        context = running.context
+        assert running.plan.result_set is not None
+        self._plan: ResultSetPlan = running.plan.result_set
+        self._view: Any = running.chain
+        self._rows = running.result_set
+        self._printer = SelectPrinter(context.environment)
+        self._scope: dict[str, Any] = {
+            "view": self._view, "careful": self._view.update, "NO_EVENTS": NO_EVENTS, "clock": context.core.clock, "out": context.output,
+            "pending": context.core.pending, "new": object.__new__, "cls": event_class(self._plan.output_type),
+        }
+        self._aggregations: Aggregations | None = None
+        self.possible = True
+        if isinstance(self._rows, Aggregating):
+            self._aggregations = Aggregations.of(self._plan, self._rows.aggregator, self._printer, self._scope)
+            self.possible = self._aggregations is not None
+        if running.inserter is not None:
+            self._scope["insert"] = running.inserter.update
+
+    def attach(self) -> None:
+        self._running.entry.receiver.receive = self._made("def take(e):", self._take())  # type: ignore[method-assign]
+        if isinstance(self._view, TimeView):
+            self._scope |= {"careful_expire": self._view.expire, "timer": self._view.timer, "duration": self._view.duration}
+            if not self._view.duration.calendar:
+                self._view.timer.callback = self._made("def take():", self._expire())  # type: ignore[attr-defined]
+
+    def _made(self, head: str, lines: list[str]) -> Callable[..., None]:
+        text = "\n".join([head, *indented(lines), ""])
+        namespace = {**OPERATIONS, **self._scope, **self._printer.bindings}
+        exec(code_of(text), namespace)  # noqa: S102
+        made: Callable[..., None] = namespace["take"]
+        made.source = text  # type: ignore[attr-defined]
+        return made
+
+    # ------------------------------------------------------------------ an event
+
+    def _take(self) -> list[str]:
+        aggregations, view = self._aggregations, self._view
+        guards = [] if aggregations is None else [aggregations.guard()]
+        asked: list[str] = [] if aggregations is None else aggregations.evaluated("e", "k", "new")
+        uncounted: list[str] = []
+        changes: list[str] = []
+        leaves = isinstance(view, LengthView)
+        if not isinstance(view, PassThrough):
+            guards += ["view.removed", "view.members is not None"]
+        if leaves:
+            asked += ["entries = view.entries", "o = entries[0] if len(entries) >= view.size else None"]
+            if aggregations is not None:
+                asked += under("if o is not None:", aggregations.evaluated("o", "kl", "old"))
+                uncounted += [f"o is not None and ({test})" for test in aggregations.uncounted("gl")]
+            changes += ["entries.append(e)", "if o is not None: entries.popleft()"]
+        elif isinstance(view, TimeView):
+            changes += ["now = clock.now", "times = view.times", "if not times: timer.set(duration.after(now))"]
+            changes += ["view.entries.append(e)", "times.append(now)"]
+            self._scope |= {"timer": view.timer, "duration": view.duration}
+        if aggregations is not None:
+            uncounted += aggregations.uncounted("g")
+            changes += aggregations.enter()
+            if leaves:
+                changes += under("if o is not None:", aggregations.leave())
+        leave_it = "return careful((e,), NO_EVENTS)"
+        lines = [f"if {' or '.join(guards)}: {leave_it}"] if guards else []
+        lines += ["try:", *indented(asked), f"except Exception: {leave_it}"] if asked else []
+        lines += [f"if {' or '.join(uncounted)}: {leave_it}"] if uncounted else []
+        return [*lines, *changes, *self._put_event(leaves)]
+
+    def _put_event(self, leaves: bool) -> list[str]:
+        """The rows of an event that came in, with the group of the one that it has pushed out."""
+        lines = self._row("r", "e", leaving=False)
+        if not (leaves and isinstance(self._rows, RowPerGroup)):
+            return [*lines, *self._put("r")]
+        other = self._row("s", "o", leaving=True)
+        puts = ["if s is None:", *indented(self._put("r")), "elif r is None:", *indented(self._put("s"))]
+        puts += ["else:", *indented(self._put("r", "s"))]
+        return [*lines, "s = None", "if o is not None and k != kl:", *indented(other), *puts]
+
+    # ------------------------------------------------------------------ time
+
+    def _expire(self) -> list[str]:
+        """One event is due, as a rule; where there are more the operators take them together."""
+        aggregations = self._aggregations
+        guards = ["view.removed", "view.members is not None", *([] if aggregations is None else [aggregations.guard()])]
+        lines = ["times = view.times", "limit = clock.now - duration.length"]
+        lines += [f"if {' or '.join(guards)} or not times or times[0] > limit: return careful_expire()"]
+        lines += ["if len(times) > 1 and times[1] <= limit: return careful_expire()", "o = view.entries[0]"]
+        if aggregations is not None:
+            lines += ["try:", *indented(aggregations.evaluated("o", "kl", "old") or ["pass"]), "except Exception: return careful_expire()"]
+            lines += [f"if {test}: return careful_expire()" for test in aggregations.uncounted("gl")]
+        lines += ["times.popleft()", "view.entries.popleft()", "if times: timer.set(times[0] + duration.length)"]
+        if aggregations is not None:
+            lines += aggregations.leave()
+        if isinstance(self._rows, (FullyAggregated, RowPerGroup)):
+            lines += [*self._row("r", "o", leaving=True), *self._put("r")]
+        return lines
+
+    # ------------------------------------------------------------------ rows
+
+    def _row(self, name: str, event: str, *, leaving: bool) -> list[str]:
+        """Lines that put a row, or None where having keeps it back, into a variable."""
+        plan = self._plan
+        readers = {} if self._aggregations is None else self._aggregations.readers(leaving)
+        printer = self._printer.over("None" if isinstance(self._rows, FullyAggregated) else event, readers)
+        if plan.forward is not None:
+            made = [f"{name} = {event}"]
+        else:
+            values = [printer.value(column) for column in plan.columns]
+            fields = [field_name(n) for n in plan.output_type.names]
+            made = [*(f"c{n} = {value}" for n, value in enumerate(values)), f"{name} = new(cls)"]
+            made += [f"{name}.{field} = c{n}" for n, field in enumerate(fields)]
+        if plan.having is None:
+            return made
+        return [f"{name} = None", f"if {printer.test(plan.having)}:", *indented(made)]
+
+    def _put(self, *names: str) -> list[str]:
+        """Lines that hand rows on: to the statement's listeners, or to insert into."""
+        rows = f"({', '.join(names)},)"
+        if self._running.inserter is not None:
+            lines = [f"insert({rows}, NO_EVENTS)"]
+        else:
+            add = [f"out.waiting_new.append({name})" for name in names]
+            lines = ["if out.listeners or out.batch_listeners:", *indented([*add, "pending[out] = None"])]
+        return lines if self._plan.having is None or len(names) > 1 else [f"if {names[0]} is not None:", *indented(lines)]
+
+
+__all__ = ["fuse"]

@@ -1,0 +1,121 @@
+"""Fused selects against the operators they stand for: same calls, same errors, same state, wherever something raises."""
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runtime import Runtime
+
+SCHEMA = "@public @buseventtype create schema T(k string, x int, n long, d double, f float, s string);\n"
+WINDOWS = ["", "#length(1)", "#length(3)", "#time(3 sec)", "#time(1 month)"]
+ROWS = [
+    "select k, x + 1 as y, {w} as w from T{window}",
+    "select * from T(x > 1){window}",
+    "select count(*) as c, sum(x) as s, avg(n) as a, {w} as w from T{window}",
+    "select sum(cast(s, int)) as s, count(d) as c, max(d) as m, min(x) as n from T{window}",
+    "select k, sum(f) as s, avg(d) as a, count(cast(s, int)) as c from T{window}",
+    "select k, count(*) as c, sum(x) as s, {w} as w from T{window} group by k",
+    "select k, count(*) as c, sum(cast(s, int)) as s from T{window} group by k having count(*) > 1",
+    "select d, sum(n) as s, max(x) as m from T{window} group by d",
+    "select k, x, sum(d) as s from T{window} group by k, x having sum(d) is null or sum(d) > 1.0 or {w} is null",
+    "select k, d, sum(x) as s, avg(f) as a from T{window} group by k",
+    "select cast(s, int) as y, avg(x) as a from T{window} group by cast(s, int)",
+    "select k, sum(x) as s, weigh(1) as w, count(*) + x as c from T{window}",
+    "select countever(*) as c, countever(x) as e, prev(1, x) as p from T#length(2)",
+    "insert into Out select k, sum(n) as s from T{window} group by k; @name('s1') select * from Out(s > 2)",
+    "select k, sum(x) as s from T{window} group by k output last every 2 seconds",
+    "select k, sum(cast(s, int)) as s from T{window} group by k output all every 2 seconds",
+]
+LARGE = [0, 1, 2, -3, (1 << 31) - 1, -(1 << 31)]
+EVENTS = st.fixed_dictionaries({
+    "k": st.sampled_from(["a", "b", None]),
+    "x": st.sampled_from([*LARGE, None]),
+    "n": st.sampled_from([*LARGE, (1 << 63) - 1, None]),
+    "d": st.sampled_from([0.0, -0.0, 1.5, 2.25, float("nan"), None]),
+    "f": st.sampled_from([0.5, 3.0, None]),
+    "s": st.sampled_from(["1", "2", "bad", None]),
+})
+STEPS = st.lists(st.one_of(EVENTS, EVENTS, st.integers(0, 3).map(lambda n: n * 500), st.sampled_from(["restore", "pages"])), max_size=25)
+
+
+def weigh(x: int | None) -> int | None:
+    """A user's function: it raises for one value."""
+    if x == 2:
+        raise ValueError("two")
+    return x
+
+
+class Engine:
+    """A runtime with one statement, and all that is seen of it."""
+
+    def __init__(self, text: str, fused: bool) -> None:
+        self._patch: Any = nullcontext() if fused else patch("runtime.build.fuse", lambda running: None)
+        self.seen: list[Any] = []
+        self.runtime = Runtime(on_error=self._failed)
+        self.runtime.register_function("weigh", weigh)
+        with self._patch:
+            self.runtime.deploy(SCHEMA + "@name('s0') " + text)
+        self._listen()
+
+    def _failed(self, error: BaseException, statement: str, event: Any) -> None:
+        self.seen.append(["error", type(error).__name__, str(error), statement, repr(event)])
+
+    def _listen(self) -> None:
+        for deployment in self.runtime.deployments.values():
+            for statement in deployment:
+                if statement.name in ("s0", "s1"):
+                    statement.add_listener(self._heard)
+
+    def _heard(self, new: Any, old: Any, statement: Any, runtime: Runtime) -> None:
+        self.seen.append([statement.name, repr(new), repr(old), repr(runtime.cause)])
+
+    def step(self, step: Any) -> None:
+        if isinstance(step, dict):
+            self.runtime.send("T", step)
+        elif isinstance(step, int):
+            self.runtime.advance_time(self.runtime.now + step)
+        elif step == "pages":
+            pages = self.runtime.pages().onto({})
+            self.seen.append(sorted((key, value) for key, value in pages.items() if key != "head"))
+        else:
+            with self._patch:
+                self.runtime = Runtime.restore(self.runtime.snapshot(), functions={"weigh": weigh}, on_error=self._failed)
+            self._listen()
+        self.seen.append([repr(row) for deployment in self.runtime.deployments.values() for each in deployment for row in each])
+
+
+@given(st.sampled_from(ROWS), st.sampled_from(WINDOWS), st.booleans(), STEPS)
+def test_fused_equals_the_operators(rows: str, window: str, weighs: bool, steps: list[Any]) -> None:
+    text = rows.format(window=window, w="weigh(x)" if weighs and "count(*)" not in rows and "sum(d) is" not in rows else "1")
+    fused, plain = Engine(text, fused=True), Engine(text, fused=False)
+    for step in steps:
+        fused.step(step)
+        plain.step(step)
+        assert fused.seen == plain.seen
+    assert fused.runtime.snapshot() == plain.runtime.snapshot()
+
+
+@pytest.mark.parametrize("text", [r.format(window=w, w="1") for r in ROWS[:11] for w in WINDOWS])
+def test_such_statements_are_fused(text: str) -> None:
+    with Runtime() as runtime:
+        deployment = runtime.deploy(SCHEMA + "@name('s0') " + text)
+        running = deployment["s0"].running
+        assert "def take" in getattr(running.entry.receiver.receive, "source", "")  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("text", [
+    "select irstream x from T#length(2)", "select x from T#length(2) order by x", "select distinct x from T#length(2)",
+    "select sum(weigh(x)) as s from T", "select stddev(x) as s from T", "select sum(distinct x) as s from T",
+    "select sum(x, group_by:k) as s from T#length(3)", "select x from T#length_batch(2)",
+    "select x from T limit 1", "select prior(1, x) as p from T", "select * from T match_recognize (measures A.x as x pattern (A))",
+])
+def test_others_are_left_to_the_operators(text: str) -> None:
+    with Runtime() as runtime:
+        runtime.register_function("weigh", weigh)
+        running = runtime.deploy(SCHEMA + "@name('s0') " + text)["s0"].running
+        assert not hasattr(running.entry.receiver.receive, "source")  # type: ignore[union-attr]
