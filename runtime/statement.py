@@ -98,10 +98,10 @@ class Statement(Delivery):
             except Exception as error:  # noqa: BLE001 - law 6
                 self._core.on_error(error, self.name, None)
 
-    def take_batches(self, output: Output) -> None:
-        """Output of the batch tier, for the batch listeners."""
+    def take_batches(self, output: Output, *, plain: bool) -> None:
+        """Output of the batch tier, for the batch listeners. ``plain``: string columns without dictionaries, as the input's are."""
         if self.batch_listeners:
-            self._outputs.append(output)
+            self._outputs.append(output.decoded() if plain else output)
             self.runtime.pend_batch(self)
 
     def deliver_batches(self) -> None:

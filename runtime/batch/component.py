@@ -17,6 +17,7 @@ from runtime.batch.calls import Call, Source, calls_of
 from runtime.batch.intake import Intake
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.run import Causes, Run
+from runtime.batch.shared_runs import Member, SharedRuns
 from runtime.columns import Columns
 from runtime.incoming import whole_type
 
@@ -43,83 +44,93 @@ class Input:
         return Input(self.intake.selected(np.array([row])), self.times[row : row + 1], Source(self.source.places[row : row + 1]))
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Node:
-    """A statement and its run."""
+    """A statement and its run. ``insert``: where its rows go on to."""
 
     statement: Statement
-    plan: SelectPlan
-    run: Run
+    member: Member
+    reads: EventType
+    insert: InsertPlan | None
 
     @property
-    def reads(self) -> EventType:
-        return self.plan.streams[0].filter.event_type
+    def run(self) -> Run:
+        return self.member.run
+
+
+class Reader:
+    """The nodes that read one type, and what they share."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self.reads = nodes[0].reads
+        self.nodes = tuple(nodes)
+        self.runs = SharedRuns([n.member for n in nodes])
+
+    def wants(self, event_type: EventType) -> bool:
+        return event_type.is_a(self.reads)
 
 
 class Chain:
     """The nodes of a component, those that insert in front of those that read it. Raises NotCompilable where their order could be seen."""
 
     def __init__(self, nodes: Sequence[Node]) -> None:
-        self.nodes = _in_order(nodes)
-        self._routes = {id(n): n.plan.insert is not None and any(n.plan.insert.target.is_a(o.reads) for o in nodes) for n in nodes}
-        self.makes = [n.plan.insert.target for n in nodes if n.plan.insert is not None and self._routes[id(n)]]
-
-    def wants(self, event_type: EventType) -> bool:
-        """Whether a statement reads events of the type."""
-        return any(event_type.is_a(node.reads) for node in self.nodes)
+        self.nodes = tuple(nodes)
+        self._readers = _in_order(nodes)
+        self._routes = {n for n in nodes if n.insert is not None and any(r.wants(n.insert.target) for r in self._readers)}
+        self._makes = [n.insert.target for n in self._routes if n.insert is not None]
 
     def is_made(self, event_type: EventType) -> bool:
         """Whether a statement inserts events that a reader of this type sees too."""
-        return any(made.is_a(node.reads) and event_type.is_a(node.reads) for made in self.makes for node in self.nodes)
+        return any(reader.wants(made) and reader.wants(event_type) for made in self._makes for reader in self._readers)
 
     def prepare(self, inputs: Sequence[Input]) -> None:
         """Raises Declined where a run cannot take the rows; nothing has been done then."""
-        for node in self.nodes:
+        for reader in self._readers:
             for each in inputs:
-                if each.event_type.is_a(node.reads):
-                    node.run.prepare(each.intake)
+                if reader.wants(each.event_type):
+                    reader.runs.prepare(each.intake)
 
     def next_due(self) -> int | None:
-        return min((due for due in (n.run.next_due() for n in self.nodes) if due is not None), default=None)
+        return min((due for due in (r.runs.next_due() for r in self._readers) if due is not None), default=None)
 
     def feed(self, inputs: Sequence[Input], times: Array, until: int, *, jump: bool = False) -> list[Call]:
         """The rows, then time up to ``until``. ``times``: those of the whole sequence, by place. Batch listeners' output waits at their
         statements; gives the calls of row listeners."""
         made: list[Input] = []
         found: list[Call] = []
-        for node in self.nodes:
-            given = _together(node.reads, [i for i in (*inputs, *made) if i.event_type.is_a(node.reads)])
-            statement, routes = node.statement, self._routes[id(node)]
-            told = routes or bool(statement.listeners)
-            output = node.run.feed(given.intake, given.times, until, jump=jump, causes=told)
-            insert = node.plan.insert
-            if insert is not None:
-                output = attrs.evolve(output, new=_inserted(insert, output.new), old=_inserted(insert, output.old))
-            if output.new is None and output.old is None:
-                continue
-            sequence = calls.Sequence(times)
-            if routes and output.new is not None:
-                assert output.new_causes is not None
-                made.append(_routed(node, output.new, output.new_causes, sequence, given.source))
-            if statement.listeners:
-                found += calls_of(statement, output, sequence, given.source)
-            statement.take_batches(output)
+        sequence = calls.Sequence(times)
+        for reader in self._readers:
+            given = _together(reader.reads, [i for i in (*inputs, *made) if reader.wants(i.event_type)])
+            told = any(n in self._routes or n.statement.listeners for n in reader.nodes)
+            outputs = reader.runs.feed(given.intake, given.times, until, jump=jump, causes=told)
+            for node, output in zip(reader.nodes, outputs):
+                if output.new is None and output.old is None:
+                    continue
+                if node.insert is not None:
+                    output = attrs.evolve(output, new=_inserted(node.insert, output.new), old=_inserted(node.insert, output.old))
+                if node in self._routes and output.new is not None:
+                    assert output.new_causes is not None
+                    made.append(_routed(node, output.new, output.new_causes, sequence, given.source))
+                if node.statement.listeners:
+                    found += calls_of(node.statement, output, sequence, given.source)
+                node.statement.take_batches(output, plain=not given.intake.has_dictionaries)
         return found
 
 
-def _in_order(nodes: Sequence[Node]) -> list[Node]:
-    """Producers first. Statements that read the same stand in order of deployment."""
-    made = [n.plan.insert.target for n in nodes if n.plan.insert is not None]
-    waiting, placed = list(nodes), []
+def _in_order(nodes: Sequence[Node]) -> list[Reader]:
+    """Those that read what others insert behind them."""
+    made = [(n, n.insert.target) for n in nodes if n.insert is not None]
+    waiting: dict[EventType, list[Node]] = {}
     for node in nodes:
-        if sum(target.is_a(node.reads) for target in made) > 1:
+        waiting.setdefault(node.reads, []).append(node)
+        if sum(target.is_a(node.reads) for _, target in made) > 1:
             raise NotCompilable(f"several statements insert into what '{node.statement.name}' reads")
+    placed: list[Reader] = []
     while waiting:
-        ready = [n for n in waiting if not any(o.plan.insert is not None and o.plan.insert.target.is_a(n.reads) for o in waiting)]
+        ready = [t for t in waiting if not any(n.reads in waiting and target.is_a(t) for n, target in made)]
         if not ready:
             raise NotCompilable("statements insert into what they read themselves")
-        placed += ready
-        waiting = [n for n in waiting if n not in ready]
+        placed += [Reader(waiting.pop(t)) for t in ready]
     return placed
 
 
@@ -183,11 +194,11 @@ def _inserted(plan: InsertPlan, batch: pa.RecordBatch | None) -> pa.RecordBatch 
 
 def _routed(node: Node, batch: pa.RecordBatch, causes: Causes, sequence: calls.Sequence, source: Source) -> Input:
     """What a statement inserts as the input of those that read it: at the time, and behind the row of the sequence, that brought it."""
-    assert node.plan.insert is not None
+    assert node.insert is not None
     data = Columns(dict(zip(batch.schema.names, batch.columns)), batch.num_rows)
     places, timers = sequence.moments(causes, source)
     made = Source(places, timers, source.depth + 1, node.statement.number)
-    return Input(Intake(node.plan.insert.target, data), causes.time, made)
+    return Input(Intake(node.insert.target, data), causes.time, made)
 
 
 def one_by_one(inputs: Sequence[Input]) -> Iterator[Input]:

@@ -65,6 +65,11 @@ class Intake:
             begin += part.rows
         return made
 
+    @property
+    def has_dictionaries(self) -> bool:
+        """Whether a column of strings came with a dictionary: then those of the output have one."""
+        return any(not isinstance(c, list) and kinds.is_dictionary(c.type) for c in self._columns.data.values())
+
     # ------------------------------------------------------------------ columns
 
     def check(self) -> None:

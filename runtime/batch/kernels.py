@@ -87,16 +87,16 @@ def interpreted(source: str) -> Kernel:
 
 class Warming:
     """A kernel that is plain Python until it has been given ``rows_before`` rows, and compiled from then on: compiling takes seconds, which
-    a few rows are not worth. Its second argument is the number of rows."""
+    a few rows are not worth. Its second argument is the number of rows, or an array of them."""
 
     def __init__(self, source: str, rows_before: int = 2_000) -> None:
         self._source = source
         self._left = rows_before
         self._function = interpreted(source)
 
-    def __call__(self, registers: Any, rows: int, *rest: Any) -> int:
+    def __call__(self, registers: Any, rows: Any, *rest: Any) -> int:
         if self._left > 0:
-            self._left -= rows
+            self._left -= int(np.size(rows)) if isinstance(rows, np.ndarray) else rows
             if self._left > 0:
                 with np.errstate(all="ignore"):
                     return self._function(registers, rows, *rest)

@@ -43,6 +43,17 @@ class Output:
     new_causes: Causes | None = None
     old_causes: Causes | None = None
 
+    def decoded(self) -> Output:
+        """With plain columns in place of those with a dictionary."""
+        return attrs.evolve(self, new=_decoded(self.new), old=_decoded(self.old))
+
+
+def _decoded(batch: pa.RecordBatch | None) -> pa.RecordBatch | None:
+    if batch is None or not any(pa.types.is_dictionary(f.type) for f in batch.schema):
+        return batch
+    columns = [c.cast(c.type.value_type) if pa.types.is_dictionary(c.type) else c for c in batch.columns]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
 
 class Run(Protocol):
     """One statement in the batch tier."""

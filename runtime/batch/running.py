@@ -4,22 +4,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from epl.plan.statements import SelectPlan
-from runtime.batch.run import Run
 from windows.event import Event
 from windows.paging import plain
 from windows.protocol import State
 
 if TYPE_CHECKING:
+    from runtime.batch.component import Node
     from runtime.batch.tier import BatchTier
-    from runtime.statement import Statement
 
 
 class BatchRunning:
     """Stands behind a ``Statement`` in place of the row tier's operators; events reach its ``run`` by way of its component."""
 
-    def __init__(self, tier: BatchTier, statement: Statement, plan: SelectPlan, run: Run) -> None:
-        self.tier, self.statement, self.plan, self.run = tier, statement, plan, run
+    def __init__(self, tier: BatchTier, node: Node) -> None:
+        self.tier, self.node, self.statement, self.run = tier, node, node.statement, node.run
 
     def start(self) -> None:
         """Its component has entered the filters."""

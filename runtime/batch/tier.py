@@ -24,8 +24,9 @@ from runtime.batch.components import components
 from runtime.batch.intake import Intake
 from runtime.batch.kernels import Kernel, Warming, is_available
 from runtime.batch.refusals import Declined, NotCompilable, NotInBatchTier
-from runtime.batch.run import Run, Surroundings
+from runtime.batch.run import Surroundings
 from runtime.batch.running import BatchRunning
+from runtime.batch.shared_runs import Member
 from runtime.batch.strings import StringPool
 from runtime.batches import Part
 from runtime.cause import RowOf
@@ -89,6 +90,7 @@ class BatchTier:
         self._pool = StringPool()
         self._components: dict[int, Component] = {}
         """By number of the statement."""
+        self._owners: dict[EventType, Component | None] = {}
         self._stale = True
         self._calls: list[Call] = []
         self.compile: Callable[[str], Kernel] = Warming
@@ -110,7 +112,7 @@ class BatchTier:
         if not self._stale:
             return
         self._stale = False
-        before, self._components = self._components, {}
+        before, self._components, self._owners = self._components, {}, {}
         kept = {c.statements: c for c in before.values()}
         statements = [s for d in self._runtime.deployments.values() for s in d]
         made = [kept.get(group) or Component(group) for group in components(statements)]
@@ -135,7 +137,9 @@ class BatchTier:
     def component_for(self, event_type: EventType, rows: int) -> Component | None:
         """The component that reads events of the type, if it is in the batch tier, or goes there now that ``rows`` more have come."""
         self._refresh()
-        found = next((c for c in self._components.values() if self._reads(c, event_type)), None)
+        if event_type not in self._owners:
+            self._owners[event_type] = next((c for c in self._components.values() if self._reads(c, event_type)), None)
+        found = self._owners[event_type]
         if found is None:
             return None
         if found.chain is None and found.reason is None:
@@ -169,7 +173,7 @@ class BatchTier:
             if not isinstance(running, BatchRunning):
                 assert running is not None
                 running.close()
-                node.statement.running = BatchRunning(self, node.statement, node.plan, node.run)
+                node.statement.running = BatchRunning(self, node)
         component.chain, component.sends = chain, 0
         for event_type in _roots([n.reads for n in nodes]):
             entry = Entry(_Receiver(self, component), None, None, (), (), self._runtime.environment_of(component.statements[0]))
@@ -179,16 +183,16 @@ class BatchTier:
     def _node(self, statement: Statement) -> Node:
         running = statement.running
         if isinstance(running, BatchRunning):
-            return Node(statement, running.plan, running.run)
+            return running.node
         assert running is not None
         try:
-            plan, run = self._run(statement)
-            run.restore(running.state())
+            node = self._fresh(statement)
+            node.run.restore(running.state())
         except (NotCompilable, Declined) as error:
             raise NotCompilable(f"statement '{statement.name}': {error}") from error
-        return Node(statement, plan, run)
+        return node
 
-    def _run(self, statement: Statement) -> tuple[SelectPlan, Run]:
+    def _fresh(self, statement: Statement) -> Node:
         plan = statement.plan.body
         if not isinstance(plan, SelectPlan):
             raise NotCompilable(f"{statement.plan.kind} is not computed in columns")
@@ -196,7 +200,9 @@ class BatchTier:
             raise NotCompilable("priorities are not kept in columns")
         check_insert(plan)
         surroundings = Surroundings(self._pool, self._runtime.environment_of(statement), self.compile)
-        return plan, build_run(_without_insert(plan), surroundings)
+        bare = _without_insert(plan)
+        member = Member(bare, build_run(bare, surroundings), surroundings)
+        return Node(statement, member, plan.streams[0].filter.event_type, plan.insert)
 
     def demote(self, component: Component) -> None:
         """Move the component to the row tier, with its state."""
