@@ -25,7 +25,7 @@ from runtime.deployment import Deployment
 from runtime.dispatch import intake
 from runtime.evaluate import Environment, compile_expression
 from runtime.incoming import WrongValue, coercion, to_event
-from runtime.pages import Marks, Pages
+from runtime.page_marks import Marks, Pages
 from runtime.plan_cache import parsed
 from runtime.python_types import event_type_of
 from runtime.python_types import value_type as resolve

@@ -8,24 +8,20 @@ from runtime.assignments import Assignments
 from runtime.context import StatementContext
 from runtime.evaluate import compile_expression
 from runtime.evaluate.compiled import compile_row
-from runtime.filters import Entry
-from runtime.stream_entry import entry_of
+from runtime.stateless import Triggered
 from windows.event import NO_EVENTS, Event, event_class
-from windows.protocol import State
 
 
-class RunningOnSet:
-    """All assignments of one event or none: where one fails, the variables are what they were."""
+class RunningOnSet(Triggered):
+    """All assignments of one event or none: where one fails, the variables are what they were. They are kept with the runtime."""
 
     def __init__(self, plan: OnSetPlan, context: StatementContext) -> None:
-        self._plan = plan
-        self._context = context
+        super().__init__(plan.stream, context, self)
         environment = context.environment
         self._assign = Assignments(plan.assignments, environment, lambda e: compile_expression(e, environment, 1))
         assert plan.output_type is not None
         self._made = event_class(plan.output_type)
         self._row = compile_row(plan.outputs, environment, 0)
-        self._entry: Entry = entry_of(plan.stream, context, self)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """The last event assigns (a contained-event selection may give several); listeners get one row."""
@@ -36,22 +32,9 @@ class RunningOnSet:
     def _now(self) -> Event:
         return self._made(*self._row(True, None))
 
-    def start(self) -> None:
-        self._context.core.filters.add(self._plan.stream.filter.event_type, self._entry)
-
-    def close(self) -> None:
-        self._context.core.filters.remove(self._plan.stream.filter.event_type, self._entry)
-        self._context.close()
-
     def iterate(self) -> Iterable[Event]:
         """The variables' current values."""
         return (self._now(),)
-
-    def state(self) -> State:
-        return None
-
-    def restore(self, state: State) -> None:
-        """Variables are kept with the runtime."""
 
 
 __all__ = ["RunningOnSet"]

@@ -1,7 +1,7 @@
 """Split-stream at run time."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from epl.plan.splitting import OnSplitPlan, SplitBranchPlan
 from runtime.contained import Containment
@@ -9,19 +9,17 @@ from runtime.context import StatementContext
 from runtime.evaluate import compile_predicate
 from runtime.evaluate.compiled import compile_row
 from runtime.insertion import Routing, converter
-from runtime.stream_entry import entry_of
+from runtime.stateless import Triggered
 from windows.event import NO_EVENTS, Event, event_class
-from windows.protocol import State
 
 
-class RunningSplit:
+class RunningSplit(Triggered):
     """Hands each event to its branches; what none of them takes goes to the statement's listeners."""
 
     def __init__(self, plan: OnSplitPlan, context: StatementContext) -> None:
+        super().__init__(plan.stream, context, self)
         self._plan = plan
-        self._context = context
         self._branches = [_Branch(branch, context) for branch in plan.branches]
-        self._entry = entry_of(plan.stream, context, self)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         for event in new:
@@ -37,22 +35,6 @@ class RunningSplit:
                 if not self._plan.all:
                     break
         return taken
-
-    def start(self) -> None:
-        self._context.core.filters.add(self._plan.stream.filter.event_type, self._entry)
-
-    def close(self) -> None:
-        self._context.core.filters.remove(self._plan.stream.filter.event_type, self._entry)
-        self._context.close()
-
-    def iterate(self) -> Iterable[Event]:
-        return NO_EVENTS
-
-    def state(self) -> State:
-        return None
-
-    def restore(self, state: State) -> None:
-        """Nothing is kept between events."""
 
 
 class _Branch:

@@ -1,18 +1,16 @@
-"""A runtime's state as pages, all of them or those that have changed: who writes them, and how events are stored once.
+"""A runtime's state as pages: who writes and reads them, and how events are stored once.
 
 Every page is msgpack of ``[kind, version, body]`` (docs/design/state.md has the bodies). An event gets a number when a page first refers to
 it and is written to the event page of that number; it goes when no page refers to it any more.
 """
 from __future__ import annotations
 
-import secrets
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import attrs
 import msgpack
 
 from epl.errors import EplRuntimeError
@@ -36,30 +34,7 @@ KINDS: Mapping[str, int] = {
 """The kinds of pages and the version of each that is written and read here."""
 
 EVENTS_A_PAGE = 256
-MARKS_KEPT = 8
-"""For how many marks back the changes can still be told."""
 
-
-@attrs.frozen
-class Pages:
-    """What ``Runtime.pages`` gives. ``complete``: all pages there are; otherwise those that changed since the mark that was given.
-
-    ``mark`` names this moment. ``removed``: keys of pages that are there no more (other than by being complete).
-    """
-
-    mark: str
-    complete: bool
-    changed: Mapping[str, bytes]
-    removed: tuple[str, ...] = ()
-
-    def onto(self, store: dict[str, bytes]) -> dict[str, bytes]:
-        """Bring a store of pages to this moment; the store, to be given to ``Runtime.restore``."""
-        if self.complete:
-            store.clear()
-        store.update(self.changed)
-        for key in self.removed:
-            store.pop(key, None)
-        return store
 
 
 def statement_key(statement: Statement, number: int) -> str:
@@ -307,89 +282,6 @@ class StatePages:
         return written
 
 
-# ------------------------------------------------------------------ marks
-
-
-class Marks:
-    """The changes between the last marks. A new deployment or one that is gone, a type, a function: all pages are written anew."""
-
-    def __init__(self, runtime: Runtime, frame: Callable[[Runtime], Mapping[str, Any]]) -> None:
-        self._runtime = runtime
-        self._frame = frame
-        self._name = secrets.token_hex(6)
-        self._count = 0
-        self._first = 0
-        self._log: deque[tuple[int, Written]] = deque(maxlen=MARKS_KEPT)
-        self._keys: set[str] = set()
-        self._signature: Any = None
-        self._pages: StatePages | None = None
-        self._small: dict[str, bytes] = {}
-
-    def since(self, mark: str | None) -> Pages:
-        """See Runtime.pages."""
-        if mark is None:
-            written = self._all()
-            name = self._next(written)
-            self._log.clear()
-            self._first = self._count
-            return Pages(name, True, {k: v for k, v in written.items() if v is not None})
-        at = self._place(mark)
-        now = self._next(self._changed())
-        changes: Written = {}
-        for count, written in self._log:
-            if count > at:
-                changes.update(written)
-        return Pages(now, False, {k: v for k, v in changes.items() if v is not None}, tuple(k for k, v in changes.items() if v is None))
-
-    def _place(self, mark: str) -> int:
-        name, _, count = mark.partition(":")
-        oldest = max(self._first, self._log[0][0] - 1 if self._log else 0)
-        if name != self._name or not count.isdigit() or not oldest <= int(count) <= self._count or self._pages is None:
-            raise EplRuntimeError(
-                f"The changes since mark '{mark}' are not known", hint="take all pages with Runtime.pages() and go on from their mark"
-            )
-        return int(count)
-
-    def _next(self, written: Written) -> str:
-        self._count += 1
-        self._log.append((self._count, written))
-        self._keys.update(k for k, v in written.items() if v is not None)
-        self._keys.difference_update([k for k, v in written.items() if v is None])
-        return f"{self._name}:{self._count}"
-
-    def _all(self) -> Written:
-        """Every page; those that are there no more as gone."""
-        self._pages = StatePages(self._runtime, notes=True)
-        self._small = {}
-        self._signature = _signature(self._runtime)
-        written = self._pages.all()
-        written.update(self._framed(["head", "clock"]))
-        return {**dict.fromkeys(self._keys - written.keys()), **written}
-
-    def _changed(self) -> Written:
-        if self._pages is None or self._signature != _signature(self._runtime):
-            return self._all()
-        written = self._pages.changed()
-        written.update(self._framed(["clock"]))
-        return written
-
-    def _framed(self, keys: list[str]) -> Written:
-        """Head and clock, where they have changed."""
-        bodies = self._frame(self._runtime)
-        made = {key: Encoder().encode([key, KINDS[key], bodies[key]()]) for key in keys}
-        changed = {key: packed for key, packed in made.items() if self._small.get(key) != packed}
-        self._small.update(changed)
-        return dict(changed)
-
-
-def _signature(runtime: Runtime) -> Any:
-    """What the head depends on and statements' places."""
-    return (
-        [(key, id(d)) for key, d in runtime.deployments.items()], [id(t) for t in runtime._types.values()], list(runtime._user_functions),
-        list(runtime._functions.aggregations), list(runtime._enums), [id(cell) for cell in runtime._variables.values()],
-    )
-
-
 def all_pages(runtime: Runtime, bodies: Mapping[str, Callable[[], Any]]) -> Iterator[tuple[str, bytes]]:
     """Every page of a runtime, by its key."""
     for key in ("head", "clock"):
@@ -474,4 +366,4 @@ class PageReader:
         return found
 
 
-__all__ = ["KINDS", "Marks", "PageReader", "Pages", "StatePages", "all_pages", "statement_key"]
+__all__ = ["KINDS", "PageReader", "StatePages", "Written", "all_pages", "statement_key"]

@@ -1,7 +1,7 @@
 """update istream T set … where …: one statement's part in the chain of updates (runtime.updates)."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from epl.errors import EplRuntimeError
@@ -9,18 +9,18 @@ from epl.event_types import field_name
 from epl.plan.assignments import PropertyAssignment, UpdateIstreamPlan
 from runtime.context import StatementContext
 from runtime.evaluate import compile_expression, compile_predicate
-from windows.event import NO_EVENTS, Event
-from windows.protocol import State
+from runtime.stateless import Stateless
+from windows.event import Event
 
 Change = Callable[[Event, dict[str, Any]], None]
 """change(event as it was, changes so far): adds its own."""
 
 
-class RunningUpdate:
+class RunningUpdate(Stateless):
     """A changed copy takes the event's place; listeners get it with the event as it was."""
 
     def __init__(self, plan: UpdateIstreamPlan, context: StatementContext) -> None:
-        self._context = context
+        super().__init__(context)
         self._type = plan.stream.filter.event_type
         self._where = None if plan.where is None else compile_predicate(plan.where, context.environment, 1)
         self._changes = [_change(a, context) for a in plan.assignments]
@@ -44,16 +44,7 @@ class RunningUpdate:
 
     def close(self) -> None:
         self._context.core.updates.remove(self._order)
-        self._context.close()
-
-    def iterate(self) -> Iterable[Event]:
-        return NO_EVENTS
-
-    def state(self) -> State:
-        return None
-
-    def restore(self, state: State) -> None:
-        """Nothing is kept between events."""
+        super().close()
 
 
 def _change(plan: PropertyAssignment, context: StatementContext) -> Change:

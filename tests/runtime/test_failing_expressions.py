@@ -80,6 +80,12 @@ def bad_of(events: Events, picks: list[int]) -> set[int]:
     return {pick % len(events) for pick in picks}
 
 
+def failing_run(epl: str, events: Events, picks: list[int]) -> tuple[set[int], Run]:
+    """(the numbers of the events for which the function raises, the statement once it has had them all)."""
+    bad = bad_of(events, picks)
+    return bad, Run(epl, raising(bad)).feed(events)
+
+
 PICKS = st.lists(st.integers(0, 23), min_size=1, max_size=4)
 FEW = settings(max_examples=10, deadline=None)
 
@@ -109,8 +115,7 @@ KEYED = [
 @FEW
 @given(events=EVENTS, picks=PICKS)
 def test_an_event_without_a_key_is_as_if_it_had_not_come(epl: str, events: Events, picks: list[int]) -> None:
-    bad = bad_of(events, picks)
-    failing = Run(epl, raising(bad)).feed(events)
+    bad, failing = failing_run(epl, events, picks)
     sound = Run(epl, lambda n: n).feed(e for e in events if e[0] not in bad)
     assert failing.told == sorted(bad)
     assert failing.out == sound.out
@@ -189,8 +194,7 @@ OUTPUT_ONLY = [
 @given(events=EVENTS, picks=PICKS)
 def test_output_that_raises_is_left_out(epl: str, events: Events, picks: list[int]) -> None:
     """What is put out for other events is as if nothing had raised, where those rows do not show the failing event again."""
-    bad = bad_of(events, picks)
-    failing = Run(epl, raising(bad)).feed(events)
+    bad, failing = failing_run(epl, events, picks)
     sound = Run(epl, lambda n: n).feed(events)
     told = set(failing.told)
     assert failing.out == [o for o in sound.out if o[0] not in told] and ("max(n)" in epl or told == bad)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from runtime import EplRuntimeError, Runtime
 from runtime.key_pages import ITEMS_A_PAGE, LongPages, page_of
+from tests.runtime.listening import listen
 from windows.paging import Long
 
 STATEMENTS = [
@@ -60,15 +61,6 @@ def fresh(numbers):
     rt.deploy(SCHEMA, name="types")
     for number in sorted(numbers):
         rt.deploy(f"@name('s{number}') {STATEMENTS[number]}", name=f"d/{number}")
-    return rt
-
-
-def listen(rt, log):
-    for deployment in rt.deployments.values():
-        for statement in deployment:
-            statement.add_listener(
-                lambda new, old, statement, _: log.append((statement.name, [r.to_dict() for r in new], [r.to_dict() for r in old]))
-            )
     return rt
 
 

@@ -7,6 +7,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from runtime import EplDeploymentError, EplRuntimeError, Runtime
+from tests.runtime.listening import listen
 
 MODULE = """
 create schema Trade(symbol string, price double, size int);
@@ -39,15 +40,6 @@ def fresh(log):
     rt = Runtime()
     rt.deploy(MODULE)
     return listen(rt, log)
-
-
-def listen(rt, log):
-    for deployment in rt.deployments.values():
-        for statement in deployment:
-            statement.add_listener(
-                lambda new, old, statement, _: log.append((statement.name, [r.to_dict() for r in new], [r.to_dict() for r in old]))
-            )
-    return rt
 
 
 def run(rt, step):
