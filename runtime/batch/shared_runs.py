@@ -81,22 +81,19 @@ class KeyedRuns:
 
     def prepare(self, intake: Intake) -> None:
         """The columns are converted once for all of them."""
-        self._begin()
         self._keys.prepare(intake)
         for run in self.runs:
             run.prepare(intake)
 
     def next_due(self) -> int | None:
-        self._begin()
+        if not self._begun:
+            self._look_at_all()
         due = int(self._due.min())
         return None if due == NEVER else due
 
-    def _begin(self) -> None:
-        """Runs may have been restored after they were made."""
-        if not self._begun:
-            self._begun = True
-            for place in range(len(self.runs)):
-                self._look(place)
+    def _look_at_all(self) -> None:
+        for place in range(len(self.runs)):
+            self._look(place)
 
     def _look(self, place: int) -> None:
         due = self.runs[place].next_due()
@@ -106,7 +103,9 @@ class KeyedRuns:
         self, outputs: list[Output], intake: Intake, times: Array, until: int, *, jump: bool, causes: bool,
     ) -> None:
         """Puts their outputs to their numbers. ``jump``: rows that a statement does not want move its timers too, so all get all rows."""
-        self._begin()
+        if not self._begun:  # until now they may have been restored
+            self._look_at_all()
+            self._begun = True
         if jump and intake.rows:
             for place, run in enumerate(self.runs):
                 outputs[self.numbers[place]] = run.feed(intake, times, until, jump=True, causes=causes)
