@@ -106,23 +106,27 @@ class Statement(Delivery):
 
     def deliver_batches(self) -> None:
         """Call the batch listeners with everything since the last call, as Arrow; exceptions go to the error handler."""
-        from runtime.arrow import together
-
-        outputs, self._outputs = self._outputs, []
-        new, self._batch_new = self._batch_new, []
-        old, self._batch_old = self._batch_old, []
         try:
-            batches = [
-                together([o.new for o in outputs], new, self.event_type), together([o.old for o in outputs], old, self.event_type),
-            ]
+            new, old = self._take_waiting()
         except EplRuntimeError as error:
             self._core.on_error(error, self.name, None)
             return
         for listener in tuple(self.batch_listeners):
             try:
-                listener(batches[0], batches[1], self, self.runtime)
+                listener(new, old, self, self.runtime)
             except Exception as error:  # noqa: BLE001 - law 6
                 self._core.on_error(error, self.name, None)
+
+    def _take_waiting(self) -> tuple[Any, Any]:
+        """What waits for the batch listeners, as Arrow; raises EplRuntimeError for what Arrow does not hold."""
+        outputs, self._outputs = self._outputs, []
+        if len(outputs) == 1 and not self._batch_new and not self._batch_old:
+            return outputs[0].new, outputs[0].old
+        from runtime.arrow import together
+
+        new, self._batch_new = self._batch_new, []
+        old, self._batch_old = self._batch_old, []
+        return together([o.new for o in outputs], new, self.event_type), together([o.old for o in outputs], old, self.event_type)
 
     # ------------------------------------------------------------------ what users call
 

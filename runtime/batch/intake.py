@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -65,7 +66,7 @@ class Intake:
             begin += part.rows
         return made
 
-    @property
+    @cached_property
     def has_dictionaries(self) -> bool:
         """Whether a column of strings came with a dictionary: then those of the output have one."""
         return any(not isinstance(c, list) and kinds.is_dictionary(c.type) for c in self._columns.data.values())

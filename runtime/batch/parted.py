@@ -47,6 +47,10 @@ class Part(Intake):
             return self.own().taken(rows)
         return self._parted.origin.taken(self._parted.rows[self._low + rows])
 
+    def __getattr__(self, name: str) -> Any:
+        """What else a batch has."""
+        return getattr(self.own(), name)
+
     def own(self) -> Intake:
         """The part as a batch that stands alone; from now on the whole is not needed."""
         if self._own is None:

@@ -170,3 +170,14 @@ def test_parts_that_stay_get_their_own_rows() -> None:
 def test_what_is_shared(texts: list[str], sets: int, keyed: int, each: int) -> None:
     shared = SharedRuns(members_of(texts)[1])
     assert (len(shared._sets), len(shared._keyed), len(shared._each)) == (sets, keyed, each)
+
+
+def test_parts_are_whole_batches_to_whoever_joins_them() -> None:
+    runtime, _ = members_of([])
+    table = pa.table({"k": pa.array(["a", "b", "c"]), "n": pa.array([1, 2, 3], pa.int32()), "x": pa.array([1.0, 2.0, 3.0])})
+    parted = Parted(Intake(runtime.event_type("T"), columns_of(table, "T")), np.array([2, 0, 1]))
+    first, second = parted.part(0, 1), parted.part(1, 3)
+    event = second.events([1])[0]
+    joined = Intake.joined([first, second])
+    assert joined.arrow("k").to_pylist() == ["c", "a", "b"]
+    assert joined.events([2])[0] is event
