@@ -8,9 +8,11 @@ time moved in between, never shows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from collections.abc import Sequence as Sequence_
 from difflib import get_close_matches
-from itertools import repeat
+from itertools import count
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -18,7 +20,7 @@ import numpy as np
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
-from runtime.cause import AtWork, RowOf
+from runtime.cause import AtWork
 from runtime.columns import Columns, Times, WrongCell, columns_of, sequence_values, time_values
 from runtime.core import Core
 from runtime.table_events import events_of
@@ -29,9 +31,6 @@ if TYPE_CHECKING:
 
 MAX_STOPS = 1_000_000
 """How many timers may be due between two rows: a guard against gaps that would take minutes (a one-second timer and a gap of years)."""
-
-Place = tuple[int, Any, int, int]
-"""Where a row stands in the batch: time, sequence, type, row."""
 
 
 @attrs.frozen
@@ -72,18 +71,19 @@ def send_batch(runtime: Runtime, core: Core, target: str | EventType | Mapping[s
     tables = dict(target) if isinstance(target, Mapping) else {target: table}
     if isinstance(target, Mapping) and table is not None:
         raise EplRuntimeError("send_batch takes a type and a table, or one mapping of types to tables")
-    parts = [_part(_bus_type(runtime, name), each, position, chosen, core) for position, (name, each) in enumerate(tables.items())]
+    parts = [_part(_bus_type(runtime, name), each, chosen, core) for name, each in tables.items()]
+    sequence = Sequence(parts, chosen, core.clock.now)
     tier = None if core.updates.active else runtime.columnar()
-    batch = None if tier is None else tier.batch(parts)
+    batch = None if tier is None else tier.batch(sequence)
     streams = [_stream(part, core) for part in parts if batch is None or part not in batch.parts]
-    rows, row_of = _merged(streams, chosen)
+    rows = _merged(streams, sequence)
     if batch is None or not batch.parts:
-        _feed(core, rows, row_of, chosen)
+        _feed(core, rows, sequence, chosen)
         return
     until = max(part.end(core.clock.now) for part in parts)
     jump = chosen.time_mode == "jump"
     batch.feed(until, jump=jump)
-    _feed(core, rows, row_of, chosen)
+    _feed(core, rows, sequence, chosen)
     if jump:
         core.advance(until)
     else:
@@ -112,10 +112,9 @@ class Part:
     """One type's rows as columns; ``times`` and ``sequence`` by row, None where rows are ordered by the table's order."""
 
     event_type: EventType
-    position: int
     columns: Columns
     times: Times | None
-    sequence: Sequence[Any] | None
+    sequence: Sequence_[Any] | None
 
     def is_ordered(self) -> bool:
         """Whether the rows stand in order as they are."""
@@ -126,21 +125,46 @@ class Part:
         return now if self.times is None or not len(self.times) else max(now, int(self.times.max()))
 
 
-@attrs.frozen
-class _Stream:
-    """One type's rows as events in the table's order."""
+class Sequence:
+    """All rows of a batch in order of (time, sequence, type, row). ``times``: by place, none below the clock; ``places``: by part and row.
+    """
 
-    part: Part
-    events: Sequence[Event]
+    def __init__(self, parts: Sequence_[Part], options: Options, now: int) -> None:
+        self.parts = tuple(parts)
+        times = np.concatenate([np.full(p.columns.rows, now) if p.times is None else p.times for p in parts] or [np.zeros(0, np.int64)])
+        self.is_plain = len(parts) == 1 and parts[0].is_ordered()
+        if self.is_plain or not (options.time or options.sequence):
+            order = np.arange(len(times))
+        elif options.sequence is None:
+            order = np.argsort(times, kind="stable")
+        else:
+            order = _ordered(times, [s for p in parts for s in (p.sequence if p.sequence is not None else [0] * p.columns.rows)])
+        self.times: Times = np.maximum(times[order], now)
+        places = np.empty(len(order), np.int64)
+        places[order] = np.arange(len(order))
+        bounds = np.cumsum([0, *(p.columns.rows for p in parts)])
+        self.places = {p: places[low:high] for p, low, high in zip(parts, bounds, bounds[1:])}
 
-    def places(self) -> Iterator[tuple[Place, Event]]:
-        none = [0] * len(self.events)
-        times = none if self.part.times is None else self.part.times.tolist()
-        for row, (time, sequence, event) in enumerate(zip(times, self.part.sequence or none, self.events)):
-            yield (time, sequence, self.part.position, row), event
+    def row_of(self, place: int) -> tuple[str, int]:
+        """Which row stands at a place: (type, row in its table)."""
+        if self.is_plain:
+            return self.parts[0].event_type.name, place
+        for part, places in self.places.items():
+            found = np.flatnonzero(places == place)
+            if len(found):
+                return part.event_type.name, int(found[0])
+        raise LookupError(f"no row at place {place}")
 
 
-def _part(event_type: EventType, table: Any, position: int, options: Options, core: Core) -> Part:
+def _ordered(times: Times, numbers: list[Any]) -> Times:
+    keys = list(zip(times.tolist(), numbers))
+    try:
+        return np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
+    except TypeError as error:
+        raise EplRuntimeError(f"The sequence columns cannot be compared: {error}") from error
+
+
+def _part(event_type: EventType, table: Any, options: Options, core: Core) -> Part:
     columns = columns_of(table, event_type.name)
     time, sequence = _column(options.time, event_type, "time"), _column(options.sequence, event_type, "sequence")
     _check_names(event_type, columns, {c for c in (time, sequence) if c is not None})
@@ -152,11 +176,11 @@ def _part(event_type: EventType, table: Any, position: int, options: Options, co
         except WrongCell as wrong:
             where = f"the sequence of row {wrong.row}, column '{sequence}'"
             raise EplRuntimeError(f"Event type '{event_type.name}': {where}, is null") from wrong
-    return Part(event_type, position, columns, times, order)
+    return Part(event_type, columns, times, order)
 
 
-def _stream(part: Part, core: Core) -> _Stream:
-    return _Stream(part, events_of(part.event_type, part.columns, core.settings.units_per_second))
+def _stream(part: Part, core: Core) -> tuple[Part, list[Event]]:
+    return part, events_of(part.event_type, part.columns, core.settings.units_per_second)
 
 
 def _column(given: str | Mapping[str, str] | None, event_type: EventType, what: str) -> str | None:
@@ -204,51 +228,36 @@ def _times(event_type: EventType, columns: Columns, name: str, options: Options,
     return found if there.all() else np.where(there, found, now)
 
 
-def _merged(streams: Sequence[_Stream], options: Options) -> tuple[Iterable[tuple[int, Event]], RowOf]:
-    """(time, event) of all rows in order of (time, sequence, type, row), and which row each of them is."""
-    if len(streams) == 1 and streams[0].part.is_ordered():
-        part, events = streams[0].part, streams[0].events
-        name = part.event_type.name
-        return zip(repeat(0) if part.times is None else part.times.tolist(), events), lambda place: (name, place)
-    rows = [each for stream in streams for each in stream.places()]
-    if options.time is not None or options.sequence is not None:
-        try:
-            rows.sort(key=_place)
-        except TypeError as error:
-            raise EplRuntimeError(f"The sequence columns cannot be compared: {error}") from error
-    names = {stream.part.position: stream.part.event_type.name for stream in streams}
-
-    def row_of(place: int) -> tuple[str, int]:
-        _, _, position, row = rows[place][0]
-        return names[position], row
-
-    return [(place[0], event) for place, event in rows], row_of
-
-
-def _place(row: tuple[Place, Event]) -> Place:
-    return row[0]
+def _merged(streams: Sequence_[tuple[Part, list[Event]]], sequence: Sequence) -> Iterable[tuple[int, int, Event]]:
+    """(place, time, event) of the rows, in order."""
+    times = sequence.times
+    if sequence.is_plain:
+        return zip(count(), times.tolist(), streams[0][1]) if streams else ()
+    rows = [row for part, events in streams for row in zip(sequence.places[part].tolist(), times[sequence.places[part]].tolist(), events)]
+    rows.sort(key=itemgetter(0))
+    return rows
 
 
 # ------------------------------------------------------------------ feeding: effects
 
 
-def _feed(core: Core, rows: Iterable[tuple[int, Event]], row_of: RowOf, options: Options) -> None:
+def _feed(core: Core, rows: Iterable[tuple[int, int, Event]], sequence: Sequence, options: Options) -> None:
     # What a listener sends has the cause of that listener's call.
     at = AtWork() if core.busy else core.at
-    at.row_of = row_of
+    at.row_of = sequence.row_of
     try:
         _feed_rows(core, rows, at, options)
     finally:
         at.place, at.row_of = 0, None
 
 
-def _feed_rows(core: Core, rows: Iterable[tuple[int, Event]], at: AtWork, options: Options) -> None:
+def _feed_rows(core: Core, rows: Iterable[tuple[int, int, Event]], at: AtWork, options: Options) -> None:
     if options.time is None:
-        for at.place, (_, event) in enumerate(rows):
+        for at.place, _, event in rows:
             core.process(event)
         return
     clock, jump, max_stops = core.clock, options.time_mode == "jump", options.max_stops
-    for place, (row_time, event) in enumerate(rows):
+    for place, row_time, event in rows:
         time = row_time if row_time > clock.now else clock.now
         if jump:
             core.advance(time)
@@ -258,4 +267,4 @@ def _feed_rows(core: Core, rows: Iterable[tuple[int, Event]], at: AtWork, option
         core.process(event)
 
 
-__all__ = ["MAX_STOPS", "Options", "events_of", "send_batch"]
+__all__ = ["MAX_STOPS", "Options", "Part", "Sequence", "send_batch"]

@@ -1,7 +1,7 @@
 """One component in the batch tier: its statements as a chain of runs, fed with a batch that is one sequence over several types."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -144,7 +144,6 @@ def check_insert(plan: SelectPlan) -> None:
         (insert.target.kind == "variant", "a variant stream"),
         (insert.precedence is not None, "a precedence"),
         (insert.nested is not None, "an event-typed column"),
-        (insert.target.open, "an open type"),
         (any(arrow_type_of(whole_type(p)) == pa.string() and str(p.type) != "String" for p in insert.target.properties.values()),
          "columns that Arrow holds as text"),
     ]
@@ -201,11 +200,4 @@ def _routed(node: Node, batch: pa.RecordBatch, causes: Causes, sequence: calls.S
     return Input(Intake(node.insert.target, data), causes.time, made)
 
 
-def one_by_one(inputs: Sequence[Input]) -> Iterator[Input]:
-    """The rows of all inputs, each by itself, in order."""
-    rows = [(int(place), position, row) for position, each in enumerate(inputs) for row, place in enumerate(each.source.places)]
-    for _, position, row in sorted(rows):
-        yield inputs[position].only(row)
-
-
-__all__ = ["Chain", "Input", "Node", "check_insert", "one_by_one"]
+__all__ = ["Chain", "Input", "Node", "check_insert"]

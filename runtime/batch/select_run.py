@@ -123,6 +123,7 @@ class SelectRun:
         window = self.kernel.window
         if window is not None:
             window.restore(self.ring, state["windows"])
+            self.ring.changed()
             self.first = window.size(self.ring)
         self._restore_result_set(state["result_set"])
 

@@ -15,11 +15,12 @@ import numpy as np
 from epl.errors import EplUnsupportedError
 from epl.event_types import EventType
 from epl.plan.statements import SelectPlan
+from runtime import batches
 from runtime.batch.arrays import Array
 from runtime.batch.build import build_run
 from runtime.batch.calls import Call, Source
 from runtime.batch.column_batch import ColumnBatch
-from runtime.batch.component import Chain, Input, Node, check_insert, one_by_one
+from runtime.batch.component import Chain, Input, Node, check_insert
 from runtime.batch.components import components
 from runtime.batch.intake import Intake
 from runtime.batch.kernels import Kernel, Warming, is_available
@@ -28,7 +29,6 @@ from runtime.batch.run import Surroundings
 from runtime.batch.running import BatchRunning
 from runtime.batch.shared_runs import Member
 from runtime.batch.strings import StringPool
-from runtime.batches import Part
 from runtime.cause import RowOf
 from runtime.filters import Entry
 from windows.event import Event
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 ROWS_BEFORE = 10_000
 """How many rows have to come in batches before a component moves here: compiling its kernels takes as long as some 100,000 rows."""
 
+NO_TIMES = np.zeros(0, np.int64)
+
 SENDS_BEFORE = 16
 """How many events sent one by one, without a batch in between, move a component back."""
 
@@ -53,9 +55,9 @@ class Component:
         self.statements = statements
         self.chain: Chain | None = None
         self.reason: str | None = None
+        self.examined = False
         self.rows = 0
         self.sends = 0
-        self.now = -(2**62)
         self.entries: list[tuple[EventType, Entry]] = []
 
     def has_row_listeners(self) -> bool:
@@ -248,11 +250,21 @@ class BatchTier:
         if component.chain is not None:
             others = len(component.statements) - 1
             return f"with {others} statements that share its streams" if others else "compiled"
+        if component.reason is None and not component.examined:
+            self._examine(component)
         if component.reason is not None:
             return component.reason
         if component.has_row_listeners():
             return "it, or a statement that shares its streams, has a row listener"
         return f"fewer than {ROWS_BEFORE} rows have come in batches"
+
+    def _examine(self, component: Component) -> None:
+        """Whether the component could come here."""
+        component.examined = True
+        try:
+            Chain([self._fresh(s) for s in component.statements])
+        except NotCompilable as error:
+            component.reason = str(error)
 
     # ------------------------------------------------------------------ events and time
 
@@ -271,9 +283,9 @@ class BatchTier:
             raise NotInBatchTier(f"Not in the batch tier: {error}", hint="use tier='auto'") from error
         self.demote(component)
 
-    def batch(self, parts: list[Part]) -> ColumnBatch:
+    def batch(self, sequence: batches.Sequence) -> ColumnBatch:
         """What of a batch runs here; everything checked, nothing done."""
-        return ColumnBatch(self, parts, self._core.clock.now, self._runtime.settings.units_per_second)
+        return ColumnBatch(self, sequence, self._runtime.settings.units_per_second)
 
     def feed(self, component: Component, inputs: Sequence[Input], times: Array, until: int, *, jump: bool = False) -> None:
         """The rows, then time up to ``until``; ``jump``: timers that are due between two rows run once, at the later one's time."""
@@ -281,23 +293,29 @@ class BatchTier:
         assert chain is not None
         if self._core.touched is not None:
             self._core.touched.update(s.number for s in component.statements)
-        if (jump and len(times) and chain.next_due() is not None) or any(chain.is_made(i.event_type) for i in inputs):
-            for each in one_by_one(inputs):
-                now = int(each.times[0])
-                if jump:
-                    self._calls += chain.feed((), times, now, jump=True)
-                self._calls += chain.feed((each,), times, now, jump=jump)
+        if any(chain.is_made(i.event_type) for i in inputs) or (jump and len(times) and (inputs or chain.next_due() is not None)):
+            self._feed_one_by_one(chain, inputs, times, jump)
             inputs = ()
         self._calls += chain.feed(inputs, times, until, jump=jump)
 
-    def advance(self, now: int, *, jump: bool, but: Sequence[Component] = ()) -> None:
-        """Time goes on for all components here, except those that have been fed up to it already."""
-        none = np.zeros(0, np.int64)
+    def _feed_one_by_one(self, chain: Chain, inputs: Sequence[Input], times: Array, jump: bool) -> None:
+        """Row by row: where time jumps, each row of the batch moves all timers; where rows come from outside and from statements, each has
+        to come in its turn."""
+        rows = {int(place): (each, row) for each in inputs for row, place in enumerate(each.source.places)}
+        for place, now in enumerate(times.tolist()):
+            if jump:
+                self._calls += chain.feed((), times, now, jump=True)
+            if place in rows:
+                each, row = rows[place]
+                self._calls += chain.feed((each.only(row),), times, now, jump=jump)
+
+    def advance(self, now: int, *, jump: bool, but: Sequence[Component] = (), times: Array = NO_TIMES) -> None:
+        """Time goes on for all components here, except those that have been fed up to it already. ``times``: of the rows on the way."""
         for component in self._active():
             assert component.chain is not None
             due = component.chain.next_due()
             if component not in but and due is not None and due <= now:
-                self.feed(component, (), none, now, jump=jump)
+                self.feed(component, (), times, now, jump=jump)
 
     def advance_span(self, start: int, now: int, resolution: int | None) -> None:
         """As ``runtime.core.Core.advance_span``: to each due time on the way, or to the multiples of ``resolution`` behind them."""
@@ -319,6 +337,8 @@ class BatchTier:
             self.demote(component)
         else:
             try:
+                if event.extra:
+                    raise Declined(f"the property '{next(iter(event.extra))}' is not declared")
                 intake = Intake.of(event.type, [event], self._runtime.settings.units_per_second)
                 now = self._core.clock.now
                 inputs = (Input(intake, np.array([now]), Source(np.zeros(1, np.int64))),)
@@ -331,11 +351,12 @@ class BatchTier:
 
     def deliver(self) -> None:
         """Make the row listeners' calls: the runtime is seen as at the end of the batch."""
+        row_of_batch, self.row_of = self.row_of, None
         while self._calls:
             calls, self._calls = sorted(self._calls, key=Call.order), []
             at = self._core.at
             place, time, row_of = at.place, at.time, at.row_of
-            at.row_of, self.row_of = self.row_of, None
+            at.row_of = row_of_batch
             try:
                 for call in calls:
                     at.place, at.time = None if call.moment.timer else call.moment.place, call.moment.time
