@@ -16,7 +16,7 @@ from epl.event_types import EventType
 from runtime.cause import AtWork
 from runtime.dispatch import dispatcher
 from runtime.filters import FilterIndex, Receiver
-from runtime.schedule import Clock, Schedule
+from runtime.schedule import Clock, Schedule, ScheduledTimer
 from runtime.updates import EventUpdates
 from windows.event import Event
 
@@ -186,9 +186,11 @@ class Core:
     def advance(self, now: int) -> None:
         """Jump: the clock is set, then each due timer runs once."""
         self.clock.now = now
-        due = self.schedule.take_due(now)
-        if not due:
-            return
+        heap = self.schedule.heap
+        if heap and heap[0][0] <= now:
+            self._run_due(self.schedule.take_due(now))
+
+    def _run_due(self, due: list[ScheduledTimer]) -> None:
         outer, self.busy = self.busy, True
         place = self.at.place
         if not outer:

@@ -284,7 +284,7 @@ class Runtime:
         self._core.forget_generated()
         for statement in made:
             if statement.name in listeners:
-                statement.listeners.append(listeners[statement.name])
+                statement.listeners = [*statement.listeners, listeners[statement.name]]
             assert statement.running is not None
             statement.running.start()
         if self._batch_tier is not None:
@@ -470,11 +470,15 @@ class Runtime:
 
     def advance_time(self, now: int) -> None:
         """Jump to ``now``: each timer that is due runs once, at the new time. Going back only sets the clock."""
-        with self.lock:
+        self._acquire()
+        try:
             self._core.advance(int(now))
             if self._batch_tier is not None:
                 self._batch_tier.advance(int(now), jump=True)
-            self._deliver_batches()
+            if self._batches or self._batch_tier is not None:
+                self._deliver_batches()
+        finally:
+            self._release()
 
     def advance_time_span(self, now: int, resolution: int | None = None) -> None:
         """Walk to ``now``, stopping at every time at which something is due (or at steps of ``resolution``)."""

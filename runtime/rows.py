@@ -134,17 +134,7 @@ def _jsonable(value: Any) -> Any:
 class Rows(list["Row"]):
     """The rows of one listener call or iteration: a list that shows itself as a table."""
 
-    @classmethod
-    def of(cls, events: Iterable[Event]) -> Rows:
-        made = cls()
-        if not events:
-            return made
-        add = made.append
-        for event in events:
-            row = _new_row(Row)
-            row._event = event
-            add(row)
-        return made
+    __slots__ = ()
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> Row: ...
@@ -161,6 +151,16 @@ class Rows(list["Row"]):
 
     def _repr_html_(self) -> str:
         return table_html(self)
+
+
+def rows_of(events: Iterable[Event]) -> Rows:
+    """The events as rows."""
+    made = Rows()
+    for event in events:
+        row = _new_row(Row)
+        row._event = event
+        made.append(row)
+    return made
 
 
 def table_html(rows: Iterable[Mapping[str, Any]], limit: int = 50) -> str:

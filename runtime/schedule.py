@@ -34,7 +34,9 @@ class ScheduledTimer:
         """Run the call-back once when the clock reaches ``due``; replaces an earlier due time."""
         self._version += 1
         self.due = due
-        self._schedule.push(due, self.order, self._version, self)
+        schedule = self._schedule
+        schedule.pushes += 1
+        heapq.heappush(schedule.heap, (due, self.order, schedule.pushes, self._version, self))
 
     def cancel(self) -> None:
         self._version += 1
@@ -49,27 +51,23 @@ class ScheduledTimer:
 class Schedule:
     """All timers of a runtime, by due time; equal due times run in order of statement and making."""
 
-    __slots__ = ("_heap", "_pushes", "stale")
+    __slots__ = ("heap", "pushes", "stale")
 
     def __init__(self) -> None:
-        self._heap: list[tuple[int, Order, int, int, ScheduledTimer]] = []
-        self._pushes = 0
+        self.heap: list[tuple[int, Order, int, int, ScheduledTimer]] = []
+        self.pushes = 0
         self.stale = 0
-
-    def push(self, due: int, order: Order, version: int, timer: ScheduledTimer) -> None:
-        self._pushes += 1
-        heapq.heappush(self._heap, (due, order, self._pushes, version, timer))
 
     def nearest(self) -> int | None:
         """The next due time, or None."""
-        heap = self._heap
+        heap = self.heap
         while heap and not heap[0][4].is_current(heap[0][3]):
             heapq.heappop(heap)
         return heap[0][0] if heap else None
 
     def take_due(self, now: int) -> list[ScheduledTimer]:
         """The timers due at or before ``now``, in their order, no longer scheduled: each runs once, however late it is."""
-        heap = self._heap
+        heap = self.heap
         if not heap or heap[0][0] > now:
             return []
         taken = []
@@ -82,4 +80,4 @@ class Schedule:
 
     def __len__(self) -> int:
         """Timers that have a due time: a metric."""
-        return sum(1 for entry in self._heap if entry[4].is_current(entry[3]))
+        return sum(1 for entry in self.heap if entry[4].is_current(entry[3]))

@@ -10,7 +10,7 @@ from epl.event_types import EventType
 from epl.plan.statements import StatementPlan
 from runtime.core import Core, Delivery
 from runtime.delivery import Divide
-from runtime.rows import Row, Rows, table_html
+from runtime.rows import Row, Rows, rows_of, table_html
 from windows.event import Event
 
 if TYPE_CHECKING:
@@ -42,8 +42,10 @@ class Statement(Delivery):
         self.runtime = runtime
         self.deployment_id = deployment_id
         self.listeners: list[Listener] = []
+        """Replaced when it changes, so that a call under way goes on over those it has begun with."""
         self.batch_listeners: list[BatchListener] = []
         self._core = core
+        self._at = core.at
         self.waiting_new: list[Event] = []
         self.waiting_old: list[Event] = []
         self._forced = False
@@ -88,11 +90,12 @@ class Statement(Delivery):
 
     def call(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Call the row listeners with one delta."""
-        self._core.at.calls += 1
-        if not self.listeners:
+        self._at.calls += 1
+        listeners = self.listeners
+        if not listeners:
             return
-        new_rows, old_rows = Rows.of(new), Rows.of(old)
-        for listener in tuple(self.listeners):
+        new_rows, old_rows = rows_of(new), rows_of(old)
+        for listener in listeners:
             try:
                 listener(new_rows, old_rows, self, self.runtime)
             except Exception as error:  # noqa: BLE001 - law 6
@@ -150,12 +153,14 @@ class Statement(Delivery):
         """
         with self.runtime.lock:
             self.runtime.listener_added(self)
-            self.listeners.append(listener)
+            self.listeners = [*self.listeners, listener]
         return listener
 
     def remove_listener(self, listener: Listener) -> None:
         with self.runtime.lock:
-            self.listeners.remove(listener)
+            kept = list(self.listeners)
+            kept.remove(listener)
+            self.listeners = kept
 
     def add_batch_listener(self, listener: BatchListener) -> BatchListener:
         """Arrow record batches of insert and remove stream (None where empty), once a send, send_batch or advance."""
@@ -170,7 +175,7 @@ class Statement(Delivery):
     def rows(self) -> Rows:
         """The current rows."""
         with self.runtime.lock:
-            return Rows.of(() if self.running is None else self.running.iterate())
+            return rows_of(() if self.running is None else self.running.iterate())
 
     def to_pandas(self) -> Any:
         """The current rows as a pandas DataFrame."""

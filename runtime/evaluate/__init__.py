@@ -1,5 +1,16 @@
 """Typed expressions as Python functions: ``Environment`` holds what they touch, ``compile_…`` makes them."""
-from runtime.evaluate.compiled import compile_condition, compile_expression, compile_predicate, compile_row, compile_scalar, source_of
+from runtime.evaluate.compiled import (
+    compile_condition,
+    compile_event,
+    compile_expression,
+    compile_predicate,
+    compile_row,
+    compile_scalar,
+    source_of,
+)
 from runtime.evaluate.environment import Environment
 
-__all__ = ["Environment", "compile_condition", "compile_expression", "compile_predicate", "compile_row", "compile_scalar", "source_of"]
+__all__ = [
+    "Environment", "compile_condition", "compile_event", "compile_expression", "compile_predicate", "compile_row",
+    "compile_scalar", "source_of",
+]

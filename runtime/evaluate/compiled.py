@@ -70,6 +70,14 @@ def compile_row(expressions: Sequence[TypedExpression], environment: Environment
     return function_of(f"def evaluate({_signature(arity, 'insert_stream', 'aggregations')}):\n    return ({values})\n", printer.bindings)
 
 
+def compile_event(expressions: Sequence[TypedExpression], made: type[Any], environment: Environment) -> Callable[..., Any]:
+    """``f(e0, insert_stream, aggregations)`` → an event of the class ``made`` that holds the expressions' values."""
+    printer = Printer(environment, 1)
+    values = ", ".join(printer.value(e) for e in expressions)
+    bindings = {**printer.bindings, "made": made}
+    return function_of(f"def evaluate({_signature(1, 'insert_stream', 'aggregations')}):\n    return made({values})\n", bindings)
+
+
 def compile_scalar(expression: TypedExpression, environment: Environment, arity: int = 1, names: Sequence[str] = ()) -> Callable[..., Any]:
     """``f(e0, …, insert_stream, aggregations, *names)`` → one value; ``names`` are those of Local nodes that the caller gives."""
     printer = Printer(environment, arity)

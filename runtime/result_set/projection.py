@@ -11,7 +11,7 @@ from epl.plan.result_set import LimitPlan, OrderKey, ResultSetPlan
 from runtime.aggregation.criteria import key_maker
 from runtime.aggregation.factory import Readers, Row, row_function, scalar_function
 from runtime.aggregation.keys import freeze
-from runtime.evaluate import Environment, compile_expression
+from runtime.evaluate import Environment, compile_event, compile_expression
 from windows.event import Event, event_class
 
 Pair = tuple[Row, Readers]
@@ -82,6 +82,8 @@ def _maker(plan: ResultSetPlan, columns: Sequence[TypedExpression], environment:
             return lambda row, insert_stream, readers: row
         forward = plan.forward
         return lambda row, insert_stream, readers: row[forward]
+    if plan.arity == 1:
+        return compile_event(columns, event_class(plan.output_type), environment)
     made = event_class(plan.output_type)
     values = row_function(columns, environment, plan.arity)
     return lambda row, insert_stream, readers: made(*values(row, insert_stream, readers))

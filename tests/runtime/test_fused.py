@@ -6,7 +6,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime import Runtime
@@ -89,6 +89,7 @@ class Engine:
         self.seen.append([repr(row) for deployment in self.runtime.deployments.values() for each in deployment for row in each])
 
 
+@settings(deadline=None)
 @given(st.sampled_from(ROWS), st.sampled_from(WINDOWS), st.booleans(), STEPS)
 def test_fused_equals_the_operators(rows: str, window: str, weighs: bool, steps: list[Any]) -> None:
     text = rows.format(window=window, w="weigh(x)" if weighs and "count(*)" not in rows and "sum(d) is" not in rows else "1")
