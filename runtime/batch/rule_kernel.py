@@ -9,10 +9,12 @@ import attrs
 import pyarrow as pa
 
 from epl.event_types import EventType
-from epl.plan.expressions import Constant, IsInsertStream, StreamProperty, TypedExpression
+from epl.plan.expressions import Aggregated, Constant, IsInsertStream, StreamProperty, TypedExpression
 from epl.plan.statements import BodyPlan, FilterPlan, SelectPlan
 from epl.value_types import Scalar
 from runtime.arrow import arrow_schema
+from runtime.batch.accumulators import Accumulator, accumulator
+from runtime.batch.arrays import GROUP, Field
 from runtime.batch.code import Code
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.rule_routes import Route, route_of
@@ -36,7 +38,9 @@ class RuleShape:
     """What statements of one rule set have in common.
 
     ``matches`` (kernel source): pairs of statement and row, in order of the rows. ``computes``: the computed columns of such pairs, None
-    without any. ``inputs``: property → kind of the columns read; ``tables``: functions of one string, the same for all statements.
+    without any and where ``matches`` gives them. ``inputs``: property → kind of the columns read; ``tables``: functions of one string, the
+    same for all statements. ``fields``: what statements that aggregate keep, with the statement as the group: those give the computed
+    columns as they go.
     """
 
     event_type: EventType
@@ -48,6 +52,7 @@ class RuleShape:
     tables: tuple[tuple[TypedExpression, str], ...] = attrs.field(eq=repr)
     ranked: bool
     route: Route
+    fields: tuple[Field, ...] = ()
 
 
 @attrs.frozen(eq=False)
@@ -72,14 +77,19 @@ def rule(plan: BodyPlan, surroundings: Surroundings) -> Rule:
     _check(plan)
     rows, stream = plan.result_set, plan.streams[0]
     assert rows is not None and plan.output_type is not None
-    conditions = (*stream.filter.conditions, *(c for c in (plan.where, rows.having) if c is not None))
+    kept = [accumulator(p, n, None) for n, p in enumerate(rows.aggregations)]
+    for field in (f for each in kept for f in each.fields()):
+        if field.axis != GROUP or field.words:
+            raise NotCompilable("an aggregation that keeps more than a number is not in a rule set")
+    conditions = (*stream.filter.conditions, *(() if plan.where is None else (plan.where,)))
     outputs: list[tuple[str, TypedExpression]]
     if rows.forward is not None:
         properties = stream.event_type.properties.values()
         outputs = [(p.name, StreamProperty(stream=0, name=p.name, type=p.type)) for p in properties]
     else:
         outputs = list(zip(rows.output_type.names, rows.columns, strict=True))
-    return _RulePrinter(stream.filter, conditions, outputs).rule(surroundings, arrow_schema(plan.output_type))
+    printer = _RulePrinter(stream.filter, conditions, outputs, rows.having, kept)
+    return printer.rule(surroundings, arrow_schema(plan.output_type))
 
 
 def key_rule(plan: BodyPlan, surroundings: Surroundings) -> Rule | None:
@@ -95,20 +105,25 @@ NO_COLUMNS = pa.schema([])
 class _RulePrinter:
     def __init__(
         self, wanted: FilterPlan, conditions: Sequence[TypedExpression], outputs: Sequence[tuple[str, TypedExpression]],
+        having: TypedExpression | None = None, accumulators: Sequence[Accumulator] = (),
     ) -> None:
-        self.event_type, self.outputs = wanted.event_type, outputs
+        self.event_type, self.outputs, self.having, self.accumulators = wanted.event_type, outputs, having, accumulators
         self.route, self.conditions = route_of(wanted, conditions)
+        self.fields = tuple(f for each in accumulators for f in each.fields())
         self.parameters = RuleParameters()
         self.inputs: dict[str, str] = {}
         self.names = count()
 
     def rule(self, surroundings: Surroundings, schema: pa.Schema) -> Rule:
         parameters = self.parameters
-        matches, (computes, columns) = self._matches(), self._computes()
+        matches, columns = self._matches()
+        computes = None
+        if not self.accumulators:
+            computes, columns = self._computes()
         heads = self._inputs()
         shape = RuleShape(
             self.event_type, matches.replace("INPUTS", heads), computes and computes.replace("INPUTS", heads), tuple(self.inputs.items()),
-            columns, schema, tuple(parameters.tables), parameters.ranked, self.route,
+            columns, schema, tuple(parameters.tables), parameters.ranked, self.route, self.fields,
         )
         return Rule(shape, self.route, tuple(parameters.integers), tuple(parameters.floats), surroundings)
 
@@ -120,6 +135,8 @@ class _RulePrinter:
         def leaf(node: TypedExpression) -> Text | None:
             if isinstance(node, IsInsertStream):
                 return Text("True")
+            if isinstance(node, Aggregated):
+                return self.accumulators[node.slot].value("s")
             return self._property(node, place) if isinstance(node, StreamProperty) else None
 
         return ScalarPrinter(self.parameters, leaf, code, names=self.names)  # type: ignore[arg-type]
@@ -139,55 +156,84 @@ class _RulePrinter:
 
     # ------------------------------------------------------------------ the functions
 
-    def _matches(self) -> str:
+    def _matches(self) -> tuple[str, tuple[OutputColumn, ...]]:
         body, inner = Code(2), Code(4)
         with body.block("if out + count > room"):
             body.add("break")
         body.add("now = times[i]")
         self.route.choose(body, self._at("i", body))
         inner.add(f"s = {self.route.member}")
-        for condition in self.conditions[:-1]:
-            with inner.block(f"if not {self._at('', inner).test(condition)}"):
-                inner.add("continue")
-        last = self._at("", inner).test(self.conditions[-1]) if self.conditions else "True"
-        inner.add("o_rule[out] = s", "o_row[out] = i")
-        with inner.block(f"if {last}"):
-            inner.add("out += 1")
+        columns, arrays = self._match(inner)
         with body.block("if low < high"):
             for number, kind in enumerate(self.inputs.values()):
                 body.add(f"v{number} = {stored(f'c{number}[i]', kind)}", f"v{number}v = c{number}v[i]")
             body.add("for p in range(low, high):", *(line[12:] for line in inner.lines))
         body.add("i += 1")
         head = Code(1)
-        head.add("INPUTS", "o_rule, o_row, = O", "room = len(o_rule)", "i, out = R[0], 0")
-        if self.route.arrays:
-            head.add(f"{', '.join(self.route.arrays)}, = B")
+        head.add("INPUTS", f"{', '.join(('o_rule', 'o_row', *arrays))}, = O", "room = len(o_rule)", "i, out = R[0], 0")
+        for names, given in ((self.route.arrays, "B"), ([f.name for f in self.fields], "S")):
+            if names:
+                head.add(f"{', '.join(names)}, = {given}")
         head.add("while i < n:")
         tail = Code(1)
         tail.add("R[0] = i", "R[1] = out", "return 0")
-        return f"def kernel(R, n, count, times, C, B, O, PI, PF, T, K):\n{head.text()}{body.text()}{tail.text()}"
+        source = f"def kernel(R, n, count, times, C, B, S, O, PI, PF, T, K):\n{head.text()}{body.text()}{tail.text()}"
+        return source, columns
+
+    def _match(self, code: Code) -> tuple[tuple[OutputColumn, ...], list[str]]:
+        """Statement ``s`` and the row at ``i``: a pair, if the conditions let them be one. Gives the columns computed here."""
+        conditions = list(self.conditions)
+        columns: tuple[OutputColumn, ...] = ()
+        arrays: list[str] = []
+        if self.accumulators:
+            self._tests(code, conditions)
+            code.add("g = s")
+            for each in self.accumulators:
+                each.enter(code, lambda place, lines: self._at("", lines), "i")
+            conditions = []
+        if self.having is not None:
+            conditions.append(self.having)
+        self._tests(code, conditions[:-1])
+        last = self._at("", code).test(conditions[-1]) if conditions else "True"
+        if self.accumulators:
+            columns, arrays = self._columns(code, "", "out")
+        code.add("o_rule[out] = s", "o_row[out] = i")
+        with code.block(f"if {last}"):
+            code.add("out += 1")
+        return columns, arrays
+
+    def _tests(self, code: Code, conditions: Sequence[TypedExpression]) -> None:
+        for condition in conditions:
+            with code.block(f"if not {self._at('', code).test(condition)}"):
+                code.add("continue")
 
     def _computes(self) -> tuple[str | None, tuple[OutputColumn, ...]]:
-        columns: list[OutputColumn] = []
-        body, arrays = Code(2), []
+        body, head = Code(2), Code(1)
         body.add("s = rules[p]", "r = rows[p]", "now = times[r]")
+        columns, arrays = self._columns(body, "r", "p")
+        if not arrays:
+            return None, columns
+        head.add("INPUTS", f"{', '.join(arrays)}, = O", "for p in range(len(rules)):")
+        return f"def kernel(rules, rows, times, C, O, PI, PF, T, K):\n{head.text()}{body.text()}    return 0\n", columns
+
+    def _columns(self, code: Code, place: str, target: str) -> tuple[tuple[OutputColumn, ...], list[str]]:
+        """Compute what is more than a property of the event, into the arrays that it names."""
+        columns: list[OutputColumn] = []
+        arrays: list[str] = []
         for prop, node in self.outputs:
             if isinstance(node, StreamProperty):
                 columns.append(OutputColumn(prop, "", node.name))
                 continue
-            text = self._at("r", body).value(node)
-            body.add(f"o{len(columns)}[p] = {text.value}", f"o{len(columns)}v[p] = {text.valid or 'True'}")
-            arrays += [f"o{len(columns)}", f"o{len(columns)}v"]
+            text = self._at(place, code).value(node)
+            pair = [f"o{len(columns)}", f"o{len(columns)}v"]
+            code.add(f"{pair[0]}[{target}] = {text.value}", f"{pair[1]}[{target}] = {text.valid or 'True'}")
+            arrays += pair
             columns.append(OutputColumn(prop, kind_of(node.type)))
-        if not arrays:
-            return None, tuple(columns)
-        head = Code(1)
-        head.add("INPUTS", f"{', '.join(arrays)}, = O", "for p in range(len(rules)):")
-        return f"def kernel(rules, rows, times, C, O, PI, PF, T, K):\n{head.text()}{body.text()}    return 0\n", tuple(columns)
+        return tuple(columns), arrays
 
 
 def _check(plan: SelectPlan) -> None:
-    """Refuse all but filter and projection."""
+    """Refuse all but filter, projection and aggregations of all events."""
     rows = plan.result_set
     if rows is None or len(plan.streams) != 1:
         raise NotCompilable("more than one stream is no rule")
@@ -199,7 +245,7 @@ def _check(plan: SelectPlan) -> None:
         (stream.contained is not None, "contained events"),
         (stream.windows or stream.priors or stream.retain, "a window or prior"),
         (stream.filter.event_type.kind == "variant", "a variant stream"),
-        (rows.shape != "un-aggregated" or rows.aggregations or rows.group_by, "aggregation"),
+        (rows.shape not in ("un-aggregated", "fully aggregated", "aggregated") or rows.group_by, "group by"),
         (rows.selector != "istream" or rows.raw, "the remove stream"),
         (rows.distinct or rows.order_by or rows.limit is not None, "distinct, order by or limit"),
         (rows.output is not None, "an output clause"),

@@ -1,4 +1,4 @@
-"""Rule sets: many stateless statements that differ in constants only, run as one pass over the batch.
+"""Rule sets: many statements without windows that differ in constants only, run as one pass over the batch.
 
 One kernel writes the pairs of statement and row that match, in order of the rows; a counting sort brings each statement's rows together;
 the output columns are made once for all pairs, and each statement gets a slice of them. Cost: rows + matches, not rows × statements,
@@ -15,13 +15,14 @@ import pyarrow as pa
 
 from epl.plan.expressions import Constant, Parameter, TypedExpression
 from epl.plan.statements import BodyPlan
-from runtime.batch.arrays import Array
+from runtime.batch.arrays import Array, Field
 from runtime.batch.computed import computed_column
 from runtime.batch.intake import Intake
 from runtime.batch.refusals import Declined, NotCompilable
 from runtime.batch.rule_kernel import Rule, rule
-from runtime.batch.run import Causes, Output, Surroundings
+from runtime.batch.run import Causes, Output, Run, Surroundings
 from runtime.batch.scalars import DTYPES, Presence
+from runtime.batch.select_run import SelectRun
 from runtime.batch.strings import CodeTable
 from runtime.evaluate import compile_expression
 
@@ -30,7 +31,7 @@ NO_RANKS = np.zeros(0, np.int32)
 RESULTS = {"boolean": np.bool_, "int": np.int64, "long": np.int64, "double": np.float64}
 
 SORT = """\
-def kernel(rules, rows, begins, sorted_rules, sorted_rows):
+def kernel(rules, rows, begins, sorted_rules, sorted_rows, order):
     for p in range(len(rules)):
         begins[rules[p] + 1] += 1
     for s in range(len(begins) - 1):
@@ -41,12 +42,14 @@ def kernel(rules, rows, begins, sorted_rules, sorted_rows):
         begins[s] = q + 1
         sorted_rules[q] = s
         sorted_rows[q] = rows[p]
+        order[q] = p
     for s in range(len(begins) - 1, 0, -1):
         begins[s] = begins[s - 1]
     begins[0] = 0
     return 0
 """
-"""A counting sort of pairs by statement; rows stay in order. Statement ``s`` has those at ``begins[s]`` … ``begins[s + 1]``."""
+"""A counting sort of pairs by statement; rows stay in order, ``order`` tells where each pair stood. Statement ``s`` has those at
+``begins[s]`` … ``begins[s + 1]``."""
 
 
 def rule_sets(statements: Sequence[tuple[BodyPlan, Surroundings]]) -> list[RuleSet]:
@@ -71,17 +74,20 @@ class RuleSet:
     numbers: tuple[int, ...]
     rules: tuple[Rule, ...]
 
-    def run(self) -> RuleSetRun:
-        return RuleSetRun(self.rules)
+    def run(self, runs: Sequence[Run] = ()) -> RuleSetRun:
+        """``runs``: those of the same statements, which keep the state; needed where the statements have any."""
+        return RuleSetRun(self.rules, runs)
 
 
 @attrs.frozen
 class Matches:
-    """Pairs of statement and row, by statement, then row; those of statement ``s`` stand at ``begins[s]`` … ``begins[s + 1]``."""
+    """Pairs of statement and row, by statement, then row; those of statement ``s`` stand at ``begins[s]`` … ``begins[s + 1]``.
+    ``computed``: values and valid of the columns that were computed on the way."""
 
     rules: Array
     rows: Array
     begins: Array
+    computed: tuple[Array, ...]
 
     def spans(self) -> Iterator[tuple[int, int, int]]:
         """(statement, begin, end) of those that have any."""
@@ -90,9 +96,13 @@ class Matches:
 
 
 class RuleSetRun:
-    """One kernel with the constants of all its statements. Like runtime.batch.run.Run, but ``feed`` gives an output a statement."""
+    """One kernel with the constants of all its statements. Like runtime.batch.run.Run, but ``feed`` gives an output a statement.
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
+    What statements keep (aggregations) stands in one array for all of them. Each run's own array becomes a view of its place there, so that
+    the run may be asked for its state, or be fed by itself again, at any time.
+    """
+
+    def __init__(self, rules: Sequence[Rule], runs: Sequence[Run] = ()) -> None:
         self.rules, self.shape = tuple(rules), rules[0].shape
         surroundings = rules[0].surroundings
         self.pool = surroundings.pool
@@ -100,11 +110,23 @@ class RuleSetRun:
         self._computes = None if self.shape.computes is None else surroundings.compile(self.shape.computes)
         self._tables = [CodeTable(surroundings.function_of_string(node), RESULTS[kind]) for node, kind in self.shape.tables]
         self._route = self.shape.route.build([tuple(r.fixed(n) for n in r.route.constants()) for r in rules], self.pool)
+        self._dtypes = [d for c in self.shape.columns if c.through is None for d in (DTYPES[c.kind], np.bool_)]
         self._changing: list[tuple[Array, int, list[int], Callable[[], Any], bool]] = []
         self._integers = self._fill([r.integers for r in rules], np.int64)
         self._floats = self._fill([r.floats for r in rules], np.float64)
+        self._kept = tuple(self._shared(field, runs) for field in self.shape.fields)
         self._room = 1024
         self._delta = 0
+
+    @staticmethod
+    def _shared(field: Field, runs: Sequence[Run]) -> Array:
+        made = np.full(len(runs), field.fill, field.dtype)
+        for place, run in enumerate(runs):
+            assert isinstance(run, SelectRun)
+            own = run.arrays.arrays
+            made[place] = own[field.name][0]
+            own[field.name] = made[place : place + 1]
+        return made
 
     # ------------------------------------------------------------------ parameters
 
@@ -159,7 +181,7 @@ class RuleSetRun:
         found = self._sorted(intake.rows, times, columns, given)
         if found is None:
             return outputs
-        batch = self._batch(intake, times, columns, given, found.rules, found.rows)
+        batch = self._batch(intake, times, columns, given, found)
         told = self._causes(times, found.rows) if causes else None
         for number, low, high in found.spans():
             some = None if told is None else told.chosen(slice(low, high))
@@ -178,47 +200,42 @@ class RuleSetRun:
         return columns, (self._integers, self._floats, tables, self.pool.ranks() if self.shape.ranked else NO_RANKS)
 
     def _sorted(self, count: int, times: Array, columns: tuple[Array, ...], given: tuple[Any, ...]) -> Matches | None:
-        rules, rows = self._pairs(count, times, columns, given)
+        rules, rows, *computed = self._pairs(count, times, columns, given)
         if len(rules) == 0:
             return None
-        begins = np.zeros(len(self.rules) + 1, np.int64)
-        found = Matches(np.empty_like(rules), np.empty_like(rows), begins)
-        self._sort(rules, rows, begins, found.rules, found.rows)
-        return found
+        begins, order = np.zeros(len(self.rules) + 1, np.int64), np.empty_like(rows)
+        sorted_rules, sorted_rows = np.empty_like(rules), np.empty_like(rows)
+        self._sort(rules, rows, begins, sorted_rules, sorted_rows, order)
+        return Matches(sorted_rules, sorted_rows, begins, tuple(each[order] for each in computed))
 
-    def _pairs(self, count: int, times: Array, columns: tuple[Array, ...], given: tuple[Any, ...]) -> tuple[Array, Array]:
-        """(statements, rows) that match, in order of the rows."""
+    def _pairs(self, count: int, times: Array, columns: tuple[Array, ...], given: tuple[Any, ...]) -> list[Array]:
+        """Statements and rows that match, and what statements that aggregate compute, in order of the rows."""
         registers = np.zeros(2, np.int64)
         room = max(self._room, len(self.rules))
-        parts: list[tuple[Array, Array]] = []
+        dtypes = (np.int32, np.int32, *(self._dtypes if self._kept else ()))
+        parts: list[list[Array]] = []
         while True:
-            found = (np.empty(room, np.int32), np.empty(room, np.int32))
-            self._matches(registers, count, len(self.rules), times, columns, self._route, found, *given)
-            parts.append((found[0][: registers[1]], found[1][: registers[1]]))
+            found = tuple(np.empty(room, dtype) for dtype in dtypes)
+            self._matches(registers, count, len(self.rules), times, columns, self._route, self._kept, found, *given)
+            parts.append([each[: registers[1]] for each in found])
             if registers[0] >= count:
                 break
             room *= 2
-        self._room = max(1024, sum(len(p) for p, _ in parts) * 5 // 4 + len(self.rules))
-        if len(parts) == 1:
-            return parts[0]
-        return np.concatenate([p for p, _ in parts]), np.concatenate([p for _, p in parts])
+        self._room = max(1024, sum(len(part[0]) for part in parts) * 5 // 4 + len(self.rules))
+        return parts[0] if len(parts) == 1 else [np.concatenate(each) for each in zip(*parts)]
 
     def _causes(self, times: Array, rows: Array) -> Causes:
         deltas = np.arange(self._delta, self._delta + len(rows))
         self._delta += len(rows)
         return Causes(rows.astype(np.int64), np.zeros(len(rows), np.bool_), times[rows], deltas)
 
-    def _batch(
-        self, intake: Intake, times: Array, columns: tuple[Array, ...], given: tuple[Any, ...], rules: Array, rows: Array
-    ) -> pa.RecordBatch:
+    def _batch(self, intake: Intake, times: Array, columns: tuple[Array, ...], given: tuple[Any, ...], found: Matches) -> pa.RecordBatch:
         """The output columns of all pairs."""
-        made: list[Array] = []
-        for column in self.shape.columns:
-            if column.through is None:
-                made += [np.empty(len(rows), DTYPES[column.kind]), np.empty(len(rows), np.bool_)]
+        made = found.computed
         if self._computes is not None:
-            self._computes(rules, rows, times, columns, tuple(made), *given)
-        computed, places = iter(made), pa.array(rows)
+            made = tuple(np.empty(len(found.rows), dtype) for dtype in self._dtypes)
+            self._computes(found.rules, found.rows, times, columns, made, *given)
+        computed, places = iter(made), pa.array(found.rows)
         arrays: list[pa.Array[Any]] = []
         for column, field in zip(self.shape.columns, self.shape.schema):
             if column.through is None:
@@ -235,12 +252,9 @@ class RuleSetRun:
         """Nothing here waits for time."""
         return None
 
-    def state(self) -> None:
-        """Nothing is kept between batches."""
-
     def memory(self) -> int:
-        """Bytes that the constants and the look-up hold."""
-        return sum(a.nbytes for a in (self._integers, self._floats, *self._route))
+        """Bytes that the constants, the look-up and the statements' state hold."""
+        return sum(a.nbytes for a in (self._integers, self._floats, *self._route, *self._kept))
 
 
 __all__ = ["NOTHING", "Matches", "RuleSet", "RuleSetRun", "rule_sets"]

@@ -1,6 +1,6 @@
 """The statements that read one event type, fed together: what they can share they share.
 
-Stateless statements that differ in constants are one kernel (runtime.batch.rule_set). Others whose filters look a key up get only the
+Statements without windows that differ in constants are one kernel (runtime.batch.rule_set). Others whose filters look a key up get only the
 rows with their keys, and are left alone while they want no row and no timer of theirs is due. The rest gets every row.
 """
 from __future__ import annotations
@@ -36,7 +36,8 @@ class SharedRuns:
 
     def __init__(self, members: Sequence[Member]) -> None:
         self.members = tuple(members)
-        self._sets = [(s.numbers, s.run()) for s in rule_sets([(m.plan, m.surroundings) for m in members])]
+        found = rule_sets([(m.plan, m.surroundings) for m in members])
+        self._sets = [(s.numbers, s.run([members[n].run for n in s.numbers])) for s in found]
         left = sorted(set(range(len(members))) - {n for numbers, _ in self._sets for n in numbers})
         self._keyed, self._each = _by_key(members, left)
 

@@ -100,6 +100,7 @@ def test_same_as_each_by_itself(texts: list[str], rows: list[Any], cuts: list[in
         assert shared.next_due() == min(dues, default=None)
     for one, other in zip(members, alone):
         assert one.run.next_due() == other.run.next_due()
+        assert one.run.state()["result_set"] == other.run.state()["result_set"]
 
 
 @settings(max_examples=25, deadline=None)
@@ -181,3 +182,24 @@ def test_parts_are_whole_batches_to_whoever_joins_them() -> None:
     joined = Intake.joined([first, second])
     assert joined.arrow("k").to_pylist() == ["c", "a", "b"]
     assert joined.events([2])[0] is event
+
+
+def test_state_of_rules_is_that_of_their_runs() -> None:
+    """Taken, restored and shared anew at any time."""
+    texts = [f"select count(*) as c, sum(x) as s from T(k = '{k}')" for k in "abc"]
+    runtime, members = members_of(texts)
+    [(table, times, _), _] = batches_of([("a", 1, 1.5, 0), ("b", 1, 2.0, 0), ("a", 1, 4.0, 0)], [])
+    intake = Intake(runtime.event_type("T"), columns_of(table, "T"))
+
+    def last(shared: SharedRuns) -> list[Any]:
+        return [None if o.new is None else o.new.to_pylist()[-1] for o in shared.feed(intake, times, 0)]
+
+    assert last(SharedRuns(members)) == [{"c": 2, "s": 5.5}, {"c": 1, "s": 2.0}, None]
+    assert last(SharedRuns(members)) == [{"c": 4, "s": 11.0}, {"c": 2, "s": 4.0}, None]
+    _, others = members_of(texts)
+    shared = SharedRuns(others)
+    for one, other in zip(members, others):
+        other.run.restore(one.run.state())
+    assert last(shared) == [{"c": 6, "s": 16.5}, {"c": 3, "s": 6.0}, None]
+    alone = [m.run.feed(intake, times, 0).new for m in others]
+    assert [None if new is None else new.to_pylist()[-1] for new in alone] == [{"c": 8, "s": 22.0}, {"c": 4, "s": 8.0}, None]
