@@ -126,30 +126,37 @@ class Part:
 
 
 class Sequence:
-    """All rows of a batch in order of (time, sequence, type, row). ``times``: by place, none below the clock; ``places``: by part and row.
+    """All rows of a batch in order of (time, sequence, type, row). ``times``: by place, none below the clock; ``places``: by part and row,
+    None where the rows of the only part stand in order as they are.
     """
 
     def __init__(self, parts: Sequence_[Part], options: Options, now: int) -> None:
         self.parts = tuple(parts)
-        times = np.concatenate([np.full(p.columns.rows, now) if p.times is None else p.times for p in parts] or [np.zeros(0, np.int64)])
+        self.places: dict[Part, Times | None] = {}
         self.is_plain = len(parts) == 1 and parts[0].is_ordered()
-        if self.is_plain or not (options.time or options.sequence):
+        if self.is_plain:
+            self.places[parts[0]] = None
+            times = np.full(parts[0].columns.rows, now) if parts[0].times is None else parts[0].times
+            self.times: Times = times if not len(times) or times[0] >= now else np.maximum(times, now)
+            return
+        times = np.concatenate([np.full(p.columns.rows, now) if p.times is None else p.times for p in parts] or [np.zeros(0, np.int64)])
+        if not (options.time or options.sequence):
             order = np.arange(len(times))
         elif options.sequence is None:
             order = np.argsort(times, kind="stable")
         else:
             order = _ordered(times, [s for p in parts for s in (p.sequence if p.sequence is not None else [0] * p.columns.rows)])
-        self.times: Times = np.maximum(times[order], now)
+        self.times = np.maximum(times[order], now)
         places = np.empty(len(order), np.int64)
         places[order] = np.arange(len(order))
         bounds = np.cumsum([0, *(p.columns.rows for p in parts)])
-        self.places = {p: places[low:high] for p, low, high in zip(parts, bounds, bounds[1:])}
+        self.places.update({p: places[low:high] for p, low, high in zip(parts, bounds, bounds[1:])})
 
     def row_of(self, place: int) -> tuple[str, int]:
         """Which row stands at a place: (type, row in its table)."""
-        if self.is_plain:
-            return self.parts[0].event_type.name, place
         for part, places in self.places.items():
+            if places is None:
+                return part.event_type.name, place
             found = np.flatnonzero(places == place)
             if len(found):
                 return part.event_type.name, int(found[0])
@@ -217,23 +224,29 @@ def _times(event_type: EventType, columns: Columns, name: str, options: Options,
             f"is {wrong.value!r} ({type(wrong.value).__name__})",
             hint="times are integers in engine time or timestamps",
         ) from wrong
-    wrong_rows = np.flatnonzero(~there | (found < now))
-    if options.late == "refuse" and len(wrong_rows):
+    if there is None and (not len(found) or found.min() >= now):
+        return found
+    missing = np.zeros(len(found), np.bool_) if there is None else ~there
+    wrong_rows = np.flatnonzero(missing | (found < now))
+    if options.late == "refuse":
         row = int(wrong_rows[0])
-        what = f"is {found[row]}, below the engine time {now}" if there[row] else "is null"
+        what = "is null" if missing[row] else f"is {found[row]}, below the engine time {now}"
         raise EplRuntimeError(
             f"Event type '{event_type.name}': the time of row {row}, column '{name}', {what}",
             hint="late='keep' processes such rows at the engine time",
         )
-    return found if there.all() else np.where(there, found, now)
+    return np.where(missing, now, found)
 
 
 def _merged(streams: Sequence_[tuple[Part, list[Event]]], sequence: Sequence) -> Iterable[tuple[int, int, Event]]:
     """(place, time, event) of the rows, in order."""
-    times = sequence.times
     if sequence.is_plain:
-        return zip(count(), times.tolist(), streams[0][1]) if streams else ()
-    rows = [row for part, events in streams for row in zip(sequence.places[part].tolist(), times[sequence.places[part]].tolist(), events)]
+        return zip(count(), sequence.times.tolist(), streams[0][1]) if streams else ()
+    rows: list[tuple[int, int, Event]] = []
+    for part, events in streams:
+        places = sequence.places[part]
+        assert places is not None
+        rows += zip(places.tolist(), sequence.times[places].tolist(), events)
     rows.sort(key=itemgetter(0))
     return rows
 

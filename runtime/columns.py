@@ -201,8 +201,9 @@ def may_hold(arrow: pa.DataType, value_type: ValueType) -> bool:
 # ------------------------------------------------------------------ the time and sequence columns
 
 
-def time_values(columns: Columns, name: str, units_per_second: int) -> tuple[Times, Times]:
-    """(engine time by row, whether there is one): integers as they are, timestamps in engine units. Raises WrongCell for anything else."""
+def time_values(columns: Columns, name: str, units_per_second: int) -> tuple[Times, Times | None]:
+    """Engine time by row, and whether there is one (None: everywhere): integers as they are, timestamps in engine units. Raises
+    WrongCell for anything else."""
     column = columns.data[name]
     if isinstance(column, list):
         found = [_one_time(row, value, units_per_second) for row, value in enumerate(column)]
@@ -215,9 +216,10 @@ def time_values(columns: Columns, name: str, units_per_second: int) -> tuple[Tim
         for row, value in enumerate(_python(column)):
             if value is not None:
                 raise WrongCell(row, value)
-    whole: Any = column.cast(pa.int64())
-    there = np.asarray(whole.is_valid().to_numpy(zero_copy_only=False) if whole.null_count else np.ones(len(whole), np.bool_), np.bool_)
-    return np.asarray(whole.fill_null(0).to_numpy(zero_copy_only=False), np.int64) // step, there
+    whole: Any = column if column.type == pa.int64() else column.cast(pa.int64())
+    there = np.asarray(whole.is_valid().to_numpy(zero_copy_only=False), np.bool_) if whole.null_count else None
+    times = np.asarray((whole if there is None else whole.fill_null(0)).to_numpy(zero_copy_only=False), np.int64)
+    return times if step == 1 else times // step, there
 
 
 def _engine_times(column: pa.ChunkedArray[Any] | pa.Array[Any], units_per_second: int) -> list[int | None]:

@@ -30,15 +30,20 @@ class Moment:
 
 @attrs.frozen
 class Source:
-    """Where the rows of a statement's input come from. ``places``: behind which row of the batch's sequence each of them stands;
+    """Where the rows of a statement's input come from. ``places``: behind which row of the batch's sequence each of them stands, None
+    where they are the sequence;
     ``timers``: whether a timer brought it there. ``depth``: 0 for rows of the batch, 1 for what statements insert because of them, and so
     on; ``producer``: number of the statement that inserts them.
     """
 
-    places: Array
+    places: Array | None
     timers: Array | None = None
     depth: int = 0
     producer: int = 0
+
+    def place_of(self, rows: Array) -> Array:
+        """The places of some rows."""
+        return rows if self.places is None else self.places[rows]
 
 
 @attrs.frozen
@@ -65,9 +70,9 @@ class Sequence:
     def moments(self, causes: Causes, source: Source) -> tuple[Array, Array]:
         """(place, whether a timer was at work) of each output row."""
         by_time = np.searchsorted(self.times, causes.time, side="left") - 1
-        if not len(source.places):
+        if source.places is not None and not len(source.places):
             return by_time, np.ones(len(by_time), np.bool_)
-        places = np.where(causes.timer, by_time, source.places[causes.row])
+        places = np.where(causes.timer, by_time, source.place_of(causes.row))
         return places, causes.timer if source.timers is None else causes.timer | source.timers[causes.row]
 
 

@@ -45,12 +45,14 @@ class ColumnBatch:
         self._tier.advance(until, jump=jump, but=list(self._inputs), times=self._sequence.times)
 
 
-def _input(intake: Intake, times: Times, places: Times) -> Input:
+def _input(intake: Intake, times: Times, places: Times | None) -> Input:
     """The rows in order of their places. ``times``: by place."""
+    if places is None:
+        return Input(intake, times, Source(None))
     if len(places) > 1 and not bool((places[1:] > places[:-1]).all()):
         order = np.argsort(places)
         intake, places = intake.selected(order), places[order]
-    return Input(intake, times if len(times) == len(places) else times[places], Source(places))
+    return Input(intake, times[places], Source(places))
 
 
 __all__ = ["ColumnBatch"]

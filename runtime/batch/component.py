@@ -39,9 +39,13 @@ class Input:
     def event_type(self) -> EventType:
         return self.intake.event_type
 
+    def places(self) -> Array:
+        """Behind which row of the batch's sequence each row stands."""
+        return self.source.place_of(np.arange(self.intake.rows))
+
     def only(self, row: int) -> Input:
         """One of the rows."""
-        return Input(self.intake.selected(np.array([row])), self.times[row : row + 1], Source(self.source.places[row : row + 1]))
+        return Input(self.intake.selected(np.array([row])), self.times[row : row + 1], Source(self.places()[row : row + 1]))
 
 
 @attrs.frozen(eq=False)
@@ -163,7 +167,7 @@ def _together(event_type: EventType, inputs: list[Input]) -> Input:
     if not inputs:
         empty = Columns({f.name: pa.array([], f.type) for f in schema}, 0)
         return Input(Intake(event_type, empty), NO_ROWS, Source(NO_ROWS))
-    places = np.concatenate([i.source.places for i in inputs])
+    places = np.concatenate([i.places() for i in inputs])
     order = np.argsort(places, kind="stable")
     data: dict[str, Any] = {}
     for field in schema:

@@ -301,7 +301,7 @@ class BatchTier:
     def _feed_one_by_one(self, chain: Chain, inputs: Sequence[Input], times: Array, jump: bool) -> None:
         """Row by row: where time jumps, each row of the batch moves all timers; where rows come from outside and from statements, each has
         to come in its turn."""
-        rows = {int(place): (each, row) for each in inputs for row, place in enumerate(each.source.places)}
+        rows = {int(place): (each, row) for each in inputs for row, place in enumerate(each.places())}
         for place, now in enumerate(times.tolist()):
             if jump:
                 self._calls += chain.feed((), times, now, jump=True)
