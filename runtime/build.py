@@ -4,9 +4,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from epl.event_types import EventType
 from epl.plan.assignments import OnSetPlan, UpdateIstreamPlan
-from epl.plan.expressions import Prior, TypedExpression
+from epl.plan.expressions import Prior
 from epl.plan.splitting import OnSplitPlan
 from epl.plan.statements import (
     BodyPlan,
@@ -17,6 +16,7 @@ from epl.plan.statements import (
     SelectRowPlan,
     StatementPlan,
 )
+from epl.plan.walk import expressions_of
 from runtime import match_recognize, result_set
 from runtime.context import StatementContext
 from runtime.create_variable import RunningCreateVariable
@@ -214,22 +214,6 @@ def _largest_prior(plan: SelectPlan) -> int | None:
     """The largest index that prior asks of stream 0, or None where nothing asks."""
     found = [n.index for e in expressions_of(plan.result_set, plan.where) for n in e.walk() if isinstance(n, Prior)]
     return max(found, default=None)
-
-
-def plans_of(value: Any) -> Iterator[Any]:
-    """Everything that stands in a plan, at any depth, down to event types and typed expressions (which are not entered)."""
-    yield value
-    if isinstance(value, tuple):
-        for item in value:
-            yield from plans_of(item)
-    elif not isinstance(value, (TypedExpression, EventType)) and hasattr(type(value), "__attrs_attrs__"):
-        for field in type(value).__attrs_attrs__:
-            yield from plans_of(getattr(value, field.name))
-
-
-def expressions_of(*plans: Any) -> Iterator[TypedExpression]:
-    """Every typed expression that stands anywhere in the plans."""
-    return (value for value in plans_of(plans) if isinstance(value, TypedExpression))
 
 
 def _declaration(plan: BodyPlan, context: StatementContext) -> Running:

@@ -9,7 +9,7 @@ from epl.errors import EplDeploymentError
 from epl.event_types import EventType
 from epl.plan.expressions import VariableValue
 from epl.plan.statements import Declared, FilterPlan, InsertPlan, ModulePlan
-from runtime.build import expressions_of, plans_of
+from epl.plan.walk import expressions_of, plans_of
 from runtime.deployment import Deployment
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType, Property
+from epl.plan.walk import plans_of, types_in, types_of
 from epl.value_types import ArrayType, ClassType, CollectionType, EnumType, EventOf, MapType, Scalar, ValueType
-from runtime.build import plans_of
 
 if TYPE_CHECKING:
     from runtime.statement import Statement
@@ -69,34 +69,14 @@ class TypeTable:
 @lru_cache(maxsize=2048)
 def _types_in_plan(plan: Same) -> tuple[EventType, ...]:
     """All that stand anywhere in a plan, in its order."""
-    return tuple(event_type for value in plans_of(plan.held) for event_type in _types_in(value))
-
-
-def _types_in(value: Any) -> Iterator[EventType]:
-    if isinstance(value, EventType):
-        yield value
-    elif hasattr(value, "walk"):
-        for node in value.walk():
-            yield from _types_of_value_type(node.type)
-            event_type = getattr(node, "event_type", None)
-            if isinstance(event_type, EventType):
-                yield event_type
+    return tuple(event_type for value in plans_of(plan.held) for event_type in types_in(value))
 
 
 def _inner_types(event_type: EventType) -> Iterator[EventType]:
     for prop in event_type.properties.values():
-        yield from _types_of_value_type(prop.type)
+        yield from types_of(prop.type)
     yield from event_type.members
     yield from event_type.supertypes
-
-
-def _types_of_value_type(value_type: ValueType) -> Iterator[EventType]:
-    if isinstance(value_type, EventOf):
-        yield value_type.event_type
-    elif isinstance(value_type, (ArrayType, CollectionType)):
-        yield from _types_of_value_type(value_type.element)
-    elif isinstance(value_type, MapType):
-        yield from _types_of_value_type(value_type.value)
 
 
 def describe_types(roots: list[EventType]) -> list[dict[str, Any]]:

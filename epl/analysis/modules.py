@@ -1,7 +1,7 @@
 """A module → its plan: statements in order, each seeing what those before it declare."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import attrs
@@ -17,7 +17,8 @@ from epl.analysis.update_istream import analyse_update_istream
 from epl.analysis.variables import analyse_create_variable
 from epl.catalog import Catalog
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
-from epl.plan.expressions import Parameter, TypedExpression
+from epl.plan.expressions import Parameter
+from epl.plan.fingerprints import fingerprint
 from epl.plan.statements import (
     BodyPlan,
     CreateExpressionPlan,
@@ -27,7 +28,7 @@ from epl.plan.statements import (
     SelectPlan,
     StatementPlan,
 )
-from epl.plan.windows import WindowConfig
+from epl.plan.walk import expressions_of
 from epl.syntax import Body, CreateExpression, CreateSchema, CreateVariable, Module, OnSet, OnSplit, Select, Statement, UpdateIstream
 from epl.unparse import unparse
 
@@ -60,17 +61,6 @@ def _uniquely_named(statements: list[StatementPlan]) -> tuple[StatementPlan, ...
         seen[plan.name] = count + 1
         named.append(plan if not count else attrs.evolve(plan, name=f"{plan.name}--{count - 1}"))
     return tuple(named)
-
-
-def _expressions(value: Any) -> Iterator[TypedExpression]:
-    if isinstance(value, TypedExpression):
-        yield from value.walk()
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from _expressions(item)
-    elif isinstance(value, WindowConfig) or (attrs.has(type(value)) and type(value).__module__.startswith("epl.plan")):
-        for field in attrs.fields(type(value)):
-            yield from _expressions(getattr(value, field.name))
 
 
 def with_declared(catalog: Catalog, news: tuple[Declared, ...]) -> Catalog:
@@ -108,8 +98,8 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
     value = priority.get() if priority else 0
     plan = StatementPlan(
         name, body, statement.text, statement.annotations, value if isinstance(value, int) else 0, statement.annotation("drop") is not None,
-        fingerprint=unparse(statement),
-        parameters=tuple(parameter_types(n for n in _expressions(body) if isinstance(n, Parameter)).items()),
+        fingerprint=fingerprint(unparse(statement), body),
+        parameters=tuple(parameter_types(n for e in expressions_of(body) for n in e.walk() if isinstance(n, Parameter)).items()),
     )
     return plan, declared
 

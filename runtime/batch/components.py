@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression, VariableValue
 from epl.plan.statements import BodyPlan, CreateExpressionPlan, CreateSchemaPlan, CreateVariablePlan, SelectRowPlan
-from runtime.build import plans_of
+from epl.plan.walk import plans_of
 
 if TYPE_CHECKING:
     from runtime.statement import Statement

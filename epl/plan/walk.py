@@ -1,0 +1,47 @@
+"""Everything that stands in a plan."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from epl.event_types import EventType
+from epl.plan.expressions import TypedExpression
+from epl.value_types import ArrayType, CollectionType, EventOf, MapType, ValueType
+
+
+def plans_of(value: Any) -> Iterator[Any]:
+    """Everything that stands in a plan, at any depth, down to event types and typed expressions (which are not entered)."""
+    yield value
+    if isinstance(value, tuple):
+        for item in value:
+            yield from plans_of(item)
+    elif not isinstance(value, (TypedExpression, EventType)) and hasattr(type(value), "__attrs_attrs__"):
+        for field in type(value).__attrs_attrs__:
+            yield from plans_of(getattr(value, field.name))
+
+
+def expressions_of(*plans: Any) -> Iterator[TypedExpression]:
+    """Every typed expression that stands anywhere in the plans."""
+    return (value for value in plans_of(plans) if isinstance(value, TypedExpression))
+
+
+def types_in(value: Any) -> Iterator[EventType]:
+    """The event types that a part of a plan names itself (see ``plans_of``)."""
+    if isinstance(value, EventType):
+        yield value
+    elif hasattr(value, "walk"):
+        for node in value.walk():
+            yield from types_of(node.type)
+            event_type = getattr(node, "event_type", None)
+            if isinstance(event_type, EventType):
+                yield event_type
+
+
+def types_of(value_type: ValueType) -> Iterator[EventType]:
+    """The event types that values of a type are made of."""
+    if isinstance(value_type, EventOf):
+        yield value_type.event_type
+    elif isinstance(value_type, (ArrayType, CollectionType)):
+        yield from types_of(value_type.element)
+    elif isinstance(value_type, MapType):
+        yield from types_of(value_type.value)
