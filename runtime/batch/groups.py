@@ -30,12 +30,13 @@ MASK = "4294967295"
 @attrs.frozen
 class GroupKeys:
     """``windowed``: rows leave. ``ordered``: several groups that one delta touches come in the order of a Java HashMap. ``kept``: slots
-    are never freed."""
+    are never freed; ``pinned``: those with ``r_mark[g] == stamp`` are freed by ``release`` only."""
 
     parts: tuple[TypedExpression, ...]
     windowed: bool
     ordered: bool
     kept: bool = False
+    pinned: bool = False
 
     def __attrs_post_init__(self) -> None:
         for part in self.parts:
@@ -76,6 +77,8 @@ class GroupKeys:
                 Field("g_free", np.int32, GROUP), Field("w_g", np.int32, RING), Field("g_touched", np.int64, GROUP),
                 Field("g_buckets", np.int64, GROUP), Field("g_last", np.int64, GROUP),
             ]
+        if self.pinned and self.windowed:
+            found.append(Field("g_gone", np.bool_, GROUP))
         if self.hashed:
             found.append(Field("g_hash", np.int64, GROUP))
             if "String" in self.kinds:
@@ -191,6 +194,9 @@ class GroupKeys:
                 code.add("g = np.int64(g_empty[e])")
                 with code.block("if g_rows[g] <= 0"):
                     self._reset(code, accumulators)
+                    if self.pinned:
+                        with code.block("if r_mark[g] == stamp"):
+                            code.add("g_gone[g] = True", "continue")
                     if not self.kept:
                         with code.block("if g_held[g] <= 0"):
                             self._free(code)
@@ -207,6 +213,18 @@ class GroupKeys:
     def entered(self, code: Code) -> None:
         if self.windowed:
             code.add("g_rows[g] += 1")
+            if self.pinned:
+                code.add("g_gone[g] = False")
+
+    def release(self, code: Code, slots: str, count: str) -> None:
+        """Free those of the slots in an array whose groups have gone while they were pinned."""
+        if self.pinned and self.windowed and not self.kept:
+            with code.block(f"for t in range({count})"):
+                code.add(f"g = {slots}[t]")
+                with code.block("if g_gone[g]"):
+                    code.add("g_gone[g] = False")
+                    with code.block("if g_held[g] <= 0"):
+                        self._free(code)
 
     def left(self, code: Code) -> None:
         code.add("g_rows[g] -= 1", "g_held[g] -= 1")

@@ -17,10 +17,10 @@ from runtime.batch.accumulators import Accumulator, accumulator
 from runtime.batch.arrays import GROUP, Field
 from runtime.batch.code import Code
 from runtime.batch.refusals import NotCompilable
+from runtime.batch.result_sets import OutputColumn
 from runtime.batch.rule_routes import Route, route_of
 from runtime.batch.run import Surroundings
 from runtime.batch.scalars import TEXTS, Parameters, ScalarPrinter, Text, kind_of, stored
-from runtime.batch.select_kernel import OutputColumn
 
 
 class RuleParameters(Parameters):

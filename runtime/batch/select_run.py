@@ -13,17 +13,21 @@ from runtime.arrow import arrow_schema
 from runtime.batch.accumulators import group_state, restore_group
 from runtime.batch.arrays import Array, Arrays
 from runtime.batch.intake import Intake
+from runtime.batch.rate import SENT
 from runtime.batch.registers import DONE, GROUPS_FULL, NEED, NEXT, OUT, REGISTERS, RING_FULL, ROOM
+from runtime.batch.result_sets import OutputColumn
 from runtime.batch.ring import Ring
 from runtime.batch.row_store import RowStore
 from runtime.batch.run import Causes, Output, Surroundings
 from runtime.batch.scalars import DTYPES, INSTANTS, TEXTS, Presence
-from runtime.batch.select_kernel import OutputColumn, SelectKernel
+from runtime.batch.select_kernel import SelectKernel
 from runtime.batch.strings import CodeTable
 from runtime.batch.windows import Window
 from windows.protocol import State
 
 NO_TIMES = np.zeros(0, np.int64)
+CAUSES = range(2, 6)
+"""Where the output arrays are that tell causes."""
 
 
 class SelectRun:
@@ -36,12 +40,15 @@ class SelectRun:
         self.arrays = Arrays(kernel.fields)
         if kernel.window is not None:
             kernel.window.start(self.arrays, surroundings)
+        if kernel.rate is not None:
+            kernel.rate.start(self.arrays, surroundings)
         self.registers = np.zeros(REGISTERS, np.int64)
         self.first = 0
         self._hashed = 0
         dtypes = {"boolean": np.bool_, "int": np.int64, "long": np.int64, "double": np.float64}
         self._tables = [CodeTable(surroundings.function_of_string(node), dtypes[kind]) for node, kind in kernel.parameters.tables]
         self._room = 1024
+        self._waiting: list[Array] = []
         self._whole = kernel.window is None and kernel.streams == (True,)
         self.store = RowStore() if kernel.window is not None else None
         self.ring = Ring(kernel.event_type, kernel.inputs, self.arrays, self.registers, surroundings, self.store)
@@ -76,7 +83,7 @@ class SelectRun:
             self.store.add(self.first, intake)
         if kernel.groups is not None:
             self._hashed = kernel.groups.follow(self.arrays, self.pool, self._hashed)
-        registers[NEXT] = registers[OUT] = 0
+        registers[NEXT], registers[OUT] = 0, self._resume(outputs)
         while True:
             status = self.function(
                 registers, intake.rows, self.first, until, jump, causes, times, tuple(columns), self.arrays.tuple(), tuple(outputs),
@@ -93,7 +100,7 @@ class SelectRun:
             else:
                 registers[ROOM] = self._room = max(2 * self._room, int(registers[NEED]))
                 outputs = [_longer(a, self._room) if len(a) else a for a in outputs]
-        made = self._arrow(outputs, int(registers[OUT]), intake, causes)
+        made = self._arrow(outputs, self._sent(outputs), intake, causes)
         self.first += intake.rows
         if self.store is not None and kernel.window is not None:
             self._forget(kernel.window, self.store)
@@ -106,9 +113,28 @@ class SelectRun:
         oldest = self.first if oldest is None else oldest
         store.keep(oldest, window.size(self.ring), lambda: np.sort(self.ring.at("w_row", window.held(self.ring))))
 
+    def _resume(self, outputs: list[Array]) -> int:
+        """Put the rows that wait for output in front; how many there are."""
+        for array, waiting in zip(outputs, self._waiting):
+            array[: len(waiting)] = waiting
+        if self.kernel.rate is not None:
+            self.arrays["r_registers"][SENT] = 0
+        return max(map(len, self._waiting), default=0)
+
+    def _sent(self, outputs: list[Array]) -> int:
+        """How many rows are out; those behind them wait."""
+        out = int(self.registers[OUT])
+        if self.kernel.rate is None:
+            return out
+        sent = int(self.arrays["r_registers"][SENT])
+        self._waiting = [a[sent:out].copy() if place not in CAUSES else a[:0] for place, a in enumerate(outputs)]
+        return sent
+
     def next_due(self) -> int | None:
-        """When a timer of the window is due next."""
-        return None if self.kernel.window is None else self.kernel.window.next_due(self.ring)
+        """When a timer of the window, or output, is due next."""
+        window, rate = self.kernel.window, self.kernel.rate
+        dues = [None if window is None else window.next_due(self.ring), None if rate is None else rate.next_due(self.arrays)]
+        return min((due for due in dues if due is not None), default=None)
 
     # ------------------------------------------------------------------ state
 

@@ -1,0 +1,253 @@
+"""Output rate limiting in a kernel: when rows are put out, and which ones have come together until then.
+
+Rows wait in the output arrays behind those that are out (``sent``), so that they cross from batch to batch; each selector is printed as
+``runtime.result_set.gathering`` and ``grouped_first`` run it. Rows that wait hold values, not places: their events may be gone.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from epl.plan.expressions import TypedExpression
+from epl.plan.result_set import OutputPlan
+from runtime.batch.arrays import ONE, Arrays, Field
+from runtime.batch.code import Code
+from runtime.batch.refusals import NotCompilable
+from runtime.batch.result_sets import ResultSet
+from runtime.batch.run import Surroundings
+from runtime.batch.scalars import INTEGERS, kind_of
+from runtime.batch.select_events import SelectEvents
+from runtime.batch.windows.base import NEVER
+
+REGISTERS = ("sent", "fire", "output_due", "came", "gone", "done", "stamp", "listed", "new_at", "old_at")
+"""Rows that are out; whether to put out now; when that is due next; events in and out since; whether something came first; the number of
+the output to come; groups touched since the last; where the waiting row of each stream is, relative to ``sent`` (-1: there is none)."""
+SENT, DUE, NEW_AT, OLD_AT = (REGISTERS.index(name) for name in ("sent", "output_due", "new_at", "old_at"))
+
+
+class Rate(ResultSet):
+    """Base: the condition. ``take`` prints how a delta is taken, ``put_out`` what is put out when the condition is met."""
+
+    waits = True
+    """Whether rows wait for the condition; else they are out at once."""
+    conditioned = True
+    """Whether the condition holds for all; else each group has its own."""
+
+    def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
+        super().__init__(of)
+        assert plan.every is not None
+        self.every: TypedExpression = plan.every
+        self.timed = plan.unit == "time"
+        if not self.timed and kind_of(self.every.type) not in INTEGERS:
+            raise NotCompilable("output every so many events that is no whole number")
+        self.delayed = True
+
+    # ------------------------------------------------------------------ what is kept
+
+    def fields(self) -> list[Field]:
+        period = [Field("period", np.int64, ONE)] if self.timed else []
+        return [*super().fields(), Field("r_registers", np.int64, "registers"), *period]
+
+    def registers(self) -> list[tuple[str, tuple[str, ...]]]:
+        return [*super().registers(), ("r_registers", REGISTERS)]
+
+    def start(self, arrays: Arrays, surroundings: Surroundings) -> None:
+        """Put parameters into a fresh state; raises NotCompilable."""
+        arrays["r_registers"][[DUE, NEW_AT, OLD_AT]] = NEVER, -1, -1
+        if self.timed:
+            arrays["period"][0] = surroundings.period(self.every)
+            if arrays["period"][0] <= 0:
+                raise NotCompilable("output every period of no length")
+
+    def next_due(self, arrays: Arrays) -> int | None:
+        """When output is due next."""
+        due = int(arrays["r_registers"][DUE])
+        return None if due == NEVER else due
+
+    # ------------------------------------------------------------------ the loop
+
+    def advance(self, code: Code, choose: Callable[[Code], None]) -> None:
+        if not (self.timed and self.conditioned):
+            super().advance(code, choose)
+            return
+        code.add("reach = times[i] if i < n else until")
+        test, window = "output_due <= reach", self.of.window
+        if window is not None and window.due is not None:
+            code.add(f"due = {window.due}")
+            test += " and output_due < due"
+        with code.block(f"if {test}"):
+            code.add("now = reach if jump else output_due", "timer = True", "fire = 1")
+            code.add("output_due += period[0] * ((now - output_due) // period[0] + 1)")
+        with code.block("else"):
+            super().advance(code, choose)
+
+    def deliver(self, code: Code) -> None:
+        if not self.conditioned:
+            self.begin(code)
+            self.take(code)
+            code.add("sent = out")
+            return
+        with code.block("if fire == 0"):
+            self.begin(code)
+            self.take(code)
+            if not self.waits:
+                code.add("sent = out")
+            with code.block(f"if {self.counts()}"):
+                self._count(code)
+        with code.block("if fire != 0"):
+            code.add("fire = 0")
+            if self.of.groups is None:
+                code.add("g = 0")
+            self.put_out(code)
+            self._send(code)
+
+    def counts(self) -> str:
+        """Whether the condition counts the delta."""
+        return "True"
+
+    def _count(self, code: Code) -> None:
+        if self.timed:
+            with code.block(f"if output_due == {NEVER}"):
+                code.add("output_due = now + period[0]")
+            return
+        every = self._every(code)
+        code.add("came += nb - na", "gone += ob - oa")
+        with code.block(f"if came >= {every} or gone >= {every}"):
+            code.add("came = 0", "gone = 0", "fire = 1")
+
+    def _every(self, code: Code) -> str:
+        text = self.of.at(None, code).value(self.every)
+        if text.valid is not None:
+            raise NotCompilable("output every number of events that may be null")
+        return text.value
+
+    def _send(self, code: Code) -> None:
+        """What waits is out."""
+        with code.block("if causes"), code.block("for o in range(sent, out)"):
+            self.tell_cause(code)
+        code.add("sent = out")
+
+    def cause(self, code: Code) -> None:
+        if not self.waits:
+            super().cause(code)
+
+    def take(self, code: Code) -> None:
+        raise NotImplementedError
+
+    def put_out(self, code: Code) -> None:
+        raise NotImplementedError
+
+
+# ------------------------------------------------------------------ without groups
+
+
+class AllRows(Rate):
+    """all: every row. Without a row, a fully aggregated select gives its current one."""
+
+    def take(self, code: Code) -> None:
+        self.shaped(code)
+
+    def place(self, code: Code, new: bool) -> None:
+        super().place(code, new)
+        code.add(f"{'new_at' if new else 'old_at'} = 0")
+
+    def put_out(self, code: Code) -> None:
+        if self.of.rows.shape == "fully aggregated":
+            for wanted, new, at in ((self.of.wants_new, True, "new_at"), (self.of.wants_old, False, "old_at")):
+                if wanted:
+                    with code.block(f"if {at} < 0"):
+                        self.emit(code, None, new)
+        code.add("new_at = -1", "old_at = -1")
+
+
+class LastRow(Rate):
+    """last, of a row per event: the last row of each stream."""
+
+    def take(self, code: Code) -> None:
+        self.shaped(code)
+
+    def place(self, code: Code, new: bool) -> None:
+        at = "new_at" if new else "old_at"
+        with code.block(f"if {at} < 0"):
+            code.add(f"{at} = out - sent", "out += 1")
+        code.add(f"o = sent + {at}")
+
+    def put_out(self, code: Code) -> None:
+        code.add("new_at = -1", "old_at = -1")
+
+
+class LastFullyAggregated(AllRows):
+    """last: the aggregations as they are, and as they were before the first delta."""
+
+    def take(self, code: Code) -> None:
+        with code.block("if done == 0"):
+            code.add("done = 1")
+            if self.of.wants_old:
+                self.emit(code, None, False)
+        self.apply(code)
+
+    def put_out(self, code: Code) -> None:
+        super().put_out(code)
+        code.add("done = 0")
+
+
+class First(Rate):
+    """first: the first delta that gives rows is put out at once, the rest until the condition is met is taken silently."""
+
+    waits = False
+
+    def take(self, code: Code) -> None:
+        with code.block("if done != 0"):
+            self.apply(code)
+        with code.block("else"):
+            code.add("first_row = out")
+            self.shaped(code)
+            with code.block("if out > first_row"):
+                code.add("done = 1")
+
+    def counts(self) -> str:
+        return "done != 0"
+
+    def put_out(self, code: Code) -> None:
+        code.add("done = 0")
+
+
+class Snapshot(Rate):
+    """snapshot: what the statement's iterator gives."""
+
+    def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
+        super().__init__(of, plan)
+        if not of.wants_new:
+            raise NotCompilable("output snapshot of the remove stream")
+        if of.window is None and of.rows.shape not in ("fully aggregated", "grouped fully aggregated"):
+            raise NotCompilable("output snapshot of the events of an unbound stream")
+
+    def streams(self) -> tuple[bool, ...]:
+        return (True,)
+
+    def room(self) -> str:
+        if self.of.window is not None:
+            return "tail - head + 2"
+        return "2" if self.of.groups is None else "gtop + 2"
+
+    def take(self, code: Code) -> None:
+        self.apply(code)
+
+    def put_out(self, code: Code) -> None:
+        if self.of.rows.shape == "fully aggregated":
+            self.emit(code, None, True)
+        elif self.of.window is None:
+            with code.block("for g in range(gtop)"):
+                self.emit(code, None, True)
+        else:
+            with self.events(code, "head", "tail"):
+                if self.of.rows.shape == "grouped fully aggregated":
+                    with code.block("if g_seen[g] != delta"):
+                        code.add("g_seen[g] = delta")
+                        self.emit(code, "q", True)
+                else:
+                    self.emit(code, "q", True)
+
+
+__all__ = ["SENT", "AllRows", "First", "LastFullyAggregated", "LastRow", "Rate", "Snapshot"]

@@ -1,0 +1,210 @@
+"""Output rate limiting of groups in a kernel, and the choice of the printer of an output clause."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from epl.plan.expressions import TimeSpan, VariableValue
+from epl.plan.result_set import OutputPlan
+from runtime.batch.arrays import GROUP, Field
+from runtime.batch.code import Code
+from runtime.batch.rate import AllRows, First, LastFullyAggregated, LastRow, Rate, Snapshot
+from runtime.batch.refusals import NotCompilable
+from runtime.batch.scalars import ScalarPrinter
+from runtime.batch.select_events import SelectEvents
+from runtime.batch.windows import is_calendar
+from runtime.batch.windows.sliding import KeepAllWindow, LengthWindow, TimeWindow
+
+
+class OfGroups(Rate):
+    """Base: the groups that were touched since the last output."""
+
+    def fields(self) -> list[Field]:
+        return [*super().fields(), Field("r_mark", np.int64, GROUP, -1), Field("r_list", np.int64, GROUP)]
+
+    @contextmanager
+    def first_touch(self, code: Code) -> Iterator[None]:
+        """What is done where the group ``g`` is touched for the first time since the last output."""
+        with code.block("if r_mark[g] != stamp"):
+            code.add("r_mark[g] = stamp", "r_list[listed] = g", "listed += 1")
+            yield
+
+    def room(self) -> str:
+        return f"listed + 3 * {super().room()}"
+
+    def put_out(self, code: Code) -> None:
+        assert self.of.groups is not None
+        self.of.groups.release(code, "r_list", "listed")
+        code.add("listed = 0", "stamp += 1")
+
+
+class LastOfGroups(OfGroups):
+    """last, of a row per group: the groups touched since the last output, as they are and as they were before."""
+
+    def take(self, code: Code) -> None:
+        for low, high in self.parts():
+            with self.events(code, low, high), self.first_touch(code):
+                if self.of.wants_old:
+                    self.emit(code, None, False)
+        self.apply(code)
+
+    def put_out(self, code: Code) -> None:
+        if self.of.wants_new:
+            with code.block("for t in range(listed)"):
+                code.add("g = r_list[t]")
+                self.emit(code, None, True)
+        super().put_out(code)
+
+
+class AllGroups(Rate):
+    """all, of a row per group: every group there ever was."""
+
+    def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
+        super().__init__(of, plan)
+        if of.wants_old:
+            raise NotCompilable("output all of groups with their remove stream")
+
+    def room(self) -> str:
+        return f"gtop + {super().room()}"
+
+    def take(self, code: Code) -> None:
+        self.apply(code)
+
+    def put_out(self, code: Code) -> None:
+        with code.block("for g in range(gtop)"):
+            self.emit(code, None, True)
+
+
+class LastOfGroupEvents(OfGroups):
+    """last, grouped aggregated: each group's last row of each stream."""
+
+    def fields(self) -> list[Field]:
+        return [*super().fields(), *(Field(f"r_{name}", np.int64, GROUP, -1) for name in ("new", "new_at", "old", "old_at"))]
+
+    def take(self, code: Code) -> None:
+        self.row_per_event(code)
+
+    def place(self, code: Code, new: bool) -> None:
+        name = "new" if new else "old"
+        with self.first_touch(code):
+            pass
+        with code.block(f"if r_{name}[g] != stamp"):
+            code.add(f"r_{name}[g] = stamp", f"r_{name}_at[g] = out - sent", "out += 1")
+        code.add(f"o = sent + r_{name}_at[g]")
+
+
+class FirstOf(Rate):
+    """Base of first with groups: each group has its own condition. Its first row meets it, then the first one a period later, or the
+    ``every``-th of either stream since."""
+
+    waits = False
+    conditioned = False
+
+    def fields(self) -> list[Field]:
+        kept = [Field("p_next", np.int64, GROUP, -(2**63))]
+        if not self.timed:
+            kept = [Field("p_came", np.int64, GROUP), Field("p_gone", np.int64, GROUP), Field("p_begun", np.bool_, GROUP)]
+        return [*super().fields(), Field("r_list", np.int64, GROUP), *kept]
+
+    @contextmanager
+    def met(self, code: Code, new: bool) -> Iterator[None]:
+        """What is done where the group ``g`` meets its condition with an event that comes (``new``) or goes."""
+        if self.timed:
+            with code.block("if now >= p_next[g]"):
+                code.add("p_next[g] = now + period[0]")
+                yield
+            return
+        every = self._every(code)
+        code.add(f"{'p_came' if new else 'p_gone'}[g] += 1")
+        with code.block(f"if not p_begun[g] or p_came[g] >= {every} or p_gone[g] >= {every}"):
+            code.add("p_begun[g] = True", "p_came[g] = 0", "p_gone[g] = 0")
+            yield
+
+
+class FirstOfGroups(FirstOf):
+    """first, of a row per group: the groups of a delta that meet their conditions, after it and before it; with having, both streams have
+    the row after it."""
+
+    def take(self, code: Code) -> None:
+        having = self.of.rows.having
+        if having is not None:
+            self.apply(code)
+        code.add("listed = 0")
+        for (low, high), new in zip(self.parts(), (True, False)):
+            with self.events(code, low, high):
+                test = "True" if having is None else self.of.at(None, code, new=True).test(having)
+                with code.block(f"if {test}"), self.met(code, new), code.block("if g_seen[g] != delta"):
+                    code.add("g_seen[g] = delta", "r_list[listed] = g", "listed += 1")
+        if having is None:
+            self._listed(code, False)
+            self.apply(code)
+            self._listed(code, True)
+        else:
+            self._listed(code, True)
+            self._listed(code, False)
+
+    def _listed(self, code: Code, new: bool) -> None:
+        if self.of.wants_new if new else self.of.wants_old:
+            with code.block("for t in range(listed)"):
+                code.add("g = r_list[t]")
+                self.emit(code, None, new)
+
+
+class FirstOfGroupEvents(FirstOf):
+    """first, grouped aggregated: the events of a delta whose groups meet their conditions, those that leave among them, all in the insert
+    stream."""
+
+    def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
+        super().__init__(of, plan)
+        if not of.wants_new:
+            raise NotCompilable("output first of the remove stream of events in groups")
+        self._new = True
+
+    def streams(self) -> tuple[bool, ...]:
+        return (True,)
+
+    def take(self, code: Code) -> None:
+        self.apply(code)
+        for new, (low, high) in zip((True, False), self.parts()):
+            self._new = new
+            with self.events(code, low, high):
+                self.emit(code, "q", True)
+
+    def row(self, code: Code, printer: ScalarPrinter, place: str | None, new: bool) -> None:
+        with self.met(code, self._new):
+            super().row(code, printer, place, new)
+
+    def place(self, code: Code, new: bool) -> None:
+        with code.block("if g_seen[g] != delta"):
+            code.add("g_seen[g] = delta", "r_list[g] = out", "out += 1")
+        code.add("o = r_list[g]")
+
+
+KINDS: dict[tuple[str, str], type[Rate]] = {
+    ("all", "un-aggregated"): AllRows, ("all", "fully aggregated"): AllRows, ("all", "aggregated"): AllRows,
+    ("all", "grouped fully aggregated"): AllGroups,
+    ("last", "un-aggregated"): LastRow, ("last", "fully aggregated"): LastFullyAggregated, ("last", "aggregated"): LastRow,
+    ("last", "grouped fully aggregated"): LastOfGroups, ("last", "grouped aggregated"): LastOfGroupEvents,
+    ("first", "un-aggregated"): First, ("first", "fully aggregated"): First, ("first", "aggregated"): First,
+    ("first", "grouped fully aggregated"): FirstOfGroups, ("first", "grouped aggregated"): FirstOfGroupEvents,
+}
+"""By selector and shape; snapshot is for all."""
+
+
+def rate_of(of: SelectEvents, plan: OutputPlan) -> Rate:
+    """The printer of an output clause; raises NotCompilable."""
+    if plan.crontab is not None or plan.condition is not None or plan.after is not None or plan.every is None:
+        raise NotCompilable("output at, when or after is not computed in columns")
+    if any(isinstance(node, VariableValue) for node in plan.every.walk()) or (isinstance(plan.every, TimeSpan) and is_calendar(plan.every)):
+        raise NotCompilable("output every variable, month or year is not computed in columns")
+    if of.window is not None and type(of.window) not in (LengthWindow, KeepAllWindow, TimeWindow):
+        raise NotCompilable("an output clause behind this window is not computed in columns")
+    kind = Snapshot if plan.selector == "snapshot" else KINDS.get((plan.selector, of.rows.shape))
+    if kind is None:
+        raise NotCompilable(f"output {plan.selector} of the shape {of.rows.shape} is not computed in columns")
+    return kind(of, plan)
+
+
+__all__ = ["rate_of"]

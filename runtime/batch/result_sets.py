@@ -1,0 +1,196 @@
+"""What becomes of a delta in a kernel: the aggregations take it, and its rows are put out, by the shape of the select clause."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import attrs
+
+from epl.plan.expressions import StreamProperty, TypedExpression
+from runtime.batch.arrays import Field
+from runtime.batch.code import Code
+from runtime.batch.groups import REGISTERS
+from runtime.batch.scalars import TEXTS, ScalarPrinter, kind_of
+from runtime.batch.select_events import SelectEvents
+
+
+@attrs.frozen
+class OutputColumn:
+    """One column: ``through`` names the event's property that is fetched by row; else ``kind`` is that of the computed values, with a
+    mask of its own if ``nullable`` (strings have their code)."""
+
+    name: str
+    kind: str
+    through: str | None = None
+    nullable: bool = False
+
+
+class ResultSet:
+    """Prints for the delta ``na`` … ``nb``, ``oa`` … ``ob``; the rows go to the output arrays from ``out`` on.
+
+    ``delayed``: rows may be put out after their events have gone by, so that no column is fetched by row.
+    """
+
+    def __init__(self, of: SelectEvents) -> None:
+        self.of = of
+        self.delayed = False
+        self.columns: list[OutputColumn] = []
+
+    def fields(self) -> list[Field]:
+        """Arrays of its own."""
+        return [] if self.of.groups is None else self.of.groups.fields()
+
+    def registers(self) -> list[tuple[str, tuple[str, ...]]]:
+        """(array, names) of numbers that stand in variables while the kernel runs."""
+        return [] if self.of.groups is None else [("g_registers", REGISTERS)]
+
+    def advance(self, code: Code, choose: Callable[[Code], None]) -> None:
+        """The next delta, which ``choose`` prints."""
+        choose(code)
+
+    def room(self) -> str:
+        """How many rows a delta may give at most."""
+        return "2 * (nb - na + ob - oa + 1)"
+
+    def streams(self) -> tuple[bool, ...]:
+        old = self.of.wants_old and (self.of.window is not None or self.of.rows.shape in ("fully aggregated", "grouped fully aggregated"))
+        return (*((True is not self.of.swaps,) if self.of.wants_new else ()), *((False is not self.of.swaps,) if old else ()))
+
+    def deliver(self, code: Code) -> None:
+        """The delta."""
+        self.begin(code)
+        self.shaped(code)
+
+    def begin(self, code: Code) -> None:
+        """``g``: the group of the only event, or of all."""
+        if self.of.groups is None:
+            if self.of.accumulators:
+                code.add("g = 0")
+        elif self.of.window is None:
+            self.of.groups.find(code, self.of.at("na", code, ring=False))
+
+    def shaped(self, code: Code) -> None:
+        """The delta as the shape has it."""
+        if self.of.rows.shape == "fully aggregated":
+            self.row_per_delta(code)
+        elif self.of.rows.shape == "grouped fully aggregated":
+            self.row_per_group(code)
+        else:
+            self.row_per_event(code)
+
+    def row_per_delta(self, code: Code) -> None:
+        if self.of.wants_old:
+            self.emit(code, None, False)
+        self.apply(code)
+        if self.of.wants_new:
+            self.emit(code, None, True)
+
+    def row_per_event(self, code: Code) -> None:
+        self.apply(code)
+        for wanted, low, high, new in ((self.of.wants_old, "oa", "ob", False), (self.of.wants_new, "na", "nb", True)):
+            if wanted and (new or self.of.window is not None):
+                with self.events(code, low, high):
+                    self.emit(code, "q", new)
+
+    def row_per_group(self, code: Code) -> None:
+        assert self.of.groups is not None
+        if self.of.window is not None:
+            self.of.groups.touched(code, pairwise=not self.of.wants_old)
+        if self.of.wants_old:
+            with self.touched(code):
+                self.emit(code, "q", False)
+        self.apply(code)
+        if self.of.wants_new:
+            with self.touched(code):
+                self.emit(code, "q", True)
+
+    def parts(self) -> tuple[tuple[str, str], ...]:
+        """Where the new events of a delta stand, and the old ones if there may be any."""
+        return (("na", "nb"),) if self.of.window is None else (("na", "nb"), ("oa", "ob"))
+
+    @contextmanager
+    def events(self, code: Code, low: str, high: str) -> Iterator[None]:
+        """For each event of the delta: ``q`` its place, ``g`` its group's slot. Without a window there is the one at ``na``."""
+        if self.of.window is None:
+            code.add("q = na")
+            yield
+            return
+        with code.block(f"for q in range({low}, {high})"):
+            if self.of.groups is not None:
+                code.add("g = np.int64(w_g[q & mask])")
+            yield
+
+    @contextmanager
+    def touched(self, code: Code) -> Iterator[None]:
+        """For each group that the delta touches: ``g`` its slot, ``q`` the place of its event."""
+        if self.of.window is None:
+            code.add("q = na")
+            yield
+            return
+        with code.block("for t in range(nt)"):
+            code.add("g = g_touched[t]", "q = g_last[g]")
+            yield
+
+    def apply(self, code: Code) -> None:
+        if self.of.groups is not None and self.of.window is not None:
+            self.of.groups.drop_empty(code, self.of.accumulators)
+        for low, high, step in (("na", "nb", "enter"), ("oa", "ob", "leave")):
+            if not (self.of.accumulators or self.of.groups) or (step == "leave" and self.of.window is None):
+                continue
+            with self.events(code, low, high):
+                if self.of.groups is not None:
+                    (self.of.groups.entered if step == "enter" else self.of.groups.left)(code)
+                for each in self.of.accumulators:
+                    getattr(each, step)(code, self.of.at, "q")
+
+    def emit(self, code: Code, place: str | None, new: bool) -> None:
+        """A row of the insert (``new``) or remove stream, if having lets it."""
+        printer = self.of.at(place, code, new=new)
+        if self.of.rows.having is not None:
+            with code.block(f"if {printer.test(self.of.rows.having)}"):
+                self.row(code, printer, place, new)
+        else:
+            self.row(code, printer, place, new)
+
+    def place(self, code: Code, new: bool) -> None:
+        """``o``: where the row goes."""
+        code.add("o = out", "out += 1")
+
+    def cause(self, code: Code) -> None:
+        with code.block("if causes"):
+            self.tell_cause(code)
+
+    def tell_cause(self, code: Code) -> None:
+        code.add("o_cause[o] = i - 1", "o_timer[o] = timer", "o_time[o] = now", "o_delta[o] = delta")
+
+    def row(self, code: Code, printer: ScalarPrinter, place: str | None, new: bool) -> None:
+        self.place(code, new)
+        row = "-1" if place is None else f"w_row[{place} & mask]" if self.of.window is not None else f"first + {place}"
+        if len(self.streams()) > 1:
+            code.add(f"o_flag[o] = {new is not self.of.swaps}")
+        self.cause(code)
+        columns: list[OutputColumn] = []
+        for number, (prop, node) in enumerate(self.outputs()):
+            through = node.name if isinstance(node, StreamProperty) and not self.delayed and not self.of.key(node) else None
+            kind = "" if through is not None else kind_of(node.type)
+            if through is not None:
+                columns.append(OutputColumn(prop, kind, through))
+                continue
+            text = printer.value(node)
+            nullable = text.valid is not None and kind not in TEXTS
+            columns.append(OutputColumn(prop, kind, None, nullable))
+            code.add(f"o{number}[o] = {text.value}")
+            if nullable:
+                code.add(f"o{number}v[o] = {text.valid}")
+        if any(column.through for column in columns):
+            code.add(f"o_row[o] = {row}")
+        self.columns = columns
+
+    def outputs(self) -> list[tuple[str, TypedExpression]]:
+        if self.of.rows.forward is not None:
+            properties = self.of.stream.event_type.properties.values()
+            return [(p.name, StreamProperty(stream=0, name=p.name, type=p.type)) for p in properties]
+        return list(zip(self.of.rows.output_type.names, self.of.rows.columns, strict=True))
+
+
+__all__ = ["OutputColumn", "ResultSet"]

@@ -1,0 +1,87 @@
+"""What select kernels read of events: columns of the batch, places of the ring, values of groups."""
+from __future__ import annotations
+
+from itertools import count
+
+from epl.plan.expressions import Aggregated, IsInsertStream, StreamProperty, TypedExpression
+from epl.plan.statements import SelectPlan
+from epl.value_types import Scalar
+from runtime.batch.accumulators import accumulator
+from runtime.batch.code import Code
+from runtime.batch.groups import GroupKeys
+from runtime.batch.refusals import NotCompilable
+from runtime.batch.scalars import TEXTS, Parameters, ScalarPrinter, Text, kind_of, stored
+from runtime.batch.windows import Window, window_of
+
+
+class SelectEvents:
+    """The plan's parts, and printers of expressions. ``inputs``: the properties that are read, with their kinds; ``retained``: those of
+    them that are read of events in the window."""
+
+    def __init__(self, plan: SelectPlan) -> None:
+        rows = plan.result_set
+        assert rows is not None
+        self.plan, self.rows, self.stream = plan, rows, plan.streams[0]
+        self.window: Window | None = window_of(self.stream.windows[0]) if self.stream.windows else None
+        self.parameters = Parameters()
+        self.inputs: dict[str, str] = {}
+        self.retained: dict[str, str] = {}
+        self.names = count()
+        self.wants_new = rows.raw or rows.selector != "rstream"
+        self.wants_old = rows.raw or rows.selector != "istream"
+        self.swaps = rows.selector == "rstream" and not rows.raw
+        self.accumulators = [accumulator(p, n, self.window) for n, p in enumerate(rows.aggregations)]
+        self.groups: GroupKeys | None = None
+        if rows.group_by:
+            ordered = rows.shape == "grouped fully aggregated" and self.window is not None and rows.output is None
+            selector = None if rows.output is None else rows.output.selector
+            kept, pinned = selector in ("all", "first"), selector == "last"
+            self.groups = GroupKeys(rows.group_by, self.window is not None, ordered, kept, pinned)
+
+    # ------------------------------------------------------------------ expressions
+
+    def _property(self, node: StreamProperty, place: str, ring: bool) -> Text:
+        kind = kind_of(node.type)
+        if ring:
+            self.retained[node.name] = kind
+        self.inputs[node.name] = kind
+        column = f"{'w' if ring else 'c'}{self.number(node.name)}"
+        value = stored(f"{column}[{place} & mask]" if ring else f"{column}[{place}]", kind)
+        if kind in TEXTS:
+            return Text(value, f"({value} >= 0)")
+        mask = f"{column}v[{place} & mask]" if ring else f"{column}v[{place}]"
+        primitive = isinstance(node.type, Scalar) and node.type.primitive
+        return Text(value, None if primitive else mask)
+
+    def number(self, name: str) -> int:
+        """The number of a property's column."""
+        return list(self.inputs).index(name)
+
+    def key(self, node: TypedExpression) -> bool:
+        """Whether an expression's value is read from the group once the event is in it."""
+        by_group = self.groups is not None and (self.window is not None or self.rows.output is not None)
+        return by_group and self.groups is not None and self.groups.value(node, "g") is not None
+
+    def at(self, place: str | None, code: Code, *, ring: bool | None = None, new: bool | None = None) -> ScalarPrinter:
+        """A printer for the event at a place: a row of the batch, or a position of the ring. Its group is ``g``; with ``ring`` given it is
+        in none yet. None: there is no event."""
+        in_ring = self.window is not None if ring is None else ring
+
+        def leaf(node: TypedExpression) -> Text | None:
+            if ring is None and self.key(node):
+                assert self.groups is not None
+                return self.groups.value(node, "g")
+            if isinstance(node, StreamProperty):
+                if place is None:
+                    raise NotCompilable(f"the property '{node.name}' of an event that has gone by is not kept in columns")
+                return self._property(node, place, in_ring)
+            if isinstance(node, Aggregated):
+                return self.accumulators[node.slot].value("g")
+            if isinstance(node, IsInsertStream):
+                return Text(str(bool(new)))
+            return None
+
+        return ScalarPrinter(self.parameters, leaf, code, names=self.names)  # type: ignore[arg-type]
+
+
+__all__ = ["SelectEvents"]

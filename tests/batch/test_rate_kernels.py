@@ -1,0 +1,83 @@
+"""Select kernels with an output clause against the row tier: the same rows in the same order, however the input is cut."""
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from epl.plan.statements import SelectPlan
+from runtime import Runtime
+from runtime.batch.kernels import is_available
+from runtime.batch.refusals import NotCompilable
+from runtime.batch.select_kernel import select_kernel
+from tests.batch.test_group_kernels import many
+from tests.batch.test_select_kernels import ROWS, SCHEMA, by_columns, by_rows, plain, tables
+
+STATEMENTS: list[str] = [
+    "select k, sum(n) as s from T group by k output last every 3 msec",
+    "select irstream k, sum(n) as s from T group by k having sum(n) > 0 output last every 2 events",
+    "select irstream k, sum(x) as s, max(n) as hi from T#time(3 msec) group by k output last every 2 msec",
+    "select k, count(*) as c from T#length(2) group by k output last every 3 events",
+    "select rstream k, n, count(*) as c from T#time(2 msec) group by k, n output last every 3 msec",
+    "select k, x, sum(n) as s from T group by k output last every 3 events",
+    "select irstream k, x, sum(n) as s from T#length(2) group by k having count(*) < 3 output last every 4 msec",
+    "select k, sum(n) as s from T group by k output all every 3 msec",
+    "select k, count(*) as c from T#time(3 msec) group by k having count(*) > 0 output all every 2 events",
+    "select k, sum(n) as s from T group by k output first every 3 msec",
+    "select irstream k, sum(n) as s from T group by k output first every 2 events",
+    "select irstream k, sum(x) as s from T#length(2) group by k having sum(x) > 0 output first every 2 events",
+    "select irstream k, sum(x) as s from T#time(2 msec) group by k output first every 3 msec",
+    "select k, x, sum(n) as s from T group by k output first every 3 msec",
+    "select irstream k, x, sum(n) as s from T#time(3 msec) group by k having sum(n) > 0 output first every 2 events",
+    "select k, sum(n) as s from T group by k output snapshot every 3 msec",
+    "select k, sum(n) as s from T#length(4) group by k output snapshot every 2 events",
+    "select irstream k, x, sum(n) as s from T#time(3 msec) group by k output snapshot every 2 msec",
+    "select k, x from T#length(3) output snapshot every 3 msec",
+    "select sum(x) as s, count(*) as c from T output snapshot every 2 msec",
+    "select irstream sum(x) as s, count(*) as c from T output last every 2 msec",
+    "select irstream sum(n) as s from T#time(2 msec) having sum(n) > 0 output last every 3 events",
+    "select irstream sum(n) as s from T#length(2) output all every 3 msec",
+    "select irstream k, x, d from T#time(2 msec) output all every 3 msec",
+    "select k, x from T(n > 0) output last every 3 msec",
+    "select irstream k, sum(x) as s from T#length(2) output last every 3 events",
+    "select irstream k, sum(x) as s from T#length(2) output first every 3 events",
+    "select irstream sum(x) as s from T having sum(x) > 1 output first every 4 msec",
+    "select * from T(b) output first every 3 msec",
+]
+
+
+@pytest.mark.parametrize("text", STATEMENTS)
+@settings(max_examples=20, deadline=None)
+@given(rows=ROWS, cuts=st.lists(st.integers(0, 24), max_size=3))
+def test_plain_source(text: str, rows: list[Any], cuts: list[int]) -> None:
+    batches = tables(rows, cuts)
+    expected = by_rows(text, batches, 100)
+    found = by_columns(text, batches, 100, fast=False)
+    assert [plain(part) for part in found] == [plain(part) for part in expected]
+
+
+@pytest.mark.skipif(not is_available(), reason="numba is not installed")
+@pytest.mark.parametrize("text", [STATEMENTS[i].replace(" msec", "00 msec") for i in (0, 2, 12)])
+def test_compiled(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EPL_CACHE_DIR", str(tmp_path))
+    batches = many(3_000, 100)
+    expected = by_rows(text, batches, 100_000)
+    found = by_columns(text, batches, 100_000, fast=True)
+    assert [plain(part) for part in found] == [plain(part) for part in expected]
+
+
+@pytest.mark.parametrize(("text", "reason"), [
+    ("select k from T output after 3 events", "output at, when or after"),
+    ("select k from T output when count_insert > 2", "output at, when or after"),
+    ("select k, sum(x) as s from T group by k output last every 1 month", "output every variable, month or year"),
+    ("select k, x, sum(x) as s from T group by k output all every 1 sec", "output all of the shape grouped aggregated"),
+])
+def test_what_stays_in_the_row_tier(text: str, reason: str) -> None:
+    runtime = Runtime(tier="row")
+    runtime.deploy(SCHEMA)
+    plan = runtime.compile(f"@name('s0') {text}").statements[0].body
+    assert isinstance(plan, SelectPlan)
+    with pytest.raises(NotCompilable, match=reason):
+        select_kernel(plan)
