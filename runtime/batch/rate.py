@@ -6,24 +6,49 @@ Rows wait in the output arrays behind those that are out (``sent``), so that the
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+import attrs
 import numpy as np
 
-from epl.plan.expressions import TypedExpression
+from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.plan.result_set import OutputPlan
+from runtime.aggregation.grouped import key_from_state, key_to_state
 from runtime.batch.arrays import ONE, Arrays, Field
 from runtime.batch.code import Code
+from runtime.batch.group_state import GroupState, Words
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.result_sets import ResultSet
 from runtime.batch.run import Surroundings
 from runtime.batch.scalars import INTEGERS, kind_of
 from runtime.batch.select_events import SelectEvents
+from runtime.batch.waiting import Waiting
 from runtime.batch.windows.base import NEVER
+from windows.protocol import State
 
 REGISTERS = ("sent", "fire", "output_due", "came", "gone", "done", "stamp", "listed", "new_at", "old_at")
 """Rows that are out; whether to put out now; when that is due next; events in and out since; whether something came first; the number of
 the output to come; groups touched since the last; where the waiting row of each stream is, relative to ``sent`` (-1: there is none)."""
-SENT, DUE, NEW_AT, OLD_AT = (REGISTERS.index(name) for name in ("sent", "output_due", "new_at", "old_at"))
+SENT, FIRE, DUE, CAME, GONE, DONE, STAMP, LISTED, NEW_AT, OLD_AT = range(len(REGISTERS))
+
+
+@attrs.define
+class Held:
+    """What a run's state is made of; ``slots``: of the groups that have been restored."""
+
+    arrays: Arrays
+    waiting: Waiting
+    groups: GroupState | None
+    slots: dict[Words, int] = attrs.field(factory=dict)
+
+    def slot(self, key: Any) -> int:
+        """Of a restored key as plain data."""
+        assert self.groups is not None
+        return self.slots[self.groups.words_of_key(key_from_state(key))]
+
+    def batch(self, new: bool) -> State:
+        """The waiting rows of a stream, as ``Batch`` gives them."""
+        return [self.waiting.of_stream(new), []]
 
 
 class Rate(ResultSet):
@@ -60,12 +85,36 @@ class Rate(ResultSet):
             if arrays["period"][0] <= 0:
                 raise NotCompilable("output every period of no length")
 
+    # ------------------------------------------------------------------ state
+
+    def condition(self, arrays: Arrays) -> State:
+        """As ``runtime.result_set.output`` has it."""
+        if self.timed:
+            return self.next_due(arrays)
+        return arrays["r_registers"][[CAME, GONE]].tolist()
+
+    def gathered(self, held: Held) -> State:
+        """As ``runtime.result_set.gathering`` has it."""
+        raise NotImplementedError
+
+    def keys(self, gathered: State, held: Held) -> list[Any]:
+        """The keys of the groups that ``gathered`` speaks of, in order."""
+        return []
+
+    def restore(self, gathered: State, condition: State, held: Held) -> None:
+        """Fill fresh arrays; the groups are there already."""
+        registers = held.arrays["r_registers"]
+        if not self.timed:
+            registers[[CAME, GONE]] = condition
+        elif condition is not None:
+            registers[DUE] = condition
+
+    # ------------------------------------------------------------------ the loop
+
     def next_due(self, arrays: Arrays) -> int | None:
         """When output is due next."""
         due = int(arrays["r_registers"][DUE])
         return None if due == NEVER else due
-
-    # ------------------------------------------------------------------ the loop
 
     def advance(self, code: Code, choose: Callable[[Code], None]) -> None:
         if not (self.timed and self.conditioned):
@@ -139,6 +188,12 @@ class Rate(ResultSet):
         raise NotImplementedError
 
 
+def check_keys(of: SelectEvents) -> None:
+    """The last row of a group is known by its key; raises NotCompilable where that takes more than properties."""
+    if not all(isinstance(part, StreamProperty) for part in of.rows.group_by):
+        raise NotCompilable("an output clause of groups by an expression")
+
+
 # ------------------------------------------------------------------ without groups
 
 
@@ -152,6 +207,18 @@ class AllRows(Rate):
         super().place(code, new)
         code.add(f"{'new_at' if new else 'old_at'} = 0")
 
+    def gathered(self, held: Held) -> State:
+        return [held.batch(True), held.batch(False)]
+
+    def restore(self, gathered: State, condition: State, held: Held) -> None:
+        super().restore(gathered, condition, held)
+        new, old = (events for events, _ in gathered)
+        held.waiting.put([*((event, True) for event in new), *((event, False) for event in old)])
+        if new:
+            held.arrays["r_registers"][NEW_AT] = 0
+        if old:
+            held.arrays["r_registers"][OLD_AT] = len(new)
+
     def put_out(self, code: Code) -> None:
         if self.of.rows.shape == "fully aggregated":
             for wanted, new, at in ((self.of.wants_new, True, "new_at"), (self.of.wants_old, False, "old_at")):
@@ -161,11 +228,8 @@ class AllRows(Rate):
         code.add("new_at = -1", "old_at = -1")
 
 
-class LastRow(Rate):
+class LastRow(AllRows):
     """last, of a row per event: the last row of each stream."""
-
-    def take(self, code: Code) -> None:
-        self.shaped(code)
 
     def place(self, code: Code, new: bool) -> None:
         at = "new_at" if new else "old_at"
@@ -191,6 +255,13 @@ class LastFullyAggregated(AllRows):
         super().put_out(code)
         code.add("done = 0")
 
+    def gathered(self, held: Held) -> State:
+        return held.batch(False) if held.arrays["r_registers"][DONE] else None
+
+    def restore(self, gathered: State, condition: State, held: Held) -> None:
+        super().restore([[[], []], gathered or [[], []]], condition, held)
+        held.arrays["r_registers"][DONE] = gathered is not None
+
 
 class First(Rate):
     """first: the first delta that gives rows is put out at once, the rest until the condition is met is taken silently."""
@@ -212,6 +283,13 @@ class First(Rate):
     def put_out(self, code: Code) -> None:
         code.add("done = 0")
 
+    def gathered(self, held: Held) -> State:
+        return bool(held.arrays["r_registers"][DONE])
+
+    def restore(self, gathered: State, condition: State, held: Held) -> None:
+        super().restore(gathered, condition, held)
+        held.arrays["r_registers"][DONE] = gathered
+
 
 class Snapshot(Rate):
     """snapshot: what the statement's iterator gives."""
@@ -222,6 +300,17 @@ class Snapshot(Rate):
             raise NotCompilable("output snapshot of the remove stream")
         if of.window is None and of.rows.shape not in ("fully aggregated", "grouped fully aggregated"):
             raise NotCompilable("output snapshot of the events of an unbound stream")
+
+        if of.window is None:
+            check_keys(of)
+
+    def gathered(self, held: Held) -> State:
+        if held.groups is None or self.of.window is not None:
+            return []
+        return [[key_to_state(held.groups.key(slot)), held.groups.event(slot)] for slot in held.groups.present()]
+
+    def keys(self, gathered: State, held: Held) -> list[Any]:
+        return [key_from_state(key) for key, _ in gathered]
 
     def streams(self) -> tuple[bool, ...]:
         return (True,)
@@ -250,4 +339,4 @@ class Snapshot(Rate):
                     self.emit(code, "q", True)
 
 
-__all__ = ["SENT", "AllRows", "First", "LastFullyAggregated", "LastRow", "Rate", "Snapshot"]
+__all__ = ["LISTED", "SENT", "STAMP", "AllRows", "First", "Held", "LastFullyAggregated", "LastRow", "Rate", "Snapshot", "check_keys"]

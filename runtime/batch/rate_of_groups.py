@@ -1,21 +1,28 @@
 """Output rate limiting of groups in a kernel, and the choice of the printer of an output clause."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
 from epl.plan.expressions import TimeSpan, VariableValue
 from epl.plan.result_set import OutputPlan
+from runtime.aggregation.grouped import key_from_state, key_to_state
 from runtime.batch.arrays import GROUP, Field
 from runtime.batch.code import Code
-from runtime.batch.rate import AllRows, First, LastFullyAggregated, LastRow, Rate, Snapshot
+from runtime.batch.rate import LISTED, STAMP, AllRows, First, Held, LastFullyAggregated, LastRow, Rate, Snapshot, check_keys
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.scalars import ScalarPrinter
 from runtime.batch.select_events import SelectEvents
 from runtime.batch.windows import is_calendar
 from runtime.batch.windows.sliding import KeepAllWindow, LengthWindow, TimeWindow
+from windows.event import Event
+from windows.protocol import State
+
+UNASKED = -(2**63)
+"""When a group that never had a row may have its next one."""
 
 
 class OfGroups(Rate):
@@ -34,6 +41,17 @@ class OfGroups(Rate):
     def room(self) -> str:
         return f"listed + 3 * {super().room()}"
 
+    def mark(self, held: Held, slots: Sequence[int]) -> None:
+        """These slots are touched since the last output, which is number 0."""
+        arrays, count = held.arrays, len(slots)
+        arrays["r_list"][:count] = slots
+        arrays["r_mark"][list(slots)] = 0
+        arrays["r_registers"][LISTED] = count
+        if "g_gone" in arrays.arrays:
+            assert held.groups is not None
+            there = set(held.groups.present())
+            arrays["g_gone"][[slot for slot in slots if slot not in there]] = True
+
     def put_out(self, code: Code) -> None:
         assert self.of.groups is not None
         self.of.groups.release(code, "r_list", "listed")
@@ -43,12 +61,51 @@ class OfGroups(Rate):
 class LastOfGroups(OfGroups):
     """last, of a row per group: the groups touched since the last output, as they are and as they were before."""
 
+    def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
+        super().__init__(of, plan)
+        check_keys(of)
+
+    def fields(self) -> list[Field]:
+        return [*super().fields(), *([Field("r_before", np.int64, GROUP, -1)] if self.of.wants_old else [])]
+
     def take(self, code: Code) -> None:
         for low, high in self.parts():
             with self.events(code, low, high), self.first_touch(code):
                 if self.of.wants_old:
+                    code.add("r_before[g] = -1")
                     self.emit(code, None, False)
         self.apply(code)
+
+    def place(self, code: Code, new: bool) -> None:
+        if not new:
+            code.add("r_before[g] = out - sent")
+        super().place(code, new)
+
+    def gathered(self, held: Held) -> State:
+        assert held.groups is not None
+        rows, entries = held.waiting.events(), []
+        for slot in _listed(held):
+            before: State = None
+            if self.of.wants_old:
+                at = int(held.arrays["r_before"][slot])
+                before = [[] if at < 0 else [rows[at]], []]
+            entries.append([key_to_state(held.groups.key(slot)), [held.groups.event(slot), before, True]])
+        return [entries]
+
+    def keys(self, gathered: State, held: Held) -> list[Any]:
+        return [key_from_state(key) for key, _ in gathered[0]]
+
+    def restore(self, gathered: State, condition: State, held: Held) -> None:
+        super().restore(gathered, condition, held)
+        entries = list(gathered[0])
+        slots = [held.slot(key) for key, _ in entries]
+        self.mark(held, slots)
+        rows: list[Event] = []
+        for slot, (_, (_, before, _)) in zip(slots, entries):
+            if before is not None and before[0]:
+                held.arrays["r_before"][slot] = len(rows)
+                rows += before[0]
+        held.waiting.put([(row, False) for row in rows])
 
     def put_out(self, code: Code) -> None:
         if self.of.wants_new:
@@ -65,6 +122,15 @@ class AllGroups(Rate):
         super().__init__(of, plan)
         if of.wants_old:
             raise NotCompilable("output all of groups with their remove stream")
+        check_keys(of)
+
+    def gathered(self, held: Held) -> State:
+        assert held.groups is not None
+        groups = held.groups
+        return [[[key_to_state(groups.key(slot)), [groups.event(slot), None, False]] for slot in range(groups.top)]]
+
+    def keys(self, gathered: State, held: Held) -> list[Any]:
+        return [key_from_state(key) for key, _ in gathered[0]]
 
     def room(self) -> str:
         return f"gtop + {super().room()}"
@@ -82,6 +148,40 @@ class LastOfGroupEvents(OfGroups):
 
     def fields(self) -> list[Field]:
         return [*super().fields(), *(Field(f"r_{name}", np.int64, GROUP, -1) for name in ("new", "new_at", "old", "old_at"))]
+
+    def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
+        super().__init__(of, plan)
+        check_keys(of)
+
+    def gathered(self, held: Held) -> State:
+        return [self._kept(held, name) for name in ("new", "old")]
+
+    def _kept(self, held: Held, name: str) -> State:
+        """[last row, its output] of each group that has put one into the stream, in the order of the first."""
+        assert held.groups is not None
+        arrays, rows = held.arrays, held.waiting.events()
+        marks, places, stamp = arrays[f"r_{name}"], arrays[f"r_{name}_at"], arrays["r_registers"][STAMP]
+        found = sorted((int(places[slot]), slot) for slot in _listed(held) if marks[slot] == stamp)
+        return [[held.groups.event(slot), [[rows[at]], []]] for at, slot in found]
+
+    def keys(self, gathered: State, held: Held) -> list[Any]:
+        assert held.groups is not None
+        return held.groups.keys_of([row for kept in gathered for row, _ in kept])
+
+    def restore(self, gathered: State, condition: State, held: Held) -> None:
+        super().restore(gathered, condition, held)
+        assert held.groups is not None
+        rows: list[tuple[Event, bool]] = []
+        marked: list[int] = []
+        for name, kept in zip(("new", "old"), gathered):
+            keys = held.groups.keys_of([row for row, _ in kept])
+            for key, (_, (events, _)) in zip(keys, kept):
+                slot = held.slots[held.groups.words_of_key(key)]
+                held.arrays[f"r_{name}"][slot], held.arrays[f"r_{name}_at"][slot] = 0, len(rows)
+                rows.append((events[0], name == "new"))
+                marked.append(slot)
+        self.mark(held, list(dict.fromkeys(marked)))
+        held.waiting.put(rows)
 
     def take(self, code: Code) -> None:
         self.row_per_event(code)
@@ -103,10 +203,32 @@ class FirstOf(Rate):
     conditioned = False
 
     def fields(self) -> list[Field]:
-        kept = [Field("p_next", np.int64, GROUP, -(2**63))]
+        kept = [Field("p_next", np.int64, GROUP, UNASKED)]
         if not self.timed:
             kept = [Field("p_came", np.int64, GROUP), Field("p_gone", np.int64, GROUP), Field("p_begun", np.bool_, GROUP)]
         return [*super().fields(), Field("r_list", np.int64, GROUP), *kept]
+
+    def polls(self, held: Held) -> State:
+        """[key, condition] of the groups that have been asked."""
+        assert held.groups is not None
+        arrays, found = held.arrays, []
+        for slot in range(held.groups.top):
+            if self.timed and arrays["p_next"][slot] != UNASKED:
+                found.append([key_to_state(held.groups.key(slot)), int(arrays["p_next"][slot])])
+            elif not self.timed and arrays["p_begun"][slot]:
+                counts = [int(arrays["p_came"][slot]), int(arrays["p_gone"][slot]), False]
+                found.append([key_to_state(held.groups.key(slot)), counts])
+        return found
+
+    def restore_polls(self, polls: State, held: Held) -> None:
+        arrays = held.arrays
+        for key, saved in polls:
+            slot = held.slot(key)
+            if self.timed:
+                arrays["p_next"][slot] = UNASKED if saved is None else saved
+            else:
+                arrays["p_came"][slot], arrays["p_gone"][slot] = saved[:2]
+                arrays["p_begun"][slot] = not saved[2]
 
     @contextmanager
     def met(self, code: Code, new: bool) -> Iterator[None]:
@@ -145,6 +267,16 @@ class FirstOfGroups(FirstOf):
             self._listed(code, True)
             self._listed(code, False)
 
+    def gathered(self, held: Held) -> State:
+        return [self.polls(held)]
+
+    def keys(self, gathered: State, held: Held) -> list[Any]:
+        return [key_from_state(key) for key, _ in gathered[0]]
+
+    def restore(self, gathered: State, condition: State, held: Held) -> None:
+        super().restore(gathered, condition, held)
+        self.restore_polls(gathered[0], held)
+
     def _listed(self, code: Code, new: bool) -> None:
         if self.of.wants_new if new else self.of.wants_old:
             with code.block("for t in range(listed)"):
@@ -161,6 +293,16 @@ class FirstOfGroupEvents(FirstOf):
         if not of.wants_new:
             raise NotCompilable("output first of the remove stream of events in groups")
         self._new = True
+
+    def gathered(self, held: Held) -> State:
+        return self.polls(held)
+
+    def keys(self, gathered: State, held: Held) -> list[Any]:
+        return [key_from_state(key) for key, _ in gathered]
+
+    def restore(self, gathered: State, condition: State, held: Held) -> None:
+        super().restore(gathered, condition, held)
+        self.restore_polls(gathered, held)
 
     def streams(self) -> tuple[bool, ...]:
         return (True,)
@@ -180,6 +322,12 @@ class FirstOfGroupEvents(FirstOf):
         with code.block("if g_seen[g] != delta"):
             code.add("g_seen[g] = delta", "r_list[g] = out", "out += 1")
         code.add("o = r_list[g]")
+
+
+def _listed(held: Held) -> list[int]:
+    """The slots that were touched since the last output."""
+    listed: list[int] = held.arrays["r_list"][: int(held.arrays["r_registers"][LISTED])].tolist()
+    return listed
 
 
 KINDS: dict[tuple[str, str], type[Rate]] = {

@@ -1,6 +1,7 @@
 """Running a select kernel: arrays in, kernel, Arrow out; state is kept between batches."""
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -12,22 +13,22 @@ from epl.plan.expressions import Constant, TypedExpression
 from runtime.arrow import arrow_schema
 from runtime.batch.accumulators import group_state, restore_group
 from runtime.batch.arrays import Array, Arrays
+from runtime.batch.computed import computed_column
+from runtime.batch.group_state import GroupState, Words
 from runtime.batch.intake import Intake
-from runtime.batch.rate import SENT
+from runtime.batch.rate import SENT, Held
 from runtime.batch.registers import DONE, GROUPS_FULL, NEED, NEXT, OUT, REGISTERS, RING_FULL, ROOM
-from runtime.batch.result_sets import OutputColumn
 from runtime.batch.ring import Ring
 from runtime.batch.row_store import RowStore
 from runtime.batch.run import Causes, Output, Surroundings
-from runtime.batch.scalars import DTYPES, INSTANTS, TEXTS, Presence
+from runtime.batch.scalars import DTYPES, Presence
 from runtime.batch.select_kernel import SelectKernel
 from runtime.batch.strings import CodeTable
+from runtime.batch.waiting import Waiting
 from runtime.batch.windows import Window
 from windows.protocol import State
 
 NO_TIMES = np.zeros(0, np.int64)
-CAUSES = range(2, 6)
-"""Where the output arrays are that tell causes."""
 
 
 class SelectRun:
@@ -48,7 +49,6 @@ class SelectRun:
         dtypes = {"boolean": np.bool_, "int": np.int64, "long": np.int64, "double": np.float64}
         self._tables = [CodeTable(surroundings.function_of_string(node), dtypes[kind]) for node, kind in kernel.parameters.tables]
         self._room = 1024
-        self._waiting: list[Array] = []
         self._whole = kernel.window is None and kernel.streams == (True,)
         self.store = RowStore() if kernel.window is not None else None
         self.ring = Ring(kernel.event_type, kernel.inputs, self.arrays, self.registers, surroundings, self.store)
@@ -56,6 +56,13 @@ class SelectRun:
             self.ring.counted = kernel.window.counted
             if kernel.groups is not None:
                 self.ring.slots = partial(self.ring.at, "w_g")
+        self.groups: GroupState | None = None
+        if kernel.groups is not None:
+            self.groups = GroupState(kernel.groups, kernel.accumulators, self.arrays, self.pool, self.ring)
+        self.waiting: Waiting | None = None
+        if kernel.rate is not None:
+            units = surroundings.environment.settings.units_per_second
+            self.waiting = Waiting(kernel.columns, kernel.streams, kernel.rate.of.swaps, output_type, self.pool, units)
 
     # ------------------------------------------------------------------ a batch
 
@@ -83,7 +90,7 @@ class SelectRun:
             self.store.add(self.first, intake)
         if kernel.groups is not None:
             self._hashed = kernel.groups.follow(self.arrays, self.pool, self._hashed)
-        registers[NEXT], registers[OUT] = 0, self._resume(outputs)
+        registers[NEXT], registers[OUT] = 0, 0 if self.waiting is None else self.waiting.resume(outputs)
         while True:
             status = self.function(
                 registers, intake.rows, self.first, until, jump, causes, times, tuple(columns), self.arrays.tuple(), tuple(outputs),
@@ -113,21 +120,14 @@ class SelectRun:
         oldest = self.first if oldest is None else oldest
         store.keep(oldest, window.size(self.ring), lambda: np.sort(self.ring.at("w_row", window.held(self.ring))))
 
-    def _resume(self, outputs: list[Array]) -> int:
-        """Put the rows that wait for output in front; how many there are."""
-        for array, waiting in zip(outputs, self._waiting):
-            array[: len(waiting)] = waiting
-        if self.kernel.rate is not None:
-            self.arrays["r_registers"][SENT] = 0
-        return max(map(len, self._waiting), default=0)
-
     def _sent(self, outputs: list[Array]) -> int:
         """How many rows are out; those behind them wait."""
         out = int(self.registers[OUT])
-        if self.kernel.rate is None:
+        if self.waiting is None:
             return out
         sent = int(self.arrays["r_registers"][SENT])
-        self._waiting = [a[sent:out].copy() if place not in CAUSES else a[:0] for place, a in enumerate(outputs)]
+        self.waiting.keep(outputs, sent, out)
+        self.arrays["r_registers"][SENT] = 0
         return sent
 
     def next_due(self) -> int | None:
@@ -155,17 +155,38 @@ class SelectRun:
 
     def _result_set_state(self) -> State:
         """As the row tier's result set gives it."""
+        rate = self.kernel.rate
+        if rate is None:
+            return self._aggregations()
+        assert self.waiting is not None
+        held = Held(self.arrays, self.waiting, self.groups)
+        return [self._aggregations(), rate.gathered(held), rate.condition(self.arrays), None]
+
+    def _aggregations(self) -> State:
         if self.kernel.shape == "un-aggregated":
             return None
-        if self.kernel.groups is not None:
-            raise NotImplementedError("the state of groups")
+        if self.groups is not None:
+            return self.groups.state()
         return group_state(self.kernel.accumulators, self.arrays, 0, self.ring)
 
     def _restore_result_set(self, state: State) -> None:
-        if self.kernel.groups is not None:
-            raise NotImplementedError("the state of groups")
+        rate = self.kernel.rate
+        if rate is None:
+            self._restore_aggregations(state, ())
+            return
+        assert self.waiting is not None
+        inner, gathered, condition, _ = state
+        held = Held(self.arrays, self.waiting, self.groups)
+        held.slots = self._restore_aggregations(inner, rate.keys(gathered, held))
+        rate.restore(gathered, condition, held)
+
+    def _restore_aggregations(self, state: State, first: Iterable[Any]) -> dict[Words, int]:
+        if self.groups is not None:
+            window = self.kernel.window
+            return self.groups.restore(state, first, None if window is None else window.held(self.ring))
         if self.kernel.shape != "un-aggregated":
             restore_group(self.kernel.accumulators, self.arrays, 0, state, self.ring)
+        return {}
 
     def memory(self) -> int:
         return self.arrays.memory()
@@ -231,7 +252,7 @@ class SelectRun:
         fields = []
         for column, field in zip(self.kernel.columns, arrow_schema(self.output_type)):
             if column.through is None:
-                made = self._computed(column, next(computed), next(computed), field.type)
+                made = computed_column(column.kind, next(computed), next(computed), field.type, self.pool)
             elif self.store is not None:
                 made = self.store.take(column.through, rows)
             elif len(rows) == intake.rows and self._whole:
@@ -242,16 +263,6 @@ class SelectRun:
             arrays.append(made if pa.types.is_dictionary(made.type) else made.cast(field.type))
             fields.append(pa.field(field.name, arrays[-1].type))
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
-
-    def _computed(self, column: OutputColumn, values: Array, valid: Array, arrow: pa.DataType) -> pa.Array[Any]:
-        if column.kind in TEXTS:
-            missing = values < 0
-            codes = pa.array(values, pa.int32(), mask=missing if missing.any() else None)
-            return pa.DictionaryArray.from_arrays(codes, self.pool.dictionary(), safe=False)
-        mask = ~valid if column.nullable and not valid.all() else None
-        if column.kind in INSTANTS:
-            return pa.array(values, pa.int64(), mask=mask).view(pa.timestamp("us")).cast(arrow)
-        return pa.array(values, mask=mask)
 
 
 def _longer(array: Array, size: int) -> Array:
