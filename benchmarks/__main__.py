@@ -37,12 +37,14 @@ class Bench:
     warm_up: int
     batch_rows: int
     plot: Path
+    failed: list[str] = attrs.field(factory=list)
 
     def throughput(self) -> str:
         results = []
         with prepared(self.engines, Data(self.warm_up + 3 * self.events), self.batch_rows):
             for name in self.workloads:
                 results += measure(WORKLOADS[name], self.engines, self.events, self.warm_up, told)
+        self.failed.extend([f"{r.workload.name} {r.engine}" for r in results if r.failed])
         head = f"{self.events:,} events a run behind {self.warm_up:,} to warm up, {self.batch_rows:,} rows a batch."
         return f"{head}\n\n{report.throughput(results)}"
 
@@ -127,7 +129,7 @@ def main(arguments: Sequence[str]) -> int:
     finally:
         for engine in engines.values():
             engine.close()
-    return 0
+    return 1 if bench.failed else 0
 
 
 def run(bench: Bench, parts: Sequence[str], document: Path | None) -> None:

@@ -54,7 +54,7 @@ def workload(statement: str, events: int) -> Workload:
 
 def python_engine(engine: str, statement: str, events: int) -> tuple[float, str]:
     """(bytes an event, tier) of this process; call it once a process."""
-    from benchmarks.engines.batch import tier_of
+    from benchmarks.engines.batch import tiers
     from benchmarks.workloads import LISTENED
     from runtime import Runtime
 
@@ -76,7 +76,7 @@ def python_engine(engine: str, statement: str, events: int) -> tuple[float, str]
     for first in range(part, events, part):
         feed(first, min(first + part, events))
     gc.collect()
-    return (resident() - before) / (events - part), tier_of(running)
+    return (resident() - before) / (events - part), tiers([running])
 
 
 def of_esper(engine: Esper, statement: str, events: int) -> float:
@@ -104,8 +104,8 @@ def held(engine: str, statement: str, events: int, esper: Esper | None) -> Held:
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     if done.returncode:
         raise NotRun(done.stderr.strip().splitlines()[-1])
-    size, tier = done.stdout.split()
-    return Held(statement, engine, float(size), f"{tier} tier")
+    size, _, tier = done.stdout.strip().partition(" ")
+    return Held(statement, engine, float(size), tier)
 
 
 if __name__ == "__main__":

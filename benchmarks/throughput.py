@@ -1,8 +1,8 @@
-"""Engines in turns on the same segments of the events; their outputs must agree, the median of the repetitions is the figure."""
+"""Engines in turns on the same segments of the events; their outputs must agree; the median of the repetitions is the figure."""
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import attrs
 
@@ -10,10 +10,6 @@ from benchmarks.engine import Engine, Measured, NotRun, Session, agree
 from benchmarks.workloads import Workload
 
 REPETITIONS = 3
-
-
-class Disagreement(Exception):
-    """Two engines put out different rows for the same events."""
 
 
 @attrs.frozen
@@ -24,6 +20,7 @@ class Result:
     engine: str
     runs: tuple[Measured, ...] = ()
     note: str = ""
+    failed: bool = False
 
     @property
     def cpu(self) -> float:
@@ -53,7 +50,7 @@ def measure(
 ) -> list[Result]:
     """``warm_up`` events in one segment, then ``repetitions`` segments of ``events`` each; engines take turns segment by segment.
 
-    Raises Disagreement where two engines that run the workload put out different rows.
+    An engine that raises, or whose rows are not those of the first engine that runs the workload, has failed.
     """
     sessions: dict[str, Session] = {}
     results: dict[str, Result] = {}
@@ -66,10 +63,16 @@ def measure(
     runs: dict[str, list[Measured]] = {name: [] for name in sessions}
     try:
         for first, last in zip(bounds, bounds[1:]):  # noqa: RUF007
-            for name, session in sessions.items():
+            failures = {}
+            for name, done in runs.items():
                 told(f"{workload.name} {name} {first:,} to {last:,}")
-                runs[name].append(session.run(first, last))
-            check(workload, {name: done[-1] for name, done in runs.items()}, (first, last))
+                try:
+                    done.append(sessions[name].run(first, last))
+                except Exception as error:  # noqa: BLE001 - the others go on, the report tells, the command fails
+                    failures[name] = f"FAILS: {type(error).__name__}: {error}"
+            failures.update(differing(workload, {name: done[-1] for name, done in runs.items() if name not in failures}, (first, last)))
+            results.update({name: Result(workload, name, note=why, failed=True) for name, why in failures.items()})
+            runs = {name: done for name, done in runs.items() if name not in failures}
     finally:
         for session in sessions.values():
             session.close()
@@ -77,13 +80,15 @@ def measure(
     return [results[name] for name in engines]
 
 
-def check(workload: Workload, measured: Mapping[str, Measured], segment: tuple[int, int]) -> None:
-    """Raises Disagreement naming workload, engines, segment and what differs."""
-    names: Sequence[str] = list(measured)
-    for name in names[1:]:
-        differs = agree(workload.columns, measured[names[0]], measured[name])
+def differing(workload: Workload, measured: Mapping[str, Measured], segment: tuple[int, int]) -> dict[str, str]:
+    """The engines whose output is not that of the first one: what differs, by name."""
+    found = {}
+    reference = next(iter(measured), "")
+    for name, each in measured.items():
+        differs = agree(workload.columns, measured[reference], each)
         if differs:
-            raise Disagreement(f"{workload.name}, events {segment[0]:,} to {segment[1]:,}: {names[0]} and {name}: {differs}")
+            found[name] = f"DISAGREES with {reference} on the events {segment[0]:,} to {segment[1]:,}: {differs}"
+    return found
 
 
-__all__ = ["REPETITIONS", "Disagreement", "Result", "check", "measure"]
+__all__ = ["REPETITIONS", "Result", "differing", "measure"]

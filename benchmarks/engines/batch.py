@@ -2,23 +2,24 @@
 from __future__ import annotations
 
 import gc
-import re
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from benchmarks.data import Data
-from benchmarks.engine import Measured, Prepared, timed
+from benchmarks.engine import Measured, NotRun, Prepared, timed
 from benchmarks.workloads import LISTENED, Column, Workload
+from epl.errors import EplUnsupportedError
 from runtime import Runtime
 from runtime.statement import Statement
 
 
-def tier_of(statement: Statement) -> str:
-    """The tier that ``explain`` names; the row tier where it names none."""
-    found = re.search(r"^\W*tier:?\s+(\w+)", statement.explain(), re.MULTILINE | re.IGNORECASE)
-    return found.group(1) if found else "row"
+def tiers(statements: Sequence[Statement]) -> str:
+    """The tiers that the statements run in now, with the reasons for the row tier."""
+    found = dict.fromkeys(s.runtime.tier_of(s) for s in statements)
+    return "; ".join(f"{tier} tier: {reason}" if tier == "row" and reason else f"{tier} tier" for tier, reason in found)
 
 
 def sums_of(columns: tuple[Column, ...], batches: list[pa.RecordBatch]) -> tuple[float, ...]:
@@ -39,15 +40,14 @@ def _sum(column: Column, values: Any) -> float:
 class BatchSession:
     """``note`` says which tier ran. What listeners get is kept and added up behind the clock."""
 
-    def __init__(self, workload: Workload, data: Data, batch_rows: int, encoded: bool) -> None:
+    def __init__(self, workload: Workload, data: Data, batch_rows: int, encoded: bool, tier: str = "auto") -> None:
         self.workload, self.data, self.batch_rows, self.encoded = workload, data, batch_rows, encoded
-        self.runtime = Runtime(tier="auto")
+        self.runtime = Runtime(tier=tier)
         self.kept: list[pa.RecordBatch] = []
         self.statements = [s for s in self.runtime.deploy(workload.module()) if LISTENED.fullmatch(s.name)]
         for statement in self.statements:
             statement.add_batch_listener(self._keep)
-        tiers = [tier_of(s) for s in self.statements]
-        self.note = ", ".join(f"{tier} tier" for tier in sorted(set(tiers)))
+        self.note = ""
 
     def _keep(self, new: Any, old: Any, statement: Any, runtime: Any) -> None:
         if new is not None:
@@ -61,6 +61,7 @@ class BatchSession:
         cpu, wall, _ = timed(lambda: self._send(batches))
         gc.unfreeze()
         kept, self.kept = self.kept, []
+        self.note = tiers(self.statements)
         return Measured(last - first, cpu, cpu, wall, sum(b.num_rows for b in kept), sums_of(self.workload.columns, kept))
 
     def _send(self, batches: list[pa.RecordBatch]) -> None:
@@ -74,22 +75,25 @@ class BatchSession:
 
 
 class Batch:
-    """``encoded``: string columns come as dictionaries; otherwise as plain strings."""
+    """``encoded``: string columns come as dictionaries; otherwise as plain strings. ``tier``: as ``Runtime`` takes it."""
 
     version = ""
 
-    def __init__(self, encoded: bool = True) -> None:
+    def __init__(self, encoded: bool = True, tier: str = "auto") -> None:
         self.name = "batch" if encoded else "batch-plain"
-        self.encoded = encoded
+        self.encoded, self.tier = encoded, tier
 
     def prepare(self, prepared: Prepared) -> None:
         self.data, self.batch_rows = prepared.data, prepared.batch_rows
 
     def open(self, workload: Workload) -> BatchSession:
-        return BatchSession(workload, self.data, self.batch_rows, self.encoded)
+        try:
+            return BatchSession(workload, self.data, self.batch_rows, self.encoded, self.tier)
+        except EplUnsupportedError as refused:
+            raise NotRun(refused.message) from refused
 
     def close(self) -> None:
         pass
 
 
-__all__ = ["Batch", "BatchSession", "sums_of", "tier_of"]
+__all__ = ["Batch", "BatchSession", "sums_of", "tiers"]
