@@ -23,6 +23,7 @@ from runtime.core import Core, ErrorHandler, log_error
 from runtime.dependencies import check_preconditions, first_use
 from runtime.deployment import Deployment
 from runtime.dispatch import intake
+from runtime.error_reports import explained
 from runtime.evaluate import Environment, compile_expression
 from runtime.incoming import WrongValue, coercion, to_event
 from runtime.page_marks import Marks, Pages
@@ -62,7 +63,7 @@ class Runtime:
         self.lock = threading.RLock()
         self.settings = settings or Settings()
         self.tier = tier
-        self._core = Core(self.settings, start_time, on_error)
+        self._core = Core(self.settings, start_time, explained(on_error))
         self._functions = builtin_functions(self.settings)
         self._user_functions: dict[str, Callable[..., Any]] = {}
         self._aggregations: dict[str, Any] = dict(AGGREGATIONS)

@@ -23,15 +23,45 @@ def incorrect_syntax(source: Source) -> EplSyntaxError:
     token = source.at.get(source.furthest, source.tokens.end)
     expected = list(dict.fromkeys(source.expected))
     if token.kind == "end":
-        near, found = "end-of-input", "end-of-input"
-    else:
-        near, found = f"'{token.text}'", _described(token)
-    message = f"Incorrect syntax near {near}"
+        message = _at_the_end(source, token, expected)
+        return EplSyntaxError(message, span=token.span, text=source.tokens.text, hint=_hint(source, token, expected))
+    found = _described(token)
+    message = f"Incorrect syntax near '{token.text}'"
     if token.kind == "word" and token.key in RESERVED_FOR_NAMES:
         message += " (a reserved keyword)"
     if len(expected) == 1:
         message += f" expecting {_expectation(expected[0])} but found {found}"
     return EplSyntaxError(message, span=token.span, text=source.tokens.text, hint=_hint(source, token, expected))
+
+
+def _at_the_end(source: Source, token: Token, expected: list[str]) -> str:
+    """Text that stops too early: what alone could have followed, or that it stops."""
+    before = source.tokens.preceding(token.start)
+    near = ""
+    if before is not None and before.kind == "word" and before.key in RESERVED_FOR_NAMES:
+        near = f"near end-of-input ('{before.text.lower()}' is a reserved keyword)"
+    only = _only_choice(before, expected)
+    if only is not None:
+        return f"Incorrect syntax {near or 'near end-of-input'} expecting {_expectation(only)} but found end-of-input"
+    line, column = token.span.line_column(source.tokens.text)
+    return f"Unexpected end-of-input {near + ' ' if near else ''}at line {line} column {column - 1}"
+
+
+_CLOSING = (")", "]", "}")
+_AFTER = {"an identifier": ("schema", "window", "context", "define", "merge", "for"), "(": ("pattern",)}
+"""What Esper names as the only choice behind these words alone; elsewhere there are several to it."""
+
+
+def _only_choice(before: Token | None, expected: list[str]) -> str | None:
+    """What Esper says must follow where text ends: a single keyword or symbol, or the bracket that closes a finished phrase."""
+    if len(expected) == 1:
+        only = expected[0]
+        if only in _AFTER:
+            return only if before is not None and before.key in _AFTER[only] else None
+        return only if only in _NAMES or only.isidentifier() else None
+    closing = [e for e in expected if e in _CLOSING]
+    finished = before is not None and (before.kind != "symbol" or before.key in ("(", ")")) and before.key not in RESERVED_FOR_NAMES
+    return closing[0] if finished and len(closing) == 1 else None
 
 
 def _expectation(expected: str) -> str:
