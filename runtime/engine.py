@@ -16,6 +16,7 @@ from epl.functions.user_aggregations import aggregation_spec
 from epl.plan.statements import CreateVariablePlan, Declared, ModulePlan, StatementPlan
 from epl.syntax import Module
 from epl.value_types import EnumType
+from runtime.batch.available import is_available
 from runtime.build import Running, build
 from runtime.cause import Cause
 from runtime.context import StatementContext
@@ -76,6 +77,8 @@ class Runtime:
         self._acquire, self._release, self._intakes = self.lock.acquire, self.lock.release, self._core.intakes
         self._batches: dict[Statement, None] = {}
         self._marks: Marks | None = None
+        self.tells_causes = False
+        """Whether a batch listener is told causes: calls are then numbered in the batch tier too."""
         self._batch_tier: BatchTier | None = None
         if tier == "batch":
             self.columnar(always=True)
@@ -443,8 +446,6 @@ class Runtime:
 
     def columnar(self, *, always: bool = False) -> BatchTier | None:
         """The batch tier, made when it is first asked for; None under ``tier="row"`` and without numba."""
-        from runtime.batch.kernels import is_available
-
         if self._batch_tier is None and (always or (self.tier == "auto" and is_available())):
             from runtime.batch.tier import BatchTier
 
@@ -454,7 +455,9 @@ class Runtime:
     def tier_of(self, statement: Statement) -> tuple[str, str]:
         """(``row`` or ``batch``, why): where a statement runs now."""
         if self._batch_tier is None:
-            return "row", "tier='row'" if self.tier == "row" else "nothing has come in batches"
+            if self.tier == "row":
+                return "row", "tier='row'"
+            return "row", "nothing has come in batches" if is_available() else "numba is not installed"
         from runtime.batch.running import BatchRunning
 
         return "batch" if isinstance(statement.running, BatchRunning) else "row", self._batch_tier.reason(statement)

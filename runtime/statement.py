@@ -16,6 +16,7 @@ from windows.event import Event
 if TYPE_CHECKING:
     from runtime.batch.run import Output
     from runtime.build import Running
+    from runtime.cause_columns import CauseColumns
     from runtime.engine import Runtime
 
 log = logging.getLogger("epl")
@@ -51,6 +52,9 @@ class Statement(Delivery):
         self._forced = False
         self._batch_new: list[Event] = []
         self._batch_old: list[Event] = []
+        self._caused: list[BatchListener] = []
+        """The batch listeners that are told causes."""
+        self._causes: CauseColumns | None = None
         self._outputs: list[Output] = []
         """What the batch tier has put out, to be delivered at the end of the call."""
         self.running: Running | None = None
@@ -91,6 +95,8 @@ class Statement(Delivery):
     def call(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Call the row listeners with one delta."""
         self._at.calls += 1
+        if self._causes is not None:
+            self._causes.note(self.runtime.cause, len(new), len(old))
         listeners = self.listeners
         if not listeners:
             return
@@ -114,9 +120,10 @@ class Statement(Delivery):
         except EplRuntimeError as error:
             self._core.on_error(error, self.name, None)
             return
+        told = (new, old) if self._causes is None else self._causes.beside(new, old)
         for listener in tuple(self.batch_listeners):
             try:
-                listener(new, old, self, self.runtime)
+                listener(*(told if listener in self._caused else (new, old)), self, self.runtime)
             except Exception as error:  # noqa: BLE001 - law 6
                 self._core.on_error(error, self.name, None)
 
@@ -162,10 +169,20 @@ class Statement(Delivery):
             kept.remove(listener)
             self.listeners = kept
 
-    def add_batch_listener(self, listener: BatchListener) -> BatchListener:
-        """Arrow record batches of insert and remove stream (None where empty), once a send, send_batch or advance."""
+    def add_batch_listener(self, listener: BatchListener, *, causes: bool = False) -> BatchListener:
+        """Arrow record batches of insert and remove stream (None where empty), once a send, send_batch or advance.
+
+        ``causes``: behind the statement's own columns stand ``cause.call``, ``cause.time``, ``cause.type`` and ``cause.row``: the number of
+        the call that a row listener would get, engine time, and the input row that is behind it (runtime.cause_columns).
+        """
         with self.runtime.lock:
             self.batch_listeners.append(listener)
+            if causes:
+                from runtime.cause_columns import CauseColumns  # brings Arrow
+
+                self._caused.append(listener)
+                self._causes = self._causes or CauseColumns()
+                self.runtime.tells_causes = True
         return listener
 
     def __iter__(self) -> Iterator[Row]:

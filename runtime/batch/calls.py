@@ -8,12 +8,10 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
-from epl.event_types import EventType
 from runtime.batch.arrays import Array
 from runtime.batch.run import Causes, Output
 from runtime.columns import columns_of
 from runtime.table_events import events_of
-from windows.event import NO_EVENTS, Event
 
 if TYPE_CHECKING:
     from runtime.statement import Statement
@@ -49,13 +47,13 @@ class Source:
 @attrs.frozen
 class Call:
     """One call of a statement's listeners. ``route``: by what ways the event came, since what is inserted is processed after what is
-    there: (depth, producer, row)."""
+    there: (depth, producer, row). Rows are made for row listeners only; else they are just counted."""
 
     moment: Moment
     route: tuple[int, int, int]
     statement: Statement
-    new: list[Event]
-    old: list[Event]
+    new: Any
+    old: Any
 
     def order(self) -> tuple[int, bool, int, tuple[int, int, int], int]:
         return self.moment.place, self.moment.timer, self.moment.time, self.route, self.statement.number
@@ -88,15 +86,20 @@ def calls_of(statement: Statement, output: Output, sequence: Sequence, source: S
             moment = Moment(int(places[low]), bool(timers[low]), int(causes.time[low]))
             route = (0, 0, 0) if causes.timer[low] else (source.depth, source.producer, int(causes.row[low]))
             parts.setdefault(int(causes.delta[low]), (moment, route, {}))[2][is_new] = slice(low, high)
-    new, old = (_events(b, statement.event_type) for b in (output.new, output.old))
+    new, old = (_rows(b, statement) for b in (output.new, output.old))
     nothing = slice(0)
     for delta in sorted(parts):
         moment, route, spans = parts[delta]
         yield Call(moment, route, statement, new[spans.get(True, nothing)], old[spans.get(False, nothing)])
 
 
-def _events(batch: pa.RecordBatch | None, event_type: EventType) -> Any:
-    return NO_EVENTS if batch is None else events_of(event_type, columns_of(batch, event_type.name), 1000)
+def _rows(batch: pa.RecordBatch | None, statement: Statement) -> Any:
+    if batch is None:
+        return ()
+    if not statement.listeners:
+        return range(batch.num_rows)
+    event_type = statement.event_type
+    return events_of(event_type, columns_of(batch, event_type.name), 1000)
 
 
 __all__ = ["Call", "Moment", "Sequence", "Source", "calls_of"]

@@ -97,15 +97,17 @@ class Chain:
     def next_due(self) -> int | None:
         return min((due for due in (r.runs.next_due() for r in self._readers) if due is not None), default=None)
 
-    def feed(self, inputs: Sequence[Input], times: Array, until: int, *, jump: bool = False) -> list[Call]:
+    def feed(
+        self, inputs: Sequence[Input], times: Array, until: int, *, jump: bool = False, numbered: bool = False
+    ) -> list[Call]:
         """The rows, then time up to ``until``. ``times``: those of the whole sequence, by place. Batch listeners' output waits at their
-        statements; gives the calls of row listeners."""
+        statements; gives the calls of row listeners, and those that batch listeners' rows are ``numbered`` by."""
         made: list[Input] = []
         found: list[Call] = []
         sequence = calls.Sequence(times)
         for reader in self._readers:
             given = _together(reader.reads, [i for i in (*inputs, *made) if reader.wants(i.event_type)])
-            told = any(n in self._routes or n.statement.listeners for n in reader.nodes)
+            told = any(n in self._routes or n.statement.listeners or (numbered and n.statement.batch_listeners) for n in reader.nodes)
             outputs = reader.runs.feed(given.intake, given.times, until, jump=jump, causes=told)
             for node, output in zip(reader.nodes, outputs):
                 if output.new is None and output.old is None:
@@ -115,7 +117,7 @@ class Chain:
                 if node in self._routes and output.new is not None:
                     assert output.new_causes is not None
                     made.append(_routed(node, output.new, output.new_causes, sequence, given.source))
-                if node.statement.listeners:
+                if node.statement.listeners or (numbered and node.statement.batch_listeners):
                     found += calls_of(node.statement, output, sequence, given.source)
                 node.statement.take_batches(output, plain=not given.intake.has_dictionaries)
         return found

@@ -34,11 +34,6 @@ COMPILED = "from numba import njit\n"
 DECORATED = '@njit(cache=True, error_model="numpy", nogil=True)\n'
 
 
-def is_available() -> bool:
-    """Whether numba is there; without it the batch tier is off."""
-    return importlib.util.find_spec("numba") is not None
-
-
 @lru_cache(maxsize=1)
 def _stamp() -> str:
     """What else a compiled kernel depends on: the functions it calls, numba's and numpy's versions."""

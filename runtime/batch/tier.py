@@ -17,13 +17,14 @@ from epl.event_types import EventType
 from epl.plan.statements import SelectPlan
 from runtime import batches
 from runtime.batch.arrays import Array
+from runtime.batch.available import is_available
 from runtime.batch.build import build_run
 from runtime.batch.calls import Call, Source
 from runtime.batch.column_batch import ColumnBatch
 from runtime.batch.component import Chain, Input, Node, check_insert
 from runtime.batch.components import components
 from runtime.batch.intake import Intake
-from runtime.batch.kernels import Kernel, Warming, is_available
+from runtime.batch.kernels import Kernel, Warming
 from runtime.batch.refusals import Declined, NotCompilable, NotInBatchTier
 from runtime.batch.run import Surroundings
 from runtime.batch.running import BatchRunning
@@ -296,7 +297,7 @@ class BatchTier:
         if any(chain.is_made(i.event_type) for i in inputs) or (jump and len(times) and (inputs or chain.next_due() is not None)):
             self._feed_one_by_one(chain, inputs, times, jump)
             inputs = ()
-        self._calls += chain.feed(inputs, times, until, jump=jump)
+        self._calls += chain.feed(inputs, times, until, jump=jump, numbered=self._runtime.tells_causes)
 
     def _feed_one_by_one(self, chain: Chain, inputs: Sequence[Input], times: Array, jump: bool) -> None:
         """Row by row: where time jumps, each row of the batch moves all timers; where rows come from outside and from statements, each has
@@ -304,10 +305,10 @@ class BatchTier:
         rows = {int(place): (each, row) for each in inputs for row, place in enumerate(each.places())}
         for place, now in enumerate(times.tolist()):
             if jump:
-                self._calls += chain.feed((), times, now, jump=True)
+                self._calls += chain.feed((), times, now, jump=True, numbered=self._runtime.tells_causes)
             if place in rows:
                 each, row = rows[place]
-                self._calls += chain.feed((each.only(row),), times, now, jump=jump)
+                self._calls += chain.feed((each.only(row),), times, now, jump=jump, numbered=self._runtime.tells_causes)
 
     def advance(self, now: int, *, jump: bool, but: Sequence[Component] = (), times: Array = NO_TIMES) -> None:
         """Time goes on for all components here, except those that have been fed up to it already. ``times``: of the rows on the way."""

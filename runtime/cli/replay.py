@@ -9,7 +9,7 @@ import sys
 import time
 
 from epl.errors import EplRuntimeError
-from runtime.batch.kernels import is_available
+from runtime.batch.available import is_available
 from runtime.cli import UsageError
 from runtime.cli.progress import Progress
 from runtime.replay_files import Job, Outcome, replay_files, trace_files

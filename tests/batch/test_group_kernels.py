@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runtime.batch.kernels import is_available
+from runtime.batch.available import is_available
 from tests.batch.test_select_kernels import ROWS, by_columns, by_rows, plain, tables
 
 STATEMENTS: list[str] = [

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime import Runtime
+from runtime.batch.available import is_available
 from runtime.batch.build import build_run
 from runtime.batch.intake import Intake
-from runtime.batch.kernels import compiled, interpreted, is_available
+from runtime.batch.kernels import compiled, interpreted
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.run import Surroundings
 from runtime.batch.strings import StringPool

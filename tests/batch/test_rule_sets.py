@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime import Runtime
+from runtime.batch.available import is_available
 from runtime.batch.build import build_run
 from runtime.batch.intake import Intake
-from runtime.batch.kernels import compiled, interpreted, is_available
+from runtime.batch.kernels import compiled, interpreted
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.rule_kernel import rule
 from runtime.batch.rule_set import RuleSet, RuleSetRun, rule_sets

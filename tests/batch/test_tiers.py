@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from runtime import Runtime
 from runtime.batch import tier as tier_module
-from runtime.batch.kernels import is_available
+from runtime.batch.available import is_available
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="numba is not installed")
 
@@ -55,7 +55,7 @@ class Player:
         for deployment in self.runtime.deployments.values():
             for statement in deployment:
                 if statement.name in "abc":
-                    statement.add_batch_listener(self.hear)
+                    statement.add_batch_listener(self.hear, causes=True)
                     if self.row_listeners:
                         statement.add_listener(self.call)
 
