@@ -36,8 +36,8 @@ class CauseColumns:
 def _beside(batch: pa.RecordBatch | None, causes: list[Cause]) -> pa.RecordBatch | None:
     if batch is None:
         return None
-    values = ([c.call for c in causes], [c.time for c in causes], [c.event_type for c in causes], [c.row for c in causes])
-    arrays: list[Any] = [pa.array(v).cast(field.type) for v, field in zip(values, COLUMNS)]
+    values: tuple[list[Any], ...] = ([c.call for c in causes], [c.time for c in causes], [c.event_type for c in causes], [c.row for c in causes])
+    arrays: list[Any] = [pa.array(v, pa.int64()) if field.type == pa.int64() else pa.array(v, pa.string()) for v, field in zip(values, COLUMNS)]
     schema = pa.schema([*batch.schema, *COLUMNS])
     return pa.RecordBatch.from_arrays([*batch.columns, *arrays], schema=schema)
 
