@@ -7,9 +7,9 @@ import pyarrow as pa
 
 from runtime.cause import Cause
 
-COLUMNS = pa.schema([
+COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
     ("cause.call", pa.int64()), ("cause.time", pa.int64()), ("cause.type", pa.string()), ("cause.row", pa.int64()),
-])
+)
 """Number of the call that a row listener would have got, one sequence over all statements; engine time; the input's event type and its row
 (from 0) in the table given for the type, null where a timer was at work or the event was sent by itself."""
 
@@ -36,10 +36,11 @@ class CauseColumns:
 def _beside(batch: pa.RecordBatch | None, causes: list[Cause]) -> pa.RecordBatch | None:
     if batch is None:
         return None
-    values: tuple[list[Any], ...] = ([c.call for c in causes], [c.time for c in causes], [c.event_type for c in causes], [c.row for c in causes])
-    arrays: list[Any] = [pa.array(v, pa.int64()) if field.type == pa.int64() else pa.array(v, pa.string()) for v, field in zip(values, COLUMNS)]
-    schema = pa.schema([*batch.schema, *COLUMNS])
-    return pa.RecordBatch.from_arrays([*batch.columns, *arrays], schema=schema)
+    values: list[list[Any]] = [[c.call for c in causes], [c.time for c in causes], [c.event_type for c in causes], [c.row for c in causes]]
+    for (name, arrow), each in zip(COLUMNS, values):
+        column: Any = pa.array(each)
+        batch = batch.append_column(name, column.cast(arrow))
+    return batch
 
 
 __all__ = ["COLUMNS", "CauseColumns"]
