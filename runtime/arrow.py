@@ -164,6 +164,14 @@ class _Encoder:
         return f"Event type '{self.name}': column '{field.name}' of Arrow type {field.type}"
 
 
+def column_of(values: Sequence[Any], value_type: ValueType) -> pa.Array[Any]:
+    """Values of a property as a column of its Arrow type; raises ValueError, ArrowException or OverflowError where it cannot hold one."""
+    encode = _encode(value_type, ())
+    encoded = values if encode is None else [None if v is None else encode(v) for v in values]
+    made: pa.Array[Any] = pa.array(encoded, arrow_type_of(value_type))
+    return made
+
+
 def _getter(event_type: EventType, name: str) -> Callable[[Event], Any]:
     if event_type.kind == "variant":
         return lambda event: event.get(name)

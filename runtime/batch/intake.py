@@ -13,8 +13,8 @@ import pyarrow.types as kinds
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
-from epl.value_types import Scalar
-from runtime.arrow import arrow_type_of, to_batch
+from epl.value_types import Scalar, ValueType
+from runtime.arrow import arrow_type_of, column_of, to_batch
 from runtime.batch.arrays import Array
 from runtime.batch.refusals import Declined
 from runtime.batch.scalars import DTYPES, INSTANTS, TEXTS
@@ -75,14 +75,14 @@ class Intake:
 
     def check(self) -> None:
         """Every property's values fit it. What their Arrow type does not decide is looked at, and put into the declared one; raises
-        EplRuntimeError naming type, column, row and value. After that no column of a scalar property is declined."""
+        EplRuntimeError naming type, column, row and value. What Arrow cannot hold stays Python objects, which kernels decline."""
         changed: dict[str, Any] = {}
         for name, prop in self.event_type.properties.items():
             column, declared = self._columns.data[name], whole_type(prop)
             if not isinstance(column, list) and isinstance(declared, Scalar) and fits(_decoded(column.type), declared.kind):
                 continue
             values = property_column(self.event_type, name, self._columns, self._units)
-            changed[name] = values if not isinstance(declared, Scalar) else _array(values, arrow_type_of(declared))
+            changed[name] = _array(values, declared)
         if changed:
             self._columns = attrs.evolve(self._columns, data={**self._columns.data, **changed})
 
@@ -212,11 +212,11 @@ def _decoded(arrow: pa.DataType) -> pa.DataType:
     return arrow.value_type if kinds.is_dictionary(arrow) else arrow
 
 
-def _array(values: list[Any], arrow: pa.DataType) -> Any:
+def _array(values: list[Any], value_type: ValueType) -> Any:
     try:
-        return pa.array(values, arrow)
-    except (pa.ArrowException, OverflowError):
-        return values  # a decimal that Arrow cannot hold, say: events can
+        return column_of(values, value_type)
+    except (pa.ArrowException, OverflowError, ValueError):
+        return values  # a decimal beyond Arrow's, say: events can hold it
 
 
 def one_array(column: Any, name: str) -> Any:

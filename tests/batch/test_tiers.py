@@ -55,7 +55,7 @@ class Player:
         for deployment in self.runtime.deployments.values():
             for statement in deployment:
                 if statement.name in "abc":
-                    statement.add_batch_listener(self.hear, causes=True)
+                    statement.add_batch_listener(self.hear, causes=self.row_listeners)
                     if self.row_listeners:
                         statement.add_listener(self.call)
 
