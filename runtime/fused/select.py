@@ -8,6 +8,8 @@ from epl.event_types import field_name
 from epl.plan.result_set import ResultSetPlan
 from runtime.evaluate.compiled import OPERATIONS, code_of
 from runtime.fused.aggregation import Aggregations, SelectPrinter, indented, under
+from runtime.result_set.gathering import AllGroups, LastOfGroups
+from runtime.result_set.output import AtTimes, OutputStage
 from runtime.result_set.shapes import Aggregating, Forward, FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
 from windows.chain import PassThrough
 from windows.event import NO_EVENTS, event_class
@@ -33,10 +35,21 @@ def _is_simple(running: RunningSelect) -> bool:
     """No window but one that is printed, one stream of rows out, rows that are neither ordered nor cut."""
     plan = running.plan.result_set
     assert plan is not None
+    rows = running.result_set
+    if isinstance(rows, OutputStage):
+        return isinstance(running.chain, PassThrough) and running.chain.child is rows and _gathers_groups(rows)
     if plan.raw or plan.selector != "istream" or plan.order_by or plan.limit is not None or plan.distinct or plan.unidirectional:
         return False
-    chain, rows = running.chain, running.result_set
-    return type(chain) in WINDOWS and chain.child is rows and type(rows) in SHAPES
+    return type(running.chain) in WINDOWS and running.chain.child is rows and type(rows) in SHAPES
+
+
+def _gathers_groups(stage: OutputStage) -> bool:
+    """Whether all that limited output does with an event is to note the last one of its group."""
+    gathering = stage.gathering
+    return (
+        type(gathering) in (LastOfGroups, AllGroups) and type(stage.inner) is RowPerGroup and not stage.inner.wants_old
+        and stage.after is None and not stage.plan.unidirectional
+    )
 
 
 class _Select:
@@ -49,6 +62,9 @@ class _Select:
         self._plan: ResultSetPlan = running.plan.result_set
         self._view: Any = running.chain
         self._rows = running.result_set
+        self._stage: OutputStage | None = None
+        if isinstance(self._rows, OutputStage):
+            self._stage, self._rows = self._rows, self._rows.inner
         self._printer = SelectPrinter(context.environment)
         self._scope: dict[str, Any] = {
             "view": self._view, "careful": self._view.update, "NO_EVENTS": NO_EVENTS, "clock": context.core.clock, "out": context.output,
@@ -107,7 +123,20 @@ class _Select:
         lines = [f"if {' or '.join(guards)}: {leave_it}"] if guards else []
         lines += ["try:", *indented(asked), f"except Exception: {leave_it}"] if asked else []
         lines += [f"if {' or '.join(uncounted)}: {leave_it}"] if uncounted else []
+        if self._stage is not None:
+            return [*lines, *self._note_group(self._stage), *changes, *self._count(self._stage)]
         return [*lines, *changes, *self._put_event(leaves)]
+
+    def _note_group(self, stage: OutputStage) -> list[str]:
+        """Limited output: the event is the last one of its group."""
+        self._scope["level"] = level = stage.gathering.levels[0]  # type: ignore[attr-defined]
+        self._scope["level_pages"] = level.pages
+        return ["level.rows[k] = e", "level.touched.add(k)", "if level_pages.touched is not None: level_pages.touched[k] = None"]
+
+    def _count(self, stage: OutputStage) -> list[str]:
+        """Limited output: its condition counts the event; one that goes by time does so once only."""
+        self._scope["condition"] = stage.condition
+        return [f"{'if condition.next is None: ' if isinstance(stage.condition, AtTimes) else ''}condition.add(1, 0)"]
 
     def _put_event(self, leaves: bool) -> list[str]:
         """The rows of an event that came in, with the group of the one that it has pushed out."""

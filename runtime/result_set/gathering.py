@@ -298,11 +298,11 @@ class AllGroups(Gathering):
     def __init__(self, inner: ResultSet) -> None:
         super().__init__(inner)
         parts: Sequence[Any] = inner.levels if isinstance(inner, Rollup) else [inner]
-        self._levels = [OneLevel(part.key, part.rows, self.forget) for part in parts]
+        self.levels = [OneLevel(part.key, part.rows, self.forget) for part in parts]
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
         failures = Failures()
-        for level in self._levels:
+        for level in self.levels:
             failures.attempt(level.touch, new, old, self.inner.wants_old)
         failures.attempt(self.inner.apply, new, old)
         failures.settle()
@@ -310,17 +310,17 @@ class AllGroups(Gathering):
 
     def put_out(self, force: bool) -> None:
         new_rows, old_rows = Batch(), Batch()
-        for level in self._levels:
+        for level in self.levels:
             level.put_out(new_rows if self.inner.wants_new else None, old_rows if self.inner.wants_old else None)
             if self.forget:
                 level.forget()
         self.emit(new_rows, old_rows, force)
 
     def state(self) -> State:
-        return [level.state() for level in self._levels]
+        return [level.state() for level in self.levels]
 
     def restore(self, state: State) -> None:
-        for level, saved in zip(self._levels, state, strict=True):
+        for level, saved in zip(self.levels, state, strict=True):
             level.restore(saved)
 
 

@@ -55,10 +55,10 @@ class AtTimes(Condition):
         self._following = following
         self._fire = fire
         self._timer = context.timer(self._due)
-        self._next: int | None = None
+        self.next: int | None = None
 
     def add(self, new: int, old: int) -> None:
-        if self._next is None:
+        if self.next is None:
             self._schedule()
 
     def _due(self) -> None:
@@ -66,17 +66,17 @@ class AtTimes(Condition):
         self._fire(True)
 
     def _schedule(self) -> None:
-        self._next = self._following(self._next, self._context.now())
-        if self._next is not None:
-            self._timer.set(self._next)
+        self.next = self._following(self.next, self._context.now())
+        if self.next is not None:
+            self._timer.set(self.next)
 
     def state(self) -> State:
-        return self._next
+        return self.next
 
     def restore(self, state: State) -> None:
-        self._next = state
-        if self._next is not None:
-            self._timer.set(self._next)
+        self.next = state
+        if self.next is not None:
+            self._timer.set(self.next)
 
 
 def periods(context: TimeContext, period: TypedExpression) -> Callable[[int | None, int], int | None]:
@@ -148,16 +148,16 @@ class OutputStage(ResultSet):
     def __init__(self, inner: ResultSet, plan: OutputPlan, context: TimeContext) -> None:
         self.inner = inner
         self.plan = inner.plan
-        self._gathering: Gathers = build_gathering(plan, inner, context)
-        self._after = None if plan.after is None else After(plan, context)
-        self._condition = self._make_condition(plan, context)
+        self.gathering: Gathers = build_gathering(plan, inner, context)
+        self.after = None if plan.after is None else After(plan, context)
+        self.condition = self._make_condition(plan, context)
 
     def _make_condition(self, plan: OutputPlan, context: TimeContext) -> Condition:
         if plan.crontab is not None:
             crontab = Crontab(plan.crontab, context.constant, context.environment.settings)
             return AtTimes(context, lambda due, now: crontab.next_after(now), self._put_out)
         if plan.condition is not None:
-            own = isinstance(self._gathering, (FirstOfGroups, FirstOfGroupEvents))
+            own = isinstance(self.gathering, (FirstOfGroups, FirstOfGroupEvents))
             return Always(self._put_out) if own else When(plan, context, self._put_out)
         if plan.every is None:
             return Always(self._put_out)
@@ -182,35 +182,35 @@ class OutputStage(ResultSet):
         self.inner.contents = contents
 
     def update(self, new: Sequence[Row], old: Sequence[Row]) -> None:
-        if self._after is not None and not self._after.admits(len(new)):
-            self._gathering.skip(new, old)
+        if self.after is not None and not self.after.admits(len(new)):
+            self.gathering.skip(new, old)
             return
         try:
-            counts = self._gathering.take(new, old)
+            counts = self.gathering.take(new, old)
         except Exception:
-            if self._gathering.counts_failures:
-                self._condition.add(len(new), len(old))
+            if self.gathering.counts_failures:
+                self.condition.add(len(new), len(old))
             raise
         if counts:
-            self._condition.add(len(new), len(old))
+            self.condition.add(len(new), len(old))
 
     def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
-        self._gathering.keep(new, old)
+        self.gathering.keep(new, old)
 
     def _put_out(self, force: bool) -> None:
-        self._gathering.put_out(force)
+        self.gathering.put_out(force)
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
-        return self.inner.iterate(self._gathering.contents(contents))
+        return self.inner.iterate(self.gathering.contents(contents))
 
     def state(self) -> State:
-        after = None if self._after is None else self._after.state()
-        return [self.inner.state(), self._gathering.state(), self._condition.state(), after]
+        after = None if self.after is None else self.after.state()
+        return [self.inner.state(), self.gathering.state(), self.condition.state(), after]
 
     def restore(self, state: State) -> None:
         inner, gathering, condition, after = state
         self.inner.restore(inner)
-        self._gathering.restore(gathering)
-        self._condition.restore(condition)
-        if self._after is not None:
-            self._after.restore(after)
+        self.gathering.restore(gathering)
+        self.condition.restore(condition)
+        if self.after is not None:
+            self.after.restore(after)

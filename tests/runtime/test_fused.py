@@ -30,6 +30,7 @@ ROWS = [
     "insert into Out select k, sum(n) as s from T{window} group by k; @name('s1') select * from Out(s > 2)",
     "select k, sum(x) as s from T{window} group by k output last every 2 seconds",
     "select k, sum(cast(s, int)) as s from T{window} group by k output all every 2 seconds",
+    "select k, count(*) as c, max(n) as m from T group by k having count(*) > 1 output last every 3 events",
 ]
 LARGE = [0, 1, 2, -3, (1 << 31) - 1, -(1 << 31)]
 EVENTS = st.fixed_dictionaries({
