@@ -4,6 +4,7 @@
 that snapshots, pages, iterators and restores see no difference. Whatever they are not made for, an expression that raises before anything
 is changed included, they leave to the operators themselves.
 """
+
 from runtime.fused.select import fuse
 
 __all__ = ["fuse"]

@@ -8,6 +8,7 @@ from epl.event_types import field_name
 from epl.plan.result_set import ResultSetPlan
 from runtime.evaluate.compiled import OPERATIONS, code_of
 from runtime.fused.aggregation import Aggregations, SelectPrinter, indented, under
+from runtime.fused.recognition import fuse_recognition
 from runtime.result_set.gathering import AllGroups, LastOfGroups
 from runtime.result_set.output import AtTimes, OutputStage
 from runtime.result_set.shapes import Aggregating, Forward, FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
@@ -25,7 +26,10 @@ WINDOWS = (PassThrough, LengthView, TimeView)
 
 def fuse(running: RunningSelect) -> None:
     """Let a generated function stand for the operators, if the plan is one of those it is made for."""
-    if running.where is None and running.recognizer is None and running.plan.streams[0].contained is None and _is_simple(running):
+    if running.recognizer is not None:
+        if running.plan.streams[0].contained is None:
+            fuse_recognition(running)
+    elif running.where is None and running.plan.streams[0].contained is None and _is_simple(running):
         made = _Select(running)
         if made.possible:
             made.attach()

@@ -2,8 +2,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
+from epl.event_types import field_name
+from epl.plan.expressions import StreamProperty
 from epl.plan.row_recognition import GroupAggregation
 from runtime.aggregation import GroupFactory, evaluate_over
 from runtime.evaluate import Environment
@@ -19,6 +22,22 @@ def compile_aggregations(aggregations: Sequence[GroupAggregation], environment: 
 
 
 def _compile(aggregation: GroupAggregation, environment: Environment, count: int) -> Aggregate:
+    return _end(aggregation) or _over_rows(aggregation, environment, count)
+
+
+def _end(aggregation: GroupAggregation) -> Aggregate | None:
+    """``first(x)`` and ``last(x)`` of a property: read off the row itself."""
+    plan, variable = aggregation.plan, aggregation.variable
+    if plan.function not in ("first", "last") or len(plan.arguments) != 1 or plan.filter is not None or plan.stream != variable:
+        return None
+    argument = plan.arguments[0]
+    if not isinstance(argument, StreamProperty) or argument.stream != variable:
+        return None
+    read, place = attrgetter(field_name(argument.name)), -1 if plan.function == "last" else 0
+    return lambda rows: read(rows[variable][place]) if rows[variable] else None
+
+
+def _over_rows(aggregation: GroupAggregation, environment: Environment, count: int) -> Aggregate:
     factory = GroupFactory((aggregation.plan,), environment, count)
     variable = aggregation.variable
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from epl.plan.row_recognition import Condition, Operand, RowRecognitionPlan
-from runtime.evaluate import Environment, compile_expression, compile_predicate
+from runtime.evaluate import Environment, compile_event, compile_predicate
 from runtime.evaluate.compiled import function_of
 from runtime.match_recognize.aggregates import compile_aggregations
 from runtime.match_recognize.machine import CompiledConditions, Machine, PathTest, RowTest, rows_of
@@ -82,7 +82,7 @@ def compile_measures(plan: RowRecognitionPlan, environment: Environment) -> Call
     of_step = tuple(s.variable for s in plan.program.steps)
     count = len(plan.variables)
     match_class, row_class = event_class(plan.match_type), event_class(plan.output_type)
-    measures = [compile_expression(m, environment, 1) for m in plan.measures]
+    measures = compile_event(plan.measures, row_class, environment)
     groups = plan.groups
     aggregations = compile_aggregations(plan.aggregations, environment, count)
 
@@ -90,7 +90,6 @@ def compile_measures(plan: RowRecognitionPlan, environment: Environment) -> Call
         rows = rows_of(match.path, of_step, count)
         values: list[Any] = [(r or None) if group else (r[-1] if r else None) for r, group in zip(rows, groups)]
         values += [aggregate(rows) for aggregate in aggregations]
-        matched = match_class(*values)
-        return row_class(*[measure(matched) for measure in measures])
+        return measures(match_class(*values), True, ())  # type: ignore[no-any-return]
 
     return row

@@ -82,6 +82,7 @@ class Lattice:
         steps = program.steps
         self.start = program.start
         self.then = tuple(step.then for step in steps)
+        self._last_start, self._last_then = self.start[::-1], tuple(step.then[::-1] for step in steps)
         self.counted = tuple(step.counted for step in steps)
         self.accepts = bits(n for n, step in enumerate(steps) if step.accepts)
         self.starts = bits(program.start)
@@ -149,7 +150,9 @@ class Lattice:
         if self.preferment == "scan" or (self.preferment == "last" and len(rows) > 1 and rows[-2][1] > since):
             return self._scanned(rows, since, horizon)
         if self.preferment == "last":
-            return self._outermost(rows, since, horizon)
+            return self._at_the_end(rows, since, horizon, self._last_start, self._last_then)
+        if self.preferment == "first" and (len(rows) < 2 or rows[-2][1] <= since):
+            return self._at_the_end(rows, since, horizon, self.start, self.then)
         return self._valued(rows, since, horizon)
 
     def _valued(self, rows: Sequence[Layer], since: int, horizon: int) -> list[Match]:
@@ -210,17 +213,25 @@ class Lattice:
             behind = values[index]
             step = next(t for t in self.then[step] if behind.get(t) == value)
 
-    def _outermost(self, rows: Sequence[Layer], since: int, horizon: int) -> list[Match]:
-        """The match found last for each first row; all end at the last layer."""
+    def _at_the_end(
+        self, rows: Sequence[Layer], since: int, horizon: int, start: Sequence[int], then: Sequence[Sequence[int]]
+    ) -> list[Match]:
+        """Where all matches end at the last layer: for each first row the one found first by these links."""
         leading = self._leading(rows, since)
         told: list[Match] = []
         for index, (_, begin, _) in enumerate(rows):
             if begin <= horizon or not leading[index] & self.starts:
                 continue
-            step = next(s for s in reversed(self.start) if leading[index] >> s & 1)
+            reached = leading[index]
+            for step in start:
+                if reached >> step & 1:
+                    break
             path: PathNode = (None, rows[index][0], step)
             for behind in range(index + 1, len(rows)):
-                step = next(t for t in reversed(self.then[step]) if leading[behind] >> t & 1)
+                reached = leading[behind]
+                for step in then[step]:  # noqa: B020 - the next step is one of those behind this one
+                    if reached >> step & 1:
+                        break
                 path = (path, rows[behind][0], step)
             told.append(Match(begin, rows[-1][1], path))
             if self._past_last:

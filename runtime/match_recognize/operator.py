@@ -57,7 +57,7 @@ class RowRecognition(View):
         self._states = states
         self._may_start = states.try_increase if states.limit is not None else None
         self._has_window = plan.has_window
-        self._iterate_only = plan.iterate_only
+        self.iterate_only = plan.iterate_only
         self._lookback = plan.lookback
         self._all = plan.all_matches
         self._terminates = plan.interval is not None and plan.or_terminated
@@ -78,13 +78,31 @@ class RowRecognition(View):
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         failure = self._leave(old) if old and self._has_window else None
-        if self._iterate_only:
+        if self.iterate_only:
             failed = self._remember_all(new)
         else:
             failed = self._take_all(new)
         failure = failure or failed
         if failure is not None:
             raise failure
+
+    def receive(self, event: Event) -> None:
+        """``update`` with one row that comes in; not where it is for the iterator alone."""
+        found: Found = []
+        died: list[Death] = []
+        self._enter(event, found, died)
+        if found or died:
+            self._deliver(found, died)
+
+    def leave(self, event: Event) -> None:
+        """``update`` with one row that leaves the window."""
+        self._histories.pop(event, None)
+        row = self._numbers.pop(event, None)
+        if row is None:
+            return
+        partition = self._partitions.get(self._key(event) if self._key is not None else None)
+        if partition is not None and row in partition.taken:
+            self._forget(partition, row)
 
     def _take_all(self, new: Sequence[Event]) -> Exception | None:
         """Take the rows of a delivery and tell its matches; the first failure."""
@@ -236,14 +254,8 @@ class RowRecognition(View):
         """Rows leave the window; the first failure of a condition that is asked anew."""
         failure: Exception | None = None
         for event in old:
-            self._histories.pop(event, None)
-            row = self._numbers.pop(event, None)
-            if row is None:
-                continue
             try:
-                partition = self._partitions.get(self._key(event) if self._key is not None else None)
-                if partition is not None and row in partition.taken:
-                    self._forget(partition, row)
+                self.leave(event)
             except Exception as error:  # noqa: BLE001 - raised by update
                 failure = failure or error
         return failure

@@ -61,6 +61,19 @@ class SharedRowRecognition(RowRecognition):
 
     # ------------------------------------------------------------------ continuous
 
+    def receive(self, event: Event) -> None:
+        """``update`` with one row that comes in."""
+        self._since = self._row
+        partition = self._take(event)
+        if self.interval is not None:
+            self.interval.begins(self._row)
+        if partition is None:
+            return
+        found: Found = []
+        ended: list[LayeredPartition] = []
+        self._ends(partition, found, ended)
+        self._found(found, ended)
+
     def _take_all(self, new: Sequence[Event]) -> Exception | None:
         failure: Exception | None = None
         self._since = self._row

@@ -31,6 +31,10 @@ ROWS = [
     "select k, sum(x) as s from T{window} group by k output last every 2 seconds",
     "select k, sum(cast(s, int)) as s from T{window} group by k output all every 2 seconds",
     "select k, count(*) as c, max(n) as m from T group by k having count(*) > 1 output last every 3 events",
+    "select * from T{window} match_recognize (partition by k measures A.x as a, first(B.x) as f, last(B.x) as b, C.x as c pattern (A B+ C) "
+    "define B as weigh(B.x) > prev(B.x), C as C.x < prev(C.x))",
+    "select * from T{window} match_recognize (measures A.n as a, B.n as b, C.n as c pattern (A B C) "
+    "define A as cast(A.s, int) = 1 or A.n = 0, B as B.n >= A.n, C as C.n > B.n)",
 ]
 LARGE = [0, 1, 2, -3, (1 << 31) - 1, -(1 << 31)]
 EVENTS = st.fixed_dictionaries({
