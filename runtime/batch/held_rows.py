@@ -77,16 +77,15 @@ class HeldRows:
         if len(ids) == 0 or ids.min() >= self.segments[-1].begin:
             last = self.segments[-1]
             return last.intake.arrow(name).take(pa.array(last.places(ids), pa.int64()))
-        owners = self._owners(ids)
-        order = np.argsort(owners, kind="stable")
-        parts = []
-        numbers, starts = np.unique(owners[order], return_index=True)
-        for number, chosen in zip(numbers, np.split(order, starts[1:])):
-            segment = self.segments[number]
-            parts.append(plain(segment.intake.arrow(name).take(pa.array(segment.places(ids[chosen]), pa.int64()))))
-        back = np.empty(len(ids), np.int64)
-        back[order] = np.arange(len(ids))
-        return pa.concat_arrays(parts).take(pa.array(back, pa.int64()))
+        parts, places = [], np.empty(len(ids), np.int64)
+        begin = 0
+        for segment in self.segments[int(self._owners(ids.min())) :]:
+            chosen = np.flatnonzero((ids >= segment.begin) & (ids < segment.end))
+            if len(chosen):
+                parts.append(plain(segment.intake.arrow(name).take(pa.array(segment.places(ids[chosen]), pa.int64()))))
+                places[chosen] = np.arange(begin, begin + len(chosen))
+                begin += len(chosen)
+        return pa.concat_arrays(parts).take(pa.array(places, pa.int64()))
 
     def events(self, ids: Array) -> dict[int, Event]:
         """The rows as objects, the same one for the same row."""

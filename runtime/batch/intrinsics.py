@@ -174,8 +174,10 @@ def java_hashes(offsets, data, hashes, first, last):  # type: ignore[no-untyped-
 
 
 @inlined
-def mark_chains(before, mark):  # type: ignore[no-untyped-def]
-    """Mark whatever a marked node leads back to: ``before`` is the node before each, -1 for none, and lower than the node itself."""
-    for node in range(len(mark) - 1, -1, -1):
-        if mark[node] and before[node] >= 0:
-            mark[before[node]] = True
+def mark_chains(ends, before, mark):  # type: ignore[no-untyped-def]
+    """Mark the nodes ``ends`` and all that they lead back to: ``before`` is the node before each, -1 for none."""
+    for end in ends:
+        node = end
+        while node >= 0 and not mark[node]:
+            mark[node] = True
+            node = before[node]

@@ -1,108 +1,202 @@
 """Matches in progress that share everything, as lines: see runtime.match_recognize.lattice.
 
-A node is a layer: a row of a partition with the steps that took it (``p_mark``) and the layer before it. ``lat{s}[g]``: the latest first
-row of a match whose last row step s took. Each delivery is one row here, so that all matches found end with it.
+A node is a layer: a row of a partition with the steps that took it (``p_mark``). A partition's layers stand side by side, from ``g_off``
+on, ``g_count`` of them, in room for ``g_cap``; ``g_bits``: the steps that took the last of them and go on. A row that no match in
+progress goes on with begins anew. Each delivery is one row here, so that all matches found end with it.
+
+Where rows may leave, or the skip clause gives up some matches in progress, it matters when these began: ``lat{s}`` is the latest first
+row of a match whose last row step s took; in a tree it is known from the step. A tree is a program in which one way only leads to each
+step, and none back: then also conditions that look at rows of the match are here, for the step tells how many rows ago these came.
 """
 from __future__ import annotations
 
 import numpy as np
 
-from epl.plan.row_recognition import Program
+from epl.plan.expressions import StreamProperty, TypedExpression
+from epl.plan.row_recognition import Condition, Program
+from epl.plan.statements import SelectPlan
 from runtime.batch.arrays import GROUP, Field
 from runtime.batch.code import Code
+from runtime.batch.pattern_groups import group_row
 from runtime.batch.pattern_measures import MatchPrinter
-from runtime.batch.row_patterns import NODE, PatternPrinter
+from runtime.batch.row_patterns import BLOCK_FULL, FEW_LAYERS, NODES_FULL, SCRATCH, PatternPrinter
+from runtime.batch.scalars import Text
 from runtime.match_recognize.lattice import LARGEST_CHOICE, bits, preferment
 
-FEW_LAYERS = 16
+
+def ways_in_tree(program: Program) -> dict[int, tuple[int, ...]] | None:
+    """For each step the steps before it in order, and itself, if the program is a tree; else None."""
+    ways: dict[int, tuple[int, ...]] = {}
+    waiting: list[tuple[int, tuple[int, ...]]] = [(number, (number,)) for number in program.start]
+    while waiting:
+        number, way = waiting.pop()
+        if number in ways or len(way) > len(program.steps):
+            return None
+        ways[number] = way
+        waiting += [(target, (*way, target)) for target in program.steps[number].then]
+    return ways
 
 
 class LayerPrinter(PatternPrinter):
     """See the module."""
 
-    @property
-    def program(self) -> Program:
-        return self.pattern.program
-
-    @property
-    def preferment(self) -> str:
-        return "all" if self.pattern.all_matches else preferment(self.program)
-
-    @property
-    def waiting(self) -> list[int]:
-        """Steps that a match can go on from."""
-        return [n for n, s in enumerate(self.steps) if s.then]
-
-    @property
-    def accepts(self) -> int:
-        return bits(n for n, s in enumerate(self.steps) if s.accepts)
+    def __init__(self, plan: SelectPlan) -> None:
+        super().__init__(plan)
+        self.program = self.pattern.program
+        self.ways = ways_in_tree(self.program)
+        self.preferment = "all" if self.pattern.all_matches else preferment(self.program)
+        self.waiting = [n for n, s in enumerate(self.steps) if s.then]
+        self.accepts = bits(n for n, s in enumerate(self.steps) if s.accepts)
+        self.goes_on = bits(self.waiting)
+        self.lowers = self.pattern.skip == "to next row"
+        lows = (["g_low[g]"] if self.lowers else []) + (["gone"] if self.window is not None else [])
+        self.low = f"max({', '.join(lows)})" if len(lows) > 1 else lows[0] if lows else None
+        self.dated = self.low is not None and self.ways is None
 
     def fields(self) -> list[Field]:
-        fields = [
-            Field("g_last", np.int64, GROUP, -1), Field("g_low", np.int64, GROUP), Field("g_count", np.int64, GROUP),
-            Field("g_most", np.int64, GROUP, FEW_LAYERS), *(Field(f"lat{s}", np.int64, GROUP) for s in self.waiting),
-            Field("k_node", np.int64, NODE), Field("k_mask", np.int64, NODE),
-        ]
+        fields = [Field(name, np.int64, GROUP, -1 if name == "g_off" else 0) for name in ("g_off", "g_cap", "g_count", "g_bits")]
+        fields += [Field("g_low", np.int64, GROUP)] if self.lowers else []
+        fields += [Field(f"lat{s}", np.int64, GROUP) for s in self.waiting] if self.dated else []
+        fields.append(Field("k_mask", np.int64, SCRATCH))
         if self.preferment == "count":
-            fields += [Field(f"k_best{s}", np.int64, NODE) for s in range(len(self.steps))]
+            fields += [Field(f"k_best{s}", np.int64, SCRATCH) for s in range(len(self.steps))]
         if self.preferment in ("all", "scan"):
-            fields += [Field("q_pick", np.int64, NODE), Field("b_step", np.int64, NODE)]
+            fields += [Field("q_pick", np.int64, SCRATCH), Field("b_step", np.int64, SCRATCH)]
         return fields
 
+    # ------------------------------------------------------------------ room
+
     def reserve(self, code: Code) -> None:
-        """One node a row is enough."""
+        code.add("off = g_off[g]", "count = g_count[g]", "w = g_bits[g]")
+        with code.block("if off < 0"):
+            self.full(code, f"nodes + {FEW_LAYERS} > len(p_row)", NODES_FULL)
+            code.add("off = nodes", f"nodes += {FEW_LAYERS}", "g_off[g] = off", f"g_cap[g] = {FEW_LAYERS}")
+        with code.block("elif w != 0 and count >= g_cap[g]"):
+            self._trim(code)
+
+    def _trim(self, code: Code) -> None:
+        """Let go of layers that no match in progress needs, or ask for more room."""
+        code.add("reached = w", "needed = 1", "k = 0")
+        with code.block("while k < count"):
+            with code.block("if k > 0"):
+                code.add(f"reached = {self._before('reached')} & p_mark[off + count - 1 - k]")
+                with code.block("if reached == 0"):
+                    code.add("break")
+            code.add("k += 1")
+            with code.block(f"if reached & {bits(self.program.start)}"):
+                code.add("needed = k")
+        self.full(code, "2 * needed > count", BLOCK_FULL)
+        with code.block("for k in range(needed)"):
+            code.add("at = off + k", "step = off + count - needed + k", "p_row[at] = p_row[step]", "p_mark[at] = p_mark[step]", "MOVE")
+        code.add("count = needed", "g_count[g] = needed")
+
+    def retain(self, code: Code) -> None:
+        super().retain(code)
+        names = [f"p{list(self.inputs).index(name)}{v}" for name in self.retained for v in ("", "v")]
+        self.replace(code, "MOVE", [f"{name}[at] = {name}[step]" for name in names])
 
     # ------------------------------------------------------------------ a row
 
     def advance(self, code: Code) -> None:
-        steps, waiting = self.steps, self.waiting
-        code.add("number = row + 1", "low = max(g_low[g], gone)" if self.window is not None else "low = g_low[g]")
-        code.add(*(f"w{s} = lat{s}[g]" for s in waiting))
-        code.add(f"live = {' or '.join(f'w{s} > low' for s in waiting) or 'False'}")
-        with code.block("if live and g_count[g] > g_most[g]"):
-            self._trim(code)
-        begins = {steps[s].variable for s in self.program.start}
-        later = {s.variable for s in steps} - begins
-        code.add(*(f"t{v} = {self._test(v, code)}" for v in sorted(begins)), *(f"t{v} = False" for v in sorted(later)))
-        code.add(*(f"now{s} = 0" for s in range(len(steps))))
-        with code.block("if live"):
+        begins = {self.steps[s].variable for s in self.program.start}
+        later = {s.variable for s in self.steps} - begins
+        self._alive(code)
+        for v in sorted(begins):
+            self._truth(v, code)
+        code.add("moved = 0", *(f"now{s} = 0" for s in self.waiting if self.dated))
+        with code.block("if w != 0"):
+            code.add("last = off + count - 1", *(f"w{s} = lat{s}[g]" for s in self.waiting if self.dated))
             for v in sorted(later):
-                code.add(f"t{v} = {self._test(v, code)}")
-            for number in range(len(steps)):
+                self._truth(v, code)
+            for number in range(len(self.steps)):
                 self._move(code, number)
+        code.add("taken = moved")
         for number in self.program.start:
-            with code.block(f"if t{steps[number].variable}"):
-                code.add(f"now{number} = number")
+            with code.block(f"if {self._test(number, code, begins=True)}"):
+                code.add(f"taken |= {1 << number}")
+                if self.dated and self.steps[number].then:
+                    code.add(f"now{number} = row + 1")
         self.remember(code)
-        code.add("taken = " + " | ".join(f"({1 << s} if now{s} > 0 else 0)" for s in range(len(steps))))
         with code.block("if taken == 0"):
-            with code.block("if live"):
-                code.add(*(f"lat{s}[g] = 0" for s in waiting))
+            with code.block("if w != 0"):
+                code.add("g_bits[g] = 0")
             code.add("continue")
-        self.new_node(code, "(g_last[g] if live else -1)", "taken")
-        code.add("g_count[g] = g_count[g] + 1 if live else 1", "g_last[g] = node", *(f"lat{s}[g] = now{s}" for s in waiting))
-        if self.window is not None:
-            code.add("w_taken[(tail - 1) & mask] = True")
+        with code.block("if moved == 0"):
+            code.add("count = 0")
+        code.add("node = off + count", "p_mark[node] = taken", "p_row[node] = row", "RETAIN")
+        code.add("g_count[g] = count + 1", f"g_bits[g] = taken & {self.goes_on}")
+        code.add(*(f"lat{s}[g] = now{s}" for s in self.waiting if self.dated))
         with code.block(f"if taken & {self.accepts} == 0"):
             code.add("continue")
 
-    def _test(self, variable: int, code: Code) -> str:
+    def _alive(self, code: Code) -> None:
+        """``w``: the steps of matches in progress that are not given up meanwhile."""
+        if self.low is None:
+            return
+        code.add(f"low = {self.low}")
+        with code.block("if w != 0 and p_row[off] < low"):
+            for s in self.waiting:
+                began = f"lat{s}[g] <= low" if self.dated else f"p_row[off + count - {len(self._way(s))}] < low"
+                with code.block(f"if w & {1 << s} and {began}"):
+                    code.add(f"w &= {~(1 << s)}")
+
+    def _way(self, number: int) -> tuple[int, ...]:
+        assert self.ways is not None
+        return self.ways[number]
+
+    def _condition(self, variable: int) -> tuple[Condition | None, bool]:
         condition = self.pattern.conditions[variable]
+        return condition, condition is None or condition.reads_row_only
+
+    def _truth(self, variable: int, code: Code) -> None:
+        """``t{variable}``: whether the row satisfies a condition that reads rows alone."""
+        condition, alone = self._condition(variable)
+        if condition is not None and alone:
+            test = self.printer(lambda node: self.condition_leaf(condition, node), code).test(condition.expression)
+            code.add(f"t{variable} = {test}")
+
+    def _test(self, number: int, code: Code, *, begins: bool = False) -> str:
+        """Whether a step takes the row, for the matches in progress whose last row is at ``last``."""
+        variable = self.steps[number].variable
+        condition, alone = self._condition(variable)
         if condition is None:
             return "True"
-        return self.printer(lambda node: self.condition_leaf(condition, node), code).test(condition.expression)
+        if alone:
+            return f"t{variable}"
+        way = () if begins else self._way(number)[:-1]
+        return self.printer(lambda node: self._path_leaf(condition, way, node), code).test(condition.expression)
+
+    def _path_leaf(self, condition: Condition, way: tuple[int, ...], node: TypedExpression) -> Text | None:
+        """A property of a row that the match took on its way."""
+        if isinstance(node, StreamProperty):
+            operand = condition.operands[node.stream]
+            if operand.kind == "groups":
+                return None
+            if operand.kind != "variable":
+                return self.condition_leaf(condition, node)
+            return self._of_way(node, operand.number, -1, way)
+        found = group_row(condition, self.pattern.variables, node)
+        return None if found is None else self._of_way(StreamProperty(stream=0, name=found[2], type=node.type), found[0], found[1], way)
+
+    def _of_way(self, node: StreamProperty, variable: int, place: int, way: tuple[int, ...]) -> Text:
+        """Of the variable's row at a place (-1: the last) on the way."""
+        rows = [n for n, step in enumerate(way) if self.steps[step].variable == variable]
+        if not rows or place >= len(rows):
+            return Text(self.of_row(node).value, "False")
+        return self.of_node(node, f"last - {len(way) - 1 - rows[place]}", None)
 
     def _move(self, code: Code, number: int) -> None:
         """A step that matches in progress may come to."""
         sources = [n for n, step in enumerate(self.steps) if number in step.then]
         if not sources:
             return
-        latest = f"w{sources[0]}"
-        for source in sources[1:]:
-            latest = f"max({latest}, w{source})"
-        code.add(f"latest = {latest}")
-        with code.block(f"if latest > low and t{self.steps[number].variable}"):
-            code.add(f"now{number} = latest")
+        with code.block(f"if w & {bits(sources)} and {self._test(number, code)}"):
+            code.add(f"moved |= {1 << number}")
+            if self.dated and self.steps[number].then:
+                found = f"(w{sources[0]} if w & {1 << sources[0]} else 0)"
+                for source in sources[1:]:
+                    found = f"max({found}, w{source} if w & {1 << source} else 0)"
+                code.add(f"now{number} = {found}")
 
     def _before(self, mask: str) -> str:
         """The steps that lead to any of a mask of steps."""
@@ -113,54 +207,38 @@ class LayerPrinter(PatternPrinter):
                 found.append(f"({sources} if {mask} & {1 << number} else 0)")
         return f"({' | '.join(found)})" if found else "0"
 
-    def _trim(self, code: Code) -> None:
-        """Let go of layers that no match in progress needs."""
-        code.add("reached = " + (" | ".join(f"({1 << s} if w{s} > low else 0)" for s in self.waiting) or "0"))
-        code.add("at = g_last[g]", "seen = 0", "needed = 0", "oldest = -1")
-        with code.block("while at >= 0 and p_row[at] >= low"):
-            with code.block("if seen > 0"):
-                code.add(f"reached = {self._before('reached')} & p_mark[at]")
-                with code.block("if reached == 0"):
-                    code.add("break")
-            code.add("seen += 1")
-            with code.block(f"if reached & {bits(self.program.start)}"):
-                code.add("needed = seen", "oldest = at")
-            code.add("at = p_prev[at]")
-        with code.block("if oldest >= 0"):
-            code.add("p_prev[oldest] = -1")
-        code.add("g_count[g] = needed", f"g_most[g] = 2 * needed + {FEW_LAYERS}")
-
     # ------------------------------------------------------------------ matches
 
     def emit(self, code: Code, matches: MatchPrinter) -> None:
+        matches.node = "first_node + q"
         self._leading(code)
         several = self.pattern.all_matches or self.pattern.skip != "past last row"
         code.add("start = out", "told = 0", "j = k - 1")
         with code.block("while j >= 0"):
             with code.block(f"if k_mask[j] & {bits(self.program.start)}"):
-                code.add("told = p_row[k_node[j]] + 1")
+                code.add("first_node = last - j", "told = p_row[first_node] + 1", "m = j + 1")
                 if self.preferment in ("all", "scan"):
                     self._ways(code, matches)
                 else:
-                    self._walk(code)
-                    matches.write(code)
+                    self._walk(code, matches)
                 if not several:
                     code.add("break")
             code.add("j -= 1")
 
     def _leading(self, code: Code) -> None:
-        """``k_node`` and ``k_mask``: layer by layer from the last, the steps from which a match ends with the last row."""
-        code.add("k = 0", "at = g_last[g]", f"reached = p_mark[at] & {self.accepts}")
-        code.add("low = max(g_low[g], gone)" if self.window is not None else "low = g_low[g]")
-        with code.block("while at >= 0 and p_row[at] >= low"):
+        """``k_mask``: layer by layer from the last, the steps from which a match ends with the last row."""
+        code.add("k = 0", "count = g_count[g]", "last = g_off[g] + count - 1", f"reached = p_mark[last] & {self.accepts}")
+        if self.low is not None:
+            code.add(f"low = {self.low}")
+        with code.block(f"while k < count{' and p_row[last - k] >= low' if self.low is not None else ''}"):
             with code.block("if k > 0"):
-                code.add(f"reached = {self._before('reached')} & p_mark[at]")
+                code.add(f"reached = {self._before('reached')} & p_mark[last - k]")
                 with code.block("if reached == 0"):
                     code.add("break")
-            code.add("k_node[k] = at", "k_mask[k] = reached")
+            code.add("k_mask[k] = reached")
             if self.preferment == "count":
                 self._count(code)
-            code.add("k += 1", "at = p_prev[at]")
+            code.add("k += 1")
 
     def _count(self, code: Code) -> None:
         """Rows taken by the counted step from a layer on, by the step that took the layer."""
@@ -173,27 +251,29 @@ class LayerPrinter(PatternPrinter):
                             code.add(f"best = k_best{target}[k - 1]")
                 code.add(f"k_best{number}[k] = best{' + 1' if step.counted else ''}")
 
-    def _walk(self, code: Code) -> None:
-        """The preferred match that begins at layer ``j`` into ``q_node`` and ``q_step``."""
-        order = (lambda targets: tuple(reversed(targets))) if self.preferment == "last" else tuple
+    def _walk(self, code: Code, matches: MatchPrinter) -> None:
+        """Put out the preferred match that begins at layer ``j``."""
+        backwards = self.preferment == "last"
         counting = self.preferment == "count"
-        code.add("m = j + 1", "step = -1", "best = -1")
-        for number in order(self.program.start):
-            self._choose(code, number, "j", "best" if counting else None)
-        code.add("q_node[0] = k_node[j]", "q_step[0] = step")
-        with code.block("for q in range(1, m)"):
+        code.add("step = -1", "best = -1")
+        for number in self.program.start[::-1] if backwards else self.program.start:
+            self._choose(code, number, "j", counting)
+
+        def next_step() -> None:
             code.add("at = j - q", "was = step", "step = -1")
             if counting:
                 code.add("best = -1")
             for number in self.waiting:
                 with code.block(f"{'if' if number == self.waiting[0] else 'elif'} was == {number}"):
-                    for target in order(self.steps[number].then):
-                        self._choose(code, target, "at", "best" if counting else None)
-            code.add("q_node[q] = k_node[at]", "q_step[q] = step")
+                    then = self.steps[number].then
+                    for target in then[::-1] if backwards else then:
+                        self._choose(code, target, "at", counting)
 
-    def _choose(self, code: Code, number: int, layer: str, best: str | None) -> None:
+        matches.write(code, next_step)
+
+    def _choose(self, code: Code, number: int, layer: str, counting: bool) -> None:
         """Take the step if it is the first that leads to the end, or leads by more counted rows than those before it."""
-        if best is None:
+        if not counting:
             with code.block(f"if step < 0 and k_mask[{layer}] & {1 << number}"):
                 code.add(f"step = {number}")
         else:
@@ -204,11 +284,11 @@ class LayerPrinter(PatternPrinter):
         """All matches that begin at layer ``j`` in the order of the program's links; ``scan``: the preferred of them."""
         scan, width = self.preferment == "scan", len(self.steps) + 1
         counted = [n for n, s in enumerate(self.steps) if s.counted]
-        code.add("m = j + 1", "d = 0", "q_pick[0] = -1")
+        code.add("d = 0", "q_pick[0] = -1")
         if scan:
             code.add("ways = 0", *(f"lead{n} = 0" for n in counted))
         with code.block(f"while d >= 0{f' and ways < {LARGEST_CHOICE}' if scan else ''}"):
-            code.add("pick = q_pick[d] + 1", "step = -1", "q_node[d] = k_node[j - d]")
+            code.add("pick = q_pick[d] + 1", "step = -1")
             with code.block("if d == 0"):
                 for place, number in enumerate(self.program.start):
                     with code.block(f"if step < 0 and pick <= {place} and k_mask[j] & {1 << number}"):
@@ -231,7 +311,7 @@ class LayerPrinter(PatternPrinter):
                 matches.write(code)
         if scan:
             with code.block("for q in range(m)"):
-                code.add("q_node[q] = k_node[j - q]", "q_step[q] = b_step[q]")
+                code.add("q_step[q] = b_step[q]")
             matches.write(code)
 
     def _compare(self, code: Code, counted: list[int]) -> None:
@@ -247,11 +327,12 @@ class LayerPrinter(PatternPrinter):
                 code.add("b_step[q] = q_step[q]")
 
     def give_up(self, code: Code) -> None:
-        if self.pattern.skip == "to current row":
-            return
-        horizon = "first + i" if self.pattern.skip == "past last row" else "told"
-        with code.block("if told > 0"):
-            code.add(f"g_low[g] = max(g_low[g], {horizon})")
+        if self.pattern.skip == "past last row":
+            with code.block("if told > 0"):
+                code.add("g_bits[g] = 0")
+        elif self.lowers:
+            with code.block("if told > 0"):
+                code.add("g_low[g] = max(g_low[g], told)")
 
 
-__all__ = ["LayerPrinter"]
+__all__ = ["LayerPrinter", "ways_in_tree"]

@@ -1,6 +1,7 @@
 """Measures of a match as lines: which of its rows they read, what they aggregate, and the columns they become."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import attrs
@@ -34,11 +35,12 @@ class Owner(Protocol):
 
 
 class MatchPrinter:
-    """Prints a row of the output for the match whose rows are in ``q_node`` and ``q_step``, from 0 to ``m`` - 1."""
+    """Prints a row of the output for the match whose steps are in ``q_step``, from 0 to ``m`` - 1; ``node``: the text of row q's node."""
 
     def __init__(self, owner: Owner) -> None:
         self.owner = owner
         self.pattern = owner.pattern
+        self.node = "q_node[q]"
         self.columns: list[PatternColumn] = []
         self._last: dict[int, None] = {}
         self._first: dict[int, None] = {}
@@ -48,21 +50,31 @@ class MatchPrinter:
 
     # ------------------------------------------------------------------ printing
 
-    def write(self, code: Code) -> None:
-        """The match's row, if there is room; ``out`` counts it in any case."""
+    def write(self, code: Code, next_step: Callable[[], None] | None = None) -> None:
+        """The match's row, if there is room; ``out`` counts it in any case. ``next_step``: prints the way from ``step`` to that of row q;
+        else the steps are in ``q_step``."""
         values, sums = Code(0), Code(0)
         self._write_columns(values)
         nodes = self._aggregates(sums)
         code.add(*(f"l{v} = -1" for v in self._last), *(f"f{v} = -1" for v in self._first), *(f"n{v} = 0" for v in self._counts))
         code.add(*(f"e{v}_{k} = -1" for v, k in self._places), *nodes)
         with code.block("if out < room"):
+            later = [g for g in self._groups if g.looks_around]
             with code.block("for q in range(m)"):
-                code.add("at = q_node[q]", "step = q_step[q]")
+                if next_step is None:
+                    code.add("step = q_step[q]")
+                else:
+                    with code.block("if q > 0"):
+                        next_step()
+                    if later:
+                        code.add("q_step[q] = step")
+                code.add(f"at = {self.node}")
                 self._collect(code)
-            if self._groups:
+                self._sum_up(code, [g for g in self._groups if not g.looks_around])
+            if later:
                 with code.block("for q in range(m)"):
-                    code.add("at = q_node[q]", "step = q_step[q]")
-                    self._sum_up(code)
+                    code.add(f"at = {self.node}", "step = q_step[q]")
+                    self._sum_up(code, later)
             with code.block("if causes"):
                 code.add("o_cause[out] = i - 1", "o_time[out] = now", "o_delta[out] = delta")
             code.extend(values.lines)
@@ -98,8 +110,8 @@ class MatchPrinter:
             group.enter(code, self._row_printer(group.variable, code))
         return lines
 
-    def _sum_up(self, code: Code) -> None:
-        for group in self._groups:
+    def _sum_up(self, code: Code, groups: list[GroupValue]) -> None:
+        for group in groups:
             with code.block(f"if {self._of_variable(group.variable)}"):
                 group.enter(code, self._row_printer(group.variable, code))
 
@@ -227,6 +239,13 @@ class GroupValue:
     @property
     def kind(self) -> str:
         return kind_of(self.aggregation.plan.arguments[0].type)
+
+    @property
+    def looks_around(self) -> bool:
+        """Whether it reads the last rows of other variables, which are known behind the match only."""
+        plan = self.aggregation.plan
+        expressions = [*plan.arguments, *([plan.filter] if plan.filter is not None else [])]
+        return any(isinstance(n, StreamProperty) and n.stream != self.variable for e in expressions for n in e.walk())
 
     def zero(self) -> str:
         return {"double": "0.0", "float": "np.float32(0)", "boolean": "False"}.get(self.kind, "np.int64(0)")

@@ -9,13 +9,14 @@ import pyarrow as pa
 from epl.event_types import EventType
 from epl.plan.expressions import Constant, TypedExpression
 from runtime.arrow import arrow_schema
-from runtime.batch.arrays import CODES, GROUP, HASH, RING, Array, Arrays
+from runtime.batch.arrays import CODES, GROUP, HASH, RING, Array
 from runtime.batch.held_rows import HeldRows
 from runtime.batch.intake import Intake
 from runtime.batch.intrinsics import mark_chains, rehash
 from runtime.batch.pattern_measures import PatternColumn
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.row_patterns import (
+    BLOCK_FULL,
     DONE,
     GROUPS_FULL,
     HASH_FULL,
@@ -25,6 +26,7 @@ from runtime.batch.row_patterns import (
     OUTPUT_FULL,
     REGISTERS,
     RING_FULL,
+    SCRATCH,
     STRAND,
     STRANDS_FULL,
     WORK,
@@ -37,8 +39,6 @@ from windows.protocol import State
 
 NO_RANKS = np.zeros(0, np.int32)
 PLACE = {name: number for number, name in enumerate(REGISTERS)}
-SMALL_POOL = 1 << 17
-"""A node pool up to that size grows early, so that there is little to tidy up."""
 
 
 class PatternRun:
@@ -50,17 +50,16 @@ class PatternRun:
         self.kernel, self.output_type, self.surroundings = kernel, output_type, surroundings
         self.function = surroundings.compile(kernel.source)
         self.pool = surroundings.pool
-        self.arrays = Arrays(kernel.fields)
-        self.arrays.grow(NODE, 1024)
-        kernel.start(self.arrays)
+        self.arrays = kernel.arrays()
         if kernel.window is not None:
             kernel.window.start(self.arrays, surroundings)
         self.registers = np.zeros(len(REGISTERS), np.int64)
-        self.registers[PLACE["free"]] = -1
+        self.registers[PLACE["free"]] = self.registers[PLACE["vacant"]] = -1
         self.first = 0
         self.rows = HeldRows()
         dtypes = {"boolean": np.bool_, "int": np.int64, "long": np.int64, "double": np.float64}
         self._tables = [CodeTable(surroundings.function_of_string(node), dtypes[kind]) for node, kind in kernel.parameters.tables]
+        self._blocks: dict[int, list[int]] = {}
         self._room = 1024
 
     # ------------------------------------------------------------------ a batch
@@ -128,14 +127,25 @@ class PatternRun:
         """The ids of the rows that the state holds, ascending."""
         arrays, registers = self.arrays, self.registers
         groups = int(registers[PLACE["groups"]])
-        found: list[Array] = [arrays["p_row"][np.flatnonzero(self._live())]]
+        found: list[Array] = [arrays["p_row"][self._held_nodes()]]
         if self.kernel.window is not None:
-            window = np.arange(registers[PLACE["head"]], registers[PLACE["tail"]]) & (arrays.sizes[RING] - 1)
-            found += [arrays["w_row"][window], *(arrays[f"w_before{n}"][window] for n in range(1, self.kernel.plan.lookback + 1))]
+            found += [self._in_window(), *(self._in_ring(f"w_before{n}") for n in range(1, self.kernel.plan.lookback + 1))]
         found += [arrays[f"h{n}_row"][:groups] for n in range(1, self.kernel.plan.lookback + 1)]
         ids: Array = np.unique(np.concatenate(found))
         real: Array = ids[ids != NO_ROW]
         return real
+
+    def _positions(self) -> Array:
+        return np.arange(self.registers[PLACE["head"]], self.registers[PLACE["tail"]])
+
+    def _in_ring(self, name: str) -> Array:
+        found: Array = self.arrays[name][self._positions() & (self.arrays.sizes[RING] - 1)]
+        return found
+
+    def _in_window(self) -> Array:
+        """The ids of the rows in the window."""
+        assert self.kernel.window is not None
+        return self._positions() + self.registers[PLACE["shift"]] if self.kernel.window.whole else self._in_ring("w_row")
 
     # ------------------------------------------------------------------ room
 
@@ -149,64 +159,45 @@ class PatternRun:
             arrays.grow(HASH, 2 * arrays.sizes[HASH])
             rehash(arrays["g_table"], arrays["g_key"], int(registers[PLACE["groups"]]))
         elif status == NODES_FULL:
-            self._tidy_nodes()
+            self._grow_nodes(2 * arrays.sizes[NODE])
+        elif status == BLOCK_FULL:
+            self._larger_block(int(registers[PLACE["g"]]))
         else:
             arrays.grow({STRANDS_FULL: STRAND}.get(status, WORK), 2 * arrays.sizes[{STRANDS_FULL: STRAND}.get(status, WORK)])
 
-    def _roots(self) -> Array:
-        """The nodes that matches in progress end with."""
-        arrays, groups = self.arrays, int(self.registers[PLACE["groups"]])
+    def _held_nodes(self) -> Array:
+        """The nodes that matches in progress hold."""
+        arrays, gone = self.arrays, self.registers[PLACE["gone"]]
         if not self.kernel.strands:
-            last: Array = arrays["g_last"][:groups]
-            return last[last >= 0]
+            groups = np.flatnonzero(arrays["g_bits"][: self.registers[PLACE["groups"]]])
+            counts = arrays["g_count"][groups]
+            ends = np.cumsum(counts)
+            return np.repeat(arrays["g_off"][groups] - ends + counts, counts) + np.arange(ends[-1] if len(ends) else 0)
         made = int(self.registers[PLACE["made"]])
-        nodes: Array = arrays["s_node"][:made]
-        live: Array = nodes[arrays["s_begin"][:made] > self.registers[PLACE["gone"]]]
-        return live
-
-    def _live(self) -> Array:
-        """By node whether a match in progress holds it."""
         mark = np.zeros(int(self.registers[PLACE["nodes"]]), np.bool_)
-        mark[self._roots()] = True
-        mark_chains(self.arrays["p_prev"], mark)
-        return mark
+        mark_chains(arrays["s_node"][:made][arrays["s_begin"][:made] > gone], arrays["p_prev"], mark)
+        return np.flatnonzero(mark)
 
-    def _tidy_nodes(self) -> None:
-        """Make room among the nodes: those that are held move together, in their order; the pool grows where these are many."""
+    def _grow_nodes(self, wanted: int) -> None:
+        self.arrays.grow(NODE, wanted)
+        self.arrays.grow(SCRATCH, self.arrays.sizes[NODE])
+
+    def _larger_block(self, group: int) -> None:
+        """Twice the room for the layers of a partition."""
         arrays, registers = self.arrays, self.registers
-        self._cut()
-        mark = self._live()
-        held = np.flatnonzero(mark)
-        moved = np.cumsum(mark) - 1
-        moved = np.append(np.where(mark, moved, -1), -1)  # the last stands for -1
-        for field in self.kernel.fields:
-            if field.axis == NODE and field.name.startswith("p"):
-                array = arrays[field.name]
-                array[: len(held)] = array[held]
-        arrays["p_prev"][: len(held)] = moved[arrays["p_prev"][: len(held)]]
-        if self.kernel.strands:
-            made = int(registers[PLACE["made"]])
-            for name in ("s_node", *(f"s_look{v}" for v in self.kernel.slots)):
-                arrays[name][:made] = moved[arrays[name][:made]]
+        begin, size = int(arrays["g_off"][group]), int(arrays["g_cap"][group])
+        free = self._blocks.get(2 * size)
+        if free:
+            place = free.pop()
         else:
-            groups = int(registers[PLACE["groups"]])
-            arrays["g_last"][:groups] = moved[arrays["g_last"][:groups]]
-        registers[PLACE["nodes"]] = len(held)
-        size = arrays.sizes[NODE]
-        if 2 * len(held) > size or (size < SMALL_POOL and 16 * len(held) > size):
-            arrays.grow(NODE, 2 * size)
-
-    def _cut(self) -> None:
-        """Layers of partitions with nothing in progress are held no more."""
-        if self.kernel.strands:
-            return
-        arrays, groups = self.arrays, int(self.registers[PLACE["groups"]])
-        low = np.maximum(arrays["g_low"][:groups], self.registers[PLACE["gone"]])
-        live = np.zeros(groups, np.bool_)
-        for number, step in enumerate(self.kernel.plan.program.steps):
-            if step.then:
-                live |= arrays[f"lat{number}"][:groups] > low
-        arrays["g_last"][:groups][~live] = -1
+            place = int(registers[PLACE["nodes"]])
+            registers[PLACE["nodes"]] += 2 * size
+            self._grow_nodes(place + 2 * size)
+        for field in self.kernel.fields:
+            if field.axis == NODE:
+                arrays[field.name][place : place + size] = arrays[field.name][begin : begin + size]
+        self._blocks.setdefault(size, []).append(begin)
+        arrays["g_off"][group], arrays["g_cap"][group] = place, 2 * size
 
     # ------------------------------------------------------------------ parameters
 

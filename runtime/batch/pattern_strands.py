@@ -2,19 +2,20 @@
 
 A strand is a place of the strand arrays: the step it waits at, the number of its first row, the node of its last row, and the nodes that
 conditions look back at. A partition's strands are a list, oldest first; places that are free are a list too. A node is a row that a strand
-took, with the step (``p_mark``) and the node before it.
+took, with the step (``p_mark``), the node before it, and how many nodes, strands and matches of this row refer to it (``p_refs``).
 """
 from __future__ import annotations
 
 import numpy as np
 
-from epl.plan.expressions import Constant, Element, Invoke, PropertyOf, StreamProperty, TypedExpression
+from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.plan.row_recognition import Condition
 from epl.plan.statements import SelectPlan
 from runtime.batch.arrays import GROUP, Field
 from runtime.batch.code import Code
+from runtime.batch.pattern_groups import group_row
 from runtime.batch.pattern_measures import MatchPrinter
-from runtime.batch.row_patterns import NODE, NODES_FULL, STRAND, STRANDS_FULL, WORK, WORK_FULL, PatternPrinter
+from runtime.batch.row_patterns import NODE, NODES_FULL, SCRATCH, STRAND, STRANDS_FULL, WORK, WORK_FULL, PatternPrinter
 from runtime.batch.scalars import Text
 from runtime.match_recognize.lattice import bits
 
@@ -33,6 +34,7 @@ class StrandPrinter(PatternPrinter):
 
     def fields(self) -> list[Field]:
         return [
+            Field("p_prev", np.int64, NODE, -1), Field("p_refs", np.int64, NODE), Field("q_node", np.int64, SCRATCH),
             Field("g_first", np.int64, GROUP, -1), Field("g_count", np.int64, GROUP),
             Field("s_next", np.int64, STRAND, -1), Field("s_step", np.int64, STRAND), Field("s_begin", np.int64, STRAND),
             Field("s_node", np.int64, STRAND), *(Field(f"s_look{v}", np.int64, STRAND, -1) for v in self.slots),
@@ -43,7 +45,7 @@ class StrandPrinter(PatternPrinter):
         most = max((len(s.then) for s in self.steps), default=0)
         begins = self.pattern.program.start
         code.add("held = g_count[g]")
-        self.full(code, f"nodes + held + {len(begins)} > len(p_prev)", NODES_FULL)
+        self.full(code, f"vacancies + len(p_prev) - nodes < held + {len(begins)}", NODES_FULL)
         more = sum(len(self.steps[s].then) for s in begins)
         self.full(code, f"spare + len(s_next) - made < held * {most} + {more}", STRANDS_FULL)
         self.full(code, f"held + {len(begins)} > len(f_node)", WORK_FULL)
@@ -63,10 +65,9 @@ class StrandPrinter(PatternPrinter):
                     with code.block(f"{'elif' if number else 'if'} step == {number}"):
                         self._holds(code, number, "s")
             with code.block("if holds"):
-                self.new_node(code, "s_node[s]", "step")
-                code.add("begin = s_begin[s]")
+                self._new_node(code, "s_node[s]", "step")
+                code.add("begin = s_begin[s]", f"of = step * {self.width}", "count = then[of]", "p_refs[node] = count")
                 self._found(code)
-                code.add(f"of = step * {self.width}", "count = then[of]")
                 with code.block("if count == 0"):
                     self._free(code, "s")
                 with code.block("else"):
@@ -80,15 +81,13 @@ class StrandPrinter(PatternPrinter):
                         self._link(code, "t")
             with code.block("else"):
                 self._free(code, "s")
+                self._release(code, "s_node[s]")
             code.add("s = after")
         self._begin(code)
         with code.block("if last >= 0"):
             code.add("s_next[last] = -1")
         code.add("g_first[g] = chain", "g_count[g] = held")
         self.remember(code)
-        if self.window is not None:
-            with code.block("if found > 0 or held > 0"):
-                code.add("w_taken[(tail - 1) & mask] = True")
         with code.block("if found == 0"):
             code.add("continue")
 
@@ -100,8 +99,8 @@ class StrandPrinter(PatternPrinter):
             code.add("holds = False")
             self._holds(code, number, None)
             with code.block("if holds"):
-                self.new_node(code, "-1", str(number))
-                code.add(f"step = {number}", "begin = number")
+                self._new_node(code, "-1", str(number))
+                code.add(f"step = {number}", "begin = number", f"p_refs[node] = {len(step.then)}")
                 if step.accepts:
                     self._found(code)
                 for target in step.then:
@@ -112,7 +111,24 @@ class StrandPrinter(PatternPrinter):
 
     def _found(self, code: Code) -> None:
         with code.block(f"if ({bits(n for n, s in enumerate(self.steps) if s.accepts)} >> step) & 1"):
-            code.add("f_node[found] = node", "f_begin[found] = begin", "found += 1")
+            code.add("f_node[found] = node", "f_begin[found] = begin", "found += 1", "p_refs[node] += 1")
+
+    def _new_node(self, code: Code, before: str, mark: str) -> None:
+        """``node`` takes the row; there is room."""
+        with code.block("if vacant >= 0"):
+            code.add("node = vacant", "vacant = p_prev[node]", "vacancies -= 1")
+        with code.block("else"):
+            code.add("node = nodes", "nodes += 1")
+        code.add(f"p_prev[node] = {before}", f"p_mark[node] = {mark}", "p_row[node] = row", "RETAIN")
+
+    def _release(self, code: Code, node: str) -> None:
+        """One reference less; nodes without any are free."""
+        code.add(f"at = {node}")
+        with code.block("while at >= 0"):
+            code.add("p_refs[at] -= 1")
+            with code.block("if p_refs[at] > 0"):
+                code.add("break")
+            code.add("t = p_prev[at]", "p_prev[at] = vacant", "vacant = at", "vacancies += 1", "at = t")
 
     def _look(self, code: Code, strand: str, numbers: range) -> None:
         for v in self.slots:
@@ -166,7 +182,7 @@ class StrandPrinter(PatternPrinter):
             if operand.kind == "groups":
                 return None
             return self.condition_leaf(condition, node)
-        found = self._group_row(condition, node)
+        found = group_row(condition, self.pattern.variables, node)
         if found is None:
             return None
         variable, place_in_group, name = found
@@ -179,22 +195,6 @@ class StrandPrinter(PatternPrinter):
     def _nothing(self, node: StreamProperty) -> str:
         """A value of the property's type, where there is no row."""
         return self.of_row(node).value
-
-    def _group_row(self, condition: Condition, node: TypedExpression) -> tuple[int, int, str] | None:
-        """(variable, place among its rows or -1 for the last, property)."""
-        if not isinstance(node, PropertyOf):
-            return None
-        of: TypedExpression = node.operand
-        place = -1
-        if isinstance(of, Element) and isinstance(of.index, Constant) and isinstance(of.index.value, int) and of.index.value >= 0:
-            place, of = of.index.value, of.operand
-        elif isinstance(of, Invoke) and of.function in ("enum.lastOf", "enum.firstOf") and len(of.arguments) == 1:
-            place, of = (-1 if of.function == "enum.lastOf" else 0), of.arguments[0]
-        else:
-            return None
-        if isinstance(of, StreamProperty) and condition.operands[of.stream].kind == "groups" and of.name in self.pattern.variables:
-            return self.pattern.variables.index(of.name), place, node.name
-        return None
 
     def _find_group_row(self, code: Code, variable: int, place: int, strand: str) -> str:
         """Prints the way back to a group variable's row; the name of its node, -1 where there is none."""
@@ -254,6 +254,8 @@ class StrandPrinter(PatternPrinter):
             code.add("at = p_prev[at]")
 
     def give_up(self, code: Code) -> None:
+        with code.block("for place in range(found)"):
+            self._release(code, "f_node[place]")
         if self.pattern.skip == "to current row":
             return
         horizon = "first + i" if self.pattern.skip == "past last row" else "told"
@@ -264,6 +266,7 @@ class StrandPrinter(PatternPrinter):
                 self._link(code, "s")
             with code.block("else"):
                 self._free(code, "s")
+                self._release(code, "s_node[s]")
             code.add("s = after")
         with code.block("if last >= 0"):
             code.add("s_next[last] = -1")

@@ -23,12 +23,13 @@ from windows.time_sliding import Time
 
 @attrs.frozen
 class PatternWindow:
-    """``kind``: length, time or ext_timed. ``size``: events or engine time. The ring holds of each row its id, time or timestamp, whether a
-    match took it, and the rows that prev saw behind it."""
+    """``kind``: length, time or ext_timed. ``size``: events or engine time. The ring holds of each row its id, time or timestamp, and the
+    rows that prev saw behind it. ``whole``: no filter stands before it, so that ids follow one another: position + ``shift``."""
 
     kind: str
     size: TypedExpression
     timestamp: TypedExpression | None = None
+    whole: bool = False
 
     def start(self, state: Arrays, surroundings: Surroundings) -> None:
         """Put the size into a fresh state; raises NotCompilable for a size of 0, which lets rows go before they have come."""
@@ -39,7 +40,7 @@ class PatternWindow:
 
     def fields(self, lookback: int) -> list[Field]:
         return [
-            Field("size", np.int64, ONE), Field("w_row", np.int64, RING), Field("w_time", np.int64, RING), Field("w_taken", np.bool_, RING),
+            Field("size", np.int64, ONE), *([] if self.whole else [Field("w_row", np.int64, RING)]), Field("w_time", np.int64, RING),
             *(Field(f"w_before{n}", np.int64, RING) for n in range(1, lookback + 1)),
         ]
 
@@ -50,31 +51,34 @@ class PatternWindow:
     def expire(self, code: Code, now: str) -> None:
         """At a time: rows leave that are due by the clock."""
         if self.kind == "time":
-            self._let_go(code, f"w_time[head & mask] + size[0] <= {now}")
+            self._let_go(code, f"w_time[head & mask] + length <= {now}")
 
     def _let_go(self, code: Code, test: str) -> None:
         with code.block(f"while head < tail and {test}"):
-            code.add("gone = w_row[head & mask] + 1", "head += 1")
+            self._pop(code)
+
+    def _pop(self, code: Code) -> None:
+        code.add("gone = head + shift + 1" if self.whole else "gone = w_row[head & mask] + 1", "head += 1")
 
     def take(self, code: Code, printer: ScalarPrinter, lookback: int) -> None:
         """The row at ``r`` comes in, and rows leave that it pushes out."""
-        code.add("place = tail & mask", "tail += 1", "w_row[place] = row", "w_taken[place] = False")
+        code.add("place = tail & mask", *(["shift = row - tail"] if self.whole else ["w_row[place] = row"]), "tail += 1")
         code.add(*(f"w_before{n}[place] = h{n}_row[g]" for n in range(1, lookback + 1)))
         if self.kind == "time":
             code.add("w_time[place] = now")
         elif self.kind == "length":
-            with code.block("if tail - head > size[0]"):
-                code.add("gone = w_row[head & mask] + 1", "head += 1")
+            with code.block("if tail - head > length"):
+                self._pop(code)
         else:
             assert self.timestamp is not None
             text = printer.value(self.timestamp)
             stamp = text.value if text.valid is None else f"({text.value} if {text.valid} else np.int64(0))"
             code.add(f"stamp = {stamp}", "w_time[place] = stamp")
-            self._let_go(code, "w_time[head & mask] + size[0] <= stamp")
+            self._let_go(code, "w_time[head & mask] + length <= stamp")
 
 
-def pattern_window(config: WindowConfig) -> PatternWindow:
-    """The printer of a window; raises NotCompilable."""
+def pattern_window(config: WindowConfig, *, whole: bool) -> PatternWindow:
+    """The printer of a window; ``whole``: all events of the type come in. Raises NotCompilable."""
     if isinstance(config, Length):
         made = PatternWindow("length", config.size)
     elif isinstance(config, Time):
@@ -89,7 +93,7 @@ def pattern_window(config: WindowConfig) -> PatternWindow:
         raise NotCompilable("a window whose size is a variable")
     if is_calendar(made.size):
         raise NotCompilable("a window of months or years")
-    return made
+    return attrs.evolve(made, whole=whole)
 
 
 __all__ = ["PatternWindow", "pattern_window"]

@@ -17,22 +17,30 @@ from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.plan.row_recognition import Condition, RowRecognitionPlan
 from epl.plan.statements import SelectPlan
 from epl.value_types import Scalar
-from runtime.batch.arrays import CODES, GROUP, HASH, Arrays, Field
+from runtime.batch.arrays import CODES, GROUP, HASH, Field
 from runtime.batch.code import Code
 from runtime.batch.pattern_measures import MatchPrinter, PatternColumn
 from runtime.batch.pattern_windows import PatternWindow, pattern_window
+from runtime.batch.records import Records, pack, words_of
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.scalars import DTYPES, INSTANTS, INTEGERS, TEXTS, Parameters, ScalarPrinter, Text, kind_of, stored
+from runtime.batch.scalars import DTYPES, TEXTS, Parameters, ScalarPrinter, Text, kind_of, stored
 from runtime.batch.select_kernel import filter_conditions
 
-NODE, STRAND, WORK, PROGRAM = "node", "strand", "work", "program"
+NODE, STRAND, WORK, PROGRAM, SCRATCH = "node", "strand", "work", "program", "scratch"
+AXES = {GROUP: "G", NODE: "N", STRAND: "W"}
+"""What is kept as records. ``scratch`` is as long as ``node``."""
 NO_ROW = -(2**62)
 """In place of the id of a row that is not there."""
 
 REGISTERS = (
     "i", "out", "pending", "head", "tail", "now", "gone", "groups", "nodes", "g", "delta", "free", "spare", "made", "found", "wanted",
+    "vacant", "vacancies", "shift",
 )
-DONE, OUTPUT_FULL, RING_FULL, GROUPS_FULL, HASH_FULL, NODES_FULL, STRANDS_FULL, WORK_FULL = range(8)
+"""Of the places of a pool, ``nodes`` and ``made`` have been used; of these ``vacancies`` and ``spare`` are free, lists that begin with
+``vacant`` and ``free``."""
+DONE, OUTPUT_FULL, RING_FULL, GROUPS_FULL, HASH_FULL, NODES_FULL, STRANDS_FULL, WORK_FULL, BLOCK_FULL = range(9)
+FEW_LAYERS = 4
+"""A partition's first room for layers."""
 MOST_STEPS = 48
 """Programs with more steps are left to the row tier."""
 
@@ -59,14 +67,17 @@ class PatternKernel:
         """The number of an input column, as its arrays are named."""
         return [n for n, _ in self.inputs].index(name)
 
-    def start(self, arrays: Arrays) -> None:
-        """Put the program into a fresh state: for each step how many follow it, then these."""
+    def arrays(self) -> Records:
+        """A fresh state with the program: for each step how many follow it, then these."""
+        arrays = Records(self.fields, AXES)
         steps = self.plan.program.steps
         arrays.grow(PROGRAM, len(steps) * (len(steps) + 1))
         width = len(steps) + 1
         for number, step in enumerate(steps):
             arrays["then"][number * width] = len(step.then)
             arrays["then"][number * width + 1 : number * width + 1 + len(step.then)] = step.then
+        arrays.grow(SCRATCH, arrays.sizes[NODE])
+        return arrays
 
 
 class PatternPrinter:
@@ -77,16 +88,15 @@ class PatternPrinter:
         assert plan.row_recognition is not None
         self.plan, self.pattern, self.stream = plan, plan.row_recognition, plan.streams[0]
         self.steps = self.pattern.program.steps
-        self.window = pattern_window(self.stream.windows[0]) if self.stream.windows else None
+        whole = not filter_conditions(self.stream.filter)
+        self.window = pattern_window(self.stream.windows[0], whole=whole) if self.stream.windows else None
         self.parameters = Parameters()
         self.inputs: dict[str, str] = {}
         self.retained: dict[str, None] = {}
         self.previous: dict[str, None] = {}
         self.names = count()
+        self.key_words = 1
         self.keys = tuple(kind_of(e.type) for e in self.pattern.partition_by)
-        for kind in self.keys:
-            if kind in ("float", "double"):
-                raise NotCompilable("a partition by floating point numbers")
 
     # ------------------------------------------------------------------ values
 
@@ -114,8 +124,10 @@ class PatternPrinter:
 
     def of_previous(self, node: StreamProperty, back: int) -> Text:
         self.previous[node.name] = None
-        number = self.input(node.name, kind_of(node.type))
-        return self._text(node, f"h{back}_{number}", "g", f"(h{back}_row[g] != {NO_ROW})")
+        kind = kind_of(node.type)
+        array = f"h{back}_{self.input(node.name, kind)}"
+        value = stored(f"{array}[g]", kind)
+        return Text(value, f"({value} >= 0)" if kind in TEXTS else f"{array}v[g]")
 
     def of_node(self, node: StreamProperty, place: str, there: str | None) -> Text:
         """Of a row that a match took; ``there`` is None where the place is one for certain."""
@@ -156,7 +168,8 @@ class PatternPrinter:
         head.add(*(f"{name} = R[{n}]" for n, name in enumerate(REGISTERS)), "status = 0")
         head.add("while True:")
         tail.add(*(f"R[{n}] = {name}" for n, name in enumerate(REGISTERS)), "return status")
-        source = f"def kernel(R, n, first, until, causes, times, C, S, O, PI, PF, T, K):\n{head.text()}{body.text()}{tail.text()}"
+        text = pack(f"{head.text()}{body.text()}{tail.text()}", words_of(fields, AXES))
+        source = f"def kernel(R, n, first, until, causes, times, C, S, O, PI, PF, T, K):\n{text}"
         return PatternKernel(
             source, self.pattern, tuple(self.inputs.items()), tuple(self.retained), tuple(self.previous), self.keys, tuple(fields),
             tuple(matches.columns), self.parameters, self.window, self.has_strands, self.slots,
@@ -169,9 +182,9 @@ class PatternPrinter:
         names = [f"c{n}{v}" for n in range(len(self.inputs)) for v in ("", "v")]
         if names:
             code.add(f"{', '.join(names)}, = C")
-        code.add(f"{', '.join(f.name for f in fields)}, = S")
+        code.add(f"{', '.join(Records.names(fields, AXES))}, = S")
         if self.window is not None:
-            code.add("mask = len(w_row) - 1")
+            code.add("mask = len(w_time) - 1", "length = size[0]")
         outputs = ["o_cause", "o_time", "o_delta"]
         for number, column in enumerate(columns):
             outputs += [f"o{number}"] if column.through is not None else [f"o{number}", f"o{number}v"]
@@ -179,9 +192,8 @@ class PatternPrinter:
 
     def _all_fields(self) -> list[Field]:
         fields = [
-            Field("p_prev", np.int64, NODE, -1), Field("p_mark", np.int64, NODE), Field("p_row", np.int64, NODE),
-            Field("then", np.int64, PROGRAM), Field("q_node", np.int64, NODE), Field("q_step", np.int64, NODE),
-            *self.fields(),
+            Field("p_mark", np.int64, NODE), Field("p_row", np.int64, NODE), Field("then", np.int64, PROGRAM),
+            Field("q_step", np.int64, SCRATCH), *self.fields(),
         ]
         for name in self.retained:
             number, dtype = self._stored(name)
@@ -190,7 +202,7 @@ class PatternPrinter:
             fields.append(Field(f"h{back}_row", np.int64, GROUP, NO_ROW))
             for name in self.previous:
                 number, dtype = self._stored(name)
-                fields += [Field(f"h{back}_{number}", dtype, GROUP), Field(f"h{back}_{number}v", np.bool_, GROUP)]
+                fields += [Field(f"h{back}_{number}", dtype, GROUP, -1), Field(f"h{back}_{number}v", np.bool_, GROUP)]
         if self.window is not None:
             fields += self.window.fields(self.pattern.lookback)
         if self._by_code():
@@ -198,7 +210,7 @@ class PatternPrinter:
         elif self.keys:
             fields.append(Field("g_table", np.int64, HASH, -1))
         if self.keys:
-            fields.append(Field("g_key", np.int64, GROUP, 0, len(self.keys) + 1))
+            fields.append(Field("g_key", np.int64, GROUP, 0, self.key_words))
         return fields
 
     def _stored(self, name: str) -> tuple[int, object]:
@@ -219,7 +231,6 @@ class PatternPrinter:
             with code.block(f"if not {self.printer(self.row_leaf, code).test(condition)}"):
                 code.add("continue")
         code.add("row = first + r")
-        self._full(code, "nodes + 1 > len(p_prev)", NODES_FULL)
         if self.window is not None:
             self._full(code, "tail - head > mask", RING_FULL)
         self._find_group(code)
@@ -250,10 +261,9 @@ class PatternPrinter:
                 self._full(code, "groups >= g_key.shape[1]", GROUPS_FULL)
                 code.add("g = groups", "groups += 1", f"g_of[{texts[0].value} + 1] = g", f"g_key[0, g] = {texts[0].value}")
             return
-        words = [word_of(text, kind) for text, kind in zip(texts, self.keys)]
-        nulls = [f"({1 << n} if not {t.valid} else 0)" for n, t in enumerate(texts) if t.valid is not None]
-        code.add(*(f"k{n} = {word}" for n, word in enumerate(words)), f"k{len(words)} = {' | '.join(nulls) or '0'}")
-        total = len(words) + 1
+        words = [word for text, kind in zip(texts, self.keys) for word in words_of_key(text, kind)]
+        total = self.key_words = len(words)
+        code.add(*(f"k{n} = {word}" for n, word in enumerate(words)))
         code.add("place = mix(k0)", *(f"place = mix(place ^ k{n})" for n in range(1, total)))
         code.add("place &= len(g_table) - 1", "g = g_table[place]")
         other = " or ".join(f"g_key[{n}, g] != k{n}" for n in range(total))
@@ -274,20 +284,21 @@ class PatternPrinter:
                     code.add(f"h{back}_{number}{v}[g] = {source}")
             code.add(f"h{back}_row[g] = {'row' if back == 1 else f'h{back - 1}_row[g]'}")
 
-    def new_node(self, code: Code, before: str, mark: str) -> None:
-        """``node`` takes the row. What is retained of it is known only when all is printed: see ``_retain``."""
-        code.add("node = nodes", "nodes += 1", f"p_prev[node] = {before}", f"p_mark[node] = {mark}", "p_row[node] = row", "RETAIN")
-
     def retain(self, code: Code) -> None:
         """Once all is printed: the lines that put values into nodes."""
         lines = []
         for name in self.retained:
             number = list(self.inputs).index(name)
             lines += [f"p{number}[node] = c{number}[r]", f"p{number}v[node] = c{number}v[r]"]
+        self.replace(code, "RETAIN", lines)
+
+    @staticmethod
+    def replace(code: Code, word: str, lines: list[str]) -> None:
+        """Lines in the place of each line that is the word."""
         found: list[str] = []
         for line in code.lines:
             indent = line[: len(line) - len(line.lstrip())]
-            found += [f"{indent}{each}" for each in lines] if line.strip() == "RETAIN" else [line]
+            found += [f"{indent}{each}" for each in lines] if line.strip() == word else [line]
         code.lines[:] = found
 
     # ------------------------------------------------------------------ what a machine prints
@@ -313,21 +324,24 @@ class PatternPrinter:
         """What the skip clause says of the matches in progress."""
 
 
-def word_of(text: Text, kind: str) -> str:
-    """A value as 64 bits of a key."""
-    if kind == "boolean":
-        return f"np.int64({text.value})"
-    assert kind in (*INTEGERS, *INSTANTS, *TEXTS), kind
-    return f"np.int64({text.value})" if text.valid is None else f"(np.int64({text.value}) if {text.valid} else np.int64(0))"
+def words_of_key(text: Text, kind: str) -> list[str]:
+    """A value as 64 bits of a key, and whether it is null where the bits do not tell."""
+    value = f"double_word(np.float64({text.value}))" if kind in ("float", "double") else f"np.int64({text.value})"
+    if text.valid is None or kind in TEXTS:
+        return [value]
+    if kind in ("long", "float", "double"):
+        return [f"({value} if {text.valid} else np.int64(0))", f"np.int64({text.valid})"]
+    return [f"({value} if {text.valid} else np.int64({2**62}))"]
 
 
 def pattern_kernel(plan: SelectPlan) -> PatternKernel:
     """The kernel of a statement with match_recognize; raises NotCompilable saying why there is none."""
-    from runtime.batch.pattern_layers import LayerPrinter
+    from runtime.batch.pattern_layers import LayerPrinter, ways_in_tree
     from runtime.batch.pattern_strands import StrandPrinter
 
     assert plan.row_recognition is not None
-    alone = all(c is None or c.reads_row_only for c in plan.row_recognition.conditions)
+    program, conditions = plan.row_recognition.program, plan.row_recognition.conditions
+    alone = all(c is None or c.reads_row_only for c in conditions) or ways_in_tree(program) is not None
     return (LayerPrinter(plan) if alone else StrandPrinter(plan)).kernel()
 
 
@@ -361,4 +375,4 @@ def check(plan: SelectPlan) -> None:
             raise NotCompilable(f"{reason} is not computed in columns")
 
 
-__all__ = ["NODE", "NO_ROW", "PROGRAM", "REGISTERS", "STRAND", "WORK", "PatternKernel", "PatternPrinter", "pattern_kernel"]
+__all__ = ["AXES", "NODE", "NO_ROW", "REGISTERS", "SCRATCH", "STRAND", "WORK", "PatternKernel", "PatternPrinter", "pattern_kernel"]
