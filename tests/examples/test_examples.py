@@ -58,6 +58,12 @@ def test_module_file(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
+def test_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    rows, tier, averages = load("columns").main()
+    assert rows == 30_000 and tier == ("batch" if importlib.util.find_spec("numba") else "row")
+    assert {row["symbol"]: row["trades"] for row in averages} == {"IBM": 3333, "ORCL": 3334, "SAP": 3333}
+
+
 def test_the_command_runs_the_module_file() -> None:
     command = [sys.executable, "-m", "runtime.cli", "run", "examples/shop.epl", "--events", "examples/shop.txt", "--statement", "Rising"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
