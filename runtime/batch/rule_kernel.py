@@ -20,17 +20,26 @@ from runtime.batch.refusals import NotCompilable
 from runtime.batch.result_sets import OutputColumn
 from runtime.batch.rule_routes import Route, route_of
 from runtime.batch.run import Surroundings
-from runtime.batch.scalars import TEXTS, Parameters, ScalarPrinter, Text, kind_of, stored
+from runtime.batch.scalars import TEXTS, Parameters, Presence, ScalarPrinter, Text, kind_of, stored
 
 
 class RuleParameters(Parameters):
-    """A parameter has one value a statement: ``PI[place, s]``."""
+    """A parameter has one value a statement: ``PI[place, s]``. Equal constants have a place each: in the next statement they differ."""
 
     def integer(self, node: TypedExpression) -> str:
-        return f"{super().integer(node)[:-1]}, s]"
+        return f"PI[{_place(self.integers, node)}, s]"
 
     def floating(self, node: TypedExpression) -> str:
-        return f"{super().floating(node)[:-1]}, s]"
+        return f"PF[{_place(self.floats, node)}, s]"
+
+
+def _place(known: list[TypedExpression], node: TypedExpression) -> int:
+    """Where the node stands, at the end if it is new; ``Presence`` is made anew each time."""
+    for place, other in enumerate(known):
+        if other is node or (isinstance(node, Presence) and isinstance(other, Presence) and other.node is node.node):
+            return place
+    known.append(node)
+    return len(known) - 1
 
 
 @attrs.frozen
@@ -161,38 +170,62 @@ class _RulePrinter:
         with body.block("if out + count > room"):
             body.add("break")
         body.add("now = times[i]")
-        self.route.choose(body, self._at("i", body))
-        inner.add(f"s = {self.route.member}")
-        columns, arrays = self._match(inner)
-        with body.block("if low < high"):
-            for number, kind in enumerate(self.inputs.values()):
-                body.add(f"v{number} = {stored(f'c{number}[i]', kind)}", f"v{number}v = c{number}v[i]")
-            body.add("for p in range(low, high):", *(line[12:] for line in inner.lines))
+        columns: tuple[OutputColumn, ...] = ()
+        arrays: list[str] = []
+        if self.route.looks_up or self.accumulators or not self._tested:
+            self.route.choose(body, self._at("i", body))
+            inner.add(f"s = {self.route.member}")
+            columns, arrays = self._match(inner)
+            with body.block("if low < high"):
+                self._load(body)
+                body.add("for p in range(low, high):", *(line[12:] for line in inner.lines))
+        else:
+            self._scan(body)
         body.add("i += 1")
         head = Code(1)
         head.add("INPUTS", f"{', '.join(('o_rule', 'o_row', *arrays))}, = O", "room = len(o_rule)", "i, out = R[0], 0")
         for names, given in ((self.route.arrays, "B"), ([f.name for f in self.fields], "S")):
             if names:
                 head.add(f"{', '.join(names)}, = {given}")
+        if not self.route.looks_up:
+            head.add("words = hits.view(np.int64)")
         head.add("while i < n:")
         tail = Code(1)
         tail.add("R[0] = i", "R[1] = out", "return 0")
         source = f"def kernel(R, n, count, times, C, B, S, O, PI, PF, T, K):\n{head.text()}{body.text()}{tail.text()}"
         return source, columns
 
+    @property
+    def _tested(self) -> list[TypedExpression]:
+        """All conditions; only statements that keep something do so in front of the last one."""
+        return [*self.conditions, *(() if self.having is None else (self.having,))]
+
+    def _load(self, code: Code) -> None:
+        for number, kind in enumerate(self.inputs.values()):
+            code.add(f"v{number} = {stored(f'c{number}[i]', kind)}", f"v{number}v = c{number}v[i]")
+
+    def _scan(self, code: Code) -> None:
+        """Test the row at ``i`` for all statements, in a loop that machines do several of at once; then collect, eight at a time."""
+        inner = Code(3)
+        tests = [self._at("", inner).test(condition) for condition in self._tested]
+        self._load(code)
+        code.add("for s in range(count):", *(line[8:] for line in inner.lines), f"    hits[s] = {' and '.join(tests)}")
+        code.add(
+            "for w in range(len(words)):", "    if words[w] != 0:", "        for s in range(8 * w, 8 * w + 8):", "            if hits[s]:",
+            "                o_rule[out] = s", "                o_row[out] = i", "                out += 1",
+        )
+
     def _match(self, code: Code) -> tuple[tuple[OutputColumn, ...], list[str]]:
         """Statement ``s`` and the row at ``i``: a pair, if the conditions let them be one. Gives the columns computed here."""
-        conditions = list(self.conditions)
+        conditions = self._tested
         columns: tuple[OutputColumn, ...] = ()
         arrays: list[str] = []
         if self.accumulators:
-            self._tests(code, conditions)
+            self._tests(code, self.conditions)
             code.add("g = s")
             for each in self.accumulators:
                 each.enter(code, lambda place, lines: self._at("", lines), "i")
-            conditions = []
-        if self.having is not None:
-            conditions.append(self.having)
+            conditions = conditions[len(self.conditions) :]
         self._tests(code, conditions[:-1])
         last = self._at("", code).test(conditions[-1]) if conditions else "True"
         if self.accumulators:

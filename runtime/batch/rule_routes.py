@@ -11,7 +11,17 @@ from typing import Any
 import attrs
 import numpy as np
 
-from epl.plan.expressions import Constant, Order, Parameter, StreamProperty, TypedExpression, VariableValue
+from epl.plan.expressions import (
+    Arithmetic,
+    Constant,
+    Convert,
+    Negation,
+    Order,
+    Parameter,
+    StreamProperty,
+    TypedExpression,
+    VariableValue,
+)
 from epl.plan.statements import FilterPlan
 from runtime.batch.arrays import Array
 from runtime.batch.code import Code
@@ -27,11 +37,16 @@ MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 @attrs.frozen
 class Route:
-    """``arrays``: their names in the printed lines, in the order of ``build``."""
+    """Every statement. ``arrays``: their names in the printed lines, in the order of ``build``."""
 
     @property
     def arrays(self) -> tuple[str, ...]:
-        return ()
+        return ("hits",)
+
+    @property
+    def looks_up(self) -> bool:
+        """Whether some statements are chosen. If not, conditions are to be tested for all of them first, into ``hits``."""
+        return False
 
     def choose(self, code: Code, printer: ScalarPrinter) -> None:
         """Print ``low`` and ``high`` for the row at ``i``; ``printer`` reads that row."""
@@ -44,7 +59,7 @@ class Route:
 
     def build(self, values: Sequence[tuple[Any, ...]], pool: StringPool) -> tuple[Array, ...]:
         """The arrays; ``values[s]``: those of statement ``s`` that ``constants`` tells."""
-        return ()
+        return (np.zeros(-(-len(values) // 8) * 8, np.bool_),)
 
     def constants(self) -> tuple[TypedExpression, ...]:
         """What differs from statement to statement."""
@@ -65,6 +80,10 @@ class KeyRoute(Route):
     @property
     def arrays(self) -> tuple[str, ...]:
         return ("begins", "members") if self.is_text else ("begins", "members", "slots", "held")
+
+    @property
+    def looks_up(self) -> bool:
+        return True
 
     @property
     def member(self) -> str:
@@ -115,6 +134,10 @@ class BoundRoute(Route):
     @property
     def arrays(self) -> tuple[str, ...]:
         return ("bounds", "members")
+
+    @property
+    def looks_up(self) -> bool:
+        return True
 
     @property
     def member(self) -> str:
@@ -168,10 +191,19 @@ def _bound_route(condition: TypedExpression) -> BoundRoute | None:
     for value, bound, operator in (
         (condition.left, condition.right, condition.operator), (condition.right, condition.left, MIRRORED[condition.operator]),
     ):
-        if isinstance(bound, (Constant, Parameter)) and not any(isinstance(n, (Constant, Parameter, VariableValue)) for n in value.walk()):
+        if _is_fixed(bound) and not any(isinstance(n, (Constant, Parameter, VariableValue)) for n in value.walk()):
             if kind_of(value.type) in (*INTEGERS, "float", "double") and kind_of(bound.type) == kind_of(value.type):
                 return BoundRoute(value, operator, bound)
     return None
+
+
+def _is_fixed(node: TypedExpression) -> bool:
+    """Known at deploy, and nothing that may raise."""
+    if isinstance(node, (Constant, Parameter)):
+        return True
+    if isinstance(node, Arithmetic) and node.operator in ("/", "%"):
+        return False
+    return isinstance(node, (Arithmetic, Convert, Negation)) and all(_is_fixed(each) for each in node.children())
 
 
 def _by_bucket(buckets: Array, members: Array, count: int) -> tuple[Array, Array]:

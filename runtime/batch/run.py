@@ -33,10 +33,10 @@ class Causes:
         return Causes(self.row[mask], self.timer[mask], self.time[mask], self.delta[mask])
 
 
-@attrs.frozen
+@attrs.define
 class Output:
     """What a batch gave: insert and remove stream as record batches, None where empty; and by row of ``new`` and ``old`` what caused it,
-    where causes were asked for."""
+    where causes were asked for. Nobody changes one (it is not frozen because thousands are made a batch)."""
 
     new: pa.RecordBatch | None = None
     old: pa.RecordBatch | None = None

@@ -45,6 +45,8 @@ SHAPES = [
     "select m from T(m <= {l})",
     "select f from T(f > {d}f)",
     "select k from T(x * n > {d})",
+    "select k, x from T(x < {d} + {e} * 2.5)",
+    "select k from T(x between {d} and {e} and n > {i}) where k != '{s}' having b",
     "select k from T(x = {d} or k = '{s}')",
     "select k from T(x between {d} and {e})",
     "select k, k like 'a%' as l from T where n > {i} and k < '{s}'",
@@ -177,8 +179,8 @@ def test_compiled(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     names = ["a", "b", "ab", "c", "", "d", "e"]
     texts = [
         SHAPES[shape].format(s=rng.choice(names), t=rng.choice(names), i=int(rng.integers(-3, 9)), j=int(rng.integers(-3, 9)),
-                             d=float(rng.integers(-6, 18)) / 2 + 0.25, l=f"{rng.integers(0, 5)}L", e=0, b="true")
-        for shape in (0, 2, 4, 7, 14, 19, 20) for _ in range(15)
+                             d=float(rng.integers(-6, 18)) / 2 + 0.25, l=f"{rng.integers(0, 5)}L", e=3.25, b="true")
+        for shape in (0, 2, 4, 7, 16, 17, 21, 22) for _ in range(15)
     ]
     def row() -> tuple[Any, ...]:
         values = (
@@ -192,7 +194,7 @@ def test_compiled(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = by_rows(texts, batches)
     found, sets = by_sets(texts, batches, fast=True)
     assert plain(found) == plain(expected)
-    assert sets == 7
+    assert sets == 8
 
 
 def test_variables_are_read_before_each_batch() -> None:
