@@ -63,6 +63,7 @@ class Bench:
             for name in self._general():
                 told(f"memory {name} {statement}")
                 sizes.append(held(name, statement, events, esper))
+        self.failed.extend(f"memory of {h.statement}, {h.engine}" for h in sizes if h.bytes_per_event is None)
         return f"{events:,} events.\n\n{report.memory(sizes)}"
 
     def compiling(self) -> str:

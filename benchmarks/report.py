@@ -101,7 +101,7 @@ def _notes(results: Sequence[Result]) -> str:
 def memory(found: Sequence[Held]) -> str:
     """Bytes an event by statement and engine."""
     engines = list(dict.fromkeys(h.engine for h in found))
-    sizes = {(h.statement, h.engine): f"{h.bytes_per_event:,.0f}" for h in found}
+    sizes = {(h.statement, h.engine): f"{h.bytes_per_event:,.0f}" for h in found if h.bytes_per_event is not None}
     rows = [[s, *(sizes.get((s, e), "-") for e in engines)] for s in dict.fromkeys(h.statement for h in found)]
     notes = sorted({f"{h.engine}: {h.note}" for h in found if h.note})
     return f"Bytes a retained event:\n\n{table(['statement', *engines], rows)}\n\n{'; '.join(notes)}."
