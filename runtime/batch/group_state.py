@@ -128,7 +128,8 @@ class GroupState:
         holding = np.zeros(0, np.int64) if held is None else self._hold(held, slots)
         self._fill(slots)
         if self.keys.windowed:
-            self.arrays["g_held"][: len(slots)] = np.bincount(holding, minlength=len(slots))
+            if not self.keys.at_once:
+                self.arrays["g_held"][: len(slots)] = np.bincount(holding, minlength=len(slots))
             gone = [slots[self.words_of_key(key_from_state(key))] for key in empty]
             self.arrays["g_empty"][: len(gone)] = gone
             self.arrays["g_registers"][GEMPTY] = len(gone)

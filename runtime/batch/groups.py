@@ -30,13 +30,15 @@ MASK = "4294967295"
 @attrs.frozen
 class GroupKeys:
     """``windowed``: rows leave. ``ordered``: several groups that one delta touches come in the order of a Java HashMap. ``kept``: slots
-    are never freed; ``pinned``: those with ``r_mark[g] == stamp`` are freed by ``release`` only."""
+    are never freed; ``pinned``: those with ``r_mark[g] == stamp`` are freed by ``release`` only. ``at_once``: rows are counted
+    in the delta in which they come, one in each; else ``g_held`` tells which groups rows wait for in the window."""
 
     parts: tuple[TypedExpression, ...]
     windowed: bool
     ordered: bool
     kept: bool = False
     pinned: bool = False
+    at_once: bool = False
 
     def __attrs_post_init__(self) -> None:
         for part in self.parts:
@@ -73,10 +75,12 @@ class GroupKeys:
         ]
         if self.windowed:
             found += [
-                Field("g_rows", np.int64, GROUP), Field("g_held", np.int64, GROUP), Field("g_empty", np.int32, GROUP),
-                Field("g_free", np.int32, GROUP), Field("w_g", np.int32, RING), Field("g_touched", np.int64, GROUP),
+                Field("g_rows", np.int64, GROUP), Field("g_empty", np.int32, GROUP), Field("g_free", np.int32, GROUP),
+                Field("w_g", np.uint32, RING), Field("g_touched", np.uint32, GROUP),
                 Field("g_buckets", np.int64, GROUP), Field("g_last", np.int64, GROUP),
             ]
+        if self.windowed and not self.at_once:
+            found.append(Field("g_held", np.int64, GROUP))
         if self.pinned and self.windowed:
             found.append(Field("g_gone", np.bool_, GROUP))
         if self.hashed:
@@ -185,7 +189,9 @@ class GroupKeys:
     def take(self, code: Code, printer: ScalarPrinter) -> None:
         """The event at ``tail`` comes into the ring: its slot is held."""
         self.find(code, printer)
-        code.add("g_held[g] += 1", "w_g[tail & mask] = g")
+        code.add("w_g[tail & mask] = g")
+        if not self.at_once:
+            code.add("g_held[g] += 1")
 
     def drop_empty(self, code: Code, accumulators: Sequence[Accumulator]) -> None:
         """A row enters: groups without rows are gone."""
@@ -198,7 +204,7 @@ class GroupKeys:
                         with code.block("if r_mark[g] == stamp"):
                             code.add("g_gone[g] = True", "continue")
                     if not self.kept:
-                        with code.block("if g_held[g] <= 0"):
+                        with code.block("if g != np.int64(w_g[na & mask])" if self.at_once else "if g_held[g] <= 0"):
                             self._free(code)
             code.add("gempty = 0")
 
@@ -223,26 +229,33 @@ class GroupKeys:
                 code.add(f"g = {slots}[t]")
                 with code.block("if g_gone[g]"):
                     code.add("g_gone[g] = False")
-                    with code.block("if g_held[g] <= 0"):
+                    with code.block("if g_rows[g] <= 0" if self.at_once else "if g_held[g] <= 0"):
                         self._free(code)
 
     def left(self, code: Code) -> None:
-        code.add("g_rows[g] -= 1", "g_held[g] -= 1")
+        code.add("g_rows[g] -= 1")
+        if not self.at_once:
+            code.add("g_held[g] -= 1")
         with code.block("if g_rows[g] <= 0"):
             code.add("g_empty[gempty] = g", "gempty += 1")
 
-    def touched(self, code: Code, *, pairwise: bool) -> None:
-        """``g_touched[0 … nt - 1]``: the groups of the delta in the order of output, ``g_last`` the position of each one's event.
+    def touched(self, code: Code, *, pairwise: bool, places: bool) -> None:
+        """``g_touched[0 … nt - 1]``: the groups of the delta in the order of output, ``g_last`` the position of each one's event if
+        ``places`` are wanted.
 
         ``pairwise``: of one event in and one out, the group of the one that came in is the first.
         """
-        code.add("nt = 0")
-        for low, high in (("na", "nb"), ("oa", "ob")):
-            with code.block(f"for q in range({low}, {high})"):
-                code.add("g = np.int64(w_g[q & mask])")
-                with code.block("if g_seen[g] != delta"):
-                    code.add("g_seen[g] = delta", "g_touched[nt] = g", "nt += 1")
-                code.add("g_last[g] = q")
+        place = ["g_last[g] = q"] if places else []
+        with code.block("if nb - na + ob - oa == 1"):
+            code.add("q = na if nb > na else oa", "g = np.int64(w_g[q & mask])", "nt = 1", "g_touched[0] = g", *place)
+        with code.block("else"):
+            code.add("nt = 0")
+            for low, high in (("na", "nb"), ("oa", "ob")):
+                with code.block(f"for q in range({low}, {high})"):
+                    code.add("g = np.int64(w_g[q & mask])")
+                    with code.block("if g_seen[g] != delta"):
+                        code.add("g_seen[g] = delta", "g_touched[nt] = g", "nt += 1")
+                    code.add(*place)
         if not self.hashed:
             return
         with code.block("if nt > 1 and not (nb - na == 1 and ob - oa == 1)" if pairwise else "if nt > 1"):

@@ -171,7 +171,8 @@ class Intake:
             for name, column in self._columns.data.items() if name in self.event_type.properties
         }
         made = Intake(self.event_type, Columns(data, len(places), self._columns.pandas), self._units)
-        made._events = {place: self._events[row] for place, row in enumerate(places) if row in self._events}
+        if self._events:
+            made._events = {place: self._events[row] for place, row in enumerate(places) if row in self._events}
         return made
 
 

@@ -15,9 +15,8 @@ from runtime.batch.code import Code
 from runtime.batch.rate import LISTED, STAMP, AllRows, First, Held, LastFullyAggregated, LastRow, Rate, Snapshot, check_keys
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.scalars import ScalarPrinter
-from runtime.batch.select_events import SelectEvents
+from runtime.batch.select_events import SLIDING, SelectEvents
 from runtime.batch.windows import is_calendar
-from runtime.batch.windows.sliding import KeepAllWindow, LengthWindow, TimeWindow
 from windows.event import Event
 from windows.protocol import State
 
@@ -347,7 +346,7 @@ def rate_of(of: SelectEvents, plan: OutputPlan) -> Rate:
         raise NotCompilable("output at, when or after is not computed in columns")
     if any(isinstance(node, VariableValue) for node in plan.every.walk()) or (isinstance(plan.every, TimeSpan) and is_calendar(plan.every)):
         raise NotCompilable("output every variable, month or year is not computed in columns")
-    if of.window is not None and type(of.window) not in (LengthWindow, KeepAllWindow, TimeWindow):
+    if of.window is not None and type(of.window) not in SLIDING:
         raise NotCompilable("an output clause behind this window is not computed in columns")
     kind = Snapshot if plan.selector == "snapshot" else KINDS.get((plan.selector, of.rows.shape))
     if kind is None:

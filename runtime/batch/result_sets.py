@@ -1,6 +1,7 @@
 """What becomes of a delta in a kernel: the aggregations take it, and its rows are put out, by the shape of the select clause."""
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -11,7 +12,7 @@ from runtime.batch.arrays import Field
 from runtime.batch.code import Code
 from runtime.batch.groups import REGISTERS
 from runtime.batch.scalars import TEXTS, ScalarPrinter, kind_of
-from runtime.batch.select_events import SelectEvents
+from runtime.batch.select_events import SLIDING, SelectEvents
 
 
 @attrs.frozen
@@ -95,7 +96,9 @@ class ResultSet:
     def row_per_group(self, code: Code) -> None:
         assert self.of.groups is not None
         if self.of.window is not None:
-            self.of.groups.touched(code, pairwise=not self.of.wants_old)
+            rows = Code()
+            self.emit(rows, "q", True)
+            self.of.groups.touched(code, pairwise=not self.of.wants_old, places=re.search(r"\bq\b", rows.text()) is not None)
         if self.of.wants_old:
             with self.touched(code):
                 self.emit(code, "q", False)
@@ -115,10 +118,20 @@ class ResultSet:
             code.add("q = na")
             yield
             return
-        with code.block(f"for q in range({low}, {high})"):
+        with self._each(code, low, high):
             if self.of.groups is not None:
                 code.add("g = np.int64(w_g[q & mask])")
             yield
+
+    @contextmanager
+    def _each(self, code: Code, low: str, high: str) -> Iterator[None]:
+        if low == "na" and type(self.of.window) in SLIDING:
+            with code.block("if nb > na"):
+                code.add("q = na")
+                yield
+        else:
+            with code.block(f"for q in range({low}, {high})"):
+                yield
 
     @contextmanager
     def touched(self, code: Code) -> Iterator[None]:
@@ -128,7 +141,7 @@ class ResultSet:
             yield
             return
         with code.block("for t in range(nt)"):
-            code.add("g = g_touched[t]", "q = g_last[g]")
+            code.add("g = np.int64(g_touched[t])", "q = g_last[g]")
             yield
 
     def apply(self, code: Code) -> None:
@@ -154,7 +167,7 @@ class ResultSet:
 
     def place(self, code: Code, new: bool) -> None:
         """``o``: where the row goes."""
-        code.add("o = out", "out += 1")
+        code.add("o = np.int64(np.uint32(out))", "out += 1")
 
     def cause(self, code: Code) -> None:
         with code.block("if causes"):

@@ -12,6 +12,10 @@ from runtime.batch.groups import GroupKeys
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.scalars import TEXTS, Parameters, ScalarPrinter, Text, kind_of, stored
 from runtime.batch.windows import Window, window_of
+from runtime.batch.windows.sliding import KeepAllWindow, LengthWindow, TimeWindow
+
+SLIDING = (LengthWindow, KeepAllWindow, TimeWindow)
+"""Windows that take one event in a delta, at once."""
 
 
 class SelectEvents:
@@ -36,7 +40,7 @@ class SelectEvents:
             ordered = rows.shape == "grouped fully aggregated" and self.window is not None and rows.output is None
             selector = None if rows.output is None else rows.output.selector
             kept, pinned = selector in ("all", "first"), selector == "last"
-            self.groups = GroupKeys(rows.group_by, self.window is not None, ordered, kept, pinned)
+            self.groups = GroupKeys(rows.group_by, self.window is not None, ordered, kept, pinned, type(self.window) in SLIDING)
 
     # ------------------------------------------------------------------ expressions
 
@@ -84,4 +88,4 @@ class SelectEvents:
         return ScalarPrinter(self.parameters, leaf, code, names=self.names)  # type: ignore[arg-type]
 
 
-__all__ = ["SelectEvents"]
+__all__ = ["SLIDING", "SelectEvents"]

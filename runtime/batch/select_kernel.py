@@ -112,7 +112,7 @@ class _SelectPrinter:
         if fields:
             code.add(f"{', '.join(f.name for f in fields)}, = S")
         if self.of.window is not None:
-            code.add("mask = len(w_row) - 1")
+            code.add("mask = np.int64(np.uint32(len(w_row) - 1))")
         for array, registers in self.result_set.registers():
             code.add(*(f"{name} = {array}[{n}]" for n, name in enumerate(registers)))
         outputs = ["o_flag", "o_row", "o_cause", "o_timer", "o_time", "o_delta"]
@@ -137,7 +137,7 @@ class _SelectPrinter:
         conditions = filter_conditions(self.of.stream.filter)
         if self.of.window is None and self.plan.where is not None:
             conditions = (*conditions, self.plan.where)
-        code.add("r = i", "i += 1")
+        code.add("r = np.int64(np.uint32(i))", "i += 1")
         for condition in conditions:
             with code.block(f"if not {self.of.at('r', code, ring=False).test(condition)}"):
                 code.add("continue")
