@@ -47,21 +47,21 @@ def _at_the_end(source: Source, token: Token, expected: list[str]) -> str:
     return f"Unexpected end-of-input {near + ' ' if near else ''}at line {line} column {column - 1}"
 
 
-_CLOSING = (")", "]", "}")
+_BRACKETS = (")", "]", "}", "{")
 _AFTER = {"an identifier": ("schema", "window", "context", "define", "merge", "for"), "(": ("pattern",)}
 """What Esper names as the only choice behind these words alone; elsewhere there are several to it."""
 
 
 def _only_choice(before: Token | None, expected: list[str]) -> str | None:
-    """What Esper says must follow where text ends: a single keyword or symbol, or the bracket that closes a finished phrase."""
+    """What Esper says must follow where text ends: a single keyword or symbol, or the bracket behind a finished phrase."""
     if len(expected) == 1:
         only = expected[0]
         if only in _AFTER:
             return only if before is not None and before.key in _AFTER[only] else None
         return only if only in _NAMES or only.isidentifier() else None
-    closing = [e for e in expected if e in _CLOSING]
+    brackets = [e for e in expected if e in _BRACKETS]
     finished = before is not None and (before.kind != "symbol" or before.key in ("(", ")")) and before.key not in RESERVED_FOR_NAMES
-    return closing[0] if finished and len(closing) == 1 else None
+    return brackets[0] if finished and len(brackets) == 1 else None
 
 
 def _expectation(expected: str) -> str:
