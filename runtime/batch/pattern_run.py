@@ -12,8 +12,10 @@ from runtime.arrow import arrow_schema
 from runtime.batch.arrays import CODES, GROUP, HASH, RING, Array
 from runtime.batch.held_rows import HeldRows
 from runtime.batch.intake import Intake
-from runtime.batch.intrinsics import mark_chains, rehash
+from runtime.batch.intrinsics import fill_table, mark_chains
 from runtime.batch.pattern_measures import PatternColumn
+from runtime.batch.pattern_restore import PatternRestore
+from runtime.batch.pattern_state import PLACE, PatternState
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.row_patterns import (
     BLOCK_FULL,
@@ -38,7 +40,6 @@ from runtime.batch.strings import CodeTable
 from windows.protocol import State
 
 NO_RANKS = np.zeros(0, np.int32)
-PLACE = {name: number for number, name in enumerate(REGISTERS)}
 
 
 class PatternRun:
@@ -107,10 +108,7 @@ class PatternRun:
 
     def next_due(self) -> int | None:
         """When a row of a time window is to leave next."""
-        head, tail = (int(self.registers[PLACE[name]]) for name in ("head", "tail"))
-        if self.kernel.window is None or not self.kernel.window.timed or head == tail:
-            return None
-        return int(self.arrays["w_time"][head & (self.arrays.sizes[RING] - 1)] + self.arrays["size"][0])
+        return self._logical().next_due()
 
     def memory(self) -> int:
         return self.arrays.memory()
@@ -118,10 +116,14 @@ class PatternRun:
     # ------------------------------------------------------------------ state
 
     def state(self) -> State:
-        raise NotImplementedError
+        return self._logical().state(self.held_ids())
 
     def restore(self, state: State) -> None:
-        raise NotImplementedError
+        self.first = state["match_recognize"]["row"]
+        PatternRestore(self._logical(), self.kernel.event_type, self.surroundings).restore(state)
+
+    def _logical(self) -> PatternState:
+        return PatternState(self.kernel, self.arrays, self.registers, self.rows, self.first)
 
     def held_ids(self) -> Array:
         """The ids of the rows that the state holds, ascending."""
@@ -129,23 +131,12 @@ class PatternRun:
         groups = int(registers[PLACE["groups"]])
         found: list[Array] = [arrays["p_row"][self._held_nodes()]]
         if self.kernel.window is not None:
-            found += [self._in_window(), *(self._in_ring(f"w_before{n}") for n in range(1, self.kernel.plan.lookback + 1))]
+            logical = self._logical()
+            found += [logical.window_ids(), *(logical.in_ring(name) for name in logical.history_names("w_before", ""))]
         found += [arrays[f"h{n}_row"][:groups] for n in range(1, self.kernel.plan.lookback + 1)]
         ids: Array = np.unique(np.concatenate(found))
         real: Array = ids[ids != NO_ROW]
         return real
-
-    def _positions(self) -> Array:
-        return np.arange(self.registers[PLACE["head"]], self.registers[PLACE["tail"]])
-
-    def _in_ring(self, name: str) -> Array:
-        found: Array = self.arrays[name][self._positions() & (self.arrays.sizes[RING] - 1)]
-        return found
-
-    def _in_window(self) -> Array:
-        """The ids of the rows in the window."""
-        assert self.kernel.window is not None
-        return self._positions() + self.registers[PLACE["shift"]] if self.kernel.window.whole else self._in_ring("w_row")
 
     # ------------------------------------------------------------------ room
 
@@ -157,7 +148,7 @@ class PatternRun:
             arrays.grow(GROUP, 2 * arrays.sizes[GROUP])
         elif status == HASH_FULL:
             arrays.grow(HASH, 2 * arrays.sizes[HASH])
-            rehash(arrays["g_table"], arrays["g_key"], int(registers[PLACE["groups"]]))
+            fill_table(arrays["g_table"], arrays["g_key"], np.arange(arrays["g_key"].shape[1]) < registers[PLACE["groups"]])
         elif status == NODES_FULL:
             self._grow_nodes(2 * arrays.sizes[NODE])
         elif status == BLOCK_FULL:

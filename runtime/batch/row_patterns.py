@@ -13,6 +13,7 @@ from itertools import count
 import attrs
 import numpy as np
 
+from epl.event_types import EventType
 from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.plan.row_recognition import Condition, RowRecognitionPlan
 from epl.plan.statements import SelectPlan
@@ -41,7 +42,7 @@ REGISTERS = (
 DONE, OUTPUT_FULL, RING_FULL, GROUPS_FULL, HASH_FULL, NODES_FULL, STRANDS_FULL, WORK_FULL, BLOCK_FULL = range(9)
 FEW_LAYERS = 4
 """A partition's first room for layers."""
-MOST_STEPS = 48
+MOST_STEPS, MOST_LINKS = 48, 500
 """Programs with more steps are left to the row tier."""
 
 
@@ -52,6 +53,7 @@ class PatternKernel:
 
     source: str
     plan: RowRecognitionPlan
+    event_type: EventType
     inputs: tuple[tuple[str, str], ...]
     retained: tuple[str, ...]
     previous: tuple[str, ...]
@@ -171,7 +173,8 @@ class PatternPrinter:
         text = pack(f"{head.text()}{body.text()}{tail.text()}", words_of(fields, AXES))
         source = f"def kernel(R, n, first, until, causes, times, C, S, O, PI, PF, T, K):\n{text}"
         return PatternKernel(
-            source, self.pattern, tuple(self.inputs.items()), tuple(self.retained), tuple(self.previous), self.keys, tuple(fields),
+            source, self.pattern, self.stream.filter.event_type, tuple(self.inputs.items()), tuple(self.retained), tuple(self.previous),
+            self.keys, tuple(fields),
             tuple(matches.columns), self.parameters, self.window, self.has_strands, self.slots,
         )
 
@@ -361,6 +364,7 @@ def check(plan: SelectPlan) -> None:
         (pattern.interval is not None, "match_recognize with interval"),
         (pattern.iterate_only, "match_recognize for the iterator alone"),
         (len(pattern.program.steps) > MOST_STEPS, "match_recognize with so long a pattern"),
+        (sum(len(s.then) for s in pattern.program.steps) > MOST_LINKS, "match_recognize with so many ways through its pattern"),
     ]
     if rows is not None:
         reasons += [

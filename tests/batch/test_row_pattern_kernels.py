@@ -18,6 +18,7 @@ from runtime.batch.refusals import NotCompilable
 from runtime.batch.run import Surroundings
 from runtime.batch.strings import StringPool
 from runtime.columns import columns_of
+from windows.paging import plain as unpaged
 
 SCHEMA = "@public @buseventtype create schema T(k string, x double, n int, b boolean, ts long, j int)"
 ARROW = pa.schema([
@@ -141,6 +142,47 @@ def plain(rows: list[Any]) -> list[Any]:
 def test_plain_source(text: str, rows: list[Any], cuts: list[int]) -> None:
     batches = tables(rows, cuts)
     assert plain(by_columns(text, batches, 100, fast=False)) == plain(by_rows(text, batches, 100))
+
+
+def moved(text: str, batches: list[tuple[pa.Table, Any]], until: int, where: list[bool]) -> list[Any]:
+    """What comes out where each batch goes to the row tier or to columns, with the state taken along."""
+    found: list[Any] = []
+    state: Any = None
+    empty = pa.table({f.name: pa.array([], f.type) for f in ARROW})
+    runtime = Runtime(tier="row")
+    runtime.deploy(SCHEMA)
+    now = 0
+    for (table, times), columns in zip([*batches, (empty, np.zeros(0, np.int64))], [*where, False]):
+        runtime.advance_time_span(now)
+        now = int(times[-1]) if len(times) else until
+        deployment = runtime.deploy(f"@name('s0') {text}")
+        statement = deployment["s0"]
+        if columns:
+            run = build_run(statement.plan.body, Surroundings(StringPool(), runtime._environment({}), interpreted))
+            with np.errstate(all="ignore"):
+                if state is not None:
+                    run.restore(state)
+                made = run.feed(Intake(runtime.event_type("T"), columns_of(table, "T")), times, now)
+            found.extend([] if made.new is None else made.new.to_pylist())
+            state = unpaged(run.state())
+        else:
+            if state is not None:
+                statement.running.restore(state)
+            statement.add_batch_listener(lambda new, *_: found.extend([] if new is None else new.to_pylist()))
+            if len(times):
+                runtime.send_batch("T", table.append_column("at_time", pa.array(times)), time="at_time")
+            runtime.advance_time_span(now)
+            state = unpaged(statement.running.state())
+        deployment.undeploy()
+    return found
+
+
+@pytest.mark.parametrize("text", STATEMENTS)
+@settings(max_examples=12, deadline=None)
+@given(rows=ROWS, cuts=st.lists(st.integers(0, 29), min_size=1, max_size=5), where=st.lists(st.booleans(), min_size=6, max_size=6))
+def test_state_moves_between_the_tiers(text: str, rows: list[Any], cuts: list[int], where: list[bool]) -> None:
+    batches = tables(rows, cuts)
+    assert plain(moved(text, batches, 100, where)) == plain(by_rows(text, batches, 100))
 
 
 @pytest.mark.skipif(not is_available(), reason="numba is not installed")
