@@ -191,10 +191,10 @@ class Core:
             self._run_due(self.schedule.take_due(now))
 
     def _run_due(self, due: list[ScheduledTimer]) -> None:
-        outer, self.busy = self.busy, True
-        place = self.at.place
+        outer, self.busy, at = self.busy, True, self.at
+        place = at.place
         if not outer:
-            self.at.place = None
+            at.place = None
         if self.touched is not None:
             self.touched.update([timer.order[0] for timer in due])
         try:
@@ -203,11 +203,13 @@ class Core:
                     timer.callback()
                 except Exception as error:  # noqa: BLE001 - law 6
                     self.on_error(error, str(timer.owner), None)
-            self.flush()
-            self.work()
+            if self.pending:
+                self.flush()
+            if self.queue:
+                self.work()
         finally:
             self.busy = outer
-            self.at.place = place
+            at.place = place
 
     def advance_span(self, target: int, resolution: int | None = None, max_stops: int | None = None) -> None:
         """Walk: stop at every due time on the way (at multiples of ``resolution`` from now where one is given).

@@ -73,7 +73,7 @@ class Schedule:
         taken = []
         while heap and heap[0][0] <= now:
             _, _, _, version, timer = heapq.heappop(heap)
-            if timer.is_current(version):
+            if timer._version == version and timer.due is not None:
                 timer.due = None
                 taken.append(timer)
         return taken

@@ -77,6 +77,16 @@ class Statement(Delivery):
         new, old = self.waiting_new, self.waiting_old
         if new:
             self.waiting_new = []
+            if not old and self.divide is None and not self.batch_listeners:  # most often so: nothing but calls of listeners
+                self._forced = False
+                self._at.calls += 1
+                new_rows, old_rows = rows_of(new), Rows()
+                for listener in self.listeners:
+                    try:
+                        listener(new_rows, old_rows, self, self.runtime)
+                    except Exception as error:  # noqa: BLE001 - law 6
+                        self._core.on_error(error, self.name, None)
+                return
         if old:
             self.waiting_old = []
         elif not new and not self._forced:
