@@ -26,15 +26,23 @@ def _compile(aggregation: GroupAggregation, environment: Environment, count: int
 
 
 def _end(aggregation: GroupAggregation) -> Aggregate | None:
-    """``first(x)`` and ``last(x)`` of a property: read off the row itself."""
+    """The first or last value of a property that is not null: read off the rows themselves."""
     plan, variable = aggregation.plan, aggregation.variable
-    if plan.function not in ("first", "last") or len(plan.arguments) != 1 or plan.filter is not None or plan.stream != variable:
+    if plan.function not in ("firstever", "lastever") or plan.distinct or plan.filter is not None:
         return None
     argument = plan.arguments[0]
     if not isinstance(argument, StreamProperty) or argument.stream != variable:
         return None
-    read, place = attrgetter(field_name(argument.name)), -1 if plan.function == "last" else 0
-    return lambda rows: read(rows[variable][place]) if rows[variable] else None
+    read, newest = attrgetter(field_name(argument.name)), plan.function == "lastever"
+
+    def evaluate(rows: Sequence[Sequence[Event]]) -> Any:
+        for row in reversed(rows[variable]) if newest else rows[variable]:
+            value = read(row)
+            if value is not None:
+                return value
+        return None
+
+    return evaluate
 
 
 def _over_rows(aggregation: GroupAggregation, environment: Environment, count: int) -> Aggregate:

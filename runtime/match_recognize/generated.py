@@ -94,8 +94,11 @@ def _step(plan: RowRecognitionPlan, tests: Sequence[str | None]) -> list[str]:
     for number in plan.program.start:
         lines += _taken(4, number, steps[number].variable, tests, shared, "row")
     masks = " | ".join(f"({1 << n} if now_{n} else 0)" for n in numbers)
+    lines += [f"    taken = {masks}"]
+    if plan.lookback:  # the partition stays for its history, and nothing else has changed
+        lines += ["    if not taken and partition.latest is None and not partition.layers: return False"]
     return [
-        *lines, f"    taken = {masks}", f"    return commit(partition, event, row, taken, ({', '.join(f'now_{n}' for n in numbers)},))", "",
+        *lines, f"    return commit(partition, event, row, taken, ({', '.join(f'now_{n}' for n in numbers)},))", "",
     ]
 
 

@@ -67,6 +67,10 @@ class RowRecognition(View):
             one_row_a_delivery and not plan.all_matches and plan.skip == "past last row" and not machine.looks_back and states.limit is None
         )
         self._no_history: History = (None,) * plan.lookback
+        self._counts_only = (
+            not plan.lookback and plan.interval is None and self._may_start is None and not self._earliest_only
+        )
+        """Whether a row needs no more than the machine and the number of matches in progress."""
         self._can_begin = None if plan.lookback or plan.iterate_only else machine.can_begin()
         self._partitions: dict[Any, Partition] = {}
         self._row = 0
@@ -88,15 +92,39 @@ class RowRecognition(View):
 
     def receive(self, event: Event) -> None:
         """``update`` with one row that comes in; not where it is for the iterator alone."""
-        found: Found = []
-        died: list[Death] = []
-        self._enter(event, found, died)
-        if found or died:
-            self._deliver(found, died)
+        if not self._counts_only:
+            found: Found = []
+            died: list[Death] = []
+            self._enter(event, found, died)
+            if found or died:
+                self._deliver(found, died)
+            return
+        key = self._key(event) if self._key is not None else None
+        partitions, machine = self._partitions, self._machine
+        partition = partitions.get(key)
+        self._row = row = self._row + 1
+        if self._has_window:
+            self._numbers[event] = row
+        if partition is None:
+            if self._can_begin is not None and not self._can_begin(event, ()):
+                return
+            partition = Partition(key, ())
+        before = partition.strands
+        truth, ended = machine.nothing_known(), []  # type: tuple[Any, list[Match]]
+        after = machine.advance(before, event, row, (), truth, ended) if before else []
+        machine.begin(event, row, (), truth, after, ended)
+        self._states.count += len(after) - len(before)
+        partition.strands = after
+        if self._has_window and (after or ended):
+            partition.taken[row] = None
+        self._keep(partition)
+        if ended:
+            self._deliver([(key, match) for match in ended], ())
 
     def leave(self, event: Event) -> None:
         """``update`` with one row that leaves the window."""
-        self._histories.pop(event, None)
+        if self._lookback:
+            self._histories.pop(event, None)
         row = self._numbers.pop(event, None)
         if row is None:
             return
@@ -243,7 +271,7 @@ class RowRecognition(View):
 
     def _keep(self, partition: Partition) -> None:
         """Only partitions with something to remember are kept."""
-        if self._in_progress(partition) or partition.taken or self._lookback:
+        if partition.taken or self._lookback or self._in_progress(partition):
             self._partitions[partition.key] = partition
         else:
             self._partitions.pop(partition.key, None)
@@ -275,7 +303,10 @@ class RowRecognition(View):
 
     def _forget_first(self, partition: Partition, row: int) -> None:
         """Matches in progress that began with the first row taken are gone."""
-        self._replace(partition, [s for s in partition.strands if s[1] != row])
+        if partition.strands:
+            self._replace(partition, [s for s in partition.strands if s[1] != row])
+        else:
+            self._keep(partition)
 
     def _match_anew(self) -> None:
         """Over the window's rows; the first failure is raised when all are taken."""

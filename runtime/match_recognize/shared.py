@@ -13,7 +13,7 @@ from runtime.match_recognize.machine import History, Machine
 from runtime.match_recognize.operator import Partition, RowRecognition
 from runtime.match_recognize.ranking import Match
 from runtime.match_recognize.state import PathReader, PathWriter
-from windows.event import Event
+from windows.event import NO_EVENTS, Event
 
 FEW_LAYERS = 16
 
@@ -69,10 +69,24 @@ class SharedRowRecognition(RowRecognition):
             self.interval.begins(self._row)
         if partition is None:
             return
-        found: Found = []
-        ended: list[LayeredPartition] = []
-        self._ends(partition, found, ended)
-        self._found(found, ended)
+        if self._all or self.interval is not None:
+            found: Found = []
+            ended: list[LayeredPartition] = []
+            self._ends(partition, found, ended)
+            self._found(found, ended)
+            return
+        matches: Sequence[Match] = self.lattice.preferred(partition.layers, self._since, partition.horizon)
+        if len(matches) > 1:
+            matches = self._ranking.chosen(matches)
+        if self._prunes:
+            horizon = self._ranking.horizon(matches)
+            if horizon >= 0:
+                self._behind(partition, horizon)
+        measures = self._measures
+        self.child.update([measures(match) for match in matches], NO_EVENTS)
+        if partition.latest is None:
+            partition.layers.clear()
+            self._keep(partition)
 
     def _take_all(self, new: Sequence[Event]) -> Exception | None:
         failure: Exception | None = None
