@@ -152,6 +152,77 @@ def remove_slot(table, keys, slot):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def insert_slot(table, keys, slot):  # type: ignore[no-untyped-def]
+    """Put a slot into an open-addressing table that does not have it."""
+    mask = len(table) - 1
+    place = _home(keys, slot) & mask
+    while table[place] != -1:
+        place = (place + 1) & mask
+    table[place] = slot
+
+
+@inlined
+def _heap_before(values, one, other, largest):  # type: ignore[no-untyped-def]
+    """Whether the value at one place is better than that at the other; NaN is greater than every number."""
+    a, b = values[one], values[other]
+    if largest:
+        return a > b or (a != a and b == b)
+    return a < b or (b != b and a == a)
+
+
+@inlined
+def heap_merge(one, other, left, right, up, values, mask, largest):  # type: ignore[no-untyped-def]
+    """The top of two skew heaps put together; -1 is an empty one. ``left``, ``right``, ``up`` link positions by ``position & mask``."""
+    if one < 0:
+        return other
+    if other < 0:
+        return one
+    if _heap_before(values, other & mask, one & mask, largest):
+        one, other = other, one
+    top = one
+    while True:
+        child = right[one & mask]
+        right[one & mask] = left[one & mask]
+        if child < 0:
+            left[one & mask] = other
+            up[other & mask] = one
+            return top
+        if _heap_before(values, other & mask, child & mask, largest):
+            child, other = other, child
+        left[one & mask] = child
+        up[child & mask] = one
+        one = child
+
+
+@inlined
+def heap_insert(top, position, left, right, up, values, mask, largest):  # type: ignore[no-untyped-def]
+    """The top of the heap once the position is in it."""
+    left[position & mask] = -1
+    right[position & mask] = -1
+    up[position & mask] = -1
+    top = heap_merge(top, position, left, right, up, values, mask, largest)
+    up[top & mask] = -1
+    return top
+
+
+@inlined
+def heap_remove(top, position, left, right, up, values, mask, largest):  # type: ignore[no-untyped-def]
+    """The top of the heap once the position, which is in it, has been taken out."""
+    place = position & mask
+    above = up[place]
+    below = heap_merge(left[place], right[place], left, right, up, values, mask, largest)
+    if below >= 0:
+        up[below & mask] = above
+    if above < 0:
+        return below
+    if left[above & mask] == position:
+        left[above & mask] = below
+    else:
+        right[above & mask] = below
+    return top
+
+
+@inlined
 def java_hashes(offsets, data, hashes, first, last):  # type: ignore[no-untyped-def]
     """``hashes[code + 1]``: String.hashCode of the UTF-8 strings ``first`` … ``last - 1``."""
     for code in range(first, last):

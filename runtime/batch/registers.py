@@ -6,5 +6,5 @@ from __future__ import annotations
 ``NA`` … ``NB``, old ones at ``OA`` … ``OB``; ``HEAD`` … ``TAIL`` the positions in use; ``NOW`` engine time, ``TIMER`` whether a timer is
 behind the delta, ``DELTA`` its number; ``ROOM`` for output rows, and how much of it a delta may ``NEED``."""
 
-DONE, OUTPUT_FULL, RING_FULL, GROUPS_FULL = 0, 1, 2, 3
-"""What a call gives: all is done; make room for output, for ring positions or for groups and call again."""
+DONE, OUTPUT_FULL, RING_FULL, GROUPS_FULL, ACCUMULATORS_FULL = 0, 1, 2, 3, 4
+"""What a call gives: all is done; make room for output, for ring positions, for groups or for what accumulators keep, and call again."""

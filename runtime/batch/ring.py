@@ -34,7 +34,7 @@ class Ring:
     store: RowStore | None = None
     counted: Callable[[Ring], Array] = lambda ring: ring.positions()
     slots: Callable[[Array], Array] | None = None
-    _members: dict[int, list[Member]] | None = None
+    _once: dict[str, Any] = attrs.field(factory=dict)
 
     # ------------------------------------------------------------------ positions
 
@@ -90,17 +90,26 @@ class Ring:
 
     def members(self, slot: int) -> list[Member]:
         """The events that are counted in a group, in the order in which they came."""
-        if self._members is None:
-            positions = self.counted(self)
-            slots = np.zeros(len(positions), np.int64) if self.slots is None else self.slots(positions)
-            self._members = {}
-            for position, event, group in zip(positions.tolist(), self.events(positions), slots.tolist()):
-                self._members.setdefault(group, []).append((position, event))
-        return self._members.get(slot, [])
+        found: list[Member] = self.once("members", self._by_slot).get(slot, [])
+        return found
+
+    def _by_slot(self) -> dict[int, list[Member]]:
+        positions = self.counted(self)
+        slots = np.zeros(len(positions), np.int64) if self.slots is None else self.slots(positions)
+        found: dict[int, list[Member]] = {}
+        for position, event, group in zip(positions.tolist(), self.events(positions), slots.tolist()):
+            found.setdefault(group, []).append((position, event))
+        return found
+
+    def once(self, name: str, make: Callable[[], Any]) -> Any:
+        """What ``make`` gives, until events come or go."""
+        if name not in self._once:
+            self._once[name] = make()
+        return self._once[name]
 
     def changed(self) -> None:
-        """Events have come or gone: what members were is forgotten."""
-        self._members = None
+        """Events have come or gone."""
+        self._once.clear()
 
 
 __all__ = ["Member", "Ring"]

@@ -85,6 +85,10 @@ class _SelectPrinter:
         if self.of.groups is not None and self.of.window is None:
             with body.block(f"if {self.of.groups.full()}"):
                 body.add("pending = 1", "status = 3", "break")
+        full = [text for each in self.of.accumulators if (text := each.full()) is not None]
+        if full:
+            with body.block(f"if {' or '.join(full)}"):
+                body.add("pending = 1", "status = 4", "break")
         body.add("pending = 0", "delta += 1")
         self.result_set.deliver(body)
         self._retain(body)

@@ -17,7 +17,7 @@ from runtime.batch.computed import computed_column
 from runtime.batch.group_state import GroupState, Words
 from runtime.batch.intake import Intake
 from runtime.batch.rate import SENT, Held
-from runtime.batch.registers import DONE, GROUPS_FULL, NEED, NEXT, OUT, REGISTERS, RING_FULL, ROOM
+from runtime.batch.registers import ACCUMULATORS_FULL, DONE, GROUPS_FULL, NA, NB, NEED, NEXT, OUT, REGISTERS, RING_FULL, ROOM
 from runtime.batch.ring import Ring
 from runtime.batch.row_store import RowStore
 from runtime.batch.run import Causes, Output, Surroundings
@@ -104,6 +104,9 @@ class SelectRun:
             elif status == GROUPS_FULL:
                 assert kernel.groups is not None
                 kernel.groups.grow(self.arrays)
+            elif status == ACCUMULATORS_FULL:
+                for each in kernel.accumulators:
+                    each.grow(self.arrays, int(registers[NB] - registers[NA]))
             else:
                 registers[ROOM] = self._room = max(2 * self._room, int(registers[NEED]))
                 outputs = [_longer(a, self._room) if len(a) else a for a in outputs]

@@ -147,7 +147,7 @@ def test_compiled(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> 
     ("select distinct k from T", "distinct, order by or limit"),
     ("select n % n as r from T", "a remainder of integers by a value that may be zero"),
     ("select k, sum(x) as s from T group by rollup(k)", "the shape rollup"),
-    ("select * from T#unique(k)", "the window unique"),
+    ("select * from T#sort(3, x)", "the window sort"),
     ("select sum(x) as s from T#time(1 month)", "a window of months or years"),
 ])
 def test_what_stays_in_the_row_tier(text: str, reason: str) -> None:

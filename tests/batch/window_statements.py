@@ -33,6 +33,34 @@ BATCHES = [
     "select irstream sum(x) as s, max(n) as hi, min(x) as lo, count(*) as c from T(b)#time_length_batch(3 msec, 2)",
 ]
 
+KEYED = [
+    "select irstream k, x, n from T#unique(k)",
+    "select irstream k, x from T(x > 0)#unique(n, b)",
+    "select irstream x from T#unique(x)",
+    "select irstream sum(n) as s, count(*) as c, avg(x) as a, max(x) as hi, min(x) as lo, min(n, filter: b) as ln from T#unique(k)",
+    "select irstream k, first(x) as f, last(n) as l, first(k) as fk, last(b, filter: n > 0) as lb from T#unique(k, m)",
+    "select irstream k, x from T#firstunique(k)",
+    "select sum(n) as s, max(x) as hi from T(b)#firstunique(k, n)",
+]
+
+AGGREGATED = [
+    "select irstream first(x) as f, last(x) as l, first(k) as fk, last(k, filter: n > 0) as lk from T#length(3)",
+    "select irstream k, first(b) as f, last(d) as l, first(n + 1) as e from T#time(3 msec)",
+    "select first(x) as f, last(k) as l, count(*) as c from T#length_batch(3)",
+    "select irstream first(x) as f, last(k) as l, count(*) as c from T#time_batch(3 msec)",
+    "select first(x) as f, last(k) as l, firstever(n) as e, lastever(b) as lb, firstever(d) as d from T",
+    "select irstream firstever(x) as f, lastever(k) as l, countever(*) as c, countever(n, b) as cn, minever(x) as lo from T#length(2)",
+    "select irstream fmin(x, n > 0) as lo, fmax(m, b) as hi, fmaxever(x, b) as e from T#length(3)",
+    "select stddev(x) as s, stddev(n) as sn from T",
+    "select irstream stddev(x) as s, stddev(n, filter: b) as sn from T#length(3)",
+    "select irstream stddev(x * 0.1) as s from T#time(4 msec)",
+    "select irstream count(distinct k) as c, count(distinct x) as cx, count(distinct b, filter: n > 0) as cb from T#length(4)",
+    "select count(distinct n) as c, sum(distinct n) as s, avg(distinct x) as a, min(distinct x) as lo, max(distinct n) as hi from T",
+    "select irstream sum(distinct n) as s, avg(distinct x) as a, min(distinct x) as lo, max(distinct n) as hi from T#time(3 msec)",
+    "select irstream k, count(distinct k) as c, max(distinct x) as hi from T#unique(n)",
+    "select irstream count(distinct m) as c, stddev(distinct x) as s from T#time_length_batch(3 msec, 4)",
+]
+
 UNBOUND = [
     "select k, x from T(x > 2)",
     "select count(*) as c, sum(n) as s, sum(x) as t, avg(x) as a, count(x) as cx from T",
@@ -40,4 +68,4 @@ UNBOUND = [
     "select k, max(x, filter: b) as hi, minever(n) as lo from T",
 ]
 
-STATEMENTS = [*SLIDING, *BATCHES, *UNBOUND]
+STATEMENTS = [*SLIDING, *BATCHES, *KEYED, *AGGREGATED, *UNBOUND]

@@ -16,6 +16,7 @@ from runtime.batch.windows.sliding import (
     TimeAccumWindow,
     TimeWindow,
 )
+from runtime.batch.windows.unique import FirstUniqueWindow, UniqueWindow
 from windows.ext_timed import ExtTimed
 from windows.first_events import FirstLength
 from windows.keepall import KeepAll
@@ -26,11 +27,13 @@ from windows.time_accum import TimeAccum
 from windows.time_batch import TimeBatch
 from windows.time_length_batch import TimeLengthBatch
 from windows.time_sliding import Time
+from windows.unique import FirstUnique, Unique
 
 KINDS: dict[type[WindowConfig], type[Window]] = {
     Length: LengthWindow, KeepAll: KeepAllWindow, Time: TimeWindow, ExtTimed: ExtTimedWindow, TimeAccum: TimeAccumWindow,
     LastEvent: LastEventWindow, FirstEvent: FirstEventWindow, FirstLength: FirstLengthWindow,
     LengthBatch: LengthBatchWindow, TimeBatch: TimeBatchWindow, TimeLengthBatch: TimeLengthBatchWindow,
+    Unique: UniqueWindow, FirstUnique: FirstUniqueWindow,
 }
 
 

@@ -1,0 +1,83 @@
+"""Aggregations as lines that take an event in, take it out and give the value: ``accumulator(plan, number, window)``.
+
+Arithmetic is that of runtime.aggregation, step by step, so that doubles are equal to the last bit.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from epl.plan.result_set import AggregationPlan
+from runtime.batch.accumulators.base import Accumulator
+from runtime.batch.accumulators.events import Ever, FirstOrLast
+from runtime.batch.accumulators.extremes import ExtremeEver, ExtremeHeap, ExtremeWindow
+from runtime.batch.accumulators.numbers import Average, Count, StandardDeviation, Sum
+from runtime.batch.accumulators.wrappers import Distinct, Filtered
+from runtime.batch.arrays import Arrays
+from runtime.batch.refusals import Declined, NotCompilable
+from runtime.batch.ring import Ring
+from runtime.batch.scalars import is_steady
+from runtime.batch.windows.base import Window
+from windows.protocol import State
+
+KINDS: dict[str, type[Accumulator]] = {
+    "count": Count, "sum": Sum, "avg": Average, "stddev": StandardDeviation, "first": FirstOrLast, "last": FirstOrLast,
+    "firstever": Ever, "lastever": Ever,
+}
+
+
+def accumulator(plan: AggregationPlan, number: int, window: Window | None) -> Accumulator:
+    """The accumulator of one aggregation; raises NotCompilable."""
+    if window is not None and not all(is_steady(e) for e in plan.expressions):
+        raise NotCompilable(f"{plan.function} of what may change while an event is held")
+    if plan.group_by is not None or plan.constants:
+        raise NotCompilable(f"{plan.function} with group_by or parameters")
+    if plan.function in ("min", "max"):
+        kind = _extreme(plan, window)
+    elif plan.function in KINDS:
+        kind = KINDS[plan.function]
+    else:
+        raise NotCompilable(f"the aggregation {plan.function} is not computed in columns")
+    made = kind(f"a{number}", plan)
+    if plan.distinct:
+        made = Distinct(f"a{number}d", plan, made)
+    return Filtered(f"a{number}", plan, made) if plan.filter is not None else made
+
+
+def _extreme(plan: AggregationPlan, window: Window | None) -> type[Accumulator]:
+    if window is None or plan.ever:
+        return ExtremeEver
+    return ExtremeWindow if window.in_order else ExtremeHeap
+
+
+# ------------------------------------------------------------------ the aggregations of a group together
+
+
+def group_state(accumulators: Sequence[Accumulator], arrays: Arrays, slot: int, ring: Ring) -> State:
+    """As ``runtime.aggregation.groups.Group`` gives it: no row has failed."""
+    return [[each.state(arrays, slot, ring) for each, first in _with_states(accumulators) if first], []]
+
+
+def restore_group(accumulators: Sequence[Accumulator], arrays: Arrays, slot: int, state: State, ring: Ring) -> None:
+    """Raises Declined for a group of which some rows raised."""
+    states, failed = state
+    if failed:
+        raise Declined("aggregations that do not count an event since their argument raised")
+    place, places = -1, {}
+    for each, first in _with_states(accumulators):
+        if first:
+            place += 1
+            places[repr(each.shared)] = place
+        each.restore(arrays, slot, states[place if each.shared is None else places[repr(each.shared)]], ring)
+
+
+def _with_states(accumulators: Sequence[Accumulator]) -> Iterator[tuple[Accumulator, bool]]:
+    """Each with whether it is the first that has its state."""
+    seen: set[str] = set()
+    for each in accumulators:
+        key = None if each.shared is None else repr(each.shared)
+        yield each, key not in seen
+        if key is not None:
+            seen.add(key)
+
+
+__all__ = ["Accumulator", "accumulator", "group_state", "restore_group"]

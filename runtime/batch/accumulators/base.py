@@ -1,0 +1,87 @@
+"""What an aggregation prints into a kernel, and how its state is taken and given back."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import attrs
+import numpy as np
+
+from epl.plan.expressions import TypedExpression
+from epl.plan.result_set import AggregationPlan
+from runtime.batch.arrays import Arrays, Field
+from runtime.batch.code import Code
+from runtime.batch.refusals import NotCompilable
+from runtime.batch.ring import Member, Ring
+from runtime.batch.scalars import DTYPES, INTEGERS, ScalarPrinter, Text, kind_of
+from windows.protocol import State
+
+At = Callable[[str, Code], ScalarPrinter]
+"""at(position text, lines): a printer of expressions on the event at that place."""
+
+
+@attrs.define
+class Accumulator:
+    """``name`` begins its arrays' names. ``enter`` / ``leave`` print for the group ``g`` (a text) and the event at a place.
+
+    ``state`` / ``restore``: of the group in a slot, as ``runtime.aggregation`` has it; the events that the group counts are
+    ``ring.members(slot)``, those that pass the aggregation's filter ``counted``.
+    """
+
+    name: str
+    plan: AggregationPlan
+
+    def fields(self) -> list[Field]:
+        raise NotImplementedError
+
+    def enter(self, code: Code, at: At, place: str) -> None:
+        raise NotImplementedError
+
+    def leave(self, code: Code, at: At, place: str) -> None:
+        raise NotImplementedError
+
+    def value(self, group: str) -> Text:
+        raise NotImplementedError
+
+    def full(self) -> str | None:
+        """A text, true where there is no room for what a delta brings; None where there always is."""
+        return None
+
+    def grow(self, arrays: Arrays, more: int) -> None:
+        """Room for ``more`` events."""
+
+    @property
+    def shared(self) -> Any:
+        """What aggregations have in common that share one state; None for one with a state of its own."""
+        return None
+
+    def state(self, arrays: Arrays, slot: int, ring: Ring) -> State:
+        raise NotImplementedError
+
+    def restore(self, arrays: Arrays, slot: int, state: State, ring: Ring) -> None:
+        raise NotImplementedError
+
+    def counted(self, slot: int, ring: Ring) -> Iterator[tuple[Member, Any]]:
+        """The group's events that pass the filter, with the value of the argument."""
+        passes = None if self.plan.filter is None else ring.evaluator(self.plan.filter)
+        value = ring.evaluator(self.argument)
+        return ((member, value(member[1])) for member in ring.members(slot) if passes is None or passes(member[1]))
+
+    @property
+    def argument(self) -> TypedExpression:
+        return self.plan.arguments[0]
+
+
+class OfNumbers(Accumulator):
+    """Base of those that take numbers; ``dtype`` is what values are kept in."""
+
+    @property
+    def kind(self) -> str:
+        kind = kind_of(self.argument.type)
+        if kind not in (*INTEGERS, "float", "double"):
+            raise NotCompilable(f"{self.plan.function} of {kind}")
+        return kind
+
+    @property
+    def dtype(self) -> Any:
+        return np.int64 if self.kind in INTEGERS else DTYPES[self.kind]

@@ -1,0 +1,155 @@
+"""``unique`` and ``firstunique``: one event a key. Keys have slots in the order in which they came first."""
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from epl.plan.expressions import TypedExpression
+from runtime.batch.arrays import ONE, RING, Array, Arrays, Field
+from runtime.batch.code import Code
+from runtime.batch.intrinsics import fill_table
+from runtime.batch.refusals import NotCompilable
+from runtime.batch.ring import Ring
+from runtime.batch.run import Surroundings
+from runtime.batch.scalars import INTEGERS, TEXTS, kind_of
+from runtime.batch.stored import word_of, word_text
+from runtime.batch.strings import StringPool
+from runtime.batch.windows.base import RowPrinter, Take, Window
+from windows.keys import key_of_values, values_of_key
+from windows.protocol import State
+from windows.unique import FirstUnique, Unique
+
+TABLE = "unique table"
+
+
+class UniqueWindow(Window):
+    """The places of the ring are those of the keys' events and a spare one, ``tail``, where the next event is put: it then has its key's
+    place, and the place of the event before it is the spare one.
+
+    ``u_table``: an open-addressing table, four times as long as the ring; by slot ``u_words`` the key (the last word tells which values
+    are null) and ``u_place`` its event's position; ``u_count`` the number of keys, ``u_peak`` that of a restored state.
+    """
+
+    config: Unique
+    in_order: ClassVar[bool] = False
+
+    @property
+    def keys(self) -> tuple[TypedExpression, ...]:
+        return self.config.keys
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        kinds = tuple(kind_of(key.type) for key in self.keys)
+        if not kinds:
+            raise NotCompilable("unique(*)")
+        for kind in kinds:
+            if kind not in (*INTEGERS, *TEXTS, "float", "double", "boolean"):
+                raise NotCompilable(f"{self.config.names[0]} by {kind}")
+        return kinds
+
+    def fields(self) -> list[Field]:
+        return [
+            Field("u_table", np.int64, TABLE, -1), Field("u_words", np.int64, RING, 0, len(self.kinds) + 1),
+            Field("u_place", np.int64, RING, -1), Field("u_count", np.int64, ONE), Field("u_peak", np.int64, ONE),
+        ]
+
+    def start(self, state: Arrays, surroundings: Surroundings) -> None:
+        state.grow(TABLE, 4 * state.sizes[RING])
+
+    # ------------------------------------------------------------------ in the kernel
+
+    def _find(self, code: Code, printer: RowPrinter) -> None:
+        """``u``: the slot of the row's key, -1 where it has none; ``hole`` where the table would hold it."""
+        nulls = []
+        names = [f"u{number}" for number in range(len(self.kinds) + 1)]
+        for number, (key, kind) in enumerate(zip(self.keys, self.kinds)):
+            made = printer(code)
+            text = made.keep(made.value(key))
+            word = word_text(text, kind)
+            if text.valid is None:
+                code.add(f"u{number} = {word}")
+            else:
+                code.add(f"u{number} = {word} if {text.valid} else np.int64(0)")
+                nulls.append(f"(0 if {text.valid} else {1 << number})")
+        code.add(f"{names[-1]} = np.int64({' | '.join(nulls) or '0'})")
+        code.add("hole = mix(u0)", *(f"hole = mix(hole ^ {name})" for name in names[1:]), "hole &= len(u_table) - 1", "u = u_table[hole]")
+        same = " and ".join(f"u_words[{number}, u] == {name}" for number, name in enumerate(names))
+        with code.block(f"while u >= 0 and not ({same})"):
+            code.add("hole = (hole + 1) & (len(u_table) - 1)", "u = u_table[hole]")
+
+    def _insert(self, code: Code) -> None:
+        code.add("u = u_count[0]", "u_count[0] += 1", "u_table[hole] = u", "u_place[u] = na")
+        code.add(*(f"u_words[{number}, u] = u{number}" for number in range(len(self.kinds) + 1)))
+
+    def row(self, code: Code, take: Take, printer: RowPrinter) -> None:
+        take(code)
+        self._find(code, printer)
+        with code.block("if u < 0"):
+            self._insert(code)
+            code.add("tail = u_count[0]")
+        with code.block("else"):
+            code.add("oa = u_place[u]", "ob = oa + 1", "u_place[u] = na", "tail = oa")
+
+    # ------------------------------------------------------------------ around it
+
+    def size(self, ring: Ring) -> int:
+        return int(ring.arrays["u_count"][0])
+
+    def held(self, ring: Ring) -> Array:
+        return ring.arrays["u_place"][: self.size(ring)]
+
+    def counted(self, ring: Ring) -> Array:
+        held = self.held(ring)
+        return held[np.argsort(ring.at("w_row", held))]
+
+    def oldest(self, ring: Ring) -> int | None:
+        return 0 if self.size(ring) else None
+
+    def grow(self, ring: Ring) -> None:
+        super().grow(ring)
+        ring.arrays.grow(TABLE, 4 * ring.arrays.sizes[RING])
+        self._fill(ring.arrays)
+
+    def _fill(self, arrays: Arrays) -> None:
+        table = arrays["u_table"]
+        table.fill(-1)
+        fill_table(table, arrays["u_words"], np.arange(arrays.sizes[RING]) < arrays["u_count"][0])
+
+    def state(self, ring: Ring) -> State:
+        held, types = self.held(ring), [key.type for key in self.keys]
+        evaluate = [ring.evaluator(key) for key in self.keys]
+        entries = [
+            [values_of_key(key_of_values([f(event) for f in evaluate], types), len(types)), event] for event in ring.events(held)
+        ]
+        return {"events": entries, "peak": max(len(held), int(ring.arrays["u_peak"][0]))}
+
+    def restore(self, ring: Ring, state: State) -> None:
+        arrays, pool = ring.arrays, ring.surroundings.pool
+        entries = list(state["events"])
+        ring.hold([event for _, event in entries])
+        for slot, (values, _) in enumerate(entries):
+            arrays["u_words"][:, slot] = self._words(values, pool)
+            arrays["u_place"][slot] = slot
+        arrays["u_count"][0], arrays["u_peak"][0] = len(entries), state["peak"]
+        arrays.grow(TABLE, 4 * arrays.sizes[RING])
+        self._fill(arrays)
+
+    def _words(self, values: list[Any], pool: StringPool) -> list[int]:
+        found = [0 if value is None else word_of(value, kind, pool) for value, kind in zip(values, self.kinds)]
+        return [*found, sum(1 << number for number, value in enumerate(values) if value is None)]
+
+
+class FirstUniqueWindow(UniqueWindow):
+    """Nothing leaves: the position of a key's event is its slot."""
+
+    config: FirstUnique  # type: ignore[assignment]  # keys all the same
+    in_order = True
+
+    def row(self, code: Code, take: Take, printer: RowPrinter) -> None:
+        code.add("r = i")
+        self._find(code, printer)
+        with code.block("if u >= 0"):
+            code.add("i += 1", "continue")
+        take(code)
+        self._insert(code)
