@@ -7,6 +7,7 @@ batch has columns that no kernel can take, and when it is joined by a statement 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import attrs
@@ -96,7 +97,8 @@ class BatchTier:
         self._owners: dict[EventType, Component | None] = {}
         self._stale = True
         self._calls: list[Call] = []
-        self.compile: Callable[[str], Kernel] = Warming
+        self.compile: Callable[[str], Kernel] = lru_cache(maxsize=4096)(Warming)
+        """Statements of one shape share a kernel, and their rows count together until it is compiled."""
         self.row_of: RowOf | None = None
         """Which row stands at a place of the batch that calls wait for."""
 
