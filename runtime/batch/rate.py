@@ -19,6 +19,7 @@ from runtime.batch.code import Code
 from runtime.batch.group_state import GroupState, Words
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.result_sets import ResultSet
+from runtime.batch.ring import Ring
 from runtime.batch.run import Surroundings
 from runtime.batch.scalars import INTEGERS, kind_of
 from runtime.batch.select_events import SelectEvents
@@ -37,6 +38,7 @@ class Held:
     """What a run's state is made of; ``slots``: of the groups that have been restored."""
 
     arrays: Arrays
+    ring: Ring
     waiting: Waiting
     groups: GroupState | None
     slots: dict[Words, int] = attrs.field(factory=dict)
@@ -298,14 +300,14 @@ class Snapshot(Rate):
         super().__init__(of, plan)
         if not of.wants_new:
             raise NotCompilable("output snapshot of the remove stream")
-        if of.window is None and of.rows.shape not in ("fully aggregated", "grouped fully aggregated"):
+        if not of.leaves and of.rows.shape not in ("fully aggregated", "grouped fully aggregated"):
             raise NotCompilable("output snapshot of the events of an unbound stream")
 
-        if of.window is None:
+        if not of.leaves:
             check_keys(of)
 
     def gathered(self, held: Held) -> State:
-        if held.groups is None or self.of.window is not None:
+        if held.groups is None or self.of.leaves:
             return []
         return [[key_to_state(held.groups.key(slot)), held.groups.event(slot)] for slot in held.groups.present()]
 
@@ -316,7 +318,7 @@ class Snapshot(Rate):
         return (True,)
 
     def room(self) -> str:
-        if self.of.window is not None:
+        if self.of.leaves:
             return "tail - head + 2"
         return "2" if self.of.groups is None else "gtop + 2"
 
@@ -326,7 +328,7 @@ class Snapshot(Rate):
     def put_out(self, code: Code) -> None:
         if self.of.rows.shape == "fully aggregated":
             self.emit(code, None, True)
-        elif self.of.window is None:
+        elif not self.of.leaves:
             with code.block("for g in range(gtop)"):
                 self.emit(code, None, True)
         else:

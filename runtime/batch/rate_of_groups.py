@@ -12,6 +12,7 @@ from epl.plan.result_set import OutputPlan
 from runtime.aggregation.grouped import key_from_state, key_to_state
 from runtime.batch.arrays import GROUP, Field
 from runtime.batch.code import Code
+from runtime.batch.held_deltas import Deltas
 from runtime.batch.rate import LISTED, STAMP, AllRows, First, Held, LastFullyAggregated, LastRow, Rate, Snapshot, check_keys
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.scalars import ScalarPrinter
@@ -20,6 +21,7 @@ from runtime.batch.windows import is_calendar
 from windows.event import Event
 from windows.protocol import State
 
+SHAPES = ("un-aggregated", "fully aggregated", "aggregated", "grouped fully aggregated", "grouped aggregated")
 UNASKED = -(2**63)
 """When a group that never had a row may have its next one."""
 
@@ -330,6 +332,7 @@ def _listed(held: Held) -> list[int]:
 
 
 KINDS: dict[tuple[str, str], type[Rate]] = {
+    **{("default", shape): Deltas for shape in SHAPES},
     ("all", "un-aggregated"): AllRows, ("all", "fully aggregated"): AllRows, ("all", "aggregated"): AllRows,
     ("all", "grouped fully aggregated"): AllGroups,
     ("last", "un-aggregated"): LastRow, ("last", "fully aggregated"): LastFullyAggregated, ("last", "aggregated"): LastRow,
@@ -346,7 +349,9 @@ def rate_of(of: SelectEvents, plan: OutputPlan) -> Rate:
         raise NotCompilable("output at, when or after is not computed in columns")
     if any(isinstance(node, VariableValue) for node in plan.every.walk()) or (isinstance(plan.every, TimeSpan) and is_calendar(plan.every)):
         raise NotCompilable("output every variable, month or year is not computed in columns")
-    if of.window is not None and type(of.window) not in SLIDING:
+    if plan.selector == "default" and of.leaves:
+        raise NotCompilable("output every behind a window is not computed in columns")
+    if of.leaves and type(of.window) not in SLIDING:
         raise NotCompilable("an output clause behind this window is not computed in columns")
     kind = Snapshot if plan.selector == "snapshot" else KINDS.get((plan.selector, of.rows.shape))
     if kind is None:

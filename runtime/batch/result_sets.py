@@ -54,8 +54,13 @@ class ResultSet:
         return "2 * (nb - na + ob - oa + 1)"
 
     def streams(self) -> tuple[bool, ...]:
-        old = self.of.wants_old and (self.of.window is not None or self.of.rows.shape in ("fully aggregated", "grouped fully aggregated"))
+        old = self.of.wants_old and (self.of.leaves or self.of.rows.shape in ("fully aggregated", "grouped fully aggregated"))
         return (*((True is not self.of.swaps,) if self.of.wants_new else ()), *((False is not self.of.swaps,) if old else ()))
+
+    def full(self) -> str:
+        """True where a delta may find no slot for its groups."""
+        assert self.of.groups is not None
+        return self.of.groups.full()
 
     def deliver(self, code: Code) -> None:
         """The delta."""
@@ -67,7 +72,7 @@ class ResultSet:
         if self.of.groups is None:
             if self.of.accumulators:
                 code.add("g = 0")
-        elif self.of.window is None:
+        elif not self.of.leaves:
             self.of.groups.find(code, self.of.at("na", code, ring=False))
 
     def shaped(self, code: Code) -> None:
@@ -89,13 +94,13 @@ class ResultSet:
     def row_per_event(self, code: Code) -> None:
         self.apply(code)
         for wanted, low, high, new in ((self.of.wants_old, "oa", "ob", False), (self.of.wants_new, "na", "nb", True)):
-            if wanted and (new or self.of.window is not None):
+            if wanted and (new or self.of.leaves):
                 with self.events(code, low, high):
                     self.emit(code, "q", new)
 
     def row_per_group(self, code: Code) -> None:
         assert self.of.groups is not None
-        if self.of.window is not None:
+        if self.of.leaves:
             rows = Code()
             self.emit(rows, "q", True)
             self.of.groups.touched(code, pairwise=not self.of.wants_old, places=re.search(r"\bq\b", rows.text()) is not None)
@@ -109,12 +114,12 @@ class ResultSet:
 
     def parts(self) -> tuple[tuple[str, str], ...]:
         """Where the new events of a delta stand, and the old ones if there may be any."""
-        return (("na", "nb"),) if self.of.window is None else (("na", "nb"), ("oa", "ob"))
+        return (("na", "nb"),) if not self.of.leaves else (("na", "nb"), ("oa", "ob"))
 
     @contextmanager
     def events(self, code: Code, low: str, high: str) -> Iterator[None]:
         """For each event of the delta: ``q`` its place, ``g`` its group's slot. Without a window there is the one at ``na``."""
-        if self.of.window is None:
+        if not self.of.leaves:
             code.add("q = na")
             yield
             return
@@ -136,7 +141,7 @@ class ResultSet:
     @contextmanager
     def touched(self, code: Code) -> Iterator[None]:
         """For each group that the delta touches: ``g`` its slot, ``q`` the place of its event."""
-        if self.of.window is None:
+        if not self.of.leaves:
             code.add("q = na")
             yield
             return
@@ -145,10 +150,10 @@ class ResultSet:
             yield
 
     def apply(self, code: Code) -> None:
-        if self.of.groups is not None and self.of.window is not None:
+        if self.of.groups is not None and self.of.leaves:
             self.of.groups.drop_empty(code, self.of.accumulators)
         for low, high, step in (("na", "nb", "enter"), ("oa", "ob", "leave")):
-            if not (self.of.accumulators or self.of.groups) or (step == "leave" and self.of.window is None):
+            if not (self.of.accumulators or self.of.groups) or (step == "leave" and not self.of.leaves):
                 continue
             with self.events(code, low, high):
                 if self.of.groups is not None:

@@ -12,7 +12,9 @@ from runtime.batch.groups import GroupKeys
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.scalars import TEXTS, Parameters, ScalarPrinter, Text, kind_of, stored
 from runtime.batch.windows import Window, window_of
+from runtime.batch.windows.held_rows import HeldRows
 from runtime.batch.windows.sliding import KeepAllWindow, LengthWindow, TimeWindow
+from windows.keepall import KeepAll
 
 SLIDING = (LengthWindow, KeepAllWindow, TimeWindow)
 """Windows that take one event in a delta, at once."""
@@ -20,13 +22,16 @@ SLIDING = (LengthWindow, KeepAllWindow, TimeWindow)
 
 class SelectEvents:
     """The plan's parts, and printers of expressions. ``inputs``: the properties that are read, with their kinds; ``retained``: those of
-    them that are read of events in the window."""
+    them that are read of events in the window, or of rows that are held; ``leaves``: whether rows leave."""
 
     def __init__(self, plan: SelectPlan) -> None:
         rows = plan.result_set
         assert rows is not None
         self.plan, self.rows, self.stream = plan, rows, plan.streams[0]
-        self.window: Window | None = window_of(self.stream.windows[0]) if self.stream.windows else None
+        self.leaves = bool(self.stream.windows)
+        self.window: Window | None = window_of(self.stream.windows[0]) if self.leaves else None
+        if not self.leaves and rows.output is not None and rows.output.selector == "default":
+            self.window = HeldRows(KeepAll())
         self.parameters = Parameters()
         self.inputs: dict[str, str] = {}
         self.retained: dict[str, str] = {}
@@ -34,13 +39,13 @@ class SelectEvents:
         self.wants_new = rows.raw or rows.selector != "rstream"
         self.wants_old = rows.raw or rows.selector != "istream"
         self.swaps = rows.selector == "rstream" and not rows.raw
-        self.accumulators = [accumulator(p, n, self.window) for n, p in enumerate(rows.aggregations)]
+        self.accumulators = [accumulator(p, n, self.window if self.leaves else None) for n, p in enumerate(rows.aggregations)]
         self.groups: GroupKeys | None = None
         if rows.group_by:
-            ordered = rows.shape == "grouped fully aggregated" and self.window is not None and rows.output is None
+            ordered = rows.shape == "grouped fully aggregated" and self.leaves and rows.output is None
             selector = None if rows.output is None else rows.output.selector
             kept, pinned = selector in ("all", "first"), selector == "last"
-            self.groups = GroupKeys(rows.group_by, self.window is not None, ordered, kept, pinned, type(self.window) in SLIDING)
+            self.groups = GroupKeys(rows.group_by, self.leaves, ordered, kept, pinned, type(self.window) in SLIDING)
 
     # ------------------------------------------------------------------ expressions
 

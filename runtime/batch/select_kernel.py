@@ -16,14 +16,13 @@ from runtime.batch.arrays import RING, Field
 from runtime.batch.code import Code
 from runtime.batch.groups import GroupKeys
 from runtime.batch.rate import Rate
-from runtime.batch.rate_of_groups import rate_of
+from runtime.batch.rate_of_groups import SHAPES, rate_of
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.result_sets import OutputColumn, ResultSet
 from runtime.batch.scalars import DTYPES, Parameters
 from runtime.batch.select_events import SelectEvents
 from runtime.batch.windows import Window
-
-SHAPES = ("un-aggregated", "fully aggregated", "aggregated", "grouped fully aggregated", "grouped aggregated")
+from runtime.batch.windows.held_rows import HeldRows
 
 
 @attrs.frozen
@@ -45,6 +44,11 @@ class SelectKernel:
     shape: Shape
     groups: GroupKeys | None = None
     rate: Rate | None = None
+
+    @property
+    def leaves(self) -> bool:
+        """Whether rows leave; else a window only holds them until output is due."""
+        return self.window is not None and not isinstance(self.window, HeldRows)
 
 
 def select_kernel(plan: SelectPlan) -> SelectKernel:
@@ -82,8 +86,8 @@ class _SelectPrinter:
         body.add(f"need = out + {self.result_set.room()}")
         with body.block("if need > room"):
             body.add("pending = 1", "status = 1", "break")
-        if self.of.groups is not None and self.of.window is None:
-            with body.block(f"if {self.of.groups.full()}"):
+        if self.of.groups is not None and not self.of.leaves:
+            with body.block(f"if {self.result_set.full()}"):
                 body.add("pending = 1", "status = 3", "break")
         full = [text for each in self.of.accumulators if (text := each.full()) is not None]
         if full:
@@ -139,7 +143,7 @@ class _SelectPrinter:
     def _passes(self, code: Code) -> None:
         """The row at ``i`` goes no further if a condition is not true."""
         conditions = filter_conditions(self.of.stream.filter)
-        if self.of.window is None and self.plan.where is not None:
+        if not self.of.leaves and self.plan.where is not None:
             conditions = (*conditions, self.plan.where)
         code.add("r = np.int64(np.uint32(i))", "i += 1")
         for condition in conditions:
@@ -160,11 +164,11 @@ class _SelectPrinter:
         code.add("na = r", "nb = r + 1")
 
     def _take(self, code: Code) -> None:
-        if self.of.groups is not None:
+        if self.of.groups is not None and self.of.leaves:
             with code.block(f"if {self.of.groups.full()}"):
                 code.add("status = 3", "break")
         self._passes(code)
-        if self.of.groups is not None:
+        if self.of.groups is not None and self.of.leaves:
             self.of.groups.take(code, self.of.at("r", code, ring=False))
         code.add("na = tail", "nb = tail + 1", "tail += 1", "w_row[na & mask] = first + r", "oa = head", "ob = head", "RETAIN")
 

@@ -54,7 +54,7 @@ class SelectRun:
         self.ring = Ring(kernel.event_type, kernel.inputs, self.arrays, self.registers, surroundings, self.store)
         if kernel.window is not None:
             self.ring.counted = kernel.window.counted
-            if kernel.groups is not None:
+            if kernel.groups is not None and kernel.leaves:
                 self.ring.slots = partial(self.ring.at, "w_g")
         self.groups: GroupState | None = None
         if kernel.groups is not None:
@@ -153,8 +153,9 @@ class SelectRun:
         if window is not None:
             window.restore(self.ring, state["windows"])
             self.ring.changed()
-            self.first = window.size(self.ring)
         self._restore_result_set(state["result_set"])
+        if window is not None:
+            self.first = window.size(self.ring)
 
     def _result_set_state(self) -> State:
         """As the row tier's result set gives it."""
@@ -162,7 +163,7 @@ class SelectRun:
         if rate is None:
             return self._aggregations()
         assert self.waiting is not None
-        held = Held(self.arrays, self.waiting, self.groups)
+        held = Held(self.arrays, self.ring, self.waiting, self.groups)
         return [self._aggregations(), rate.gathered(held), rate.condition(self.arrays), None]
 
     def _aggregations(self) -> State:
@@ -179,14 +180,14 @@ class SelectRun:
             return
         assert self.waiting is not None
         inner, gathered, condition, _ = state
-        held = Held(self.arrays, self.waiting, self.groups)
+        held = Held(self.arrays, self.ring, self.waiting, self.groups)
         held.slots = self._restore_aggregations(inner, rate.keys(gathered, held))
         rate.restore(gathered, condition, held)
 
     def _restore_aggregations(self, state: State, first: Iterable[Any]) -> dict[Words, int]:
         if self.groups is not None:
             window = self.kernel.window
-            return self.groups.restore(state, first, None if window is None else window.held(self.ring))
+            return self.groups.restore(state, first, window.held(self.ring) if window is not None and self.kernel.leaves else None)
         if self.kernel.shape != "un-aggregated":
             restore_group(self.kernel.accumulators, self.arrays, 0, state, self.ring)
         return {}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from epl.plan.statements import SelectPlan
 from runtime import Runtime
-from runtime.batch.kernels import is_available
+from runtime.batch.available import is_available
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.select_kernel import select_kernel
 from tests.batch.test_group_kernels import many
@@ -45,6 +45,12 @@ STATEMENTS: list[str] = [
     "select irstream k, sum(x) as s from T#length(2) output first every 3 events",
     "select irstream sum(x) as s from T having sum(x) > 1 output first every 4 msec",
     "select * from T(b) output first every 3 msec",
+    "select * from T(n > 0) output every 3 msec",
+    "select irstream k, x * 2 as v, sum(n) as s from T where b output every 2 events",
+    "select irstream sum(x) as s, max(n) as hi from T having sum(x) > 0 output every 3 msec",
+    "select irstream k, sum(x) as s from T(x is not null) group by k output every 2 events",
+    "select k, n, count(*) as c, current_timestamp() as at from T group by k, n output every 4 msec",
+    "select k, x, min(x) as lo from T group by k having count(*) > 1 output every 3 events",
 ]
 
 
@@ -59,7 +65,7 @@ def test_plain_source(text: str, rows: list[Any], cuts: list[int]) -> None:
 
 
 @pytest.mark.skipif(not is_available(), reason="numba is not installed")
-@pytest.mark.parametrize("text", [STATEMENTS[i].replace(" msec", "00 msec") for i in (0, 2, 12)])
+@pytest.mark.parametrize("text", [STATEMENTS[i].replace(" msec", "00 msec") for i in (0, 2, 12, 33)])
 def test_compiled(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPL_CACHE_DIR", str(tmp_path))
     batches = many(3_000, 100)
@@ -73,6 +79,7 @@ def test_compiled(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> 
     ("select k from T output when count_insert > 2", "output at, when or after"),
     ("select k, sum(x) as s from T group by k output last every 1 month", "output every variable, month or year"),
     ("select k, x, sum(x) as s from T group by k output all every 1 sec", "output all of the shape grouped aggregated"),
+    ("select k from T#length(3) output every 3 events", "output every behind a window"),
 ])
 def test_what_stays_in_the_row_tier(text: str, reason: str) -> None:
     runtime = Runtime(tier="row")

@@ -1,0 +1,19 @@
+"""Rows of an unbound stream that are held until output is due."""
+from __future__ import annotations
+
+from runtime.batch.ring import Ring
+from runtime.batch.windows.base import Window
+from windows.protocol import State
+
+
+class HeldRows(Window):
+    """No window, but a ring as windows have: rows go when they are put out."""
+
+    def state(self, ring: Ring) -> State:
+        return None
+
+    def restore(self, ring: Ring, state: State) -> None:
+        """The output clause restores them."""
+
+
+__all__ = ["HeldRows"]
