@@ -26,6 +26,12 @@ MODULES = [
     "@name('a') insert into V select * from T; @name('b') select irstream max(n) as hi from V#length(3)",
     "@name('a') select k from T(k = 'a'); @name('b') select k from T(k = 'b'); @name('c') select k, n from T(k = 'a' and n > 1)",
     "@name('a') insert into W select max(x) as hi from T#length(2); @name('b') select hi from W#keepall having hi > 1",
+    "@name('a') select count(*) as c, sum(x) as s from T(k = 'a'); @name('b') select count(*) as c, sum(x) as s from T(k = 'b'); "
+    "@name('c') select irstream x from T(k = 'b')#time(2 msec)",
+    "@name('a') insert into R select 'one' as r, k from T(k = 'a' and n > 0); "
+    "@name('b') insert into Q select 'two' as r, k from T(k = 'b' and n > 1); @name('c') select irstream r, k from R#time(2 msec)",
+    "@name('a') select irstream x from T(k = 'a')#time(2 msec); @name('b') select irstream x from T(k = 'b')#time(3 msec); "
+    "@name('c') select irstream n from T(k in ('a', 'b'))#length(2)",
 ]
 ROW = st.tuples(
     st.sampled_from(["a", "b", None]), st.sampled_from([0.5, 1.5, 2.5, None]), st.sampled_from([1, 2, None]), st.integers(0, 2)
