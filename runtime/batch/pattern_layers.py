@@ -1,8 +1,8 @@
 """Matches in progress that share everything, as lines: see runtime.match_recognize.lattice.
 
 A node is a layer: a row of a partition with the steps that took it (``p_mark``). A partition's layers stand side by side, from ``g_off``
-on, ``g_count`` of them, in room for ``g_cap``; ``g_bits``: the steps that took the last of them and go on. A row that no match in
-progress goes on with begins anew. Each delivery is one row here, so that all matches found end with it.
+on, ``g_count`` of them, in room for ``g_cap``, the power ``g_size`` of two; ``g_bits``: the steps that took the last of them and go on. A
+row that no match in progress goes on with begins anew. Each delivery is one row here, so that all matches found end with it.
 
 Where rows may leave, or the skip clause gives up some matches in progress, it matters when these began: ``lat{s}`` is the latest first
 row of a match whose last row step s took; in a tree it is known from the step. A tree is a program in which one way only leads to each
@@ -19,7 +19,7 @@ from runtime.batch.arrays import GROUP, Field
 from runtime.batch.code import Code
 from runtime.batch.pattern_groups import group_row
 from runtime.batch.pattern_measures import MatchPrinter
-from runtime.batch.row_patterns import BLOCK_FULL, FEW_LAYERS, NODES_FULL, SCRATCH, PatternPrinter
+from runtime.batch.row_patterns import FEW_LAYERS, NODES_FULL, SCRATCH, PatternPrinter
 from runtime.batch.scalars import Text
 from runtime.match_recognize.lattice import LARGEST_CHOICE, bits, preferment
 
@@ -54,7 +54,8 @@ class LayerPrinter(PatternPrinter):
         self.dated = self.low is not None and self.ways is None
 
     def fields(self) -> list[Field]:
-        fields = [Field(name, np.int64, GROUP, -1 if name == "g_off" else 0) for name in ("g_off", "g_cap", "g_count", "g_bits")]
+        fields = [Field(name, np.int64, GROUP, -1 if name == "g_off" else 0) for name in ("g_off", "g_cap", "g_size", "g_count", "g_bits")]
+        fields.append(Field("b_free", np.int64, "sizes", -1))
         fields += [Field("g_low", np.int64, GROUP)] if self.lowers else []
         fields += [Field(f"lat{s}", np.int64, GROUP) for s in self.waiting] if self.dated else []
         fields.append(Field("k_mask", np.int64, SCRATCH))
@@ -69,8 +70,9 @@ class LayerPrinter(PatternPrinter):
     def reserve(self, code: Code) -> None:
         code.add("off = g_off[g]", "count = g_count[g]", "w = g_bits[g]")
         with code.block("if off < 0"):
-            self.full(code, f"nodes + {FEW_LAYERS} > len(p_row)", NODES_FULL)
-            code.add("off = nodes", f"nodes += {FEW_LAYERS}", "g_off[g] = off", f"g_cap[g] = {FEW_LAYERS}")
+            self.full(code, f"nodes + {1 << FEW_LAYERS} > len(p_row)", NODES_FULL)
+            code.add("off = nodes", f"nodes += {1 << FEW_LAYERS}", "g_off[g] = off")
+            code.add(f"g_cap[g] = {1 << FEW_LAYERS}", f"g_size[g] = {FEW_LAYERS}")
         with code.block("elif w != 0 and count >= g_cap[g]"):
             self._trim(code)
 
@@ -85,10 +87,24 @@ class LayerPrinter(PatternPrinter):
             code.add("k += 1")
             with code.block(f"if reached & {bits(self.program.start)}"):
                 code.add("needed = k")
-        self.full(code, "2 * needed > count", BLOCK_FULL)
+        code.add("place = off")
+        with code.block("if 2 * needed > count"):
+            self._larger(code)
         with code.block("for k in range(needed)"):
-            code.add("at = off + k", "step = off + count - needed + k", "p_row[at] = p_row[step]", "p_mark[at] = p_mark[step]", "MOVE")
-        code.add("count = needed", "g_count[g] = needed")
+            code.add("at = place + k", "step = off + count - needed + k", "p_row[at] = p_row[step]", "p_mark[at] = p_mark[step]", "MOVE")
+        with code.block("if place != off"):
+            code.add("p_row[off] = b_free[g_size[g] - 1]", "b_free[g_size[g] - 1] = off")
+        code.add("off = place", "count = needed", "g_off[g] = off", "g_count[g] = needed")
+
+    def _larger(self, code: Code) -> None:
+        """``place``: twice the room. ``b_free`` is by size a list of what is free."""
+        code.add("size = g_size[g]", "place = b_free[size + 1]")
+        with code.block("if place < 0"):
+            self.full(code, "nodes + 2 * count > len(p_row)", NODES_FULL)
+            code.add("place = nodes", "nodes += 2 * g_cap[g]")
+        with code.block("else"):
+            code.add("b_free[size + 1] = p_row[place]")
+        code.add("g_size[g] = size + 1", "g_cap[g] *= 2")
 
     def retain(self, code: Code) -> None:
         super().retain(code)

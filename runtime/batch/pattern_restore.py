@@ -110,9 +110,11 @@ class PatternRestore:
         target.registers[PLACE["gone"]] = 0
         if window is None:
             return
-        arrays, entries = target.arrays, list(state["events"])
-        arrays["size"][0] = state["size"] if window.kind == "length" else state["duration"]
-        held = entries if window.kind == "length" else [event for event, _ in entries]
+        arrays, timed = target.arrays, window.kind in ("time", "ext_timed")
+        entries = list(state if window.kind == "keepall" else state["events"])
+        if window.kind != "keepall":
+            arrays["size"][0] = state["duration"] if timed else state["size"]
+        held = [event for event, _ in entries] if timed else entries
         numbers = [number for _, number in recognizer["numbers"]]
         if len(numbers) != len(held) or any(id(e) not in self._ids for e in held):
             raise Declined("a window whose rows match_recognize does not know")
@@ -123,7 +125,7 @@ class PatternRestore:
         elif ids and ids != list(range(ids[0], ids[0] + len(ids))):
             raise Declined("a window whose rows do not follow one another")
         target.registers[PLACE["shift"]] = ids[0] if ids else 0
-        if window.kind != "length":
+        if timed:
             arrays["w_time"][: len(ids)] = [time for _, time in entries]
         target.registers[PLACE["tail"]] = len(ids)
         target.registers[PLACE["gone"]] = ids[0] if ids else recognizer["row"]
@@ -217,13 +219,13 @@ class PatternRestore:
             arrays["g_low"][group] = horizon
         if latest is None:
             return
-        room = FEW_LAYERS
-        while room < len(rows):
-            room *= 2
+        size = max(FEW_LAYERS, (len(rows) - 1).bit_length())
+        room = 1 << size
         begin = int(registers[PLACE["nodes"]])
         self._room(begin + room)
         registers[PLACE["nodes"]] = begin + room
-        arrays["g_off"][group], arrays["g_cap"][group], arrays["g_count"][group] = begin, room, len(rows)
+        arrays["g_off"][group], arrays["g_cap"][group], arrays["g_size"][group] = begin, room, size
+        arrays["g_count"][group] = len(rows)
         for place, (row, taken) in enumerate(rows, begin):
             self._put_node(place, row, taken)
         goes_on = [n for n, step in enumerate(self.target.kernel.plan.program.steps) if step.then and latest[n] > horizon]

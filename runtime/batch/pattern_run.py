@@ -18,7 +18,6 @@ from runtime.batch.pattern_restore import PatternRestore
 from runtime.batch.pattern_state import PLACE, PatternState
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.row_patterns import (
-    BLOCK_FULL,
     DONE,
     GROUPS_FULL,
     HASH_FULL,
@@ -60,7 +59,6 @@ class PatternRun:
         self.rows = HeldRows()
         dtypes = {"boolean": np.bool_, "int": np.int64, "long": np.int64, "double": np.float64}
         self._tables = [CodeTable(surroundings.function_of_string(node), dtypes[kind]) for node, kind in kernel.parameters.tables]
-        self._blocks: dict[int, list[int]] = {}
         self._room = 1024
 
     # ------------------------------------------------------------------ a batch
@@ -151,8 +149,6 @@ class PatternRun:
             fill_table(arrays["g_table"], arrays["g_key"], np.arange(arrays["g_key"].shape[1]) < registers[PLACE["groups"]])
         elif status == NODES_FULL:
             self._grow_nodes(2 * arrays.sizes[NODE])
-        elif status == BLOCK_FULL:
-            self._larger_block(int(registers[PLACE["g"]]))
         else:
             arrays.grow({STRANDS_FULL: STRAND}.get(status, WORK), 2 * arrays.sizes[{STRANDS_FULL: STRAND}.get(status, WORK)])
 
@@ -172,23 +168,6 @@ class PatternRun:
     def _grow_nodes(self, wanted: int) -> None:
         self.arrays.grow(NODE, wanted)
         self.arrays.grow(SCRATCH, self.arrays.sizes[NODE])
-
-    def _larger_block(self, group: int) -> None:
-        """Twice the room for the layers of a partition."""
-        arrays, registers = self.arrays, self.registers
-        begin, size = int(arrays["g_off"][group]), int(arrays["g_cap"][group])
-        free = self._blocks.get(2 * size)
-        if free:
-            place = free.pop()
-        else:
-            place = int(registers[PLACE["nodes"]])
-            registers[PLACE["nodes"]] += 2 * size
-            self._grow_nodes(place + 2 * size)
-        for field in self.kernel.fields:
-            if field.axis == NODE:
-                arrays[field.name][place : place + size] = arrays[field.name][begin : begin + size]
-        self._blocks.setdefault(size, []).append(begin)
-        arrays["g_off"][group], arrays["g_cap"][group] = place, 2 * size
 
     # ------------------------------------------------------------------ parameters
 

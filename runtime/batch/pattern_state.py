@@ -71,6 +71,8 @@ class PatternState:
         if window is None:
             return None
         size, held = int(self.arrays["size"][0]), [events[n] for n in self.window_ids().tolist()]
+        if window.kind == "keepall":
+            return Long(held)
         if window.kind == "length":
             return {"size": size, "events": Long(held)}
         timed = Long([event, time] for event, time in zip(held, self.in_ring("w_time").tolist()))

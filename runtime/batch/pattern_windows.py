@@ -17,22 +17,25 @@ from runtime.batch.run import Surroundings
 from runtime.batch.scalars import INTEGERS, ScalarPrinter, kind_of
 from runtime.batch.windows import is_calendar
 from windows.ext_timed import ExtTimed
+from windows.keepall import KeepAll
 from windows.length import Length
 from windows.time_sliding import Time
 
 
 @attrs.frozen
 class PatternWindow:
-    """``kind``: length, time or ext_timed. ``size``: events or engine time. The ring holds of each row its id, time or timestamp, and the
-    rows that prev saw behind it. ``whole``: no filter stands before it, so that ids follow one another: position + ``shift``."""
+    """``kind``: length, time, ext_timed or keepall. ``size``: events or engine time. The ring holds of each row its id, time or timestamp,
+    and the rows that prev saw behind it. ``whole``: no filter stands before it, so that ids follow one another: position + ``shift``."""
 
     kind: str
-    size: TypedExpression
+    size: TypedExpression | None
     timestamp: TypedExpression | None = None
     whole: bool = False
 
     def start(self, state: Arrays, surroundings: Surroundings) -> None:
         """Put the size into a fresh state; raises NotCompilable for a size of 0, which lets rows go before they have come."""
+        if self.size is None:
+            return
         size = surroundings.value(self.size) if self.kind == "length" else surroundings.period(self.size)
         if size is None or size < 1:
             raise NotCompilable("match_recognize behind a window without events is not computed in columns")
@@ -69,8 +72,7 @@ class PatternWindow:
         elif self.kind == "length":
             with code.block("if tail - head > length"):
                 self._pop(code)
-        else:
-            assert self.timestamp is not None
+        elif self.timestamp is not None:
             text = printer.value(self.timestamp)
             stamp = text.value if text.valid is None else f"({text.value} if {text.valid} else np.int64(0))"
             code.add(f"stamp = {stamp}", "w_time[place] = stamp")
@@ -83,12 +85,15 @@ def pattern_window(config: WindowConfig, *, whole: bool) -> PatternWindow:
         made = PatternWindow("length", config.size)
     elif isinstance(config, Time):
         made = PatternWindow("time", config.period)
+    elif isinstance(config, KeepAll):
+        return PatternWindow("keepall", None, None, whole)
     elif isinstance(config, ExtTimed):
         if kind_of(config.timestamp.type) not in INTEGERS:
             raise NotCompilable("timestamps that are no integers")
         made = PatternWindow("ext_timed", config.period, config.timestamp)
     else:
         raise NotCompilable(f"match_recognize behind the window {config.names[0]} is not computed in columns")
+    assert made.size is not None
     if any(isinstance(node, VariableValue) for node in made.size.walk()):
         raise NotCompilable("a window whose size is a variable")
     if is_calendar(made.size):

@@ -39,9 +39,9 @@ REGISTERS = (
 )
 """Of the places of a pool, ``nodes`` and ``made`` have been used; of these ``vacancies`` and ``spare`` are free, lists that begin with
 ``vacant`` and ``free``."""
-DONE, OUTPUT_FULL, RING_FULL, GROUPS_FULL, HASH_FULL, NODES_FULL, STRANDS_FULL, WORK_FULL, BLOCK_FULL = range(9)
-FEW_LAYERS = 4
-"""A partition's first room for layers."""
+DONE, OUTPUT_FULL, RING_FULL, GROUPS_FULL, HASH_FULL, NODES_FULL, STRANDS_FULL, WORK_FULL = range(8)
+FEW_LAYERS = 2
+"""A partition's first room for layers, as a power of two."""
 MOST_STEPS, MOST_LINKS = 48, 500
 """Programs with more steps are left to the row tier."""
 
@@ -352,6 +352,7 @@ def check(plan: SelectPlan) -> None:
     """Refuse what no part of the kernel looks at."""
     rows, stream, pattern = plan.result_set, plan.streams[0], plan.row_recognition
     assert pattern is not None
+    several = pattern.all_matches or pattern.skip != "past last row"  # rows of one delivery, which there is something to order among
     reasons: list[tuple[bool, str]] = [
         (rows is None or len(plan.streams) != 1, "more than one stream"),
         (plan.insert is not None, "insert into"),
@@ -370,7 +371,7 @@ def check(plan: SelectPlan) -> None:
         reasons += [
             (rows.shape != "un-aggregated", f"match_recognize under the shape {rows.shape}"),
             (rows.selector != "istream" or rows.having is not None, "match_recognize with having or a remove stream"),
-            (rows.distinct or bool(rows.order_by) or rows.limit is not None, "distinct, order by or limit"),
+            (rows.distinct or rows.limit is not None or (bool(rows.order_by) and several), "distinct, order by or limit"),
             (rows.output is not None, "an output clause"),
             (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),
         ]

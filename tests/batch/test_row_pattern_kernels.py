@@ -72,13 +72,14 @@ LOOKING = [
     clause("A B? C* D", "B as B.n > A.n, C as C.x > B.x or B.x is null, D as D.x > A.x", by="b"),
     clause("A B", "B as B.k = A.k and B.x > prev(B.x)", "A.k as ak, B.k as bk, A.b as ab", by=""),
 ]
-WINDOWS = ["T#time(4 msec)", "T#length(3)", "T#ext_timed(ts, 5 msec)", "T(n > 0)#length(4)"]
+WINDOWS = ["T#time(4 msec)", "T#length(3)", "T#ext_timed(ts, 5 msec)", "T(n > 0)#length(4)", "T#keepall"]
 WINDOWED = [
     text.replace("from T ", f"from {window} ") for n, text in enumerate([*UNBOUND[:8:2], UNBOUND[13], UNBOUND[16], *LOOKING[:6]])
-    for window in (WINDOWS[n % 4], WINDOWS[(n + 1) % 4])
+    for window in (WINDOWS[n % 5], WINDOWS[(n + 2) % 5])
 ]
 STATEMENTS = [
     *UNBOUND, *LOOKING, *WINDOWED,
+    clause("A B", "B as B.x > A.x") + " order by A0",
     "select cp * 2 as twice, cp, ap from T match_recognize (measures A.x as ap, B.x as cp pattern (A B) define B as B.x > A.x)",
 ]
 
