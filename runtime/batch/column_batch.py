@@ -43,6 +43,7 @@ class ColumnBatch:
         for component, inputs in self._inputs.items():
             self._tier.feed(component, inputs, self._sequence.times, until, jump=jump)
         self._tier.advance(until, jump=jump, but=list(self._inputs), times=self._sequence.times)
+        self._tier.compact()
 
 
 def _input(intake: Intake, times: Times, places: Times | None) -> Input:

@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as kinds
 
+from runtime.batch.refusals import Declined
+
 CODE = np.int32
 LIMIT = 2**31 - 2
 
@@ -33,9 +35,10 @@ class StringPool:
             return -1
         found = self._codes.get(value)
         if found is None:
-            found = self._codes[value] = len(self.values)
+            found = len(self.values)
             if found > LIMIT:
-                raise OverflowError("a string pool holds at most 2^31 different strings")
+                raise Declined(f"more than {LIMIT + 1} different strings")
+            self._codes[value] = found
             self.values.append(value)
         return found
 

@@ -34,6 +34,7 @@ from runtime.batch.strings import StringPool
 from runtime.cause import RowOf
 from runtime.filters import Entry
 from windows.event import Event
+from windows.paging import plain
 from windows.protocol import State
 
 if TYPE_CHECKING:
@@ -45,6 +46,10 @@ ROWS_BEFORE = 10_000
 """How many rows have to come in batches before a component moves here: compiling its kernels takes as long as some 100,000 rows."""
 
 NO_TIMES = np.zeros(0, np.int64)
+
+CODES_BEFORE, BYTES_A_CODE = 65_536, 32
+"""When strings are looked through for those that are not held any more: how many codes there are, and how much state for each may well hold
+one."""
 
 SENDS_BEFORE = 16
 """How many events sent one by one, without a batch in between, move a component back."""
@@ -92,6 +97,8 @@ class BatchTier:
         self._core = runtime._core
         self._always = always
         self._pool = StringPool()
+        self._codes_kept = 0
+        """How many codes there were when the pool was last compacted."""
         self._components: dict[int, Component] = {}
         """By number of the statement."""
         self._owners: dict[EventType, Component | None] = {}
@@ -268,6 +275,25 @@ class BatchTier:
             Chain([self._fresh(s) for s in component.statements])
         except NotCompilable as error:
             component.reason = str(error)
+
+    def compact(self) -> None:
+        """Forget the codes of strings that no state holds any more, when there may be more of them than of the others: all runs are made
+        anew over a fresh pool. Cost: that of moving the components, each time the pool has doubled."""
+        count = len(self._pool)
+        if count < max(CODES_BEFORE, 2 * self._codes_kept):
+            return
+        components = self._active()
+        nodes = {c: [s.running.node for s in c.statements if isinstance(s.running, BatchRunning)] for c in components}
+        if count * BYTES_A_CODE < sum(node.run.memory() for each in nodes.values() for node in each):
+            return
+        self._pool = StringPool()
+        for component, old in nodes.items():
+            made = [self._fresh(node.statement) for node in old]
+            for before, node in zip(old, made):
+                node.run.restore(plain(before.run.state()))
+                node.statement.running = BatchRunning(self, node)
+            component.chain = Chain(made)
+        self._codes_kept = len(self._pool)
 
     # ------------------------------------------------------------------ events and time
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from runtime import Runtime
+from runtime.batch import strings as strings_module
 from runtime.batch import tier as tier_module
 from runtime.batch.available import is_available
 
@@ -190,3 +191,38 @@ def test_columns_of_wider_types_are_looked_at() -> None:
         statement.add_batch_listener(lambda new, *_: heard.append(new.to_pylist()))
         runtime.send_batch("T", pa.table({"k": ["a"], "x": pa.array([2], pa.int32()), "n": pa.array([3], pa.int64())}))
     assert heard == [[{"k": "a", "n": 3, "x": 2.0}]]
+
+
+def test_strings_that_are_not_held_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tier_module, "CODES_BEFORE", 100)
+    monkeypatch.setattr(tier_module, "BYTES_A_CODE", 10**6)
+    heard: dict[str, list[Any]] = {"row": [], "batch": []}
+    for tier, rows in heard.items():
+        runtime = Runtime(tier=tier)
+        module = "@name('a') select k, count(*) as c from T#length(3) group by k; @name('b') select k from T(k like 'k1%')"
+        runtime.deploy(SCHEMA + module)
+        for name in "ab":
+            runtime.statement(name).add_batch_listener(lambda new, *_, rows=rows: rows.append(None if new is None else new.to_pylist()))
+        for batch in range(20):
+            keys = [f"k{(batch * 17 + n) // 2}" for n in range(30)]
+            runtime.send_batch("T", pa.table({"k": keys, "x": [1.0] * 30, "n": pa.array([1] * 30, pa.int32())}))
+            if runtime._batch_tier is not None:
+                assert len(runtime._batch_tier._pool) < 200
+    assert heard["batch"] == heard["row"]
+
+
+def test_a_pool_of_strings_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strings_module, "LIMIT", 2)
+    runtime = Runtime(tier="batch")
+    runtime.deploy(SCHEMA + "@name('a') select k, count(*) as c from T group by k")
+    rows = pa.table({"k": list("abcdef"), "x": [1.0] * 6, "n": pa.array([1] * 6, pa.int32())})
+    with pytest.raises(EplUnsupportedError, match="Not in the batch tier: more than 3 different strings"):
+        runtime.send_batch("T", rows)
+    assert list(runtime.statement("a")) == []
+    monkeypatch.setattr(tier_module, "ROWS_BEFORE", 1)
+    with Runtime() as other:
+        statement = other.deploy(SCHEMA + "@name('a') select k, count(*) as c from T group by k")["a"]
+        heard: list[int] = []
+        statement.add_batch_listener(lambda new, *_: heard.append(new.num_rows))
+        other.send_batch("T", rows)
+        assert statement.tier == "row" and heard == [6]
