@@ -92,7 +92,7 @@ class Statement(Delivery):
         elif not new and not self._forced:
             return
         self._forced = False
-        if self.batch_listeners:
+        if self.batch_listeners and (new or old):
             self._batch_new.extend(new)
             self._batch_old.extend(old)
             self.runtime.pend_batch(self)
@@ -119,7 +119,7 @@ class Statement(Delivery):
 
     def take_batches(self, output: Output, *, plain: bool) -> None:
         """Output of the batch tier, for the batch listeners. ``plain``: string columns without dictionaries, as the input's are."""
-        if self.batch_listeners:
+        if self.batch_listeners and (output.new is not None or output.old is not None):
             self._outputs.append(output.decoded() if plain else output)
             self.runtime.pend_batch(self)
 

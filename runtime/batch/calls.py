@@ -76,8 +76,8 @@ class Sequence:
 
 def calls_of(statement: Statement, output: Output, sequence: Sequence, source: Source) -> Iterator[Call]:
     """The calls that one statement's output stands for, in order."""
-    parts: dict[int, tuple[Moment, tuple[int, int, int], dict[bool, slice]]] = {}
-    for causes, is_new in ((output.new_causes, True), (output.old_causes, False)):
+    parts: dict[int, tuple[Moment, tuple[int, int, int], dict[bool | None, slice]]] = {}
+    for causes, is_new in ((output.new_causes, True), (output.old_causes, False), (output.nothing, None)):
         if causes is None:
             continue
         places, timers = sequence.moments(causes, source)

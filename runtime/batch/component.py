@@ -110,7 +110,7 @@ class Chain:
             told = any(n in self._routes or n.statement.listeners or (numbered and n.statement.batch_listeners) for n in reader.nodes)
             outputs = reader.runs.feed(given.intake, given.times, until, jump=jump, causes=told)
             for node, output in zip(reader.nodes, outputs):
-                if output.new is None and output.old is None:
+                if output.is_empty():
                     continue
                 if node.insert is not None:
                     output = attrs.evolve(output, new=_inserted(node.insert, output.new), old=_inserted(node.insert, output.old))

@@ -174,9 +174,15 @@ class Rate(ResultSet):
         return text.value
 
     def _send(self, code: Code) -> None:
-        """What waits is out."""
-        with code.block("if causes"), code.block("for o in range(sent, out)"):
-            self.tell_cause(code)
+        """What waits is out. Where a timer puts nothing out, row listeners are told of that: a row that is none, its delta below 0."""
+        with code.block("if causes"):
+            with code.block("for o in range(sent, out)"):
+                self.tell_cause(code)
+            if self.timed and self.waits:
+                with code.block("if out == sent"):
+                    code.add("o = out")
+                    self.tell_cause(code)
+                    code.add("o_delta[o] = -delta", "out += 1")
         code.add("sent = out")
 
     def cause(self, code: Code) -> None:

@@ -42,6 +42,11 @@ class Output:
     old: pa.RecordBatch | None = None
     new_causes: Causes | None = None
     old_causes: Causes | None = None
+    nothing: Causes | None = None
+    """What row listeners are called for without a row: output that was due when there was none."""
+
+    def is_empty(self) -> bool:
+        return self.new is None and self.old is None and self.nothing is None
 
     def decoded(self) -> Output:
         """With plain columns in place of those with a dictionary."""

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
+import attrs
 import numpy as np
 import pyarrow as pa
 
@@ -233,10 +234,20 @@ class SelectRun:
                 made += [np.empty(room, DTYPES[column.kind]), np.empty(room if column.nullable else 0, np.bool_)]
         return made
 
+    def _with_nothing(self, outputs: list[Array], intake: Intake) -> Output:
+        """Rows among which stand some that are none, since output was due when there was none."""
+        none = outputs[5] < 0
+        rows = [a[~none] if len(a) else a for a in outputs]
+        causes = Causes(*outputs[2:6]).chosen(none)
+        found = self._arrow(rows, len(rows[5]), intake, True)
+        return attrs.evolve(found, nothing=attrs.evolve(causes, delta=-causes.delta))
+
     def _arrow(self, outputs: list[Array], count: int, intake: Intake, causes: bool) -> Output:
         if count == 0:
             return Output()
         trimmed = [a[:count] for a in outputs]
+        if causes and (trimmed[5] < 0).any():
+            return self._with_nothing(trimmed, intake)
         told = Causes(*trimmed[2:6]) if causes else None
         flags, streams = trimmed[0], self.kernel.streams
         if streams == (True,) or (len(streams) > 1 and flags.all()):

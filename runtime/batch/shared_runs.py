@@ -154,10 +154,9 @@ def _by_key(members: Sequence[Member], numbers: Sequence[int]) -> tuple[list[Key
 
 def _told(output: Output, times: Array, rows: Array) -> Output:
     """Causes as rows of the whole batch. ``rows``: those that the run was given."""
-    if output.new_causes is None and output.old_causes is None:
-        return output
-    new, old = (None if c is None else _causes(c, times, rows) for c in (output.new_causes, output.old_causes))
-    return attrs.evolve(output, new_causes=new, old_causes=old)
+    told = (output.new_causes, output.old_causes, output.nothing)
+    new, old, nothing = (None if c is None else _causes(c, times, rows) for c in told)
+    return attrs.evolve(output, new_causes=new, old_causes=old, nothing=nothing)
 
 
 def _causes(causes: Causes, times: Array, rows: Array) -> Causes:
