@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import attrs
 
@@ -64,8 +64,19 @@ class ResultSet:
 
     def deliver(self, code: Code) -> None:
         """The delta."""
+        if self.of.where is not None:
+            self._filter(code, self.of.where)
         self.begin(code)
         self.shaped(code)
+
+    def _filter(self, code: Code, where: TypedExpression) -> None:
+        """``w_keep``: which events of the delta, new and old, the where clause lets through; without any the delta ends here."""
+        code.add("some = False")
+        for low, high in self.parts():
+            with self._each(code, low, high):
+                code.add(f"w_keep[q & mask] = {self.of.at('q', code).test(where)}", "some = some or w_keep[q & mask]")
+        with code.block("if not some"):
+            code.add("continue")
 
     def begin(self, code: Code) -> None:
         """``g``: the group of the only event, or of all."""
@@ -123,7 +134,7 @@ class ResultSet:
             code.add("q = na")
             yield
             return
-        with self._each(code, low, high):
+        with self._each(code, low, high), code.block("if w_keep[q & mask]") if self.of.where is not None else nullcontext():
             if self.of.groups is not None:
                 code.add("g = np.int64(w_g[q & mask])")
             yield

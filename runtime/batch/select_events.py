@@ -22,7 +22,8 @@ SLIDING = (LengthWindow, KeepAllWindow, TimeWindow)
 
 class SelectEvents:
     """The plan's parts, and printers of expressions. ``inputs``: the properties that are read, with their kinds; ``retained``: those of
-    them that are read of events in the window, or of rows that are held; ``leaves``: whether rows leave."""
+    them that are read of events in the window, or of rows that are held; ``leaves``: whether rows leave; ``where``: the condition behind
+    the window."""
 
     def __init__(self, plan: SelectPlan) -> None:
         rows = plan.result_set
@@ -40,6 +41,7 @@ class SelectEvents:
         self.wants_old = rows.raw or rows.selector != "istream"
         self.swaps = rows.selector == "rstream" and not rows.raw
         self.accumulators = [accumulator(p, n, self.window if self.leaves else None) for n, p in enumerate(rows.aggregations)]
+        self.where = plan.where if self.stream.windows else None
         self.groups: GroupKeys | None = None
         if rows.group_by:
             ordered = rows.shape == "grouped fully aggregated" and self.leaves and rows.output is None

@@ -19,7 +19,7 @@ from runtime.batch.rate import Rate
 from runtime.batch.rate_of_groups import SHAPES, rate_of
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.result_sets import OutputColumn, ResultSet
-from runtime.batch.scalars import DTYPES, Parameters
+from runtime.batch.scalars import DTYPES, Parameters, is_steady
 from runtime.batch.select_events import SelectEvents
 from runtime.batch.windows import Window
 from runtime.batch.windows.held_rows import HeldRows
@@ -30,7 +30,7 @@ class SelectKernel:
     """What the host needs to know: the source; ``inputs`` property → kind of the columns it reads; ``fields`` of its state;
     ``columns`` of its output; ``streams``: whether it gives insert and remove stream, the first where it gives one; ``parameters``;
     ``window``; ``accumulators``; ``event_type`` of the stream; ``shape`` of the result set; ``groups``, None for a single one;
-    ``rate``, None without an output clause."""
+    ``rate``, None without an output clause; ``where``, the condition behind the window."""
 
     source: str
     inputs: tuple[tuple[str, str], ...]
@@ -44,6 +44,7 @@ class SelectKernel:
     shape: Shape
     groups: GroupKeys | None = None
     rate: Rate | None = None
+    where: TypedExpression | None = None
 
     @property
     def leaves(self) -> bool:
@@ -110,7 +111,7 @@ class _SelectPrinter:
         of, rows = self.of, self.result_set
         return SelectKernel(
             source, tuple(of.inputs.items()), tuple(fields), tuple(rows.columns), rows.streams(), of.parameters, of.window,
-            tuple(of.accumulators), of.stream.filter.event_type, of.rows.shape, of.groups, self.rate,
+            tuple(of.accumulators), of.stream.filter.event_type, of.rows.shape, of.groups, self.rate, of.where,
         )
 
     def _unpack(self, code: Code, fields: list[Field]) -> None:
@@ -131,6 +132,8 @@ class _SelectPrinter:
 
     def _fields(self) -> list[Field]:
         fields = [] if self.of.window is None else [Field("w_row", np.int64, RING), *self.of.window.fields()]
+        if self.of.where is not None:
+            fields.append(Field("w_keep", np.bool_, RING))
         for name, kind in self.of.retained.items():
             number = self.of.number(name)
             fields += [Field(f"w{number}", DTYPES[kind], RING), Field(f"w{number}v", np.bool_, RING)]
@@ -196,18 +199,25 @@ def _check(plan: SelectPlan) -> None:
         (stream.contained is not None, "contained events"),
         (bool(stream.priors), "prior"),
         (len(stream.windows) > 1 or stream.retain is not None, "several windows"),
-        (plan.where is not None and bool(stream.windows), "where behind a window"),
         (stream.filter.event_type.kind == "variant", "a variant stream"),
     ]
     if rows is not None:
         reasons += [
             (rows.shape not in SHAPES, f"the shape {rows.shape}"),
             (rows.distinct or bool(rows.order_by) or rows.limit is not None, "distinct, order by or limit"),
+            (_filters_behind(plan) and bool(rows.group_by), "where behind a window with groups"),
+            (_filters_behind(plan) and rows.output is not None, "where behind a window with an output clause"),
             (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),
         ]
+    if _filters_behind(plan) and plan.where is not None and not is_steady(plan.where):
+        reasons.append((True, "where behind a window with what may change while an event is held"))
     for found, reason in reasons:
         if found:
             raise NotCompilable(f"{reason} is not computed in columns")
+
+
+def _filters_behind(plan: SelectPlan) -> bool:
+    return plan.where is not None and bool(plan.streams[0].windows)
 
 
 __all__ = ["SelectKernel", "filter_conditions", "select_kernel"]

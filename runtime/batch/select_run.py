@@ -54,7 +54,7 @@ class SelectRun:
         self.store = RowStore() if kernel.window is not None else None
         self.ring = Ring(kernel.event_type, kernel.inputs, self.arrays, self.registers, surroundings, self.store)
         if kernel.window is not None:
-            self.ring.counted = kernel.window.counted
+            self.ring.counted = kernel.window.counted if kernel.where is None else self._kept
             if kernel.groups is not None and kernel.leaves:
                 self.ring.slots = partial(self.ring.at, "w_g")
         self.groups: GroupState | None = None
@@ -64,6 +64,12 @@ class SelectRun:
         if kernel.rate is not None:
             units = surroundings.environment.settings.units_per_second
             self.waiting = Waiting(kernel.columns, kernel.streams, kernel.rate.of.swaps, output_type, self.pool, units)
+
+    def _kept(self, ring: Ring) -> Array:
+        """The positions of the events that have come out of the window and through the where clause."""
+        assert self.kernel.window is not None
+        positions = self.kernel.window.counted(ring)
+        return positions[ring.at("w_keep", positions)]
 
     # ------------------------------------------------------------------ a batch
 
@@ -154,6 +160,9 @@ class SelectRun:
         if window is not None:
             window.restore(self.ring, state["windows"])
             self.ring.changed()
+            if self.kernel.where is not None:
+                held, passes = window.held(self.ring), self.ring.evaluator(self.kernel.where)
+                self.ring.put("w_keep", held, [bool(passes(event)) for event in self.ring.events(held)])
         self._restore_result_set(state["result_set"])
         if window is not None:
             self.first = window.size(self.ring)

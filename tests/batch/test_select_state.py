@@ -73,6 +73,9 @@ def test_the_state_is_the_row_tiers(text: str, rows: list[Any], cuts: list[int])
         for batch in batches:
             tier.feed(batch)
     expected, found = (tier.state() for tier in tiers)
+    if "group by" in text:  # the order of groups means nothing
+        for state in (expected, found):
+            state["result_set"][0].sort(key=repr)
     assert repr(found) == repr(expected)
     tier = RowTier(text, clock(batches, len(batches)))
     tier.restore(found)

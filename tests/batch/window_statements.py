@@ -61,6 +61,24 @@ AGGREGATED = [
     "select irstream count(distinct m) as c, stddev(distinct x) as s from T#time_length_batch(3 msec, 4)",
 ]
 
+GROUPED = [
+    "select irstream k, sum(n) as s, max(x) as hi, count(distinct b) as d from T#length_batch(4) group by k",
+    "select irstream k, x, first(n) as f, last(x) as l from T#time_batch(3 msec) group by k",
+    "select irstream n, count(*) as c, min(x) as lo, stddev(x) as s from T(n is not null)#unique(k) group by n",
+    "select irstream k, count(distinct n) as d, sum(distinct m) as s, lastever(b) as e from T#time(3 msec) group by k",
+    "select k, avg(distinct x) as a, first(b) as f, count(*) as c from T#time_length_batch(4 msec, 3) group by k having count(*) > 0",
+    "select irstream b, last(k) as l, max(n) as hi from T#ext_timed(m, 5 msec) group by b",
+    "select k, count(distinct n) as d, stddev(x) as s, firstever(m) as f from T group by k",
+]
+
+FILTERED = [
+    "select irstream k, x from T#length(3) where x > 1",
+    "select irstream sum(n) as s, max(x) as hi, first(k) as f, count(*) as c from T#time(3 msec) where b or n > 1",
+    "select irstream k, sum(n) as s, min(x) as lo from T#length_batch(3) where k != 'a'",
+    "select irstream count(*) as c, count(distinct k) as d from T#time_batch(3 msec) where x > 0 having count(*) > 0",
+    "select irstream x, max(n) as hi from T#unique(k) where x > n",
+]
+
 UNBOUND = [
     "select k, x from T(x > 2)",
     "select count(*) as c, sum(n) as s, sum(x) as t, avg(x) as a, count(x) as cx from T",
@@ -68,4 +86,4 @@ UNBOUND = [
     "select k, max(x, filter: b) as hi, minever(n) as lo from T",
 ]
 
-STATEMENTS = [*SLIDING, *BATCHES, *KEYED, *AGGREGATED, *UNBOUND]
+STATEMENTS = [*SLIDING, *BATCHES, *KEYED, *AGGREGATED, *GROUPED, *FILTERED, *UNBOUND]
