@@ -16,18 +16,18 @@ class SortedBag:
     blocks that are kept from the first such question on. Values must have a total order among each other (no NaN, no None).
     """
 
-    __slots__ = ("_blocks", "_largest", "_size", "_sums")
+    __slots__ = ("blocks", "_largest", "_size", "_sums")
 
     def __init__(self, values: Iterable[Any] = ()) -> None:
         ordered = sorted(values)
-        self._blocks = [ordered[i : i + LOAD] for i in range(0, len(ordered), LOAD)]
-        self._largest = [block[-1] for block in self._blocks]
+        self.blocks = [ordered[i : i + LOAD] for i in range(0, len(ordered), LOAD)]
+        self._largest = [block[-1] for block in self.blocks]
         self._size = len(ordered)
         self._sums: list[int] | None = None
 
     def add(self, value: Any) -> None:
         self._size += 1
-        blocks, largest = self._blocks, self._largest
+        blocks, largest = self.blocks, self._largest
         if not blocks:
             blocks.append([value])
             largest.append(value)
@@ -47,7 +47,7 @@ class SortedBag:
 
     def remove(self, value: Any) -> bool:
         """Take out one equal value; whether there was one."""
-        blocks, largest = self._blocks, self._largest
+        blocks, largest = self.blocks, self._largest
         at = bisect_left(largest, value)
         if at == len(blocks):
             return False
@@ -66,14 +66,14 @@ class SortedBag:
         return True
 
     def _split(self, at: int) -> None:
-        block = self._blocks[at]
-        self._blocks[at : at + 1] = [block[:LOAD], block[LOAD:]]
+        block = self.blocks[at]
+        self.blocks[at : at + 1] = [block[:LOAD], block[LOAD:]]
         self._largest[at : at + 1] = [block[LOAD - 1], block[-1]]
         self._sums = None
 
     def _merge(self, at: int) -> None:
         """Put a small block to its smaller neighbour, or split both anew."""
-        blocks, largest = self._blocks, self._largest
+        blocks, largest = self.blocks, self._largest
         self._sums = None
         if not blocks[at]:
             del blocks[at], largest[at]
@@ -95,7 +95,7 @@ class SortedBag:
 
     def _sum_up(self) -> list[int]:
         """The Fenwick tree of the blocks' lengths."""
-        sums = [0, *map(len, self._blocks)]
+        sums = [0, *map(len, self.blocks)]
         for at in range(1, len(sums)):
             above = at + (at & -at)
             if above < len(sums):
@@ -104,10 +104,10 @@ class SortedBag:
         return sums
 
     def first(self) -> Any:
-        return self._blocks[0][0]
+        return self.blocks[0][0]
 
     def last(self) -> Any:
-        return self._blocks[-1][-1]
+        return self.blocks[-1][-1]
 
     def at(self, index: int) -> Any:
         if not 0 <= index < self._size:
@@ -120,31 +120,31 @@ class SortedBag:
                 block = further
                 index -= sums[further]
             step >>= 1
-        return self._blocks[block][index]
+        return self.blocks[block][index]
 
     def from_value(self, value: Any) -> Iterator[Any]:
         """The values not below ``value``, ascending."""
         at = bisect_left(self._largest, value)
-        if at == len(self._blocks):
+        if at == len(self.blocks):
             return
-        yield from self._blocks[at][bisect_left(self._blocks[at], value) :]
-        for block in self._blocks[at + 1 :]:
+        yield from self.blocks[at][bisect_left(self.blocks[at], value) :]
+        for block in self.blocks[at + 1 :]:
             yield from block
 
     def below(self, value: Any) -> Iterator[Any]:
         """The values below ``value``, descending."""
         at = bisect_left(self._largest, value)
-        if at < len(self._blocks):
-            yield from reversed(self._blocks[at][: bisect_left(self._blocks[at], value)])
-        for block in reversed(self._blocks[:at]):
+        if at < len(self.blocks):
+            yield from reversed(self.blocks[at][: bisect_left(self.blocks[at], value)])
+        for block in reversed(self.blocks[:at]):
             yield from reversed(block)
 
     def clear(self) -> None:
-        self._blocks, self._largest, self._size, self._sums = [], [], 0, None
+        self.blocks, self._largest, self._size, self._sums = [], [], 0, None
 
     def __len__(self) -> int:
         return self._size
 
     def __iter__(self) -> Iterator[Any]:
-        for block in self._blocks:
+        for block in self.blocks:
             yield from block

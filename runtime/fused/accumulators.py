@@ -64,11 +64,12 @@ def _count(counts_rows: bool, inner: str = "") -> Inline:
     return Inline(lambda a, v: [f"{a}.count += 1"], leave, lambda a: f"{a}.count", inner, counts_rows)
 
 
-def _extreme() -> Inline:
+def _extreme(end: str) -> Inline:
+    """``end``: where in the bag's blocks the value stands."""
     return Inline(
         lambda a, v: [f"if {v} == {v}: {a}.bag.add({v})", f"else: {a}.nans += 1"],
         lambda a, v: [f"if {v} == {v}: {a}.bag.remove({v})", f"elif {a}.nans: {a}.nans -= 1"],
-        lambda a: f"{a}.value()",
+        lambda a: f"({a}.bag.blocks{end} if {a}.bag.blocks and not {a}.nans else {a}.value())",
     )
 
 
@@ -95,7 +96,7 @@ def inline_of(plan: AggregationPlan, reader: Any) -> Inline | None:
     if kind in NARROWS and _has_numbers(plan):
         return _sum(NARROWS[kind], lambda a: f"({a}.total if {a}.count else None)")
     if kind is Extreme and _has_numbers(plan):
-        return _extreme()
+        return _extreme("[-1][-1]" if reader.largest else "[0][0]")
     if kind is ExtremeEver and _has_numbers(plan):
         return _extreme_ever(reader.largest)
     return None

@@ -151,6 +151,6 @@ def test_a_bag_compares_log_n_times_and_moves_one_block(size: int) -> None:
         bag.add(Compared(draw.random()))
         assert bag.remove(Compared(values[number]))
     assert Compared.count <= 2 * EVENTS * 2 * (math.log2(size) + 3)
-    assert max(map(len, bag._blocks)) <= 2 * LOAD
-    assert len(bag._blocks) <= 1 + 2 * size / (LOAD // 2)
+    assert max(map(len, bag.blocks)) <= 2 * LOAD
+    assert len(bag.blocks) <= 1 + 2 * size / (LOAD // 2)
     assert list(bag)[size // 2] == bag.at(size // 2)
