@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -88,3 +89,28 @@ def test_what_stays_in_the_row_tier(text: str, reason: str) -> None:
     assert isinstance(plan, SelectPlan)
     with pytest.raises(NotCompilable, match=reason):
         select_kernel(plan)
+
+
+@pytest.mark.skipif(not is_available(), reason="numba is not installed")
+@pytest.mark.parametrize("text", [
+    "select k, sum(n) as s from T group by k output last every 4 msec",
+    "select irstream k, n from T#time(3 msec) output all every 2 msec",
+    "select k, n from T(n > 7)#time(2 msec) output snapshot every 5 msec",
+    "select k, n from T(n > 6) output every 5 msec",
+])
+def test_listeners_are_told_that_nothing_is_put_out(text: str) -> None:
+    batches = many(30, 3, 8)
+    told = []
+    for tier in ("row", "batch"):
+        runtime = Runtime(tier=tier)
+        runtime.deploy(SCHEMA)
+        calls: list[Any] = []
+        runtime.deploy(f"@name('s0') {text}")["s0"].add_listener(
+            lambda new, old, *_, calls=calls: calls.append([[r.to_dict() for r in part or ()] for part in (new, old)])
+        )
+        for table, times in batches:
+            runtime.send_batch("T", table.append_column("at_time", pa.array(times)), time="at_time")
+        runtime.advance_time_span(200)
+        told.append(calls)
+    assert told[0] == told[1]
+    assert [[], []] in told[0]
