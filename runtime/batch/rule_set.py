@@ -20,7 +20,7 @@ from runtime.batch.computed import computed_column
 from runtime.batch.intake import Intake
 from runtime.batch.refusals import Declined, NotCompilable
 from runtime.batch.rule_kernel import Rule, rule
-from runtime.batch.run import Causes, Output, Run, Surroundings
+from runtime.batch.run import Causes, Output, Run, Surroundings, decoded
 from runtime.batch.scalars import DTYPES, Presence
 from runtime.batch.select_run import SelectRun
 from runtime.batch.strings import CodeTable
@@ -182,10 +182,12 @@ class RuleSetRun:
         if found is None:
             return outputs
         batch = self._batch(intake, times, columns, given, found)
+        plain = not intake.has_dictionaries
+        batch = decoded(batch) if plain else batch
         told = self._causes(times, found.rows) if causes else None
         for number, low, high in found.spans():
             some = None if told is None else told.chosen(slice(low, high))
-            outputs[number] = Output(batch.slice(low, high - low), None, some)
+            outputs[number] = Output(batch.slice(low, high - low), None, some, plain=plain)
         return outputs
 
     def rows(self, intake: Intake, times: Array) -> Matches | None:

@@ -44,17 +44,23 @@ class Output:
     old_causes: Causes | None = None
     nothing: Causes | None = None
     """What row listeners are called for without a row: output that was due when there was none."""
+    plain: bool = False
+    """Known to have no column with a dictionary."""
 
     def is_empty(self) -> bool:
         return self.new is None and self.old is None and self.nothing is None
 
     def decoded(self) -> Output:
         """With plain columns in place of those with a dictionary."""
-        return attrs.evolve(self, new=_decoded(self.new), old=_decoded(self.old))
+        if self.plain:
+            return self
+        new, old = (None if batch is None else decoded(batch) for batch in (self.new, self.old))
+        return attrs.evolve(self, new=new, old=old, plain=True)
 
 
-def _decoded(batch: pa.RecordBatch | None) -> pa.RecordBatch | None:
-    if batch is None or not any(pa.types.is_dictionary(f.type) for f in batch.schema):
+def decoded(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """With plain columns in place of those with a dictionary."""
+    if not any(pa.types.is_dictionary(f.type) for f in batch.schema):
         return batch
     columns = [c.cast(c.type.value_type) if pa.types.is_dictionary(c.type) else c for c in batch.columns]
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
@@ -114,4 +120,4 @@ class Surroundings:
         return call
 
 
-__all__ = ["Causes", "Output", "Run", "Surroundings"]
+__all__ = ["Causes", "Output", "Run", "Surroundings", "decoded"]
