@@ -47,16 +47,18 @@ class Source:
 @attrs.frozen
 class Call:
     """One call of a statement's listeners. ``route``: by what ways the event came, since what is inserted is processed after what is
-    there: (depth, producer, row). Rows are made for row listeners only; else they are just counted."""
+    there: (depth, producer, row). ``due``: when the timers that one jump of time runs were due. Rows are made for row listeners only; else
+    they are just counted."""
 
     moment: Moment
     route: tuple[int, int, int]
     statement: Statement
     new: Any
     old: Any
+    due: int = 0
 
-    def order(self) -> tuple[int, bool, int, tuple[int, int, int], int]:
-        return self.moment.place, self.moment.timer, self.moment.time, self.route, self.statement.number
+    def order(self) -> tuple[int, bool, int, tuple[int, int, int], int, int]:
+        return self.moment.place, self.moment.timer, self.moment.time, self.route, self.due, self.statement.number
 
 
 @attrs.frozen
@@ -74,7 +76,7 @@ class Sequence:
         return places, causes.timer if source.timers is None else causes.timer | source.timers[causes.row]
 
 
-def calls_of(statement: Statement, output: Output, sequence: Sequence, source: Source) -> Iterator[Call]:
+def calls_of(statement: Statement, output: Output, sequence: Sequence, source: Source, due: int = 0) -> Iterator[Call]:
     """The calls that one statement's output stands for, in order."""
     parts: dict[int, tuple[Moment, tuple[int, int, int], dict[bool | None, slice]]] = {}
     for causes, is_new in ((output.new_causes, True), (output.old_causes, False), (output.nothing, None)):
@@ -90,7 +92,7 @@ def calls_of(statement: Statement, output: Output, sequence: Sequence, source: S
     nothing = slice(0)
     for delta in sorted(parts):
         moment, route, spans = parts[delta]
-        yield Call(moment, route, statement, new[spans.get(True, nothing)], old[spans.get(False, nothing)])
+        yield Call(moment, route, statement, new[spans.get(True, nothing)], old[spans.get(False, nothing)], due)
 
 
 def _rows(batch: pa.RecordBatch | None, statement: Statement) -> Any:

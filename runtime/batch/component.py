@@ -108,6 +108,7 @@ class Chain:
         for reader in self._readers:
             given = _together(reader.reads, [i for i in (*inputs, *made) if reader.wants(i.event_type)])
             told = any(n in self._routes or n.statement.listeners or (numbered and n.statement.batch_listeners) for n in reader.nodes)
+            dues = {n: n.run.next_due() or 0 for n in reader.nodes} if jump and told else {}
             outputs = reader.runs.feed(given.intake, given.times, until, jump=jump, causes=told)
             for node, output in zip(reader.nodes, outputs):
                 if output.is_empty():
@@ -118,7 +119,7 @@ class Chain:
                     assert output.new_causes is not None
                     made.append(_routed(node, output.new, output.new_causes, sequence, given.source))
                 if node.statement.listeners or (numbered and node.statement.batch_listeners):
-                    found += calls_of(node.statement, output, sequence, given.source)
+                    found += calls_of(node.statement, output, sequence, given.source, dues.get(node, 0))
                 node.statement.take_batches(output, plain=not given.intake.has_dictionaries)
         return found
 
@@ -128,9 +129,9 @@ def _in_order(nodes: Sequence[Node]) -> list[Reader]:
     made = [(n, n.insert.target) for n in nodes if n.insert is not None]
     waiting: dict[EventType, list[Node]] = {}
     for node in nodes:
-        waiting.setdefault(node.reads, []).append(node)
-        if sum(target.is_a(node.reads) for _, target in made) > 1:
+        if node.reads not in waiting and sum(target.is_a(node.reads) for _, target in made) > 1:
             raise NotCompilable(f"several statements insert into what '{node.statement.name}' reads")
+        waiting.setdefault(node.reads, []).append(node)
     placed: list[Reader] = []
     while waiting:
         ready = [t for t in waiting if not any(n.reads in waiting and target.is_a(t) for n, target in made)]

@@ -109,6 +109,15 @@ def table(rows: list[Any], now: int) -> pa.Table:
     })
 
 
+def test_timers_that_one_jump_runs_come_in_order_of_their_times() -> None:
+    module = "@name('a') select rstream x from T(k = 'a')#time(2 msec); @name('b') select rstream x from T(k = 'b')#time(3 msec)"
+    expected, found = (Player(module, tier, row_listeners=True) for tier in ("row", "batch"))
+    for player in (expected, found):
+        player.play([("batch", [("b", 0.5, 1, 0), ("b", 1.5, 1, 1), ("a", 2.5, 1, 1)]), ("advance", 2)])
+    assert found.heard == expected.heard
+    assert [call[0] for call in found.calls] == [call[0] for call in expected.calls] == ["b", "a"]
+
+
 @pytest.mark.parametrize("module", MODULES)
 @settings(max_examples=25, deadline=None)
 @given(steps=STEPS)
