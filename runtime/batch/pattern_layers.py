@@ -49,7 +49,7 @@ class LayerPrinter(PatternPrinter):
         self.accepts = bits(n for n, s in enumerate(self.steps) if s.accepts)
         self.goes_on = bits(self.waiting)
         self.lowers = self.pattern.skip == "to next row"
-        lows = (["g_low[g]"] if self.lowers else []) + (["gone"] if self.window is not None else [])
+        lows = (["g_low[gu]"] if self.lowers else []) + (["gone"] if self.window is not None else [])
         self.low = f"max({', '.join(lows)})" if len(lows) > 1 else lows[0] if lows else None
         self.dated = self.low is not None and self.ways is None
 
@@ -68,12 +68,12 @@ class LayerPrinter(PatternPrinter):
     # ------------------------------------------------------------------ room
 
     def reserve(self, code: Code) -> None:
-        code.add("off = g_off[g]", "count = g_count[g]", "w = g_bits[g]")
+        code.add("off = g_off[gu]", "count = g_count[gu]", "w = g_bits[gu]")
         with code.block("if off < 0"):
             self.full(code, f"nodes + {1 << FEW_LAYERS} > len(p_row)", NODES_FULL)
-            code.add("off = nodes", f"nodes += {1 << FEW_LAYERS}", "g_off[g] = off")
-            code.add(f"g_cap[g] = {1 << FEW_LAYERS}", f"g_size[g] = {FEW_LAYERS}")
-        with code.block("elif w != 0 and count >= g_cap[g]"):
+            code.add("off = nodes", f"nodes += {1 << FEW_LAYERS}", "g_off[gu] = off")
+            code.add(f"g_cap[gu] = {1 << FEW_LAYERS}", f"g_size[gu] = {FEW_LAYERS}")
+        with code.block("elif w != 0 and count >= g_cap[gu]"):
             self._trim(code)
 
     def _trim(self, code: Code) -> None:
@@ -93,18 +93,18 @@ class LayerPrinter(PatternPrinter):
         with code.block("for k in range(needed)"):
             code.add("at = place + k", "step = off + count - needed + k", "p_row[at] = p_row[step]", "p_mark[at] = p_mark[step]", "MOVE")
         with code.block("if place != off"):
-            code.add("p_row[off] = b_free[g_size[g] - 1]", "b_free[g_size[g] - 1] = off")
-        code.add("off = place", "count = needed", "g_off[g] = off", "g_count[g] = needed")
+            code.add("p_row[off] = b_free[g_size[gu] - 1]", "b_free[g_size[gu] - 1] = off")
+        code.add("off = place", "count = needed", "g_off[gu] = off", "g_count[gu] = needed")
 
     def _larger(self, code: Code) -> None:
         """``place``: twice the room. ``b_free`` is by size a list of what is free."""
-        code.add("size = g_size[g]", "place = b_free[size + 1]")
+        code.add("size = g_size[gu]", "place = b_free[size + 1]")
         with code.block("if place < 0"):
             self.full(code, "nodes + 2 * count > len(p_row)", NODES_FULL)
-            code.add("place = nodes", "nodes += 2 * g_cap[g]")
+            code.add("place = nodes", "nodes += 2 * g_cap[gu]")
         with code.block("else"):
             code.add("b_free[size + 1] = p_row[place]")
-        code.add("g_size[g] = size + 1", "g_cap[g] *= 2")
+        code.add("g_size[gu] = size + 1", "g_cap[gu] *= 2")
 
     def retain(self, code: Code) -> None:
         super().retain(code)
@@ -121,7 +121,7 @@ class LayerPrinter(PatternPrinter):
             self._truth(v, code)
         code.add("moved = 0", *(f"now{s} = 0" for s in self.waiting if self.dated))
         with code.block("if w != 0"):
-            code.add("last = off + count - 1", *(f"w{s} = lat{s}[g]" for s in self.waiting if self.dated))
+            code.add("last = off + count - 1", *(f"w{s} = lat{s}[gu]" for s in self.waiting if self.dated))
             for v in sorted(later):
                 self._truth(v, code)
             for number in range(len(self.steps)):
@@ -135,13 +135,13 @@ class LayerPrinter(PatternPrinter):
         self.remember(code)
         with code.block("if taken == 0"):
             with code.block("if w != 0"):
-                code.add("g_bits[g] = 0")
+                code.add("g_bits[gu] = 0")
             code.add("continue")
         with code.block("if moved == 0"):
             code.add("count = 0")
         code.add("node = off + count", "p_mark[node] = taken", "p_row[node] = row", "RETAIN")
-        code.add("g_count[g] = count + 1", f"g_bits[g] = taken & {self.goes_on}")
-        code.add(*(f"lat{s}[g] = now{s}" for s in self.waiting if self.dated))
+        code.add("g_count[gu] = count + 1", f"g_bits[gu] = taken & {self.goes_on}")
+        code.add(*(f"lat{s}[gu] = now{s}" for s in self.waiting if self.dated))
         with code.block(f"if taken & {self.accepts} == 0"):
             code.add("continue")
 
@@ -152,7 +152,7 @@ class LayerPrinter(PatternPrinter):
         code.add(f"low = {self.low}")
         with code.block("if w != 0 and p_row[off] < low"):
             for s in self.waiting:
-                began = f"lat{s}[g] <= low" if self.dated else f"p_row[off + count - {len(self._way(s))}] < low"
+                began = f"lat{s}[gu] <= low" if self.dated else f"p_row[off + count - {len(self._way(s))}] < low"
                 with code.block(f"if w & {1 << s} and {began}"):
                     code.add(f"w &= {~(1 << s)}")
 
@@ -243,7 +243,7 @@ class LayerPrinter(PatternPrinter):
 
     def _leading(self, code: Code) -> None:
         """``k_mask``: layer by layer from the last, the steps from which a match ends with the last row."""
-        code.add("k = 0", "count = g_count[g]", "last = g_off[g] + count - 1", f"reached = p_mark[last] & {self.accepts}")
+        code.add("k = 0", "count = g_count[gu]", "last = g_off[gu] + count - 1", f"reached = p_mark[last] & {self.accepts}")
         if self.low is not None:
             code.add(f"low = {self.low}")
         with code.block(f"while k < count{' and p_row[last - k] >= low' if self.low is not None else ''}"):
@@ -345,10 +345,10 @@ class LayerPrinter(PatternPrinter):
     def give_up(self, code: Code) -> None:
         if self.pattern.skip == "past last row":
             with code.block("if told > 0"):
-                code.add("g_bits[g] = 0")
+                code.add("g_bits[gu] = 0")
         elif self.lowers:
             with code.block("if told > 0"):
-                code.add("g_low[g] = max(g_low[g], told)")
+                code.add("g_low[gu] = max(g_low[gu], told)")
 
 
 __all__ = ["LayerPrinter", "ways_in_tree"]

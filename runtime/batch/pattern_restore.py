@@ -15,7 +15,7 @@ from runtime.batch.intake import Intake
 from runtime.batch.intrinsics import double_word, fill_table
 from runtime.batch.pattern_state import NO_ROW, PLACE, PatternState
 from runtime.batch.refusals import Declined
-from runtime.batch.row_patterns import FEW_LAYERS, NODE, STRAND
+from runtime.batch.row_patterns import FEW_LAYERS, NODE, SMALL, SMALL_KEYS, STRAND
 from runtime.batch.run import Surroundings
 from runtime.batch.scalars import INSTANTS, TEXTS
 from runtime.evaluate import compile_expression
@@ -176,6 +176,11 @@ class PatternRestore:
             arrays.grow(HASH, 4 * count + 1)
             arrays["g_table"][:] = -1
             fill_table(arrays["g_table"], arrays["g_key"], np.arange(arrays["g_key"].shape[1]) < count)
+        if SMALL in arrays.sizes:
+            keys = arrays["g_key"][0, :count]
+            small = np.flatnonzero((keys >= 0) & (keys < SMALL_KEYS))
+            arrays.grow(SMALL, int(keys[small].max(initial=0)) + 1)
+            arrays["g_of"][keys[small]] = small
 
     def _remember(self, group: int, name: str, event: Event | None) -> None:
         arrays, back = self.target.arrays, name.removesuffix("_row")

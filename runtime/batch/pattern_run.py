@@ -21,6 +21,7 @@ from runtime.batch.row_patterns import (
     DONE,
     GROUPS_FULL,
     HASH_FULL,
+    KEYS_FULL,
     NO_ROW,
     NODE,
     NODES_FULL,
@@ -28,6 +29,7 @@ from runtime.batch.row_patterns import (
     REGISTERS,
     RING_FULL,
     SCRATCH,
+    SMALL,
     STRAND,
     STRANDS_FULL,
     WORK,
@@ -147,6 +149,8 @@ class PatternRun:
         elif status == HASH_FULL:
             arrays.grow(HASH, 2 * arrays.sizes[HASH])
             fill_table(arrays["g_table"], arrays["g_key"], np.arange(arrays["g_key"].shape[1]) < registers[PLACE["groups"]])
+        elif status == KEYS_FULL:
+            arrays.grow(SMALL, int(registers[PLACE["wanted"]]))
         elif status == NODES_FULL:
             self._grow_nodes(2 * arrays.sizes[NODE])
         else:

@@ -44,7 +44,7 @@ class StrandPrinter(PatternPrinter):
     def reserve(self, code: Code) -> None:
         most = max((len(s.then) for s in self.steps), default=0)
         begins = self.pattern.program.start
-        code.add("held = g_count[g]")
+        code.add("held = g_count[gu]")
         self.full(code, f"vacancies + len(p_prev) - nodes < held + {len(begins)}", NODES_FULL)
         more = sum(len(self.steps[s].then) for s in begins)
         self.full(code, f"spare + len(s_next) - made < held * {most} + {more}", STRANDS_FULL)
@@ -57,7 +57,7 @@ class StrandPrinter(PatternPrinter):
         for v, condition in enumerate(self.pattern.conditions):
             if condition is not None and condition.reads_row_only:
                 code.add(f"t{v} = {self._row_test(condition, code)}")
-        code.add("s = g_first[g]", "chain = -1", "last = -1", "held = 0")
+        code.add("s = g_first[gu]", "chain = -1", "last = -1", "held = 0")
         with code.block("while s >= 0"):
             code.add("after = s_next[s]", "step = s_step[s]", "holds = False")
             with code.block("if s_begin[s] > gone" if self.window is not None else "if True"):
@@ -86,7 +86,7 @@ class StrandPrinter(PatternPrinter):
         self._begin(code)
         with code.block("if last >= 0"):
             code.add("s_next[last] = -1")
-        code.add("g_first[g] = chain", "g_count[g] = held")
+        code.add("g_first[gu] = chain", "g_count[gu] = held")
         self.remember(code)
         with code.block("if found == 0"):
             code.add("continue")
@@ -259,7 +259,7 @@ class StrandPrinter(PatternPrinter):
         if self.pattern.skip == "to current row":
             return
         horizon = "first + i" if self.pattern.skip == "past last row" else "told"
-        code.add(f"horizon = {horizon}", "s = g_first[g]", "chain = -1", "last = -1", "held = 0")
+        code.add(f"horizon = {horizon}", "s = g_first[gu]", "chain = -1", "last = -1", "held = 0")
         with code.block("while s >= 0"):
             code.add("after = s_next[s]")
             with code.block("if s_begin[s] > horizon"):
@@ -270,7 +270,7 @@ class StrandPrinter(PatternPrinter):
             code.add("s = after")
         with code.block("if last >= 0"):
             code.add("s_next[last] = -1")
-        code.add("g_first[g] = chain", "g_count[g] = held")
+        code.add("g_first[gu] = chain", "g_count[gu] = held")
 
 
 __all__ = ["NODE", "StrandPrinter"]

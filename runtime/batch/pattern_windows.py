@@ -66,7 +66,7 @@ class PatternWindow:
     def take(self, code: Code, printer: ScalarPrinter, lookback: int) -> None:
         """The row at ``r`` comes in, and rows leave that it pushes out."""
         code.add("place = tail & mask", *(["shift = row - tail"] if self.whole else ["w_row[place] = row"]), "tail += 1")
-        code.add(*(f"w_before{n}[place] = h{n}_row[g]" for n in range(1, lookback + 1)))
+        code.add(*(f"w_before{n}[place] = h{n}_row[gu]" for n in range(1, lookback + 1)))
         if self.kind == "time":
             code.add("w_time[place] = now")
         elif self.kind == "length":

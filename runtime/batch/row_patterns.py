@@ -39,7 +39,9 @@ REGISTERS = (
 )
 """Of the places of a pool, ``nodes`` and ``made`` have been used; of these ``vacancies`` and ``spare`` are free, lists that begin with
 ``vacant`` and ``free``."""
-DONE, OUTPUT_FULL, RING_FULL, GROUPS_FULL, HASH_FULL, NODES_FULL, STRANDS_FULL, WORK_FULL = range(8)
+DONE, OUTPUT_FULL, RING_FULL, GROUPS_FULL, HASH_FULL, NODES_FULL, STRANDS_FULL, WORK_FULL, KEYS_FULL = range(9)
+SMALL, SMALL_KEYS = "small", 1 << 16
+"""Integers below, as the only key, have a place of their own."""
 FEW_LAYERS = 2
 """A partition's first room for layers, as a power of two."""
 MOST_STEPS, MOST_LINKS = 48, 500
@@ -122,14 +124,14 @@ class PatternPrinter:
         return isinstance(declared, Scalar) and declared.primitive
 
     def of_row(self, node: StreamProperty) -> Text:
-        return self._text(node, f"c{self.input(node.name, kind_of(node.type))}", "r", None)
+        return self._text(node, f"c{self.input(node.name, kind_of(node.type))}", "ru", None)
 
     def of_previous(self, node: StreamProperty, back: int) -> Text:
         self.previous[node.name] = None
         kind = kind_of(node.type)
         array = f"h{back}_{self.input(node.name, kind)}"
-        value = stored(f"{array}[g]", kind)
-        return Text(value, f"({value} >= 0)" if kind in TEXTS else f"{array}v[g]")
+        value = stored(f"{array}[gu]", kind)
+        return Text(value, f"({value} >= 0)" if kind in TEXTS else f"{array}v[gu]")
 
     def of_node(self, node: StreamProperty, place: str, there: str | None) -> Text:
         """Of a row that a match took; ``there`` is None where the place is one for certain."""
@@ -156,6 +158,7 @@ class PatternPrinter:
         with body.block("if pending == 0"):
             self._next_row(body)
         matches = MatchPrinter(self)
+        body.add("gu = np.uint64(g)")
         self.emit(body, matches)
         with body.block("if out > room"):
             body.add("wanted = out", "out = start", "pending = 1", "status = 1", "break")
@@ -191,7 +194,7 @@ class PatternPrinter:
         outputs = ["o_cause", "o_time", "o_delta"]
         for number, column in enumerate(columns):
             outputs += [f"o{number}"] if column.through is not None else [f"o{number}", f"o{number}v"]
-        code.add(f"{', '.join(outputs)}, = O", "room = len(o_cause)", "start = 0", "row = 0", "r = 0")
+        code.add(f"{', '.join(outputs)}, = O", "room = len(o_cause)", "start = 0", "row = 0", "r = 0", "ru = np.uint64(0)")
 
     def _all_fields(self) -> list[Field]:
         fields = [
@@ -212,6 +215,7 @@ class PatternPrinter:
             fields.append(Field("g_of", np.int64, CODES, -1))
         elif self.keys:
             fields.append(Field("g_table", np.int64, HASH, -1))
+            fields += [Field("g_of", np.int64, SMALL, -1)] if self._has_small_keys() else []
         if self.keys:
             fields.append(Field("g_key", np.int64, GROUP, 0, self.key_words))
         return fields
@@ -227,7 +231,7 @@ class PatternPrinter:
             if self.window is not None:
                 self.window.expire(code, "until")
             code.add("break")
-        code.add("r = i", "i += 1", "now = times[r]")
+        code.add("r = i", "ru = np.uint64(i)", "i += 1", "now = times[ru]")
         if self.window is not None:
             self.window.expire(code, "now")
         for condition in filter_conditions(self.stream.filter):
@@ -237,6 +241,7 @@ class PatternPrinter:
         if self.window is not None:
             self._full(code, "tail - head > mask", RING_FULL)
         self._find_group(code)
+        code.add("gu = np.uint64(g)")
         self.reserve(code)
         if self.window is not None:
             self.window.take(code, self.printer(self.row_leaf, code), self.pattern.lookback)
@@ -251,6 +256,10 @@ class PatternPrinter:
 
     def _by_code(self) -> bool:
         return len(self.keys) == 1 and self.keys[0] in TEXTS
+
+    def _has_small_keys(self) -> bool:
+        """Whether the key is one integer: small ones are looked up without a hash."""
+        return len(self.keys) == 1 and self.keys[0] in ("byte", "short", "int")
 
     def _find_group(self, code: Code) -> None:
         if not self.keys:
@@ -267,6 +276,22 @@ class PatternPrinter:
         words = [word for text, kind in zip(texts, self.keys) for word in words_of_key(text, kind)]
         total = self.key_words = len(words)
         code.add(*(f"k{n} = {word}" for n, word in enumerate(words)))
+        if not self._has_small_keys():
+            self._probe(code, total)
+            return
+        with code.block(f"if k0 >= 0 and k0 < {SMALL_KEYS}"):
+            with code.block("if k0 >= len(g_of)"):
+                code.add("wanted = k0 + 1")
+                self._full(code, "True", KEYS_FULL)
+            code.add("g = g_of[np.uint64(k0)]")
+            with code.block("if g < 0"):
+                self._full(code, "groups >= g_key.shape[1]", GROUPS_FULL)
+                code.add("g = groups", "groups += 1", "g_of[k0] = g", "g_key[0, g] = k0")
+        with code.block("else"):
+            self._probe(code, total)
+
+    def _probe(self, code: Code, total: int) -> None:
+        """The group of the words ``k0`` …, a new one if there is none."""
         code.add("place = mix(k0)", *(f"place = mix(place ^ k{n})" for n in range(1, total)))
         code.add("place &= len(g_table) - 1", "g = g_table[place]")
         other = " or ".join(f"g_key[{n}, g] != k{n}" for n in range(total))
@@ -283,16 +308,16 @@ class PatternPrinter:
             for name in self.previous:
                 number = list(self.inputs).index(name)
                 for v in ("", "v"):
-                    source = f"c{number}{v}[r]" if back == 1 else f"h{back - 1}_{number}{v}[g]"
-                    code.add(f"h{back}_{number}{v}[g] = {source}")
-            code.add(f"h{back}_row[g] = {'row' if back == 1 else f'h{back - 1}_row[g]'}")
+                    source = f"c{number}{v}[ru]" if back == 1 else f"h{back - 1}_{number}{v}[gu]"
+                    code.add(f"h{back}_{number}{v}[gu] = {source}")
+            code.add(f"h{back}_row[gu] = {'row' if back == 1 else f'h{back - 1}_row[gu]'}")
 
     def retain(self, code: Code) -> None:
         """Once all is printed: the lines that put values into nodes."""
         lines = []
         for name in self.retained:
             number = list(self.inputs).index(name)
-            lines += [f"p{number}[node] = c{number}[r]", f"p{number}v[node] = c{number}v[r]"]
+            lines += [f"p{number}[node] = c{number}[ru]", f"p{number}v[node] = c{number}v[ru]"]
         self.replace(code, "RETAIN", lines)
 
     @staticmethod

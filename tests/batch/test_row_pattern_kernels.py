@@ -59,7 +59,7 @@ UNBOUND = [
     *(clause("A B+ C", RISE, mode=mode) for mode in (f"|{NEXT}", f"|{HERE}", ALL, f"{ALL}|{NEXT}", f"{ALL}|{HERE}")),
     clause("A B* C*", "A as A.n > 0, C as C.x > 0", mode=f"|{NEXT}"),
     clause("A? B? C", "C as C.n > 0", mode=f"{ALL}|{HERE}"),
-    clause("A B", by="x"), clause("A B", by="ts, x"), clause("A B", by="j % 3, k"),
+    clause("A B", by="x"), clause("A B", by="ts, x"), clause("A B", by="j % 3, k"), clause("A B", by="(n - 1) * 65535"),
     clause("A B", "A as A.k = 'a', B as B.k != prev(B.k)", "A.k as ak, B.k as bk, B.b as bb", by=""),
 ]
 LOOKING = [
