@@ -15,7 +15,7 @@ from runtime.batch import calls
 from runtime.batch.arrays import Array
 from runtime.batch.calls import Call, Source, calls_of
 from runtime.batch.intake import Intake
-from runtime.batch.refusals import NotCompilable
+from runtime.batch.refusals import Declined, NotCompilable
 from runtime.batch.run import Causes, Run
 from runtime.batch.shared_runs import Member, SharedRuns
 from runtime.columns import Columns
@@ -61,6 +61,12 @@ class Node:
     def run(self) -> Run:
         return self.member.run
 
+    @property
+    def forwards(self) -> bool:
+        """Whether its rows are the events as they came."""
+        plan = self.member.plan
+        return isinstance(plan, SelectPlan) and plan.result_set is not None and plan.result_set.forward is not None
+
 
 class Reader:
     """The nodes that read one type, and what they share."""
@@ -92,6 +98,8 @@ class Chain:
         for reader in self._readers:
             for each in inputs:
                 if reader.wants(each.event_type):
+                    if each.event_type is not reader.reads and any(n.forwards and n.statement.listeners for n in reader.nodes):
+                        raise Declined("row listeners of select * get the properties of sub-types too")
                     reader.runs.prepare(each.intake)
 
     def next_due(self) -> int | None:

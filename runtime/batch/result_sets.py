@@ -208,7 +208,10 @@ class ResultSet:
             text = printer.value(node)
             nullable = text.valid is not None and kind not in TEXTS
             columns.append(OutputColumn(prop, kind, None, nullable))
-            code.add(f"o{number}[o] = {text.value}")
+            value = text.value
+            if kind in TEXTS and text.valid not in (None, f"({value} >= 0)"):
+                value = f"({value} if {text.valid} else np.int64(-1))"
+            code.add(f"o{number}[o] = {value}")
             if nullable:
                 code.add(f"o{number}v[o] = {text.valid}")
         if any(column.through for column in columns):

@@ -39,6 +39,8 @@ STATEMENTS: list[str] = [
     "select x > 1 and b as a, b or n > 2 as o from T(b is null or x > 0)",
     "select d as at, d as again from T(n > 0)",
     "select x * 0.0 as z, x * -0.0 as minus from T",
+    "select case n when 1 then null when 2 then 'x' when 3 then k end as s, coalesce(k, 'y') as c from T",
+    "select case when n > 1 then k end as g, count(*) as c from T group by case when n > 1 then k end",
     "select count(*) as c, sum(n) as s, sum(x) as t, avg(x) as a, count(x) as cx from T",
     "select irstream count(*) as c, max(x) as hi, min(n) as lo from T having count(*) > 2",
     "select k, sum(x) as t from T(n > 0)",
@@ -126,7 +128,7 @@ def test_plain_source(text: str, rows: list[Any], cuts: list[int]) -> None:
 
 
 @pytest.mark.skipif(not is_available(), reason="numba is not installed")
-@pytest.mark.parametrize("text", [STATEMENTS[i] for i in (2, 7, 17, 20)])
+@pytest.mark.parametrize("text", [STATEMENTS[i] for i in (2, 7, 19, 22)])
 def test_compiled(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPL_CACHE_DIR", str(tmp_path))
     rng = np.random.default_rng(7)
