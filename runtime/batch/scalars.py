@@ -464,9 +464,11 @@ def _coalesce(printer: ScalarPrinter, node: Coalesce) -> Text:
 def _typed(text: Text, value_type: ValueType) -> Text:
     """Null's stand-in in the type of the others, so that both arms of a choice have one type."""
     if text == Text("0", "False"):
-        return Text({"double": "0.0", "float": "np.float32(0)", "boolean": "False", "String": "np.int64(-1)"}.get(kind_of(value_type), "np.int64(0)"), "False")
+        return Text(STAND_INS.get(kind_of(value_type), "np.int64(0)"), "False")
     return text
 
+
+STAND_INS = {"double": "0.0", "float": "np.float32(0)", "boolean": "False", "String": "np.int64(-1)"}
 
 PRINTERS: dict[type[TypedExpression], Callable[[ScalarPrinter, Any], Text]] = {
     Constant: _constant, Parameter: _parameter, VariableValue: _parameter, CurrentTime: _now, Arithmetic: _arithmetic,

@@ -188,6 +188,10 @@ class _SelectPrinter:
         code.lines[:] = found
 
 
+WIDEST = 256
+"""Columns and aggregations of a select: compiling a kernel of many more takes minutes."""
+
+
 def _check(plan: SelectPlan) -> None:
     """Refuse what no part of the kernel looks at."""
     rows, stream = plan.result_set, plan.streams[0]
@@ -200,6 +204,7 @@ def _check(plan: SelectPlan) -> None:
         (bool(stream.priors), "prior"),
         (len(stream.windows) > 1 or stream.retain is not None, "several windows"),
         (stream.filter.event_type.kind == "variant", "a variant stream"),
+        (rows is not None and len(rows.columns) + len(rows.aggregations) > WIDEST, f"more than {WIDEST} columns and aggregations"),
     ]
     if rows is not None:
         reasons += [
