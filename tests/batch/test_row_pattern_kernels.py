@@ -201,6 +201,25 @@ def test_compiled(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> 
     assert plain(by_columns(text, batches, 10_000, fast=True)) == plain(by_rows(text, batches, 10_000))
 
 
+@pytest.mark.skipif(not is_available(), reason="numba is not installed")
+@pytest.mark.parametrize("text", [
+    clause("A B+ C", "A as A.x < 10, B as B.x > prev(B.x), C as C.x < prev(C.x) and C.x < 50", "A.x as ap, last(B.x) as bp, C.x as cp"),
+    clause("A B+ C", RISE, "A.x as ap, last(B.x) as bp, C.x as cp"),
+    clause("A B C D", "B as B.x > A.x, C as C.x > B.x, D as D.x > C.x", "A.k as a, B.j as b, C.k as c, D.j as d", over="T#time(1 sec)",
+           by="n"),
+])
+def test_many_partitions(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Peaks and rises of random prices, as the benchmarks look for them."""
+    monkeypatch.setenv("EPL_CACHE_DIR", str(tmp_path))
+    rng = np.random.default_rng(20240601)
+    drawn = zip(rng.integers(0, 100, 20_000).tolist(), rng.random(20_000).tolist())
+    rows = [(f"S{n}", round(x * 100, 2), n, None, 0, 1) for n, x in drawn]
+    batches = tables(rows, list(range(0, 20_000, 3_000)))
+    found = by_columns(text, batches, 20_000, fast=True)
+    assert len(found) > 10
+    assert plain(found) == plain(by_rows(text, batches, 20_000))
+
+
 @pytest.mark.parametrize(("text", "reason"), [
     (clause("A B", mode="").replace("pattern (A B)", "pattern (A B) interval 1 sec"), "match_recognize with interval"),
     (clause("A B", over="T#length_batch(3)"), "match_recognize behind the window length_batch"),
