@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import copysign
 from typing import Any
 
 from epl.value_types import ArrayType, CollectionType, MapType, Scalar, ValueType
 
 NAN = float("nan")
+
+
+class NegativeZero(float):
+    """-0.0 used as a key: Java's Double tells it from 0.0."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(type(self))
+
+
+NEGATIVE_ZERO = NegativeZero("-0.0")
 
 
 class FrozenList(tuple[Any, ...]):
@@ -23,8 +39,10 @@ class FrozenMap(tuple[Any, ...]):
 
 
 def freeze(value: Any) -> Any:
-    """A hashable stand-in: lists and dicts by content, every NaN the same, anything else itself."""
+    """A hashable stand-in: lists and dicts by content, every NaN the same, -0.0 another than 0.0, anything else itself."""
     if isinstance(value, float):
+        if value == 0 and copysign(1.0, value) < 0:
+            return NEGATIVE_ZERO
         return value if value == value else NAN
     if isinstance(value, list):
         return FrozenList([freeze(v) for v in value])
@@ -35,6 +53,8 @@ def freeze(value: Any) -> Any:
 
 def thaw(value: Any) -> Any:
     """What ``freeze`` was given."""
+    if value is NEGATIVE_ZERO:
+        return -0.0
     if isinstance(value, FrozenList):
         return [thaw(v) for v in value]
     if isinstance(value, FrozenMap):

@@ -66,3 +66,14 @@ def test_compiled(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> 
     expected = by_rows(text, batches, 100_000)
     found = by_columns(text, batches, 100_000, fast=True)
     assert [plain(part) for part in found] == [plain(part) for part in expected]
+
+
+@pytest.mark.parametrize("text", [
+    "select irstream x, count(*) as c from T group by x",
+    "select irstream x, n, count(*) as c from T#time(3 msec) group by x, n",
+])
+def test_zeros_of_two_signs_are_two_keys(text: str) -> None:
+    batches = tables([("a", value, 1, True, 1, None, 1) for value in (0.0, -0.0, 0.0, 1.0, -0.0)], [2])
+    expected = by_rows(text, batches, 100)
+    assert [row["c"] for row in expected[0]][:2] == [1, 1]
+    assert [plain(part) for part in by_columns(text, batches, 100, fast=False)] == [plain(part) for part in expected]
