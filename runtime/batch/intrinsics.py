@@ -56,10 +56,12 @@ def same_double(left, right):  # type: ignore[no-untyped-def]
 
 @inlined
 def mix(value):  # type: ignore[no-untyped-def]
-    """A 64-bit integer's bits, scattered: where a hash table looks first."""
-    value = (value ^ (value >> 31)) * 0x7FB5D329728EA185
-    value = (value ^ (value >> 27)) * -0x7E25210B43D22BB3
-    return value ^ (value >> 33)
+    """A 64-bit integer's bits, scattered: where a hash table looks first. Unsigned, since a compiler may take it that signed products do
+    not overflow, and then gives another hash where it knows more of the value."""
+    bits = np.int64(value).view(np.uint64)
+    bits = (bits ^ (bits >> np.uint64(31))) * np.uint64(0x7FB5D329728EA185)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x81DADEF4BC2DD44D)
+    return np.uint64(bits ^ (bits >> np.uint64(33))).view(np.int64)
 
 
 @inlined

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from two_tiers import ROWS, ColumnTier, RowTier, batches_of, shown
+from two_tiers import EMPTY, ROWS, ColumnTier, RowTier, batches_of, shown
 from window_statements import STATEMENTS
 
+from runtime.batch.available import is_available
 from runtime.batch.intake import Intake
 from runtime.batch.row_store import RowStore
 from runtime.columns import columns_of
@@ -17,12 +18,12 @@ from runtime.columns import columns_of
 END = 40
 
 
-def unmoved(text: str, batches: list[Any]) -> tuple[RowTier, list[Any]]:
+def unmoved(text: str, batches: list[Any], until: int = END) -> tuple[RowTier, list[Any]]:
     tier = RowTier(text)
     for batch in batches:
         tier.feed(batch)
     contents = [row.to_dict() for row in tier.statement]
-    tier.advance(END)
+    tier.advance(until)
     return tier, contents
 
 
@@ -80,6 +81,43 @@ def test_the_state_is_the_row_tiers(text: str, rows: list[Any], cuts: list[int])
     tier = RowTier(text, clock(batches, len(batches)))
     tier.restore(found)
     assert repr([row.to_dict() for row in tier.statement]) == repr(unmoved(text, batches)[1])
+
+
+@pytest.mark.parametrize("text", [text for text in STATEMENTS if "time" in text])
+@settings(max_examples=5, deadline=None)
+@given(rows=ROWS, cuts=st.lists(st.integers(0, 24), max_size=3))
+def test_time_may_jump(text: str, rows: list[Any], cuts: list[int]) -> None:
+    expected, found = RowTier(text), ColumnTier(text)
+    for table, times in batches_of(rows, cuts):
+        for row, at in zip(table.to_pylist(), times.tolist()):
+            expected.runtime.advance_time(at)
+            expected.runtime.send("T", row)
+        found.feed((table, times), jump=True)
+    expected.runtime.advance_time(END)
+    found.feed((EMPTY, np.zeros(0, np.int64)), END, jump=True)
+    assert shown(found.output) == shown(expected.output)
+
+
+@pytest.mark.skipif(not is_available(), reason="numba is not installed")
+@pytest.mark.parametrize("text", [
+    "select irstream k, sum(n) as s, min(x) as lo from T#unique(k, n)",
+    "select irstream count(distinct k) as d, stddev(x) as s from T#time_batch(3 msec) where n > 0",
+])
+def test_compiled(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EPL_CACHE_DIR", str(tmp_path))
+    rng = np.random.default_rng(3)
+    rows = [
+        (rng.choice(["a", "b", "ab", "c"]), *(None if rng.random() < 0.1 else v for v in (
+            float(rng.integers(-30, 90)) / 7, int(rng.integers(-3, 90)), bool(rng.integers(0, 2)), int(rng.integers(0, 2**40)))), None,
+         int(rng.integers(0, 2)))
+        for _ in range(1_500)
+    ]
+    batches = batches_of(rows, [1, 700, 701])
+    found = ColumnTier(text, fast=True)
+    for batch in batches:
+        found.feed(batch)
+    found.advance(2_000)
+    assert shown(found.output) == shown(unmoved(text, batches, 2_000)[0].output)
 
 
 def test_rows_that_are_held_no_more_go() -> None:

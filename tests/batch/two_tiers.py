@@ -110,11 +110,11 @@ class ColumnTier:
         self.causes: list[Any] = []
         self.now = start
 
-    def feed(self, batch: Batch, until: int | None = None) -> None:
+    def feed(self, batch: Batch, until: int | None = None, *, jump: bool = False) -> None:
         table, times = batch
         self.now = until if until is not None else int(times[-1]) if len(times) else self.now
         with np.errstate(all="ignore"):
-            made = self.run.feed(Intake(self.type, columns_of(table, "T")), times, self.now)
+            made = self.run.feed(Intake(self.type, columns_of(table, "T")), times, self.now, jump=jump)
         for part, found in zip(self.output, (made.new, made.old)):
             part.extend([] if found is None else found.to_pylist())
 
