@@ -30,15 +30,15 @@ def splitmix64(numbers: Array, seed: int) -> Array:
 
 
 class Data:
-    """``count`` events as columns."""
+    """``count`` events as columns, the rows ``start`` … of the endless sequence."""
 
-    def __init__(self, count: int, keys: int = KEYS) -> None:
-        rows = np.arange(count, dtype=np.uint64)
+    def __init__(self, count: int, keys: int = KEYS, start: int = 0) -> None:
+        rows = np.arange(start, start + count, dtype=np.uint64)
         self.count, self.keys = count, keys
         self.symbol = (splitmix64(rows, 1) % np.uint64(keys)).astype(np.int32)
         self.price = (splitmix64(rows, 2) % np.uint64(1000 * TICK)).astype(np.float64) / TICK
         self.volume = (splitmix64(rows, 3) % np.uint64(1000)).astype(np.int32) + np.int32(1)
-        self.ts = np.arange(1, count + 1, dtype=np.int64)
+        self.ts = np.arange(start + 1, start + count + 1, dtype=np.int64)
 
     @cached_property
     def names(self) -> list[str]:

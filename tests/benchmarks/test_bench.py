@@ -104,6 +104,8 @@ def test_events_never_change() -> None:
     assert data.volume.min() >= 1 and data.volume.max() <= 1000
     longer = Data(2_000)
     assert (longer.symbol[:1000] == data.symbol).all()
+    later = Data(500, start=1_500)
+    assert (later.price == longer.price[1_500:]).all() and later.ts[0] == 1_501
 
 
 def test_events_are_the_same_in_every_form() -> None:
