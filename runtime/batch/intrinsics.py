@@ -25,6 +25,24 @@ def wrap_int(value):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def long_add(left, right):  # type: ignore[no-untyped-def]
+    """Java's sum of longs, which wraps around: a compiler may take it that a signed sum does not."""
+    return np.int64(np.uint64(left) + np.uint64(right))
+
+
+@inlined
+def long_subtract(left, right):  # type: ignore[no-untyped-def]
+    """Java's difference of longs."""
+    return np.int64(np.uint64(left) - np.uint64(right))
+
+
+@inlined
+def long_multiply(left, right):  # type: ignore[no-untyped-def]
+    """Java's product of longs."""
+    return np.int64(np.uint64(left) * np.uint64(right))
+
+
+@inlined
 def int_divide(left, right):  # type: ignore[no-untyped-def]
     """Java's integer division, towards zero; the divisor is not zero."""
     if right == 0:

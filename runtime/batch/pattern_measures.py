@@ -271,7 +271,7 @@ class GroupValue:
 
 class SumValue(GroupValue):
     def step(self, code: Code, value: str) -> None:
-        total = f"{self.name} + {value}"
+        total = f"long_add({self.name}, {value})" if self.kind == "long" else f"{self.name} + {value}"
         if self.kind == "float":
             total = f"np.float32({total})"
         code.add(f"{self.name} = {f'wrap_int({total})' if self.kind in ('byte', 'short', 'int') else total}", f"{self.name}n += 1")

@@ -290,13 +290,20 @@ def _integer(printer: ScalarPrinter, node: Arithmetic, kind: str, left: Text, ri
         if not (isinstance(node.right, Constant) and node.right.value):
             raise NotCompilable("a remainder of integers by a value that may be zero is an error, which columns do not raise")
         text = f"int_remainder({left.value}, {right.value})"
+    elif kind == "long":
+        text = f"{LONGS[node.operator]}({left.value}, {right.value})"
     else:
         text = f"({left.value} {node.operator} {right.value})"
     return Text(text if kind == "long" else f"wrap_int({text})", valid)
 
 
+LONGS = {"+": "long_add", "-": "long_subtract", "*": "long_multiply"}
+
+
 def _negation(printer: ScalarPrinter, node: Negation) -> Text:
     inner, kind = printer.value(node.operand), kind_of(node.type)
+    if kind == "long":
+        return Text(f"long_subtract(0, {inner.value})", inner.valid)
     return Text(f"wrap_int(-{inner.value})" if kind in ("byte", "short", "int") else f"(-{inner.value})", inner.valid)
 
 

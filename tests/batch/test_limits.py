@@ -11,6 +11,7 @@ import pytest
 from epl.errors import EplUnsupportedError
 from runtime import Runtime
 from runtime.batch.available import is_available
+from runtime.batch.kernels import compiled
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="numba is not installed")
 
@@ -80,3 +81,19 @@ def test_keys_that_leave_make_room(keys: int) -> None:
         sizes.append(runtime.statement("a").running.run.memory())  # type: ignore[union-attr]
     assert sizes[-1] == sizes[0]
     assert {count for new, _ in found for count in set(new["c"].to_numpy())} == {0, 1}
+
+
+def test_longs_wrap_around_when_compiled() -> None:
+    """A compiler may take it that signed sums do not overflow, and answer ``y > 0`` with true where it knows that x is: longs are added as
+    unsigned ones."""
+    heard_by: dict[str, list[Any]] = {}
+    for tier in ("row", "batch"):
+        runtime = Runtime(tier=tier)
+        if runtime._batch_tier is not None:
+            runtime._batch_tier.compile = compiled
+        runtime.deploy(SCHEMA + "@name('a') select key * key >= 0 as p, key + key > 0 as s, -key < 0 as n, key * key as q from T(key > 0)")
+        runtime.deploy("@name('b') select sum(key) as s from T")
+        heard_by[tier] = [heard(runtime, name) for name in "ab"]
+        runtime.send_batch("T", pa.table({"key": pa.array([3, 2**62, 2**63 - 1, -(2**63), 4294967297]), "x": pa.array(np.ones(5))}))
+    first, second = ([[new.to_pylist() for new, _ in each] for each in found] for found in heard_by.values())
+    assert second == first

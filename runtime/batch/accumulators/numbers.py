@@ -7,7 +7,7 @@ from runtime.batch.accumulators.base import Accumulator, At, OfNumbers
 from runtime.batch.arrays import GROUP, Arrays, Field
 from runtime.batch.code import Code
 from runtime.batch.ring import Ring
-from runtime.batch.scalars import Text
+from runtime.batch.scalars import LONGS, Text
 from windows.protocol import State
 
 
@@ -46,6 +46,8 @@ class Sum(OfNumbers):
         return [Field(f"{self.name}_t", self.dtype, GROUP), Field(f"{self.name}_n", np.int64, GROUP)]
 
     def _total(self, sign: str, value: str) -> str:
+        if self.kind == "long":
+            return f"{LONGS[sign]}({self.name}_t[g], {value})"
         text = f"{self.name}_t[g] {sign} {value}"
         return f"wrap_int({text})" if self.kind in ("byte", "short", "int") else text
 
