@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from epl.event_types import EventType
-from epl.plan.expressions import Constant, TypedExpression
+from epl.plan.expressions import Constant, Parameter, TypedExpression
 from runtime.arrow import arrow_schema
 from runtime.batch.accumulators import group_state, restore_group
 from runtime.batch.arrays import Array, Arrays
@@ -18,6 +18,7 @@ from runtime.batch.computed import computed_column
 from runtime.batch.group_state import GroupState, Words
 from runtime.batch.intake import Intake
 from runtime.batch.rate import SENT, Held
+from runtime.batch.refusals import Declined
 from runtime.batch.registers import ACCUMULATORS_FULL, DONE, GROUPS_FULL, NA, NB, NEED, NEXT, OUT, REGISTERS, RING_FULL, ROOM
 from runtime.batch.ring import Ring
 from runtime.batch.row_store import RowStore
@@ -50,6 +51,10 @@ class SelectRun:
         dtypes = {"boolean": np.bool_, "int": np.int64, "long": np.int64, "double": np.float64}
         self._tables = [CodeTable(surroundings.function_of_string(node), dtypes[kind]) for node, kind in kernel.parameters.tables]
         self._room = 1024
+        self._prepared: Intake | None = None
+        self._schema = list(arrow_schema(output_type))
+        changing = [n.node if isinstance(n, Presence) else n for n in (*kernel.parameters.integers, *kernel.parameters.floats)]
+        self._fixed = self._parameters() if all(isinstance(n, (Constant, Parameter)) for n in changing) else None
         self._whole = kernel.window is None and kernel.streams == (True,)
         self.store = RowStore() if kernel.window is not None else None
         self.ring = Ring(kernel.event_type, kernel.inputs, self.arrays, self.registers, surroundings, self.store)
@@ -81,13 +86,19 @@ class SelectRun:
             if column.through is not None:
                 intake.arrow(column.through)
         for table in self._tables:
-            table.update(self.pool)
+            try:
+                table.update(self.pool)
+            except Exception as error:
+                raise Declined(f"a function of a string failed: {error}") from error
+        self._prepared = intake
 
     def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> Output:
-        self.prepare(intake)
+        if self._prepared is not intake:
+            self.prepare(intake)
+        self._prepared = None
         kernel, registers = self.kernel, self.registers
         columns = [a for name, kind in kernel.inputs for a in intake.column(name, kind, self.pool)]
-        integers, floats = self._parameters()
+        integers, floats = self._fixed or self._parameters()
         tables: list[Array] = []
         for table in self._tables:
             tables += [table.values, table.valid]
@@ -274,7 +285,7 @@ class SelectRun:
         places = None
         arrays: list[pa.Array[Any]] = []
         fields = []
-        for column, field in zip(self.kernel.columns, arrow_schema(self.output_type)):
+        for column, field in zip(self.kernel.columns, self._schema):
             if column.through is None:
                 made = computed_column(column.kind, next(computed), next(computed), field.type, self.pool)
             elif self.store is not None:
