@@ -254,6 +254,13 @@ class Core:
         """Deliver; what listeners send meanwhile is delivered by their own sends."""
         pending = self.pending
         while pending:
+            if len(pending) == 1:  # most often so
+                delivery, _ = pending.popitem()
+                try:
+                    delivery.deliver()
+                except Exception as error:  # noqa: BLE001 - as below
+                    self.on_error(error, delivery.name, None)
+                continue
             waiting = tuple(pending)
             pending.clear()
             for delivery in waiting:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("epl")
 
+_new_row = object.__new__
+
 Listener = Callable[[Rows, Rows, "Statement", "Runtime"], object]
 """listener(new, old, statement, runtime): insert and remove stream, each a list of rows, perhaps empty; both only where a window or the
 output clause forces an update."""
@@ -80,7 +82,11 @@ class Statement(Delivery):
             if not old and self.divide is None and not self.batch_listeners:  # most often so: nothing but calls of listeners
                 self._forced = False
                 self._at.calls += 1
-                new_rows, old_rows = rows_of(new), Rows()
+                new_rows, old_rows = Rows(), Rows()
+                for event in new:  # rows_of, without a call
+                    row = _new_row(Row)
+                    row._event = event
+                    new_rows.append(row)
                 for listener in self.listeners:
                     try:
                         listener(new_rows, old_rows, self, self.runtime)

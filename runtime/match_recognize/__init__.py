@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from epl.plan.row_recognition import RowRecognitionPlan
-from runtime.match_recognize.compiled import compile_machine, compile_measures, compile_partition_key
+from runtime.match_recognize.compiled import compile_machine, compile_measures, compile_measures_of_rows, compile_partition_key
 from runtime.match_recognize.generated import can_be_written, write_steps
 from runtime.match_recognize.interval import Interval
 from runtime.match_recognize.operator import RowRecognition
@@ -21,14 +21,20 @@ def build(plan: RowRecognitionPlan, context: Any, state: State = None) -> RowRec
     ``match_states``.
     """
     environment, states = context.environment, context.match_states
-    machine, key, measures = compile_machine(plan, environment), compile_partition_key(plan, context), compile_measures(plan, environment)
+    machine, key = compile_machine(plan, environment), compile_partition_key(plan, context)
+    of_rows = compile_measures_of_rows(plan, environment)
+    measures = compile_measures(plan, of_rows)
+
+    def shared() -> SharedRowRecognition:
+        return SharedRowRecognition(plan, machine, key, measures, states, write_steps(plan, environment), of_rows)
+
     layered = not plan.or_terminated and can_be_written(plan)
     if layered and states.limit is None:
-        made: RowRecognition = SharedRowRecognition(plan, machine, key, measures, states, write_steps(plan, environment))
+        made: RowRecognition = shared()
     else:
         made = RowRecognition(plan, machine, key, measures, states)
         if layered:  # the limit is on matches in progress: the iterator's need none, as in Esper, where layers bound them
-            made.iterating = SharedRowRecognition(plan, machine, key, measures, states, write_steps(plan, environment)).matches_over
+            made.iterating = shared().matches_over
     if plan.interval is not None:
         made.interval = Interval(plan, context, made.tell_due)
     if state is not None:

@@ -77,17 +77,22 @@ def compile_partition_key(plan: RowRecognitionPlan, context: BuildContext) -> Ca
     return key_evaluator(plan.partition_by, context)
 
 
-def compile_measures(plan: RowRecognitionPlan, environment: Environment) -> Callable[[Match], Event]:
-    """match → the row of its measures."""
+def compile_measures(plan: RowRecognitionPlan, of_rows: Callable[[list[list[Event]]], Event]) -> Callable[[Match], Event]:
+    """match → the row of its measures; ``of_rows``: the same from its rows by variable."""
     of_step = tuple(s.variable for s in plan.program.steps)
+    count = len(plan.variables)
+    return lambda match: of_rows(rows_of(match.path, of_step, count))
+
+
+def compile_measures_of_rows(plan: RowRecognitionPlan, environment: Environment) -> Callable[[list[list[Event]]], Event]:
+    """A match's rows by variable → the row of its measures."""
     count = len(plan.variables)
     match_class, row_class = event_class(plan.match_type), event_class(plan.output_type)
     measures = compile_event(plan.measures, row_class, environment)
     groups = plan.groups
     aggregations = compile_aggregations(plan.aggregations, environment, count)
 
-    def row(match: Match) -> Event:
-        rows = rows_of(match.path, of_step, count)
+    def row(rows: list[list[Event]]) -> Event:
         values: list[Any] = [(r or None) if group else (r[-1] if r else None) for r, group in zip(rows, groups)]
         values += [aggregate(rows) for aggregate in aggregations]
         return measures(match_class(*values), True, ())  # type: ignore[no-any-return]

@@ -78,28 +78,53 @@ def _key(partition_by: Sequence[TypedExpression], printer: Printer) -> str:
 # ------------------------------------------------------------------ step
 
 
-def _step(plan: RowRecognitionPlan, tests: Sequence[str | None]) -> list[str]:
-    """``step``: whether a match ends. ``partition.latest``: of each step the latest first row of a match that it has just taken a row
-    for."""
+def _moves(plan: RowRecognitionPlan, tests: Sequence[str | None], nothing: str) -> list[str]:
+    """Lines that set ``taken``, and of each step ``now_…``: the latest first row of a match that it has just taken a row for, as in
+    ``partition.latest``. ``nothing``: what is given back where there is nothing more to do."""
     steps = plan.program.steps
     numbers = range(len(steps))
     shared = {v for v in range(len(tests)) if sum(s.variable == v for s in steps) > 1 and tests[v] is not None}
-    lines = ["def step(partition, event, row, history):"]
-    lines += [f"    truth_{v} = None" for v in sorted(shared)]
+    lines = [f"    truth_{v} = None" for v in sorted(shared)]
     lines += [f"    now_{n} = 0" for n in numbers]
-    lines += ["    latest = partition.latest", "    if latest is not None:"]
-    lines += [f"        {', '.join(f'was_{n}' for n in numbers)}, = latest", "        horizon = partition.horizon"]
+    lines += ["    known = partition.latest", "    if known is not None:"]
+    lines += [f"        {', '.join(f'was_{n}' for n in numbers)}, = known", "        horizon = partition.horizon"]
     for number in numbers:
         lines += _moved(plan, number, tests, shared)
     for number in plan.program.start:
         lines += _taken(4, number, steps[number].variable, tests, shared, "row")
     masks = " | ".join(f"({1 << n} if now_{n} else 0)" for n in numbers)
-    lines += [f"    taken = {masks}"]
+    lines += [f"    taken = {masks}", "    layers = partition.layers"]
     if plan.lookback:  # the partition stays for its history, and nothing else has changed
-        lines += ["    if not taken and partition.latest is None and not partition.layers: return False"]
-    return [
-        *lines, f"    return commit(partition, event, row, taken, ({', '.join(f'now_{n}' for n in numbers)},))", "",
+        lines += [f"    if not taken and known is None and not layers: return {nothing}"]
+    return lines
+
+
+def _now(plan: RowRecognitionPlan) -> str:
+    return f"({', '.join(f'now_{n}' for n in range(len(plan.program.steps)))},)"
+
+
+def _step(plan: RowRecognitionPlan, tests: Sequence[str | None]) -> list[str]:
+    """``step``: whether a match ends."""
+    lines = _moves(plan, tests, "False")
+    return ["def step(partition, event, row, history):", *lines, f"    return commit(partition, event, row, taken, {_now(plan)})", ""]
+
+
+def _committed(plan: RowRecognitionPlan) -> list[str]:
+    """What the operator's ``_commit`` does where matches in progress go on or begin, written out; the rest is left to it."""
+    steps = plan.program.steps
+    goes_on = sum(1 << n for n, step in enumerate(steps) if step.then)
+    accepts = sum(1 << n for n, step in enumerate(steps) if step.accepts)
+    lines = [
+        "    if not taken or (known is None and layers):",
+        f"        return partition if commit(partition, event, row, taken, {_now(plan)}) else None",
+        f"    alive = taken & {goes_on}", "    held = alive.bit_count()", "    if held != partition.held:",
+        "        states.count += held - partition.held", "        partition.held = held",
+        f"    partition.latest = {_now(plan)} if alive else None", "    layers.append((event, row, taken))",
+        "    if len(layers) > partition.most: trim(partition, alive)",
     ]
+    lines += ["    partition.taken[row] = None"] if plan.has_window else []
+    lines += [] if plan.lookback else ["    partitions[key] = partition"]
+    return [*lines, f"    return partition if taken & {accepts} else None"]
 
 
 def _moved(plan: RowRecognitionPlan, number: int, tests: Sequence[str | None], shared: set[int]) -> list[str]:
@@ -148,4 +173,4 @@ def _enter(plan: RowRecognitionPlan, tests: Sequence[str | None], key: str) -> l
         lines += ["    partition.history = (event,)" if lookback == 1 else "    partition.history = (event, *history[:-1])"]
     else:
         lines += ["    else:", "        history = ()"]
-    return [*lines, "    return partition if step(partition, event, row, history) else None"]
+    return [*lines, *_moves(plan, tests, "None"), *_committed(plan)]

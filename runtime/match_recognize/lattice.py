@@ -238,6 +238,41 @@ class Lattice:
                 break
         return told
 
+    @property
+    def follows_links(self) -> bool:
+        """Whether ``rows_at_the_end`` finds the preferred match of those that end at the last layer, and no other one is told."""
+        return self._past_last and self.preferment in ("first", "last")
+
+    def rows_at_the_end(self, layers: Layers, horizon: int, variables: Sequence[int], count: int) -> list[list[Event]]:
+        """``preferred`` where ``follows_links`` and all layers but the last were there before the delivery: the match's rows by variable.
+
+        ``variables``: the variable of each step.
+        """
+        known, starts = self._known, self.starts
+        leading: list[tuple[Event, int]] = []
+        begin = 0
+        reached = self.accepts
+        for event, row, taken in reversed(layers):
+            reached &= taken
+            if not reached or row <= horizon:
+                break
+            leading.append((event, reached))
+            if reached & starts:
+                begin = len(leading)
+            reached = known[reached] if reached in known else self.before(reached)
+        self.visited += len(leading)
+        assert begin, "a row that ends a match has one behind it"
+        follow, then = (self._last_start, self._last_then) if self.preferment == "last" else (self.start, self.then)
+        rows: list[list[Event]] = [[] for _ in range(count)]
+        for index in range(begin - 1, -1, -1):
+            event, reached = leading[index]
+            for step in follow:
+                if reached >> step & 1:
+                    break
+            rows[variables[step]].append(event)
+            follow = then[step]
+        return rows
+
     def _scanned(self, rows: Sequence[Layer], since: int, horizon: int) -> list[Match]:
         leading = self._leading(rows, since)
         told: list[Match] = []

@@ -43,10 +43,14 @@ class SharedRowRecognition(RowRecognition):
 
     def __init__(
         self, plan: RowRecognitionPlan, machine: Machine, key: Callable[[Event], Any] | None, measures: Callable[[Match], Event],
-        states: Any, source: StepSource,
+        states: Any, source: StepSource, measures_of_rows: Callable[[list[list[Event]]], Event],
     ) -> None:
         super().__init__(plan, machine, key, measures, states)
         self.lattice = Lattice(plan.program, self._ranking, past_last=plan.skip == "past last row")
+        self._measures_of_rows = measures_of_rows
+        self._variables, self._variable_count = machine.variables, machine.variable_count
+        self._tells_one = self.lattice.follows_links and not plan.all_matches and plan.interval is None
+        """Whether a row ends one match at most that is told, which its rows are read off for at once."""
         self._since = 0
         self._numbered_from = 0
         self._source = source
@@ -56,7 +60,7 @@ class SharedRowRecognition(RowRecognition):
         """Generated code names the operator's dictionaries: after every exchange of one."""
         self._take, self._step = self._source.functions(
             operator=self, partitions=self._partitions, numbers=self._numbers, histories=self._histories, Partition=LayeredPartition,
-            no_history=self._no_history, key_of=self._key, commit=self._commit,
+            no_history=self._no_history, key_of=self._key, commit=self._commit, trim=self._trim, states=self._states,
         )
 
     # ------------------------------------------------------------------ continuous
@@ -68,6 +72,9 @@ class SharedRowRecognition(RowRecognition):
         if self.interval is not None:
             self.interval.begins(self._row)
         if partition is None:
+            return
+        if self._tells_one:
+            self._tell_one(partition)
             return
         if self._all or self.interval is not None:
             found: Found = []
@@ -87,6 +94,14 @@ class SharedRowRecognition(RowRecognition):
         if partition.latest is None:
             partition.layers.clear()
             self._keep(partition)
+
+    def _tell_one(self, partition: LayeredPartition) -> None:
+        """The match that ends with the row; it gives up all others of its partition."""
+        rows = self.lattice.rows_at_the_end(partition.layers, partition.horizon, self._variables, self._variable_count)
+        partition.horizon = self._row
+        self._nothing(partition)
+        self._keep(partition)
+        self.child.update((self._measures_of_rows(rows),), NO_EVENTS)
 
     def _take_all(self, new: Sequence[Event]) -> Exception | None:
         failure: Exception | None = None
@@ -153,14 +168,19 @@ class SharedRowRecognition(RowRecognition):
         layers = partition.layers
         layers.append((event, row, taken))
         if len(layers) > partition.most:
-            needed = lattice.needed(layers, alive, self._since)
-            while len(layers) > needed:
-                layers.popleft()
-            partition.most = 2 * needed + FEW_LAYERS
+            self._trim(partition, alive)
         if self._has_window:
             partition.taken[row] = None
         self._partitions[partition.key] = partition
         return bool(taken & lattice.accepts)
+
+    def _trim(self, partition: LayeredPartition, alive: int) -> None:
+        """Drop the layers that no match in progress needs, nor one that has ended in this delivery."""
+        layers = partition.layers
+        needed = self.lattice.needed(layers, alive, self._since)
+        while len(layers) > needed:
+            layers.popleft()
+        partition.most = 2 * needed + FEW_LAYERS
 
     def _break(self, partition: LayeredPartition) -> None:
         """No match goes on from the layers to the next row."""
