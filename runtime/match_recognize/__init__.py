@@ -13,6 +13,7 @@ from runtime.match_recognize.generated import can_be_written, write_steps
 from runtime.match_recognize.interval import Interval
 from runtime.match_recognize.operator import RowRecognition
 from runtime.match_recognize.shared import SharedRowRecognition
+from runtime.match_recognize.strands import write_move
 from windows.protocol import State
 
 
@@ -33,6 +34,7 @@ def build(plan: RowRecognitionPlan, context: Any, state: State = None) -> RowRec
         made: RowRecognition = shared()
     else:
         made = RowRecognition(plan, machine, key, measures, states)
+        machine.move = write_move(plan, machine, environment) or machine.move
         if layered:  # the limit is on matches in progress: the iterator's need none, as in Esper, where layers bound them
             made.iterating = shared().matches_over
     if plan.interval is not None:

@@ -65,6 +65,8 @@ class Machine:
         self.nothing: tuple[Event | None, ...] = (None,) * tests.width
         self.variable_count = len(tests.row)
         self.looks_back = any(tests.path)
+        self.move: Callable[[Sequence[Strand], Event, int, list[Match]], list[Strand]] = self._move
+        """``advance`` and ``begin`` for a row without history; generated where that can be (``strands``)."""
 
     def can_begin(self) -> Callable[[Event, History], bool] | None:
         """A test that says whether a match may begin at a row; None where any row may."""
@@ -129,6 +131,12 @@ class Machine:
                     continue
             self._take(step, row, (None, event, step), self.nothing, row, started, found)
         after += started if may_start is None else [s for s in started if may_start()]
+
+    def _move(self, before: Sequence[Strand], event: Event, row: int, ended: list[Match]) -> list[Strand]:
+        truth = self.nothing_known()
+        after = self.advance(before, event, row, (), truth, ended) if before else []
+        self.begin(event, row, (), truth, after, ended)
+        return after
 
     def nothing_known(self) -> Truth:
         """What is known of a row's conditions before any is evaluated."""

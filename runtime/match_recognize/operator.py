@@ -100,7 +100,7 @@ class RowRecognition(View):
                 self._deliver(found, died)
             return
         key = self._key(event) if self._key is not None else None
-        partitions, machine = self._partitions, self._machine
+        partitions = self._partitions
         partition = partitions.get(key)
         self._row = row = self._row + 1
         if self._has_window:
@@ -110,27 +110,39 @@ class RowRecognition(View):
                 return
             partition = Partition(key, ())
         before = partition.strands
-        truth, ended = machine.nothing_known(), []  # type: tuple[Any, list[Match]]
-        after = machine.advance(before, event, row, (), truth, ended) if before else []
-        machine.begin(event, row, (), truth, after, ended)
+        ended: list[Match] = []
+        after = self._machine.move(before, event, row, ended)
         self._states.count += len(after) - len(before)
         partition.strands = after
         if self._has_window and (after or ended):
             partition.taken[row] = None
-        self._keep(partition)
+        if after or partition.taken:
+            partitions[key] = partition
+        else:
+            partitions.pop(key, None)
         if ended:
             self._deliver([(key, match) for match in ended], ())
 
     def leave(self, event: Event) -> None:
-        """``update`` with one row that leaves the window."""
+        """``update`` with one row that leaves the window.
+
+        The first row of its partition that was taken for a match takes the matches in progress with it that began with it. Where a later
+        one leaves, everything is matched anew from what is left in the window: rows around the gap become neighbours, and rows of matches
+        told before may come up again (Esper 9.0.0).
+        """
         if self._lookback:
             self._histories.pop(event, None)
         row = self._numbers.pop(event, None)
         if row is None:
             return
         partition = self._partitions.get(self._key(event) if self._key is not None else None)
-        if partition is not None and row in partition.taken:
-            self._forget(partition, row)
+        if partition is None or row not in partition.taken:
+            return
+        if next(iter(partition.taken)) == row:
+            del partition.taken[row]
+            self._forget_first(partition, row)
+        else:
+            self._match_anew()
 
     def _take_all(self, new: Sequence[Event]) -> Exception | None:
         """Take the rows of a delivery and tell its matches; the first failure."""
@@ -288,25 +300,13 @@ class RowRecognition(View):
                 failure = failure or error
         return failure
 
-    def _forget(self, partition: Partition, row: int) -> None:
-        """A row that was taken for a match has left.
-
-        The first such row of its partition takes the matches in progress with it that began with it. Where a later one leaves, everything
-        is matched anew from
-        what is left in the window: rows around the gap become neighbours, and rows of matches told before may come up again (Esper 9.0.0).
-        """
-        if next(iter(partition.taken)) != row:
-            self._match_anew()
-            return
-        del partition.taken[row]
-        self._forget_first(partition, row)
-
     def _forget_first(self, partition: Partition, row: int) -> None:
-        """Matches in progress that began with the first row taken are gone."""
-        if partition.strands:
-            self._replace(partition, [s for s in partition.strands if s[1] != row])
-        else:
-            self._keep(partition)
+        """The first row of its partition that was taken has left: matches in progress that began with it are gone."""
+        before = partition.strands
+        if before:
+            partition.strands = after = [s for s in before if s[1] != row]
+            self._states.count += len(after) - len(before)
+        self._keep(partition)
 
     def _match_anew(self) -> None:
         """Over the window's rows; the first failure is raised when all are taken."""
