@@ -1,7 +1,7 @@
 """match_recognize: a program that a machine runs over the rows of each partition.
 
-``build`` makes the operator of a plan; ``machine`` runs the program, ``ranking`` chooses among matches, ``interval`` holds them back,
-``on_demand`` serves the iterator.
+``build`` makes the operator of a plan; ``machine`` runs the program (``strands`` writes its step out), ``ranking`` chooses among matches,
+``interval`` holds them back, ``on_demand`` serves the iterator.
 """
 from __future__ import annotations
 

@@ -62,8 +62,8 @@ rows_sent = st.lists(
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.sampled_from(sorted(PATTERNS)), st.sampled_from(["", "#time(2 sec)", "#length(5)", "#keepall"]), st.sampled_from(["", "all matches"]),
-    st.sampled_from(CLAUSES), rows_sent, st.integers(0, 14),
+    st.sampled_from(sorted(PATTERNS)), st.sampled_from(["", "#time(2 sec)", "#length(5)", "#keepall"]),
+    st.sampled_from(["", "all matches"]), st.sampled_from(CLAUSES), rows_sent, st.integers(0, 14),
 )
 def test_written_steps_are_the_machine(pattern: str, window: str, choice: str, skip: str, rows: list[Any], stop: int) -> None:
     epl = statement(pattern, window, choice, skip)
