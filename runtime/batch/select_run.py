@@ -53,6 +53,7 @@ class SelectRun:
         self._room = 1024
         self._prepared: Intake | None = None
         self._schema = list(arrow_schema(output_type))
+        self._given: pa.Schema | None = None
         changing = [n.node if isinstance(n, Presence) else n for n in (*kernel.parameters.integers, *kernel.parameters.floats)]
         self._fixed = self._parameters() if all(isinstance(n, (Constant, Parameter)) for n in changing) else None
         self._whole = kernel.window is None and kernel.streams == (True,)
@@ -284,7 +285,6 @@ class SelectRun:
         rows, computed = outputs[1], iter(outputs[6:])
         places = None
         arrays: list[pa.Array[Any]] = []
-        fields = []
         for column, field in zip(self.kernel.columns, self._schema):
             if column.through is None:
                 made = computed_column(column.kind, next(computed), next(computed), field.type, self.pool)
@@ -295,9 +295,14 @@ class SelectRun:
             else:
                 places = pa.array(rows - self.first) if places is None else places
                 made = intake.arrow(column.through).take(places)
-            arrays.append(made if pa.types.is_dictionary(made.type) else made.cast(field.type))
-            fields.append(pa.field(field.name, arrays[-1].type))
-        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+            arrays.append(made if made.type == field.type or pa.types.is_dictionary(made.type) else made.cast(field.type))
+        return pa.RecordBatch.from_arrays(arrays, schema=self._schema_of(arrays))
+
+    def _schema_of(self, arrays: list[pa.Array[Any]]) -> pa.Schema:
+        """The declared one, with dictionaries where the columns have them."""
+        if self._given is None or any(f.type != a.type for f, a in zip(self._given, arrays)):
+            self._given = pa.schema([pa.field(f.name, a.type) for f, a in zip(self._schema, arrays)])
+        return self._given
 
 
 def _longer(array: Array, size: int) -> Array:
