@@ -147,8 +147,9 @@ class PatternRun:
         elif status == GROUPS_FULL:
             arrays.grow(GROUP, 2 * arrays.sizes[GROUP])
         elif status == HASH_FULL:
-            arrays.grow(HASH, 2 * arrays.sizes[HASH])
-            fill_table(arrays["g_table"], arrays["g_key"], np.arange(arrays["g_key"].shape[1]) < registers[PLACE["groups"]])
+            groups = int(registers[PLACE["groups"]])  # also those of small keys, which the table had not to hold before
+            arrays.grow(HASH, 2 * max(arrays.sizes[HASH], 2 * groups))
+            fill_table(arrays["g_table"], arrays["g_key"], np.arange(arrays["g_key"].shape[1]) < groups)
         elif status == KEYS_FULL:
             arrays.grow(SMALL, int(registers[PLACE["wanted"]]))
         elif status == NODES_FULL:

@@ -97,3 +97,21 @@ def test_longs_wrap_around_when_compiled() -> None:
         runtime.send_batch("T", pa.table({"key": pa.array([3, 2**62, 2**63 - 1, -(2**63), 4294967297]), "x": pa.array(np.ones(5))}))
     first, second = ([[new.to_pylist() for new, _ in each] for each in found] for found in heard_by.values())
     assert second == first
+
+
+def test_large_keys_behind_many_small_ones() -> None:
+    """Keys below 65,536 have places of their own, others are hashed: the table has to hold them when the first of these comes."""
+    keys = [*range(300), *range(100_000, 100_300)]
+    table = pa.table({"key": pa.array([k for k in keys for _ in range(2)], pa.int64()), "x": pa.array([1.0, 2.0] * len(keys))})
+    rows_by: dict[str, list[Any]] = {}
+    for tier in ("row", "batch"):
+        runtime = Runtime(tier=tier)
+        runtime.deploy(SCHEMA)
+        runtime.deploy(
+            "@public @buseventtype create schema N(key int, x double); @name('a') select * from N match_recognize (partition by key "
+            "measures A.key as k, B.x as x pattern (A B) define B as B.x > A.x)"
+        )
+        found = heard(runtime)
+        runtime.send_batch("N", table)
+        rows_by[tier] = [new.to_pylist() for new, _ in found]
+    assert rows_by["batch"] == rows_by["row"] and len(rows_by["row"][0]) == len(keys)
