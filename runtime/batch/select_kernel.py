@@ -204,6 +204,7 @@ def _check(plan: SelectPlan) -> None:
         (bool(stream.priors), "prior"),
         (len(stream.windows) > 1 or stream.retain is not None, "several windows"),
         (stream.filter.event_type.kind == "variant", "a variant stream"),
+        (plan.output_type is not None and not plan.output_type.properties, "a select of no columns"),
         (rows is not None and len(rows.columns) + len(rows.aggregations) > WIDEST, f"more than {WIDEST} columns and aggregations"),
     ]
     if rows is not None:
