@@ -8,8 +8,7 @@ time moved in between, never shows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from collections.abc import Sequence as Sequence_
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import count
 from operator import itemgetter
@@ -72,18 +71,18 @@ def send_batch(runtime: Runtime, core: Core, target: str | EventType | Mapping[s
     if isinstance(target, Mapping) and table is not None:
         raise EplRuntimeError("send_batch takes a type and a table, or one mapping of types to tables")
     parts = [_part(_bus_type(runtime, name), each, chosen, core) for name, each in tables.items()]
-    sequence = Sequence(parts, chosen, core.clock.now)
+    order = BatchOrder(parts, chosen, core.clock.now)
     tier = None if core.updates.active else runtime.columnar()
-    batch = None if tier is None else tier.batch(sequence)
+    batch = None if tier is None else tier.batch(order)
     streams = [_stream(part, core) for part in parts if batch is None or part not in batch.parts]
-    rows = _merged(streams, sequence)
+    rows = _merged(streams, order)
     if batch is None or not batch.parts:
-        _feed(core, rows, sequence, chosen)
+        _feed(core, rows, order, chosen)
         return
     until = max(part.end(core.clock.now) for part in parts)
     jump = chosen.time_mode == "jump"
     batch.feed(until, jump=jump)
-    _feed(core, rows, sequence, chosen)
+    _feed(core, rows, order, chosen)
     if jump:
         core.advance(until)
     else:
@@ -114,7 +113,7 @@ class Part:
     event_type: EventType
     columns: Columns
     times: Times | None
-    sequence: Sequence_[Any] | None
+    sequence: Sequence[Any] | None
 
     def is_ordered(self) -> bool:
         """Whether the rows stand in order as they are."""
@@ -125,12 +124,12 @@ class Part:
         return now if self.times is None or not len(self.times) else max(now, int(self.times.max()))
 
 
-class Sequence:
+class BatchOrder:
     """All rows of a batch in order of (time, sequence, type, row). ``times``: by place, none below the clock; ``places``: by part and row,
     None where the rows of the only part stand in order as they are.
     """
 
-    def __init__(self, parts: Sequence_[Part], options: Options, now: int) -> None:
+    def __init__(self, parts: Sequence[Part], options: Options, now: int) -> None:
         self.parts = tuple(parts)
         self.places: dict[Part, Times | None] = {}
         self.is_plain = len(parts) == 1 and parts[0].is_ordered()
@@ -238,15 +237,15 @@ def _times(event_type: EventType, columns: Columns, name: str, options: Options,
     return np.where(missing, now, found)
 
 
-def _merged(streams: Sequence_[tuple[Part, list[Event]]], sequence: Sequence) -> Iterable[tuple[int, int, Event]]:
+def _merged(streams: Sequence[tuple[Part, list[Event]]], order: BatchOrder) -> Iterable[tuple[int, int, Event]]:
     """(place, time, event) of the rows, in order."""
-    if sequence.is_plain:
-        return zip(count(), sequence.times.tolist(), streams[0][1]) if streams else ()
+    if order.is_plain:
+        return zip(count(), order.times.tolist(), streams[0][1]) if streams else ()
     rows: list[tuple[int, int, Event]] = []
     for part, events in streams:
-        places = sequence.places[part]
+        places = order.places[part]
         assert places is not None
-        rows += zip(places.tolist(), sequence.times[places].tolist(), events)
+        rows += zip(places.tolist(), order.times[places].tolist(), events)
     rows.sort(key=itemgetter(0))
     return rows
 
@@ -254,10 +253,10 @@ def _merged(streams: Sequence_[tuple[Part, list[Event]]], sequence: Sequence) ->
 # ------------------------------------------------------------------ feeding: effects
 
 
-def _feed(core: Core, rows: Iterable[tuple[int, int, Event]], sequence: Sequence, options: Options) -> None:
+def _feed(core: Core, rows: Iterable[tuple[int, int, Event]], order: BatchOrder, options: Options) -> None:
     # What a listener sends has the cause of that listener's call.
     at = AtWork() if core.busy else core.at
-    at.row_of = sequence.row_of
+    at.row_of = order.row_of
     try:
         _feed_rows(core, rows, at, options)
     finally:
@@ -280,4 +279,4 @@ def _feed_rows(core: Core, rows: Iterable[tuple[int, int, Event]], at: AtWork, o
         core.process(event)
 
 
-__all__ = ["MAX_STOPS", "Options", "Part", "Sequence", "send_batch"]
+__all__ = ["MAX_STOPS", "BatchOrder", "Options", "Part", "send_batch"]

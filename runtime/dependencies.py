@@ -1,4 +1,4 @@
-"""Which deployment uses what another one declares, and whether all that a plan needs is there."""
+"""What deployments have to do with one another: who sees, uses, or would hide what another one declares."""
 from __future__ import annotations
 
 import re
@@ -74,3 +74,14 @@ def _check_there(plan: ModulePlan, known: set[int], variables: Mapping[str, Any]
 
 def _unsatisfied(message: str) -> EplDeploymentError:
     return EplDeploymentError(f"A precondition is not satisfied: {message}", hint="compile the module again")
+
+
+def sees(declared: Declared, plan: ModulePlan, module: str | None) -> bool:
+    """Whether a module of that name sees what another deployment has declared."""
+    return declared.access == "public" or (declared.access == "protected" and plan.name == module)
+
+
+def names_in(module: Any) -> set[str]:
+    """Statement names and declared names that stand in a module's text."""
+    names = {s.name for s in module.statements if s.name}
+    return names | {s.body.name for s in module.statements if hasattr(s.body, "name")}

@@ -13,7 +13,7 @@ from epl.functions.aggregations import AGGREGATIONS
 from epl.functions.library import builtin_functions
 from epl.functions.user import function_spec, import_python
 from epl.functions.user_aggregations import aggregation_spec
-from epl.plan.statements import CreateVariablePlan, Declared, ModulePlan, StatementPlan
+from epl.plan.statements import CreateVariablePlan, ModulePlan, StatementPlan
 from epl.syntax import Module
 from epl.value_types import EnumType
 from runtime.batch.available import is_available
@@ -21,13 +21,14 @@ from runtime.build import Running, build
 from runtime.cause import Cause
 from runtime.context import StatementContext
 from runtime.core import Core, ErrorHandler, log_error
-from runtime.dependencies import check_preconditions, first_use
+from runtime.dependencies import check_preconditions, first_use, names_in, sees
 from runtime.deployment import Deployment
 from runtime.dispatch import intake
 from runtime.error_reports import explained
 from runtime.evaluate import Environment, compile_expression
-from runtime.incoming import WrongValue, coercion, to_event
+from runtime.incoming import to_event
 from runtime.page_marks import Marks, Pages
+from runtime.parameters import check_all_used, parameters_of
 from runtime.plan_cache import parsed
 from runtime.python_types import event_type_of
 from runtime.python_types import value_type as resolve
@@ -197,7 +198,7 @@ class Runtime:
     def catalog(self, module: str | None = None, without: Sequence[Deployment] = ()) -> Catalog:
         """What a module of that name compiled now would see, were the deployments ``without`` not there."""
         there = [dep for dep in list(self._deployments.values()) if dep not in without]
-        visible = [d for dep in there for d in dep.plan.declared if _sees(d, dep.plan, module)]
+        visible = [d for dep in there for d in dep.plan.declared if sees(d, dep.plan, module)]
         types = {**self._types, **{d.name: d.value for d in visible if d.kind == "event_type"}}
         variables = {n: c.variable for n, c in self._variables.items() if c.deployment is None}
         variables.update({d.name: d.value for d in visible if d.kind == "variable"})
@@ -250,7 +251,7 @@ class Runtime:
         if isinstance(module, ModulePlan):
             names = {s.name for s in module.statements} | {d.name for d in module.declared}
         else:
-            names = _names_in(parsed(module))
+            names = names_in(parsed(module))
         return [
             d for d in reversed(self._deployments.values())
             if names & ({s.name for s in d if s.plan.annotations} | {each.name for each in d.plan.declared})
@@ -266,8 +267,8 @@ class Runtime:
                 f"no statement named '{min(unknown)}' to attach a listener to; there are {', '.join(s.name for s in plan.statements)}"
             )
         check_preconditions(plan, self._deployments.values(), self._types.values(), self._variables)
-        _check_all_used(plan, parameters)
-        bound = {s.name: _parameters_of(s, parameters) for s in plan.statements}
+        check_all_used(plan, parameters)
+        bound = {s.name: parameters_of(s, parameters) for s in plan.statements}
         made: list[Statement] = []
         cells: list[str] = []
         try:
@@ -332,11 +333,11 @@ class Runtime:
 
     def running_of(self, statement: Statement) -> Running:
         """The row tier's operators of a deployed statement, made anew; they have not started."""
-        return self._running(statement, _parameters_of(statement.plan, self._deployments[statement.deployment_id].parameters))
+        return self._running(statement, parameters_of(statement.plan, self._deployments[statement.deployment_id].parameters))
 
     def environment_of(self, statement: Statement) -> Environment:
         """What a deployed statement's expressions may touch."""
-        return self._environment(_parameters_of(statement.plan, self._deployments[statement.deployment_id].parameters))
+        return self._environment(parameters_of(statement.plan, self._deployments[statement.deployment_id].parameters))
 
     # ------------------------------------------------------------------ undeploy
 
@@ -582,40 +583,6 @@ class Runtime:
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><td>{d.id}</td><td>{s.name}</td><td>{s.plan.kind}</td></tr>" for d in self._deployments.values() for s in d)
         return f"<b>Runtime</b> at {self.now}<table><tr><th>deployment</th><th>statement</th><th>kind</th></tr>{rows}</table>"
-
-
-def _sees(declared: Declared, plan: ModulePlan, module: str | None) -> bool:
-    """Whether a module of that name sees what another deployment has declared."""
-    return declared.access == "public" or (declared.access == "protected" and plan.name == module)
-
-
-def _names_in(module: Any) -> set[str]:
-    """Statement names and declared names that stand in a module's text."""
-    names = {s.name for s in module.statements if s.name}
-    return names | {s.body.name for s in module.statements if hasattr(s.body, "name")}
-
-
-def _parameters_of(plan: StatementPlan, given: dict[str | int, Any]) -> dict[str | int, Any]:
-    """One statement's parameters: ``given[statement name]`` where that is a mapping, else ``given`` itself; checked and coerced."""
-    own = given.get(plan.name)
-    values = own if isinstance(own, Mapping) else given
-    found: dict[str | int, Any] = {}
-    for key, value_type in plan.parameters:
-        if key not in values:
-            name = f"'{key}'" if isinstance(key, str) else key
-            raise EplDeploymentError(f"Substitution parameters have not been provided: Missing value for substitution parameter {name}")
-        try:
-            found[key] = None if values[key] is None else coercion(value_type)(values[key])
-        except WrongValue:
-            raise EplDeploymentError(f"Substitution parameter {key!r} is declared {value_type} and cannot hold {values[key]!r}") from None
-    return found
-
-
-def _check_all_used(plan: ModulePlan, given: dict[str | int, Any]) -> None:
-    known = {k for s in plan.statements for k, _ in s.parameters} | {s.name for s in plan.statements}
-    unknown = given.keys() - known
-    if unknown:
-        raise EplDeploymentError(f"There is no substitution parameter {next(iter(unknown))!r} in the module")
 
 
 __all__ = ["Runtime"]

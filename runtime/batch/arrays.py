@@ -73,3 +73,10 @@ class Arrays:
     def memory(self) -> int:
         """Bytes held."""
         return sum(a.nbytes for a in self.arrays.values())
+
+
+def longer(array: Array, size: int) -> Array:
+    """An array of that size that begins with the other one."""
+    made = np.empty(size, array.dtype)
+    made[: len(array)] = array
+    return made

@@ -62,7 +62,7 @@ class Call:
 
 
 @attrs.frozen
-class Sequence:
+class Timeline:
     """The batch as one sequence over all of its types: ``times`` by place. Ascending."""
 
     times: Array
@@ -76,13 +76,13 @@ class Sequence:
         return places, causes.timer if source.timers is None else causes.timer | source.timers[causes.row]
 
 
-def calls_of(statement: Statement, output: Output, sequence: Sequence, source: Source, due: int = 0) -> Iterator[Call]:
+def calls_of(statement: Statement, output: Output, timeline: Timeline, source: Source, due: int = 0) -> Iterator[Call]:
     """The calls that one statement's output stands for, in order."""
     parts: dict[int, tuple[Moment, tuple[int, int, int], dict[bool | None, slice]]] = {}
     for causes, is_new in ((output.new_causes, True), (output.old_causes, False), (output.nothing, None)):
         if causes is None:
             continue
-        places, timers = sequence.moments(causes, source)
+        places, timers = timeline.moments(causes, source)
         bounds = [0, *(np.flatnonzero(np.diff(causes.delta)) + 1).tolist(), len(causes.delta)]
         for low, high in zip(bounds, bounds[1:]):  # noqa: RUF007
             moment = Moment(int(places[low]), bool(timers[low]), int(causes.time[low]))
@@ -104,4 +104,4 @@ def _rows(batch: pa.RecordBatch | None, statement: Statement) -> Any:
     return events_of(event_type, columns_of(batch, event_type.name), 1000)
 
 
-__all__ = ["Call", "Moment", "Sequence", "Source", "calls_of"]
+__all__ = ["Call", "Moment", "Source", "Timeline", "calls_of"]

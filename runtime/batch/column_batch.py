@@ -1,4 +1,4 @@
-"""The part of a batch that goes to components in the batch tier: its types as one sequence."""
+"""The part of a batch that goes to components in the batch tier: its types as one order."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ import numpy as np
 from runtime.batch.calls import Source
 from runtime.batch.component import Input
 from runtime.batch.intake import Intake
-from runtime.batches import Sequence
+from runtime.batches import BatchOrder
 from runtime.columns import Times
 
 if TYPE_CHECKING:
@@ -19,15 +19,15 @@ class ColumnBatch:
     """``parts``: those whose components take them by columns. All is checked here (EplRuntimeError; NotInBatchTier under ``tier="batch"``):
     no event has been processed then."""
 
-    def __init__(self, tier: BatchTier, sequence: Sequence, units_per_second: int) -> None:
+    def __init__(self, tier: BatchTier, order: BatchOrder, units_per_second: int) -> None:
         self._tier = tier
-        owners = {part: tier.component_for(part.event_type, part.columns.rows) for part in sequence.parts}
+        owners = {part: tier.component_for(part.event_type, part.columns.rows) for part in order.parts}
         intakes = {p: Intake(p.event_type, p.columns, units_per_second) for p, owner in owners.items() if owner is not None}
         for intake in intakes.values():
             intake.check()
         self.parts = list(intakes)
-        self._sequence = sequence
-        inputs = {p: _input(intakes[p], sequence.times, sequence.places[p]) for p in self.parts}
+        self._order = order
+        inputs = {p: _input(intakes[p], order.times, order.places[p]) for p in self.parts}
         self._inputs: dict[Component, list[Input]] = {}
         for part, owner in owners.items():
             if owner is not None:
@@ -39,10 +39,10 @@ class ColumnBatch:
 
     def feed(self, until: int, *, jump: bool) -> None:
         """The rows, then time up to ``until`` for all that the batch tier holds."""
-        self._tier.row_of = self._sequence.row_of
+        self._tier.row_of = self._order.row_of
         for component, inputs in self._inputs.items():
-            self._tier.feed(component, inputs, self._sequence.times, until, jump=jump)
-        self._tier.advance(until, jump=jump, but=list(self._inputs), times=self._sequence.times)
+            self._tier.feed(component, inputs, self._order.times, until, jump=jump)
+        self._tier.advance(until, jump=jump, but=list(self._inputs), times=self._order.times)
         self._tier.compact()
 
 

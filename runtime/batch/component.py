@@ -11,9 +11,8 @@ import pyarrow as pa
 from epl.event_types import EventType
 from epl.plan.statements import InsertPlan, SelectPlan
 from runtime.arrow import arrow_schema, arrow_type_of
-from runtime.batch import calls
 from runtime.batch.arrays import Array
-from runtime.batch.calls import Call, Source, calls_of
+from runtime.batch.calls import Call, Source, Timeline, calls_of
 from runtime.batch.intake import Intake
 from runtime.batch.refusals import Declined, NotCompilable
 from runtime.batch.run import Causes, Run
@@ -112,7 +111,7 @@ class Chain:
         statements; gives the calls of row listeners, and those that batch listeners' rows are ``numbered`` by."""
         made: list[Input] = []
         found: list[Call] = []
-        sequence = calls.Sequence(times)
+        timeline = Timeline(times)
         for reader in self._readers:
             given = _together(reader.reads, [i for i in (*inputs, *made) if reader.wants(i.event_type)])
             told = any(n in self._routes or n.statement.listeners or (numbered and n.statement.batch_listeners) for n in reader.nodes)
@@ -125,9 +124,9 @@ class Chain:
                     output = attrs.evolve(output, new=_inserted(node.insert, output.new), old=_inserted(node.insert, output.old))
                 if node in self._routes and output.new is not None:
                     assert output.new_causes is not None
-                    made.append(_routed(node, output.new, output.new_causes, sequence, given.source))
+                    made.append(_routed(node, output.new, output.new_causes, timeline, given.source))
                 if node.statement.listeners or (numbered and node.statement.batch_listeners):
-                    found += calls_of(node.statement, output, sequence, given.source, dues.get(node, 0))
+                    found += calls_of(node.statement, output, timeline, given.source, dues.get(node, 0))
                 node.statement.take_batches(output, plain=not given.intake.has_dictionaries)
         return found
 
@@ -206,11 +205,11 @@ def _inserted(plan: InsertPlan, batch: pa.RecordBatch | None) -> pa.RecordBatch 
     return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
 
-def _routed(node: Node, batch: pa.RecordBatch, causes: Causes, sequence: calls.Sequence, source: Source) -> Input:
+def _routed(node: Node, batch: pa.RecordBatch, causes: Causes, timeline: Timeline, source: Source) -> Input:
     """What a statement inserts as the input of those that read it: at the time, and behind the row of the sequence, that brought it."""
     assert node.insert is not None
     data = Columns(dict(zip(batch.schema.names, batch.columns)), batch.num_rows)
-    places, timers = sequence.moments(causes, source)
+    places, timers = timeline.moments(causes, source)
     made = Source(places, timers, source.depth + 1, node.statement.number)
     return Input(Intake(node.insert.target, data), causes.time, made)
 

@@ -103,22 +103,6 @@ def sort_pairs(keys, values, count):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def rehash(table, keys, count):  # type: ignore[no-untyped-def]
-    """Fill an empty open-addressing table with the slots 0 … count - 1; ``keys[word, slot]`` are their key words."""
-    mask = len(table) - 1
-    words = keys.shape[0]
-    for slot in range(count):
-        place = keys[0, slot]
-        place = mix(place)
-        for word in range(1, words):
-            place = mix(place ^ keys[word, slot])
-        place &= mask
-        while table[place] != -1:
-            place = (place + 1) & mask
-        table[place] = slot
-
-
-@inlined
 def double_word(value):  # type: ignore[no-untyped-def]
     """The bits of a double; every NaN has the same."""
     if value != value:

@@ -7,9 +7,10 @@ import numpy as np
 import pyarrow as pa
 
 from epl.event_types import EventType
-from epl.plan.expressions import Constant, TypedExpression
 from runtime.arrow import arrow_schema
-from runtime.batch.arrays import CODES, GROUP, HASH, RING, Array
+from runtime.batch.arrays import CODES, GROUP, HASH, RING, Array, longer
+from runtime.batch.computed import computed_column
+from runtime.batch.given import Given
 from runtime.batch.held_rows import HeldRows
 from runtime.batch.intake import Intake
 from runtime.batch.intrinsics import fill_table, mark_chains
@@ -36,8 +37,7 @@ from runtime.batch.row_patterns import (
     PatternKernel,
 )
 from runtime.batch.run import Causes, Output, Surroundings
-from runtime.batch.scalars import DTYPES, INSTANTS, TEXTS, Presence
-from runtime.batch.strings import CodeTable
+from runtime.batch.scalars import DTYPES
 from windows.protocol import State
 
 NO_RANKS = np.zeros(0, np.int32)
@@ -59,30 +59,18 @@ class PatternRun:
         self.registers[PLACE["free"]] = self.registers[PLACE["vacant"]] = -1
         self.first = 0
         self.rows = HeldRows()
-        dtypes = {"boolean": np.bool_, "int": np.int64, "long": np.int64, "double": np.float64}
-        self._tables = [CodeTable(surroundings.function_of_string(node), dtypes[kind]) for node, kind in kernel.parameters.tables]
+        through = [c.through for c in kernel.columns if c.through is not None]
+        self._given = Given(kernel.inputs, through, kernel.parameters, surroundings)
         self._room = 1024
 
     # ------------------------------------------------------------------ a batch
 
     def prepare(self, intake: Intake) -> None:
-        for name, kind in self.kernel.inputs:
-            intake.column(name, kind, self.pool)
-        for column in self.kernel.columns:
-            if column.through is not None:
-                intake.arrow(column.through)
-        for table in self._tables:
-            table.update(self.pool)
+        self._given.prepare(intake)
 
     def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> Output:
-        self.prepare(intake)
-        kernel, registers = self.kernel, self.registers
-        columns = [a for name, kind in kernel.inputs for a in intake.column(name, kind, self.pool)]
-        integers, floats = self._parameters()
-        tables: list[Array] = []
-        for table in self._tables:
-            tables += [table.values, table.valid]
-        ranks = self.pool.ranks() if kernel.parameters.ranked else NO_RANKS
+        registers = self.registers
+        columns, *given = self._given.of(intake)
         if CODES in self.arrays.sizes:
             self.arrays.grow(CODES, len(self.pool) + 1)
         outputs = self._outputs(max(self._room, intake.rows // 8), causes)
@@ -90,14 +78,13 @@ class PatternRun:
         registers[PLACE["i"]] = registers[PLACE["out"]] = 0
         while True:
             status = self.function(
-                registers, intake.rows, self.first, until, causes, times, tuple(columns), self.arrays.tuple(), tuple(outputs),
-                integers, floats, tuple(tables), ranks,
+                registers, intake.rows, self.first, until, causes, times, columns, self.arrays.tuple(), tuple(outputs), *given,
             )
             if status == DONE:
                 break
             if status == OUTPUT_FULL:
                 room = max(2 * len(outputs[0]), int(registers[PLACE["wanted"]]))
-                outputs = [_longer(a, room) for a in outputs]
+                outputs = [longer(a, room) for a in outputs]
             else:
                 self._make_room(status)
         made = self._arrow(outputs, int(registers[PLACE["out"]]), causes)
@@ -174,30 +161,6 @@ class PatternRun:
         self.arrays.grow(NODE, wanted)
         self.arrays.grow(SCRATCH, self.arrays.sizes[NODE])
 
-    # ------------------------------------------------------------------ parameters
-
-    def _parameters(self) -> tuple[Array, Array]:
-        parameters = self.kernel.parameters
-        integers = np.zeros(max(1, len(parameters.integers)), np.int64)
-        for place, node in enumerate(parameters.integers):
-            integers[place] = self._integer(node)
-        floats = np.zeros(max(1, len(parameters.floats)), np.float64)
-        for place, node in enumerate(parameters.floats):
-            value = self._value(node)
-            floats[place] = 0.0 if value is None else value
-        return integers, floats
-
-    def _value(self, node: TypedExpression) -> Any:
-        return node.value if isinstance(node, Constant) else self.surroundings.value(node)
-
-    def _integer(self, node: TypedExpression) -> int:
-        if isinstance(node, Presence):
-            return int(self._value(node.node) is not None)
-        value = self._value(node)
-        if isinstance(value, str):
-            return self.pool.code(value)
-        return 0 if value is None else int(value)
-
     # ------------------------------------------------------------------ output
 
     def _outputs(self, room: int, causes: bool) -> list[Array]:
@@ -221,7 +184,10 @@ class PatternRun:
         fields = []
         for column, field in zip(self.kernel.columns, arrow_schema(self.output_type)):
             first = next(rest)
-            made = self._through(column, first) if column.through is not None else self._computed(column, first, next(rest), field.type)
+            if column.through is not None:
+                made = self._through(column, first)
+            else:
+                made = computed_column(column.kind, first, next(rest), field.type, self.pool)
             arrays.append(made if pa.types.is_dictionary(made.type) else made.cast(field.type))
             fields.append(pa.field(field.name, arrays[-1].type))
         return Output(pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields)), None, told, None)
@@ -234,21 +200,6 @@ class PatternRun:
         found = self.rows.take(column.through, ids[~missing]) if not missing.all() else self.rows.take(column.through, ids[:0])
         places = np.cumsum(~missing) - 1
         return found.take(pa.array(places, mask=missing))
-
-    def _computed(self, column: PatternColumn, values: Array, valid: Array, arrow: pa.DataType) -> pa.Array[Any]:
-        mask = None if valid.all() else ~valid
-        if column.kind in TEXTS:
-            gone = (values < 0) | ~valid
-            return pa.DictionaryArray.from_arrays(pa.array(values, pa.int32(), mask=gone), self.pool.dictionary())
-        if column.kind in INSTANTS:
-            return pa.array(values, pa.int64(), mask=mask).view(pa.timestamp("us")).cast(arrow)
-        return pa.array(values, mask=mask)
-
-
-def _longer(array: Array, size: int) -> Array:
-    made = np.empty(size, array.dtype)
-    made[: len(array)] = array
-    return made
 
 
 __all__ = ["PatternRun"]

@@ -20,11 +20,12 @@ from epl.plan.statements import SelectPlan
 from epl.value_types import Scalar
 from runtime.batch.arrays import CODES, GROUP, HASH, Field
 from runtime.batch.code import Code
+from runtime.batch.parameters import Parameters
 from runtime.batch.pattern_measures import MatchPrinter, PatternColumn
 from runtime.batch.pattern_windows import PatternWindow, pattern_window
 from runtime.batch.records import Records, pack, words_of
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.scalars import DTYPES, TEXTS, Parameters, ScalarPrinter, Text, kind_of, stored
+from runtime.batch.scalars import DTYPES, TEXTS, ScalarPrinter, Text, kind_of, stored
 from runtime.batch.select_kernel import filter_conditions
 
 NODE, STRAND, WORK, PROGRAM, SCRATCH = "node", "strand", "work", "program", "scratch"

@@ -25,7 +25,7 @@ from epl.plan.expressions import (
 from epl.plan.statements import FilterPlan
 from runtime.batch.arrays import Array
 from runtime.batch.code import Code
-from runtime.batch.intrinsics import rehash
+from runtime.batch.intrinsics import fill_table
 from runtime.batch.scalars import INTEGERS, TEXTS, ScalarPrinter, both, kind_of
 from runtime.batch.strings import StringPool
 
@@ -119,7 +119,7 @@ class KeyRoute(Route):
             size *= 2
         slots = np.full(size, -1, np.int32)
         with np.errstate(over="ignore"):
-            rehash(slots, held.reshape(1, -1), len(held))
+            fill_table(slots, held.reshape(1, -1), np.ones(len(held), np.bool_))
         return (*_by_bucket(buckets, members, len(held)), slots, held)
 
 

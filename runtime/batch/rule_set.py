@@ -17,18 +17,18 @@ from epl.plan.expressions import Constant, Parameter, TypedExpression
 from epl.plan.statements import BodyPlan
 from runtime.batch.arrays import Array, Field
 from runtime.batch.computed import computed_column
+from runtime.batch.given import tables_of
 from runtime.batch.intake import Intake
-from runtime.batch.refusals import Declined, NotCompilable
+from runtime.batch.parameters import Presence
+from runtime.batch.refusals import NotCompilable
 from runtime.batch.rule_kernel import Rule, rule
 from runtime.batch.run import Causes, Output, Run, Surroundings, decoded
-from runtime.batch.scalars import DTYPES, Presence
+from runtime.batch.scalars import DTYPES
 from runtime.batch.select_run import SelectRun
-from runtime.batch.strings import CodeTable
 from runtime.evaluate import compile_expression
 
 NOTHING = Output()
 NO_RANKS = np.zeros(0, np.int32)
-RESULTS = {"boolean": np.bool_, "int": np.int64, "long": np.int64, "double": np.float64}
 
 SORT = """\
 def kernel(rules, rows, begins, sorted_rules, sorted_rows, order):
@@ -108,7 +108,7 @@ class RuleSetRun:
         self.pool = surroundings.pool
         self._matches, self._sort = surroundings.compile(self.shape.matches), surroundings.compile(SORT)
         self._computes = None if self.shape.computes is None else surroundings.compile(self.shape.computes)
-        self._tables = [CodeTable(surroundings.function_of_string(node), RESULTS[kind]) for node, kind in self.shape.tables]
+        self._tables = tables_of(self.shape.tables, surroundings)
         self._route = self.shape.route.build([tuple(r.fixed(n) for n in r.route.constants()) for r in rules], self.pool)
         self._dtypes = [d for c in self.shape.columns if c.through is None for d in (DTYPES[c.kind], np.bool_)]
         self._changing: list[tuple[Array, int, list[int], Callable[[], Any], bool]] = []
@@ -168,10 +168,7 @@ class RuleSetRun:
         for array, place, numbers, function, presence in self._changing:
             array[place, numbers] = self._number(function(), presence)
         for table in self._tables:
-            try:
-                table.update(self.pool)
-            except Exception as error:
-                raise Declined(f"a function of a string failed: {error}") from error
+            table.update(self.pool)
 
     def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> list[Output]:
         """As in Run: the outputs of all statements, in their order."""

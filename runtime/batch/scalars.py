@@ -39,6 +39,7 @@ from epl.plan.expressions import (
     VariableValue,
 )
 from epl.value_types import Scalar, ValueType
+from runtime.batch.parameters import Parameters, Presence
 from runtime.batch.refusals import NotCompilable
 
 INTEGERS = ("byte", "short", "int", "long")
@@ -79,38 +80,6 @@ def both(*valids: str | None) -> str | None:
     """True where all are."""
     found = list(dict.fromkeys(v for v in valids if v is not None))
     return None if not found else found[0] if len(found) == 1 else f"({' and '.join(found)})"
-
-
-@attrs.define
-class Parameters:
-    """What stands in a kernel's parameter arrays: filled before each batch, so that constants, variables and ``?`` are never compiled in.
-
-    ``integers`` and ``floats`` hold (node) whose value is put there, strings as codes; ``tables``: functions of one string property.
-    """
-
-    integers: list[TypedExpression] = attrs.field(factory=list)
-    floats: list[TypedExpression] = attrs.field(factory=list)
-    tables: list[tuple[TypedExpression, str]] = attrs.field(factory=list)
-    ranked: bool = False
-
-    def integer(self, node: TypedExpression) -> str:
-        return f"PI[{_place(self.integers, node)}]"
-
-    def floating(self, node: TypedExpression) -> str:
-        return f"PF[{_place(self.floats, node)}]"
-
-    def table(self, node: TypedExpression, kind: str) -> int:
-        return _place(self.tables, (node, kind))
-
-
-def _place(known: list[Any], value: Any) -> int:
-    """Where it stands, at the end if it is new. Compared by text: -0.0 equals 0.0 and is another constant."""
-    text = repr(value)
-    for place, other in enumerate(known):
-        if repr(other) == text:
-            return place
-    known.append(value)
-    return len(known) - 1
 
 
 Leaf = Callable[[TypedExpression], "Text | None"]
@@ -242,13 +211,6 @@ def _parameter(printer: ScalarPrinter, node: TypedExpression) -> Text:
     if isinstance(node, Constant):
         return Text(text)
     return Text(text, f"({printer.parameters.integer(Presence(type=node.type, node=node))} != 0)")
-
-
-@attrs.frozen(kw_only=True)
-class Presence(TypedExpression):
-    """Stands among a kernel's parameters: 1 where the variable's or parameter's value is not null."""
-
-    node: TypedExpression
 
 
 def _constant(printer: ScalarPrinter, node: Constant) -> Text:
@@ -489,6 +451,6 @@ def _is_name(text: str) -> bool:
 
 
 __all__ = [
-    "DTYPES", "INSTANTS", "INTEGERS", "TEXTS", "Parameters", "Presence", "ScalarPrinter", "Text", "is_steady", "kind_of",
+    "DTYPES", "INSTANTS", "INTEGERS", "TEXTS", "ScalarPrinter", "Text", "is_steady", "kind_of",
     "stored",
 ]

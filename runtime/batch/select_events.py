@@ -9,8 +9,9 @@ from epl.value_types import Scalar
 from runtime.batch.accumulators import accumulator
 from runtime.batch.code import Code
 from runtime.batch.groups import GroupKeys
+from runtime.batch.parameters import Parameters
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.scalars import TEXTS, Parameters, ScalarPrinter, Text, kind_of, stored
+from runtime.batch.scalars import TEXTS, ScalarPrinter, Text, kind_of, stored
 from runtime.batch.windows import Window, window_of
 from runtime.batch.windows.held_rows import HeldRows
 from runtime.batch.windows.sliding import KeepAllWindow, LengthWindow, TimeWindow

@@ -15,11 +15,12 @@ from runtime.batch.accumulators import Accumulator
 from runtime.batch.arrays import RING, Field
 from runtime.batch.code import Code
 from runtime.batch.groups import GroupKeys
+from runtime.batch.parameters import Parameters
 from runtime.batch.rate import Rate
 from runtime.batch.rate_of_groups import SHAPES, rate_of
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.result_sets import OutputColumn, ResultSet
-from runtime.batch.scalars import DTYPES, Parameters, is_steady
+from runtime.batch.scalars import DTYPES, is_steady
 from runtime.batch.select_events import SelectEvents
 from runtime.batch.windows import Window
 from runtime.batch.windows.held_rows import HeldRows

@@ -10,22 +10,20 @@ import numpy as np
 import pyarrow as pa
 
 from epl.event_types import EventType
-from epl.plan.expressions import Constant, Parameter, TypedExpression
 from runtime.arrow import arrow_schema
 from runtime.batch.accumulators import group_state, restore_group
-from runtime.batch.arrays import Array, Arrays
+from runtime.batch.arrays import Array, Arrays, longer
 from runtime.batch.computed import computed_column
+from runtime.batch.given import Given
 from runtime.batch.group_state import GroupState, Words
 from runtime.batch.intake import Intake
 from runtime.batch.rate import SENT, Held
-from runtime.batch.refusals import Declined
 from runtime.batch.registers import ACCUMULATORS_FULL, DONE, GROUPS_FULL, NA, NB, NEED, NEXT, OUT, REGISTERS, RING_FULL, ROOM
 from runtime.batch.ring import Ring
 from runtime.batch.row_store import RowStore
 from runtime.batch.run import Causes, Output, Surroundings
-from runtime.batch.scalars import DTYPES, Presence
+from runtime.batch.scalars import DTYPES
 from runtime.batch.select_kernel import SelectKernel
-from runtime.batch.strings import CodeTable
 from runtime.batch.waiting import Waiting
 from runtime.batch.windows import Window
 from windows.protocol import State
@@ -48,14 +46,11 @@ class SelectRun:
         self.registers = np.zeros(REGISTERS, np.int64)
         self.first = 0
         self._hashed = 0
-        dtypes = {"boolean": np.bool_, "int": np.int64, "long": np.int64, "double": np.float64}
-        self._tables = [CodeTable(surroundings.function_of_string(node), dtypes[kind]) for node, kind in kernel.parameters.tables]
+        through = [c.through for c in kernel.columns if c.through is not None]
+        self._given = Given(kernel.inputs, through, kernel.parameters, surroundings)
         self._room = 1024
-        self._prepared: Intake | None = None
         self._schema = list(arrow_schema(output_type))
-        self._given: pa.Schema | None = None
-        changing = [n.node if isinstance(n, Presence) else n for n in (*kernel.parameters.integers, *kernel.parameters.floats)]
-        self._fixed = self._parameters() if all(isinstance(n, (Constant, Parameter)) for n in changing) else None
+        self._last_schema: pa.Schema | None = None
         self._whole = kernel.window is None and kernel.streams == (True,)
         self.store = RowStore() if kernel.window is not None else None
         self.ring = Ring(kernel.event_type, kernel.inputs, self.arrays, self.registers, surroundings, self.store)
@@ -80,30 +75,11 @@ class SelectRun:
     # ------------------------------------------------------------------ a batch
 
     def prepare(self, intake: Intake) -> None:
-        kernel = self.kernel
-        for name, kind in kernel.inputs:
-            intake.column(name, kind, self.pool)
-        for column in kernel.columns:
-            if column.through is not None:
-                intake.arrow(column.through)
-        for table in self._tables:
-            try:
-                table.update(self.pool)
-            except Exception as error:
-                raise Declined(f"a function of a string failed: {error}") from error
-        self._prepared = intake
+        self._given.prepare(intake)
 
     def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> Output:
-        if self._prepared is not intake:
-            self.prepare(intake)
-        self._prepared = None
         kernel, registers = self.kernel, self.registers
-        columns = [a for name, kind in kernel.inputs for a in intake.column(name, kind, self.pool)]
-        integers, floats = self._fixed or self._parameters()
-        tables: list[Array] = []
-        for table in self._tables:
-            tables += [table.values, table.valid]
-        ranks = self.pool.ranks() if kernel.parameters.ranked else NO_TIMES
+        columns, *given = self._given.of(intake)
         outputs = self._outputs(causes)
         if self.store is not None:
             self.store.add(self.first, intake)
@@ -112,8 +88,7 @@ class SelectRun:
         registers[NEXT], registers[OUT] = 0, 0 if self.waiting is None else self.waiting.resume(outputs)
         while True:
             status = self.function(
-                registers, intake.rows, self.first, until, jump, causes, times, tuple(columns), self.arrays.tuple(), tuple(outputs),
-                integers, floats, tuple(tables), ranks,
+                registers, intake.rows, self.first, until, jump, causes, times, columns, self.arrays.tuple(), tuple(outputs), *given,
             )
             if status == DONE:
                 break
@@ -128,7 +103,7 @@ class SelectRun:
                     each.grow(self.arrays, int(registers[NB] - registers[NA]))
             else:
                 registers[ROOM] = self._room = max(2 * self._room, int(registers[NEED]))
-                outputs = [_longer(a, self._room) if len(a) else a for a in outputs]
+                outputs = [longer(a, self._room) if len(a) else a for a in outputs]
         made = self._arrow(outputs, self._sent(outputs), intake, causes)
         self.first += intake.rows
         if self.store is not None and kernel.window is not None:
@@ -217,30 +192,6 @@ class SelectRun:
     def memory(self) -> int:
         return self.arrays.memory()
 
-    # ------------------------------------------------------------------ parameters
-
-    def _parameters(self) -> tuple[Array, Array]:
-        parameters = self.kernel.parameters
-        integers = np.zeros(max(1, len(parameters.integers)), np.int64)
-        for place, node in enumerate(parameters.integers):
-            integers[place] = self._integer(node)
-        floats = np.zeros(max(1, len(parameters.floats)), np.float64)
-        for place, node in enumerate(parameters.floats):
-            value = self._value(node)
-            floats[place] = 0.0 if value is None else value
-        return integers, floats
-
-    def _value(self, node: TypedExpression) -> Any:
-        return node.value if isinstance(node, Constant) else self.surroundings.value(node)
-
-    def _integer(self, node: TypedExpression) -> int:
-        if isinstance(node, Presence):
-            return int(self._value(node.node) is not None)
-        value = self._value(node)
-        if isinstance(value, str):
-            return self.pool.code(value)
-        return 0 if value is None else int(value)
-
     # ------------------------------------------------------------------ output
 
     def _outputs(self, causes: bool) -> list[Array]:
@@ -300,15 +251,9 @@ class SelectRun:
 
     def _schema_of(self, arrays: list[pa.Array[Any]]) -> pa.Schema:
         """The declared one, with dictionaries where the columns have them."""
-        if self._given is None or any(f.type != a.type for f, a in zip(self._given, arrays)):
-            self._given = pa.schema([pa.field(f.name, a.type) for f, a in zip(self._schema, arrays)])
-        return self._given
-
-
-def _longer(array: Array, size: int) -> Array:
-    made = np.empty(size, array.dtype)
-    made[: len(array)] = array
-    return made
+        if self._last_schema is None or any(f.type != a.type for f, a in zip(self._last_schema, arrays)):
+            self._last_schema = pa.schema([pa.field(f.name, a.type) for f, a in zip(self._schema, arrays)])
+        return self._last_schema
 
 
 __all__ = ["SelectRun"]

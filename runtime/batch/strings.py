@@ -105,13 +105,17 @@ class CodeTable:
         self.valid = np.zeros(64, np.bool_)
 
     def update(self, pool: StringPool) -> None:
-        """Evaluate for the values that have come since; exceptions of the function pass."""
+        """Evaluate for the values that have come since; raises Declined where the function fails for one of them."""
         wanted = len(pool) + 1
         if len(self.values) < wanted:
             self.values = np.resize(self.values, wanted * 2)
             self.valid = np.resize(self.valid, wanted * 2)
         while self._size < wanted:
-            value = self._function(None if self._size == 0 else pool.values[self._size - 1])
+            string = None if self._size == 0 else pool.values[self._size - 1]
+            try:
+                value = self._function(string)
+            except Exception as error:
+                raise Declined(f"a function of the string {string!r} failed: {error}") from error
             self.valid[self._size] = value is not None
             self.values[self._size] = 0 if value is None else value
             self._size += 1

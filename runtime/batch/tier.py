@@ -16,7 +16,6 @@ import numpy as np
 from epl.errors import EplUnsupportedError
 from epl.event_types import EventType
 from epl.plan.statements import SelectPlan
-from runtime import batches
 from runtime.batch.arrays import Array
 from runtime.batch.available import is_available
 from runtime.batch.build import build_run
@@ -31,6 +30,7 @@ from runtime.batch.run import Surroundings
 from runtime.batch.running import BatchRunning
 from runtime.batch.shared_runs import Member
 from runtime.batch.strings import StringPool
+from runtime.batches import BatchOrder
 from runtime.cause import RowOf
 from runtime.filters import Entry
 from windows.event import Event
@@ -63,6 +63,9 @@ class Component:
         self.chain: Chain | None = None
         self.reason: str | None = None
         self.examined = False
+        self.declined: str | None = None
+        self.declines = 0
+        """Why a batch was not taken, and how many were not: each doubles how many rows have to come before the next try."""
         self.rows = 0
         self.sends = 0
         self.entries: list[tuple[EventType, Entry]] = []
@@ -156,7 +159,7 @@ class BatchTier:
             return None
         if found.chain is None and found.reason is None:
             found.rows += rows
-            if found.rows >= ROWS_BEFORE and not found.has_row_listeners():
+            if found.rows >= ROWS_BEFORE << found.declines and not found.has_row_listeners():
                 self.promote(found)
         found.sends = 0
         return found if found.chain is not None else None
@@ -266,7 +269,8 @@ class BatchTier:
             return component.reason
         if component.has_row_listeners():
             return "it, or a statement that shares its streams, has a row listener"
-        return f"fewer than {ROWS_BEFORE} rows have come in batches"
+        fewer = f"fewer than {ROWS_BEFORE << component.declines} rows have come in batches"
+        return fewer if component.declined is None else f"{fewer} since one was not taken: {component.declined}"
 
     def _examine(self, component: Component) -> None:
         """Whether the component could come here."""
@@ -310,11 +314,12 @@ class BatchTier:
     def _decline(self, component: Component, error: Declined) -> None:
         if self._always:
             raise NotInBatchTier(f"Not in the batch tier: {error}", hint="use tier='auto'") from error
+        component.declined, component.declines = str(error), min(component.declines + 1, 20)
         self.demote(component)
 
-    def batch(self, sequence: batches.Sequence) -> ColumnBatch:
+    def batch(self, order: BatchOrder) -> ColumnBatch:
         """What of a batch runs here; everything checked, nothing done."""
-        return ColumnBatch(self, sequence, self._runtime.settings.units_per_second)
+        return ColumnBatch(self, order, self._runtime.settings.units_per_second)
 
     def feed(self, component: Component, inputs: Sequence[Input], times: Array, until: int, *, jump: bool = False) -> None:
         """The rows, then time up to ``until``; ``jump``: timers that are due between two rows run once, at the later one's time."""

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime.batch.available import is_available
-from tests.batch.test_select_kernels import ROWS, by_columns, by_rows, plain, tables
+from tests.batch.two_tiers import ROWS, RowTier, assert_same, batches_of
 
 STATEMENTS: list[str] = [
     "select k, sum(x) as s, count(*) as c from T group by k",
@@ -38,10 +38,7 @@ STATEMENTS: list[str] = [
 @settings(max_examples=25, deadline=None)
 @given(rows=ROWS, cuts=st.lists(st.integers(0, 24), max_size=3))
 def test_plain_source(text: str, rows: list[Any], cuts: list[int]) -> None:
-    batches = tables(rows, cuts)
-    expected = by_rows(text, batches, 100)
-    found = by_columns(text, batches, 100, fast=False)
-    assert [plain(part) for part in found] == [plain(part) for part in expected]
+    assert_same(text, batches_of(rows, cuts), 100)
 
 
 def many(count: int, keys: int, step: int = 2) -> list[tuple[pa.Table, Any]]:
@@ -54,7 +51,7 @@ def many(count: int, keys: int, step: int = 2) -> list[tuple[pa.Table, Any]]:
         for _ in range(count)
     ]
     return [
-        (table.slice(at, 701), times[at : at + 701]) for table, times in tables(rows, []) for at in range(0, len(table), 701)
+        (table.slice(at, 701), times[at : at + 701]) for table, times in batches_of(rows, []) for at in range(0, len(table), 701)
     ]
 
 
@@ -62,10 +59,7 @@ def many(count: int, keys: int, step: int = 2) -> list[tuple[pa.Table, Any]]:
 @pytest.mark.parametrize("text", [*(STATEMENTS[i] for i in (1, 5)), *(STATEMENTS[i].replace(" msec", "0 msec") for i in (8, 15, 17))])
 def test_compiled(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPL_CACHE_DIR", str(tmp_path))
-    batches = many(4_000, 200)
-    expected = by_rows(text, batches, 100_000)
-    found = by_columns(text, batches, 100_000, fast=True)
-    assert [plain(part) for part in found] == [plain(part) for part in expected]
+    assert_same(text, many(4_000, 200), 100_000, fast=True)
 
 
 @pytest.mark.parametrize("text", [
@@ -73,7 +67,9 @@ def test_compiled(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> 
     "select irstream x, n, count(*) as c from T#time(3 msec) group by x, n",
 ])
 def test_zeros_of_two_signs_are_two_keys(text: str) -> None:
-    batches = tables([("a", value, 1, True, 1, None, 1) for value in (0.0, -0.0, 0.0, 1.0, -0.0)], [2])
-    expected = by_rows(text, batches, 100)
-    assert [row["c"] for row in expected[0]][:2] == [1, 1]
-    assert [plain(part) for part in by_columns(text, batches, 100, fast=False)] == [plain(part) for part in expected]
+    batches = batches_of([("a", value, 1, True, 1, None, 1) for value in (0.0, -0.0, 0.0, 1.0, -0.0)], [2])
+    expected = RowTier(text)
+    for batch in batches:
+        expected.feed(batch)
+    assert [row["c"] for row in expected.output[0]][:2] == [1, 1]
+    assert_same(text, batches, 100)

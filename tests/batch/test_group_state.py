@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_group_kernels import STATEMENTS as GROUPED
-from test_rate_kernels import STATEMENTS as LIMITED
-from test_select_state import clock, moved, unmoved
-from two_tiers import ROWS, ColumnTier, RowTier, batches_of, shown
+
+from tests.batch.test_group_kernels import STATEMENTS as GROUPED
+from tests.batch.test_rate_kernels import STATEMENTS as LIMITED
+from tests.batch.two_tiers import ROWS, assert_state_goes_through_a_snapshot, assert_state_moves, batches_of
 
 STATEMENTS = [*GROUPED, *LIMITED]
 
@@ -18,19 +18,11 @@ STATEMENTS = [*GROUPED, *LIMITED]
 @settings(max_examples=15, deadline=None)
 @given(rows=ROWS, cuts=st.lists(st.integers(0, 24), max_size=3), at=st.integers(0, 4))
 def test_state_moves_between_the_tiers(text: str, rows: list[Any], cuts: list[int], at: int) -> None:
-    batches = batches_of(rows, cuts)
-    expected = shown(unmoved(text, batches)[0].output)
-    now = clock(batches, at)
-    assert moved(RowTier(text), ColumnTier(text, now), batches, at) == expected
-    assert moved(ColumnTier(text), RowTier(text, now), batches, at) == expected
-    assert moved(ColumnTier(text), ColumnTier(text, now), batches, at) == expected
+    assert_state_moves(text, batches_of(rows, cuts), at)
 
 
 @pytest.mark.parametrize("text", [STATEMENTS[i] for i in (1, 5, 8, 12, 18, 20, 24, 26, 28, 33, 38, 40)])
 @settings(max_examples=8, deadline=None)
 @given(rows=ROWS, cuts=st.lists(st.integers(0, 24), max_size=3), at=st.integers(0, 4))
 def test_a_runs_state_goes_through_a_snapshot(text: str, rows: list[Any], cuts: list[int], at: int) -> None:
-    batches = batches_of(rows, cuts)
-    expected = shown(unmoved(text, batches)[0].output)
-    target = RowTier(text, clock(batches, at))
-    assert moved(ColumnTier(text, beside=target), target, batches, at, through_bytes=True) == expected
+    assert_state_goes_through_a_snapshot(text, batches_of(rows, cuts), at)

@@ -14,7 +14,7 @@ from runtime.batch.available import is_available
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.select_kernel import select_kernel
 from tests.batch.test_group_kernels import many
-from tests.batch.test_select_kernels import ROWS, SCHEMA, by_columns, by_rows, plain, tables
+from tests.batch.two_tiers import ROWS, SCHEMA, assert_same, batches_of
 
 STATEMENTS: list[str] = [
     "select k, sum(n) as s from T group by k output last every 3 msec",
@@ -59,20 +59,14 @@ STATEMENTS: list[str] = [
 @settings(max_examples=20, deadline=None)
 @given(rows=ROWS, cuts=st.lists(st.integers(0, 24), max_size=3))
 def test_plain_source(text: str, rows: list[Any], cuts: list[int]) -> None:
-    batches = tables(rows, cuts)
-    expected = by_rows(text, batches, 100)
-    found = by_columns(text, batches, 100, fast=False)
-    assert [plain(part) for part in found] == [plain(part) for part in expected]
+    assert_same(text, batches_of(rows, cuts), 100)
 
 
 @pytest.mark.skipif(not is_available(), reason="numba is not installed")
 @pytest.mark.parametrize("text", [STATEMENTS[i].replace(" msec", "00 msec") for i in (0, 2, 12, 33)])
 def test_compiled(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPL_CACHE_DIR", str(tmp_path))
-    batches = many(3_000, 100)
-    expected = by_rows(text, batches, 100_000)
-    found = by_columns(text, batches, 100_000, fast=True)
-    assert [plain(part) for part in found] == [plain(part) for part in expected]
+    assert_same(text, many(3_000, 100), 100_000, fast=True)
 
 
 @pytest.mark.parametrize(("text", "reason"), [

@@ -1,31 +1,18 @@
 """Select kernels against the row tier: the same rows in the same order, however the input is cut, compiled or as plain Python."""
 from __future__ import annotations
 
-import datetime
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime import Runtime
 from runtime.batch.available import is_available
-from runtime.batch.build import build_run
-from runtime.batch.intake import Intake
-from runtime.batch.kernels import compiled, interpreted
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.run import Surroundings
 from runtime.batch.select_kernel import select_kernel
-from runtime.batch.strings import StringPool
-from runtime.columns import columns_of
-
-SCHEMA = "@public @buseventtype create schema T(k string, x double, n int, b boolean, m long, d Date)"
-ARROW = pa.schema([
-    ("k", pa.dictionary(pa.int32(), pa.string())), ("x", pa.float64()), ("n", pa.int32()), ("b", pa.bool_()), ("m", pa.int64()),
-    ("d", pa.timestamp("us", tz="UTC")),
-])
+from tests.batch.two_tiers import ROWS, SCHEMA, assert_same, batches_of
 
 STATEMENTS: list[str] = [
     "select k, x from T(x > 2)",
@@ -54,77 +41,11 @@ STATEMENTS: list[str] = [
     "select irstream k, count(*) as c from T#keepall",
 ]
 
-NUMBERS = st.one_of(st.none(), st.sampled_from([0.0, 1.0, 2.0, 2.5, -3.25, 1e300, float("nan"), float("inf")]))
-INTS = st.one_of(st.none(), st.sampled_from([0, 1, 2, 3, -5, 2**31 - 1, -(2**31)]))
-LONGS = st.one_of(st.none(), st.sampled_from([0, 1, -7, 2**62, 2**63 - 1]))
-DATES = st.one_of(st.none(), st.integers(0, 10**9).map(lambda v: datetime.datetime.fromtimestamp(v, datetime.timezone.utc)))
-ROWS = st.lists(
-    st.tuples(
-        st.sampled_from(["a", "b", "ab", "c", "", None]), NUMBERS, INTS, st.sampled_from([True, False, None]), LONGS, DATES,
-        st.integers(0, 3),
-    ),
-    max_size=25,
-)
-
-
-def tables(rows: list[tuple[Any, ...]], cuts: list[int]) -> list[tuple[pa.Table, np.ndarray[Any, Any]]]:
-    """The rows in batches, with the time of each row."""
-    times = np.cumsum([0, *(r[-1] for r in rows)])[1:].astype(np.int64)
-    bounds = sorted({0, len(rows), *(c for c in cuts if c < len(rows))})
-    columns = list(zip(*rows)) if rows else [()] * (len(ARROW) + 1)
-    whole = pa.table([pa.array(c, f.type.value_type).dictionary_encode() if pa.types.is_dictionary(f.type) else pa.array(c, f.type)
-                      for c, f in zip(columns, ARROW)], schema=ARROW)
-    return [(whole.slice(a, b - a), times[a:b]) for a, b in zip(bounds, bounds[1:])]  # noqa: RUF007
-
-
-def by_rows(text: str, batches: list[tuple[pa.Table, Any]], until: int) -> tuple[list[Any], list[Any]]:
-    """What the row tier puts out."""
-    runtime = Runtime(tier="row")
-    runtime.deploy(SCHEMA)
-    new: list[Any] = []
-    old: list[Any] = []
-
-    def listen(came: Any, went: Any, *_: Any) -> None:
-        for part, found in ((new, came), (old, went)):
-            part.extend([] if found is None else found.to_pylist())
-
-    runtime.deploy(f"@name('s0') {text}")["s0"].add_batch_listener(listen)
-    for table, times in batches:
-        runtime.send_batch("T", table.append_column("at_time", pa.array(times)), time="at_time")
-    runtime.advance_time_span(until)
-    return new, old
-
-
-def by_columns(text: str, batches: list[tuple[pa.Table, Any]], until: int, *, fast: bool) -> tuple[list[Any], list[Any]]:
-    runtime = Runtime(tier="row")
-    runtime.deploy(SCHEMA)
-    plan = runtime.compile(f"@name('s0') {text}").statements[0].body
-    run = build_run(plan, Surroundings(StringPool(), runtime._environment({}), compiled if fast else interpreted))
-    new: list[Any] = []
-    old: list[Any] = []
-    empty = pa.table({f.name: pa.array([], f.type) for f in ARROW})
-    for table, times in [*batches, (empty, np.zeros(0, np.int64))]:
-        end = int(times[-1]) if len(times) else until
-        with np.errstate(all="ignore"):
-            made = run.feed(Intake(runtime.event_type("T"), columns_of(table, "T")), times, end)
-        for part, found in ((new, made.new), (old, made.old)):
-            part.extend([] if found is None else found.to_pylist())
-    return new, old
-
-
-def plain(rows: list[Any]) -> list[Any]:
-    """NaN by name, and the sign of zero seen."""
-    return [{name: repr(value) if isinstance(value, float) else value for name, value in row.items()} for row in rows]
-
-
 @pytest.mark.parametrize("text", STATEMENTS)
 @settings(max_examples=12, deadline=None)
 @given(rows=ROWS, cuts=st.lists(st.integers(0, 24), max_size=3))
 def test_plain_source(text: str, rows: list[Any], cuts: list[int]) -> None:
-    batches = tables(rows, cuts)
-    expected = by_rows(text, batches, 100)
-    found = by_columns(text, batches, 100, fast=False)
-    assert [plain(part) for part in found] == [plain(part) for part in expected]
+    assert_same(text, batches_of(rows, cuts), 100)
 
 
 @pytest.mark.skipif(not is_available(), reason="numba is not installed")
@@ -138,10 +59,7 @@ def test_compiled(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> 
          int(rng.integers(0, 3)))
         for _ in range(2_000)
     ]
-    batches = tables(rows, [1, 700, 701])
-    expected = by_rows(text, batches, 10_000)
-    found = by_columns(text, batches, 10_000, fast=True)
-    assert [plain(part) for part in found] == [plain(part) for part in expected]
+    assert_same(text, batches_of(rows, [1, 700, 701]), 10_000, fast=True)
     assert list(tmp_path.glob("epl_*.py"))
 
 

@@ -7,61 +7,39 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from two_tiers import EMPTY, ROWS, ColumnTier, RowTier, batches_of, shown
-from window_statements import STATEMENTS
 
 from runtime.batch.available import is_available
 from runtime.batch.intake import Intake
 from runtime.batch.row_store import RowStore
 from runtime.columns import columns_of
-
-END = 40
-
-
-def unmoved(text: str, batches: list[Any], until: int = END) -> tuple[RowTier, list[Any]]:
-    tier = RowTier(text)
-    for batch in batches:
-        tier.feed(batch)
-    contents = [row.to_dict() for row in tier.statement]
-    tier.advance(until)
-    return tier, contents
-
-
-def moved(first: Any, second: Any, batches: list[Any], at: int, **how: Any) -> list[Any]:
-    """What the two put out, one after the other."""
-    for batch in batches[:at]:
-        first.feed(batch)
-    second.restore(first.state(), **how)
-    for batch in batches[at:]:
-        second.feed(batch)
-    second.advance(END)
-    return shown(tuple(a + b for a, b in zip(first.output, second.output)))
-
-
-def clock(batches: list[Any], at: int) -> int:
-    return next((int(times[-1]) for _, times in reversed(batches[:at]) if len(times)), 0)
+from tests.batch.two_tiers import (
+    EMPTY,
+    END,
+    ROWS,
+    ColumnTier,
+    RowTier,
+    assert_state_goes_through_a_snapshot,
+    assert_state_moves,
+    batches_of,
+    clock,
+    shown,
+    unmoved,
+)
+from tests.batch.window_statements import STATEMENTS
 
 
 @pytest.mark.parametrize("text", STATEMENTS)
 @settings(max_examples=12, deadline=None)
 @given(rows=ROWS, cuts=st.lists(st.integers(0, 24), max_size=3), at=st.integers(0, 4))
 def test_state_moves_between_the_tiers(text: str, rows: list[Any], cuts: list[int], at: int) -> None:
-    batches = batches_of(rows, cuts)
-    expected = shown(unmoved(text, batches)[0].output)
-    now = clock(batches, at)
-    assert moved(RowTier(text), ColumnTier(text, now), batches, at) == expected
-    assert moved(ColumnTier(text), RowTier(text, now), batches, at) == expected
-    assert moved(ColumnTier(text), ColumnTier(text, now), batches, at) == expected
+    assert_state_moves(text, batches_of(rows, cuts), at)
 
 
 @pytest.mark.parametrize("text", STATEMENTS)
 @settings(max_examples=8, deadline=None)
 @given(rows=ROWS, cuts=st.lists(st.integers(0, 24), max_size=3), at=st.integers(0, 4))
 def test_a_runs_state_goes_through_a_snapshot(text: str, rows: list[Any], cuts: list[int], at: int) -> None:
-    batches = batches_of(rows, cuts)
-    expected = shown(unmoved(text, batches)[0].output)
-    target = RowTier(text, clock(batches, at))
-    assert moved(ColumnTier(text, beside=target), target, batches, at, through_bytes=True) == expected
+    assert_state_goes_through_a_snapshot(text, batches_of(rows, cuts), at)
 
 
 @pytest.mark.parametrize("text", STATEMENTS)

@@ -38,6 +38,9 @@ ROWS = st.lists(
 )
 """Rows of T; the last element is the time since the row before."""
 
+END = 40
+"""When time ends where states move."""
+
 Batch = tuple[pa.Table, Any]
 Outputs = tuple[list[Any], list[Any]]
 
@@ -126,6 +129,59 @@ class ColumnTier:
 
     def restore(self, state: Any) -> None:
         self.run.restore(state)
+
+
+def unmoved(text: str, batches: list[Batch], until: int = END) -> tuple[RowTier, list[Any]]:
+    """The row tier, fed; and what its iterator gave before time went on to ``until``."""
+    tier = RowTier(text)
+    for batch in batches:
+        tier.feed(batch)
+    contents = [row.to_dict() for row in tier.statement]
+    tier.advance(until)
+    return tier, contents
+
+
+def moved(first: Any, second: Any, batches: list[Batch], at: int, **how: Any) -> list[Any]:
+    """What the two put out, one after the other."""
+    for batch in batches[:at]:
+        first.feed(batch)
+    second.restore(first.state(), **how)
+    for batch in batches[at:]:
+        second.feed(batch)
+    second.advance(END)
+    return shown(tuple(a + b for a, b in zip(first.output, second.output)))
+
+
+def clock(batches: list[Batch], at: int) -> int:
+    """The time when the first ``at`` batches have come."""
+    return next((int(times[-1]) for _, times in reversed(batches[:at]) if len(times)), 0)
+
+
+def assert_same(text: str, batches: list[Batch], until: int, *, fast: bool = False) -> None:
+    """Both tiers put out the same; ``fast``: the kernel is compiled."""
+    expected, found = RowTier(text), ColumnTier(text, fast=fast)
+    for batch in batches:
+        expected.feed(batch)
+        found.feed(batch)
+    expected.advance(until)
+    found.advance(until)
+    assert shown(found.output) == shown(expected.output)
+
+
+def assert_state_moves(text: str, batches: list[Batch], at: int) -> None:
+    """From either tier into the other, and from a run into another, behind the first ``at`` batches."""
+    expected = shown(unmoved(text, batches)[0].output)
+    now = clock(batches, at)
+    assert moved(RowTier(text), ColumnTier(text, now), batches, at) == expected
+    assert moved(ColumnTier(text), RowTier(text, now), batches, at) == expected
+    assert moved(ColumnTier(text), ColumnTier(text, now), batches, at) == expected
+
+
+def assert_state_goes_through_a_snapshot(text: str, batches: list[Batch], at: int) -> None:
+    """A run's state, as bytes, into a row tier that goes on with it."""
+    expected = shown(unmoved(text, batches)[0].output)
+    target = RowTier(text, clock(batches, at))
+    assert moved(ColumnTier(text, beside=target), target, batches, at, through_bytes=True) == expected
 
 
 def shown(output: Outputs) -> list[Any]:

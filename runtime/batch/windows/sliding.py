@@ -56,14 +56,10 @@ class LengthWindow(Window):
         ring.arrays["size"][0] = state["size"]
 
 
-class TimeWindow(Window):
-    """``w_time``: when each event came."""
+class PeriodWindow(Window):
+    """Events of the last ``size`` units of time. ``w_time``: the time that each event counts from."""
 
-    config: Time
-
-    @property
-    def due(self) -> str:
-        return f"(w_time[head & mask] + size[0]) if head < tail else {NEVER}"
+    config: Time | ExtTimed
 
     def fields(self) -> list[Field]:
         return [Field("size", np.int64, ONE), Field("w_time", np.int64, RING)]
@@ -72,6 +68,16 @@ class TimeWindow(Window):
         state["size"][0] = surroundings.period(self.config.period)
         if state["size"][0] <= 0:
             raise NotCompilable("a time window of no length")
+
+
+class TimeWindow(PeriodWindow):
+    """``w_time``: when each event came."""
+
+    config: Time
+
+    @property
+    def due(self) -> str:
+        return f"(w_time[head & mask] + size[0]) if head < tail else {NEVER}"
 
     def row(self, code: Code, take: Take, printer: RowPrinter) -> None:
         take(code)
@@ -98,18 +104,10 @@ class TimeWindow(Window):
             raise Declined("a time window whose clock was set back")
 
 
-class ExtTimedWindow(Window):
+class ExtTimedWindow(PeriodWindow):
     """``w_time``: each event's own time."""
 
     config: ExtTimed
-
-    def fields(self) -> list[Field]:
-        return [Field("size", np.int64, ONE), Field("w_time", np.int64, RING)]
-
-    def start(self, state: Arrays, surroundings: Surroundings) -> None:
-        state["size"][0] = surroundings.period(self.config.period)
-        if state["size"][0] <= 0:
-            raise NotCompilable("a time window of no length")
 
     def row(self, code: Code, take: Take, printer: RowPrinter) -> None:
         take(code)
