@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from epl.plan.statements import BodyPlan, SelectPlan
 from runtime.batch.pattern_run import PatternRun
+from runtime.batch.pattern_shapes import pattern_kernel
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.row_patterns import pattern_kernel
 from runtime.batch.run import Run, Surroundings
 from runtime.batch.select_kernel import select_kernel
 from runtime.batch.select_run import SelectRun

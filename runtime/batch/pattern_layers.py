@@ -18,8 +18,9 @@ from epl.plan.statements import SelectPlan
 from runtime.batch.arrays import GROUP, Field
 from runtime.batch.code import Code
 from runtime.batch.pattern_groups import group_row
+from runtime.batch.pattern_layout import FEW_LAYERS, NODES_FULL, SCRATCH
 from runtime.batch.pattern_measures import MatchPrinter
-from runtime.batch.row_patterns import FEW_LAYERS, NODES_FULL, SCRATCH, PatternPrinter
+from runtime.batch.row_patterns import PatternPrinter
 from runtime.batch.scalars import Text
 from runtime.match_recognize.lattice import LARGEST_CHOICE, bits, preferment
 

@@ -13,9 +13,9 @@ from runtime.arrow import arrow_type_of
 from runtime.batch.arrays import CODES, GROUP, HASH, RING
 from runtime.batch.intake import Intake
 from runtime.batch.intrinsics import double_word, fill_table
+from runtime.batch.pattern_layout import FEW_LAYERS, NODE, SMALL, SMALL_KEYS, STRAND
 from runtime.batch.pattern_state import NO_ROW, PLACE, PatternState
 from runtime.batch.refusals import Declined
-from runtime.batch.row_patterns import FEW_LAYERS, NODE, SMALL, SMALL_KEYS, STRAND
 from runtime.batch.run import Surroundings
 from runtime.batch.scalars import INSTANTS, TEXTS
 from runtime.evaluate import compile_expression
@@ -148,7 +148,7 @@ class PatternRestore:
         return group
 
     def _words(self, event: Event) -> tuple[int, ...]:
-        """The partition's key as the kernel prints it (``row_patterns.words_of_key``)."""
+        """The partition's key as the kernel prints it (``pattern_keys.words_of_key``)."""
         kernel, found = self.target.kernel, []
         for node, kind in zip(kernel.plan.partition_by, kernel.keys):
             value = compile_expression(node, self.surroundings.environment, 1)(event)

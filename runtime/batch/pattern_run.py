@@ -14,11 +14,7 @@ from runtime.batch.given import Given
 from runtime.batch.held_rows import HeldRows
 from runtime.batch.intake import Intake
 from runtime.batch.intrinsics import fill_table, mark_chains
-from runtime.batch.pattern_measures import PatternColumn
-from runtime.batch.pattern_restore import PatternRestore
-from runtime.batch.pattern_state import PLACE, PatternState
-from runtime.batch.refusals import NotCompilable
-from runtime.batch.row_patterns import (
+from runtime.batch.pattern_layout import (
     DONE,
     GROUPS_FULL,
     HASH_FULL,
@@ -36,6 +32,10 @@ from runtime.batch.row_patterns import (
     WORK,
     PatternKernel,
 )
+from runtime.batch.pattern_measures import PatternColumn
+from runtime.batch.pattern_restore import PatternRestore
+from runtime.batch.pattern_state import PLACE, PatternState
+from runtime.batch.refusals import NotCompilable
 from runtime.batch.run import Causes, Output, Surroundings
 from runtime.batch.scalars import DTYPES
 from windows.protocol import State

@@ -14,8 +14,8 @@ import numpy as np
 from runtime.batch.arrays import RING, Array
 from runtime.batch.held_rows import HeldRows
 from runtime.batch.pattern_layers import ways_in_tree
+from runtime.batch.pattern_layout import NO_ROW, REGISTERS, PatternKernel
 from runtime.batch.records import Records
-from runtime.batch.row_patterns import NO_ROW, REGISTERS, PatternKernel
 from windows.event import Event
 from windows.paging import Long
 from windows.protocol import State

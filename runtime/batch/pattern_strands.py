@@ -14,8 +14,9 @@ from epl.plan.statements import SelectPlan
 from runtime.batch.arrays import GROUP, Field
 from runtime.batch.code import Code
 from runtime.batch.pattern_groups import group_row
+from runtime.batch.pattern_layout import NODE, NODES_FULL, SCRATCH, STRAND, STRANDS_FULL, WORK, WORK_FULL
 from runtime.batch.pattern_measures import MatchPrinter
-from runtime.batch.row_patterns import NODE, NODES_FULL, SCRATCH, STRAND, STRANDS_FULL, WORK, WORK_FULL, PatternPrinter
+from runtime.batch.row_patterns import PatternPrinter
 from runtime.batch.scalars import Text
 from runtime.match_recognize.lattice import bits
 
@@ -273,4 +274,4 @@ class StrandPrinter(PatternPrinter):
         code.add("g_first[gu] = chain", "g_count[gu] = held")
 
 
-__all__ = ["NODE", "StrandPrinter"]
+__all__ = ["StrandPrinter"]

@@ -1,4 +1,4 @@
-"""A match_recognize statement's plan → kernel source, and the description of what the kernel takes, keeps and gives.
+"""A match_recognize statement's plan → kernel source.
 
 The kernel is the row tier's operator as arrays: rows that matches took are nodes of a pool, each with the node before it; a partition is a
 slot of the group arrays. Two machines: where conditions read rows alone, all matches in progress share layers (``pattern_layers``); where
@@ -10,86 +10,28 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import count
 
-import attrs
 import numpy as np
 
-from epl.event_types import EventType
 from epl.plan.expressions import StreamProperty, TypedExpression
-from epl.plan.row_recognition import Condition, RowRecognitionPlan
+from epl.plan.row_recognition import Condition
 from epl.plan.statements import SelectPlan
 from epl.value_types import Scalar
-from runtime.batch.arrays import CODES, GROUP, HASH, Field
+from runtime.batch.arrays import GROUP, Field
 from runtime.batch.code import Code
 from runtime.batch.parameters import Parameters
+from runtime.batch.pattern_keys import KeyPrinter
+from runtime.batch.pattern_layout import AXES, NO_ROW, NODE, PROGRAM, REGISTERS, RING_FULL, SCRATCH, PatternKernel
 from runtime.batch.pattern_measures import MatchPrinter, PatternColumn
-from runtime.batch.pattern_windows import PatternWindow, pattern_window
+from runtime.batch.pattern_windows import pattern_window
 from runtime.batch.records import Records, pack, words_of
-from runtime.batch.refusals import NotCompilable
 from runtime.batch.scalars import DTYPES, TEXTS, ScalarPrinter, Text, kind_of, stored
 from runtime.batch.select_kernel import filter_conditions
-
-NODE, STRAND, WORK, PROGRAM, SCRATCH = "node", "strand", "work", "program", "scratch"
-AXES = {GROUP: "G", NODE: "N", STRAND: "W"}
-"""What is kept as records. ``scratch`` is as long as ``node``."""
-NO_ROW = -(2**62)
-"""In place of the id of a row that is not there."""
-
-REGISTERS = (
-    "i", "out", "pending", "head", "tail", "now", "gone", "groups", "nodes", "g", "delta", "free", "spare", "made", "found", "wanted",
-    "vacant", "vacancies", "shift",
-)
-"""Of the places of a pool, ``nodes`` and ``made`` have been used; of these ``vacancies`` and ``spare`` are free, lists that begin with
-``vacant`` and ``free``."""
-DONE, OUTPUT_FULL, RING_FULL, GROUPS_FULL, HASH_FULL, NODES_FULL, STRANDS_FULL, WORK_FULL, KEYS_FULL = range(9)
-SMALL, SMALL_KEYS = "small", 1 << 16
-"""Integers below, as the only key, have a place of their own."""
-FEW_LAYERS = 2
-"""A partition's first room for layers, as a power of two."""
-MOST_STEPS, MOST_LINKS = 48, 500
-"""Programs with more steps are left to the row tier."""
-
-
-@attrs.frozen
-class PatternKernel:
-    """What the host needs to know: the source; ``inputs`` property → kind of the columns it reads; ``retained`` and ``previous``: whose
-    values it keeps in nodes and of the rows that prev reads; ``keys``: kinds of the partition's key; ``strands``: which machine."""
-
-    source: str
-    plan: RowRecognitionPlan
-    event_type: EventType
-    inputs: tuple[tuple[str, str], ...]
-    retained: tuple[str, ...]
-    previous: tuple[str, ...]
-    keys: tuple[str, ...]
-    fields: tuple[Field, ...]
-    columns: tuple[PatternColumn, ...]
-    parameters: Parameters
-    window: PatternWindow | None
-    strands: bool
-    slots: tuple[int, ...]
-
-    def number(self, name: str) -> int:
-        """The number of an input column, as its arrays are named."""
-        return [n for n, _ in self.inputs].index(name)
-
-    def arrays(self) -> Records:
-        """A fresh state with the program: for each step how many follow it, then these."""
-        arrays = Records(self.fields, AXES)
-        steps = self.plan.program.steps
-        arrays.grow(PROGRAM, len(steps) * (len(steps) + 1))
-        width = len(steps) + 1
-        for number, step in enumerate(steps):
-            arrays["then"][number * width] = len(step.then)
-            arrays["then"][number * width + 1 : number * width + 1 + len(step.then)] = step.then
-        arrays.grow(SCRATCH, arrays.sizes[NODE])
-        return arrays
 
 
 class PatternPrinter:
     """Prints what both machines have in common: rows in, filter, window, key, history, matches out."""
 
     def __init__(self, plan: SelectPlan) -> None:
-        check(plan)
         assert plan.row_recognition is not None
         self.plan, self.pattern, self.stream = plan, plan.row_recognition, plan.streams[0]
         self.steps = self.pattern.program.steps
@@ -100,8 +42,7 @@ class PatternPrinter:
         self.retained: dict[str, None] = {}
         self.previous: dict[str, None] = {}
         self.names = count()
-        self.key_words = 1
-        self.keys = tuple(kind_of(e.type) for e in self.pattern.partition_by)
+        self.key = KeyPrinter(self.pattern.partition_by, self.full)
 
     # ------------------------------------------------------------------ values
 
@@ -178,8 +119,7 @@ class PatternPrinter:
         source = f"def kernel(R, n, first, until, causes, times, C, S, O, PI, PF, T, K):\n{text}"
         return PatternKernel(
             source, self.pattern, self.stream.filter.event_type, tuple(self.inputs.items()), tuple(self.retained), tuple(self.previous),
-            self.keys, tuple(fields),
-            tuple(matches.columns), self.parameters, self.window, self.has_strands, self.slots,
+            self.key.keys, tuple(fields), tuple(matches.columns), self.parameters, self.window, self.has_strands, self.slots,
         )
 
     has_strands = False
@@ -212,13 +152,7 @@ class PatternPrinter:
                 fields += [Field(f"h{back}_{number}", dtype, GROUP, -1), Field(f"h{back}_{number}v", np.bool_, GROUP)]
         if self.window is not None:
             fields += self.window.fields(self.pattern.lookback)
-        if self._by_code():
-            fields.append(Field("g_of", np.int64, CODES, -1))
-        elif self.keys:
-            fields.append(Field("g_table", np.int64, HASH, -1))
-            fields += [Field("g_of", np.int64, SMALL, -1)] if self._has_small_keys() else []
-        if self.keys:
-            fields.append(Field("g_key", np.int64, GROUP, 0, self.key_words))
+        fields += self.key.fields()
         return fields
 
     def _stored(self, name: str) -> tuple[int, object]:
@@ -240,8 +174,8 @@ class PatternPrinter:
                 code.add("continue")
         code.add("row = first + r")
         if self.window is not None:
-            self._full(code, "tail - head > mask", RING_FULL)
-        self._find_group(code)
+            self.full(code, "tail - head > mask", RING_FULL)
+        self.key.find(code, self.printer(self.row_leaf, code))
         code.add("gu = np.uint64(g)")
         self.reserve(code)
         if self.window is not None:
@@ -252,56 +186,6 @@ class PatternPrinter:
         """Stop in front of the row where there is no room."""
         with code.block(f"if {test}"):
             code.add("i = r", f"status = {status}", "break")
-
-    _full = full
-
-    def _by_code(self) -> bool:
-        return len(self.keys) == 1 and self.keys[0] in TEXTS
-
-    def _has_small_keys(self) -> bool:
-        """Whether the key is one integer: small ones are looked up without a hash."""
-        return len(self.keys) == 1 and self.keys[0] in ("byte", "short", "int")
-
-    def _find_group(self, code: Code) -> None:
-        if not self.keys:
-            code.add("g = 0", "groups = 1")
-            return
-        printer = self.printer(self.row_leaf, code)
-        texts = [printer.keep(printer.value(e)) for e in self.pattern.partition_by]
-        if self._by_code():
-            code.add(f"g = g_of[{texts[0].value} + 1]")
-            with code.block("if g < 0"):
-                self._full(code, "groups >= g_key.shape[1]", GROUPS_FULL)
-                code.add("g = groups", "groups += 1", f"g_of[{texts[0].value} + 1] = g", f"g_key[0, g] = {texts[0].value}")
-            return
-        words = [word for text, kind in zip(texts, self.keys) for word in words_of_key(text, kind)]
-        total = self.key_words = len(words)
-        code.add(*(f"k{n} = {word}" for n, word in enumerate(words)))
-        if not self._has_small_keys():
-            self._probe(code, total)
-            return
-        with code.block(f"if k0 >= 0 and k0 < {SMALL_KEYS}"):
-            with code.block("if k0 >= len(g_of)"):
-                code.add("wanted = k0 + 1")
-                self._full(code, "True", KEYS_FULL)
-            code.add("g = g_of[np.uint64(k0)]")
-            with code.block("if g < 0"):
-                self._full(code, "groups >= g_key.shape[1]", GROUPS_FULL)
-                code.add("g = groups", "groups += 1", "g_of[k0] = g", "g_key[0, g] = k0")
-        with code.block("else"):
-            self._probe(code, total)
-
-    def _probe(self, code: Code, total: int) -> None:
-        """The group of the words ``k0`` …, a new one if there is none."""
-        code.add("place = mix(k0)", *(f"place = mix(place ^ k{n})" for n in range(1, total)))
-        code.add("place &= len(g_table) - 1", "g = g_table[place]")
-        other = " or ".join(f"g_key[{n}, g] != k{n}" for n in range(total))
-        with code.block(f"while g >= 0 and ({other})"):
-            code.add("place = (place + 1) & (len(g_table) - 1)", "g = g_table[place]")
-        with code.block("if g < 0"):
-            self._full(code, "groups >= g_key.shape[1]", GROUPS_FULL)
-            self._full(code, "2 * groups >= len(g_table)", HASH_FULL)
-            code.add("g = groups", "groups += 1", "g_table[place] = g", *(f"g_key[{n}, g] = k{n}" for n in range(total)))
 
     def remember(self, code: Code) -> None:
         """The row becomes the one before the next."""
@@ -353,57 +237,4 @@ class PatternPrinter:
         """What the skip clause says of the matches in progress."""
 
 
-def words_of_key(text: Text, kind: str) -> list[str]:
-    """A value as 64 bits of a key, and whether it is null where the bits do not tell."""
-    value = f"double_word(np.float64({text.value}))" if kind in ("float", "double") else f"np.int64({text.value})"
-    if text.valid is None or kind in TEXTS:
-        return [value]
-    if kind in ("long", "float", "double"):
-        return [f"({value} if {text.valid} else np.int64(0))", f"np.int64({text.valid})"]
-    return [f"({value} if {text.valid} else np.int64({2**62}))"]
-
-
-def pattern_kernel(plan: SelectPlan) -> PatternKernel:
-    """The kernel of a statement with match_recognize; raises NotCompilable saying why there is none."""
-    from runtime.batch.pattern_layers import LayerPrinter, ways_in_tree
-    from runtime.batch.pattern_strands import StrandPrinter
-
-    assert plan.row_recognition is not None
-    program, conditions = plan.row_recognition.program, plan.row_recognition.conditions
-    alone = all(c is None or c.reads_row_only for c in conditions) or ways_in_tree(program) is not None
-    return (LayerPrinter(plan) if alone else StrandPrinter(plan)).kernel()
-
-
-def check(plan: SelectPlan) -> None:
-    """Refuse what no part of the kernel looks at."""
-    rows, stream, pattern = plan.result_set, plan.streams[0], plan.row_recognition
-    assert pattern is not None
-    several = pattern.all_matches or pattern.skip != "past last row"  # rows of one delivery, which there is something to order among
-    reasons: list[tuple[bool, str]] = [
-        (rows is None or len(plan.streams) != 1, "more than one stream"),
-        (plan.insert is not None, "insert into"),
-        (plan.delivery is not None, "grouped delivery"),
-        (stream.contained is not None, "contained events"),
-        (bool(stream.priors), "prior"),
-        (len(stream.windows) > 1 or stream.retain is not None, "match_recognize behind several windows"),
-        (plan.where is not None, "where with match_recognize"),
-        (stream.filter.event_type.kind == "variant", "a variant stream"),
-        (pattern.interval is not None, "match_recognize with interval"),
-        (pattern.iterate_only, "match_recognize for the iterator alone"),
-        (len(pattern.program.steps) > MOST_STEPS, "match_recognize with so long a pattern"),
-        (sum(len(s.then) for s in pattern.program.steps) > MOST_LINKS, "match_recognize with so many ways through its pattern"),
-    ]
-    if rows is not None:
-        reasons += [
-            (rows.shape != "un-aggregated", f"match_recognize under the shape {rows.shape}"),
-            (rows.selector != "istream" or rows.having is not None, "match_recognize with having or a remove stream"),
-            (rows.distinct or rows.limit is not None or (bool(rows.order_by) and several), "distinct, order by or limit"),
-            (rows.output is not None, "an output clause"),
-            (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),
-        ]
-    for found, reason in reasons:
-        if found:
-            raise NotCompilable(f"{reason} is not computed in columns")
-
-
-__all__ = ["AXES", "NODE", "NO_ROW", "REGISTERS", "SCRATCH", "STRAND", "WORK", "PatternKernel", "PatternPrinter", "pattern_kernel"]
+__all__ = ["PatternPrinter"]
