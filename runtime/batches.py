@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import lru_cache
 from itertools import count
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -108,20 +109,30 @@ def _bus_type(runtime: Runtime, name: str | EventType) -> EventType:
 
 @attrs.frozen(eq=False)
 class Part:
-    """One type's rows as columns; ``times`` and ``sequence`` by row, None where rows are ordered by the table's order."""
+    """One type's rows as columns; ``times`` and ``sequence`` by row, None where rows are ordered by the table's order; ``ascends``:
+    whether no row's time is below that of the row in front of it."""
 
     event_type: EventType
     columns: Columns
     times: Times | None
     sequence: Sequence[Any] | None
+    ascends: bool
 
     def is_ordered(self) -> bool:
         """Whether the rows stand in order as they are."""
-        return self.sequence is None and (self.times is None or bool((self.times[1:] >= self.times[:-1]).all()))
+        return self.sequence is None and self.ascends
 
     def end(self, now: int) -> int:
         """The time of the last row."""
-        return now if self.times is None or not len(self.times) else max(now, int(self.times.max()))
+        return now if self.times is None or not len(self.times) else max(now, int(self.times[-1] if self.ascends else self.times.max()))
+
+
+@lru_cache(maxsize=4)
+def _standing(now: int, rows: int) -> Times:
+    """The time of rows that move no clock."""
+    times = np.full(rows, now)
+    times.flags.writeable = False
+    return times
 
 
 class BatchOrder:
@@ -135,7 +146,8 @@ class BatchOrder:
         self.is_plain = len(parts) == 1 and parts[0].is_ordered()
         if self.is_plain:
             self.places[parts[0]] = None
-            times = np.full(parts[0].columns.rows, now) if parts[0].times is None else parts[0].times
+            rows, given = parts[0].columns.rows, parts[0].times
+            times = _standing(now, 1 << rows.bit_length())[:rows] if given is None else given
             self.times: Times = times if not len(times) or times[0] >= now else np.maximum(times, now)
             return
         times = np.concatenate([np.full(p.columns.rows, now) if p.times is None else p.times for p in parts] or [np.zeros(0, np.int64)])
@@ -174,7 +186,7 @@ def _part(event_type: EventType, table: Any, options: Options, core: Core) -> Pa
     columns = columns_of(table, event_type.name)
     time, sequence = _column(options.time, event_type, "time"), _column(options.sequence, event_type, "sequence")
     _check_names(event_type, columns, {c for c in (time, sequence) if c is not None})
-    times = None if time is None else _times(event_type, columns, time, options, core)
+    times, ascends = (None, True) if time is None else _times(event_type, columns, time, options, core)
     order = None
     if sequence is not None:
         try:
@@ -182,7 +194,7 @@ def _part(event_type: EventType, table: Any, options: Options, core: Core) -> Pa
         except WrongCell as wrong:
             where = f"the sequence of row {wrong.row}, column '{sequence}'"
             raise EplRuntimeError(f"Event type '{event_type.name}': {where}, is null") from wrong
-    return Part(event_type, columns, times, order)
+    return Part(event_type, columns, times, order, ascends)
 
 
 def _stream(part: Part, core: Core) -> tuple[Part, list[Event]]:
@@ -212,8 +224,8 @@ def _check_names(event_type: EventType, columns: Columns, beside: set[str]) -> N
             )
 
 
-def _times(event_type: EventType, columns: Columns, name: str, options: Options, core: Core) -> Times:
-    """Every row's time, none below the clock."""
+def _times(event_type: EventType, columns: Columns, name: str, options: Options, core: Core) -> tuple[Times, bool]:
+    """Every row's time, none below the clock; whether they ascend."""
     now = core.clock.now
     try:
         found, there = time_values(columns, name, core.settings.units_per_second)
@@ -223,8 +235,9 @@ def _times(event_type: EventType, columns: Columns, name: str, options: Options,
             f"is {wrong.value!r} ({type(wrong.value).__name__})",
             hint="times are integers in engine time or timestamps",
         ) from wrong
-    if there is None and (not len(found) or found.min() >= now):
-        return found
+    ascends = _ascends(found)
+    if there is None and (not len(found) or (found[0] if ascends else found.min()) >= now):
+        return found, ascends
     missing = np.zeros(len(found), np.bool_) if there is None else ~there
     wrong_rows = np.flatnonzero(missing | (found < now))
     if options.late == "refuse":
@@ -234,7 +247,12 @@ def _times(event_type: EventType, columns: Columns, name: str, options: Options,
             f"Event type '{event_type.name}': the time of row {row}, column '{name}', {what}",
             hint="late='keep' processes such rows at the engine time",
         )
-    return np.where(missing, now, found)
+    found = np.where(missing, now, found)
+    return found, _ascends(found)
+
+
+def _ascends(times: Times) -> bool:
+    return bool((times[1:] >= times[:-1]).all())
 
 
 def _merged(streams: Sequence[tuple[Part, list[Event]]], order: BatchOrder) -> Iterable[tuple[int, int, Event]]:

@@ -75,6 +75,16 @@ class Arrays:
         return sum(a.nbytes for a in self.arrays.values())
 
 
+def read_only(array: Array) -> Array:
+    """The array as a view that cannot be written to: what kernels only read is always given so, since numba compiles a kernel once for
+    arrays that it may write to and once for those that it may not."""
+    if not array.flags.writeable:
+        return array
+    view: Array = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def longer(array: Array, size: int) -> Array:
     """An array of that size that begins with the other one."""
     made = np.empty(size, array.dtype)

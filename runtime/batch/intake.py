@@ -15,7 +15,7 @@ from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.value_types import Scalar, ValueType
 from runtime.arrow import arrow_type_of, column_of, to_batch
-from runtime.batch.arrays import Array
+from runtime.batch.arrays import Array, read_only
 from runtime.batch.refusals import Declined
 from runtime.batch.scalars import DTYPES, INSTANTS, TEXTS
 from runtime.batch.strings import StringPool
@@ -105,7 +105,8 @@ class Intake:
         key = (name, kind, id(pool) if kind in TEXTS else 0)
         found = self._made.get(key)
         if found is None:
-            found = self._made[key] = self._convert(one_array(self._columns.data[name], name), kind, pool)
+            values, valid = self._convert(one_array(self._columns.data[name], name), kind, pool)
+            found = self._made[key] = read_only(values), read_only(valid)
         return found
 
     def arrow(self, name: str) -> Any:

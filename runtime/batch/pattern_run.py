@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from epl.event_types import EventType
 from runtime.arrow import arrow_schema
-from runtime.batch.arrays import CODES, GROUP, HASH, RING, Array, longer
+from runtime.batch.arrays import CODES, GROUP, HASH, RING, Array, longer, read_only
 from runtime.batch.computed import computed_column
 from runtime.batch.given import Given
 from runtime.batch.held_rows import HeldRows
@@ -71,6 +71,7 @@ class PatternRun:
     def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> Output:
         registers = self.registers
         columns, *given = self._given.of(intake)
+        times = read_only(times)
         if CODES in self.arrays.sizes:
             self.arrays.grow(CODES, len(self.pool) + 1)
         outputs = self._outputs(max(self._room, intake.rows // 8), causes)

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from epl.plan.expressions import Constant, Parameter, TypedExpression
 from epl.plan.statements import BodyPlan
-from runtime.batch.arrays import Array, Field
+from runtime.batch.arrays import Array, Field, read_only
 from runtime.batch.computed import computed_column
 from runtime.batch.given import tables_of
 from runtime.batch.intake import Intake
@@ -175,6 +175,7 @@ class RuleSetRun:
         self.prepare(intake)
         columns, given = self._given(intake)
         outputs = [NOTHING] * len(self.rules)
+        times = read_only(times)
         found = self._sorted(intake.rows, times, columns, given)
         if found is None:
             return outputs
@@ -190,7 +191,7 @@ class RuleSetRun:
     def rows(self, intake: Intake, times: Array) -> Matches | None:
         """Which rows each statement wants, None where no statement wants any."""
         self.prepare(intake)
-        return self._sorted(intake.rows, times, *self._given(intake))
+        return self._sorted(intake.rows, read_only(times), *self._given(intake))
 
     def _given(self, intake: Intake) -> tuple[tuple[Array, ...], tuple[Any, ...]]:
         """What kernels take: columns; parameters."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 from epl.event_types import EventType
 from runtime.arrow import arrow_schema
 from runtime.batch.accumulators import group_state, restore_group
-from runtime.batch.arrays import Array, Arrays, longer
+from runtime.batch.arrays import Array, Arrays, longer, read_only
 from runtime.batch.computed import computed_column
 from runtime.batch.given import Given
 from runtime.batch.group_state import GroupState, Words
@@ -80,6 +80,7 @@ class SelectRun:
     def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> Output:
         kernel, registers = self.kernel, self.registers
         columns, *given = self._given.of(intake)
+        times = read_only(times)
         outputs = self._outputs(causes)
         if self.store is not None:
             self.store.add(self.first, intake)
