@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from runtime.replay import replay_trace
+from runtime.replay_columns import ColumnFeed
 from runtime.replay_files import read_traces, trace_files
 
 MOST_STEPS = 200
@@ -30,3 +31,32 @@ def test_restart_at_every_step_changes_nothing(traces: pathlib.Path, suite: str)
                 differing.append(f"{trace['class']}/{trace['name']}")
     assert replayed > 20
     assert not differing
+
+
+NOT_COMPARED = ("tiers", "batch")
+"""What of a step says how it was done."""
+
+IN_COLUMNS = {"resultset": 45, "view": 28, "rowrecog": 10, "expr": 240, "event": 20}
+"""How many traces of a suite at least have statements that all run in the batch tier."""
+
+
+def compared(trace: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{k: v for k, v in step.items() if k not in NOT_COMPARED} for step in trace["steps"]]
+
+
+@pytest.mark.traces
+@pytest.mark.parametrize("suite", list(IN_COLUMNS))
+def test_batch_tier_does_what_the_row_tier_does(traces: pathlib.Path, suite: str) -> None:
+    pytest.importorskip("numba")
+    differing = []
+    in_columns = 0
+    for path, _ in trace_files(traces / suite):
+        for trace in counted(path):
+            columns = replay_trace(trace, tier="batch", feed=ColumnFeed())
+            if "row_tier" in columns:
+                continue  # it says why
+            in_columns += any("batch" in (step.get("tiers") or {}).values() for step in columns["steps"])
+            if compared(columns) != compared(replay_trace(trace)):
+                differing.append(f"{trace['class']}/{trace['name']}")
+    assert not differing
+    assert in_columns >= IN_COLUMNS[suite]
