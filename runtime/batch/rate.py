@@ -23,7 +23,7 @@ from runtime.batch.ring import Ring
 from runtime.batch.run import Surroundings
 from runtime.batch.scalars import INTEGERS, kind_of
 from runtime.batch.select_events import SelectEvents
-from runtime.batch.waiting import Waiting
+from runtime.batch.waiting import Waiting, batch_in, batch_out
 from runtime.batch.windows.base import NEVER
 from windows.protocol import State
 
@@ -50,7 +50,7 @@ class Held:
 
     def batch(self, new: bool) -> State:
         """The waiting rows of a stream, as ``Batch`` gives them."""
-        return [self.waiting.of_stream(new), []]
+        return batch_out(self.waiting.of_stream(new))
 
 
 class Rate(ResultSet):
@@ -220,8 +220,8 @@ class AllRows(Rate):
 
     def restore(self, gathered: State, condition: State, held: Held) -> None:
         super().restore(gathered, condition, held)
-        new, old = (events for events, _ in gathered)
-        held.waiting.put([*((event, True) for event in new), *((event, False) for event in old)])
+        new, old = (batch_in(state, flag) for state, flag in zip(gathered, (True, False)))
+        held.waiting.put([*new, *old])
         if new:
             held.arrays["r_registers"][NEW_AT] = 0
         if old:

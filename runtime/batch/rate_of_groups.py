@@ -17,8 +17,8 @@ from runtime.batch.rate import LISTED, STAMP, AllRows, First, Held, LastFullyAgg
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.scalars import ScalarPrinter
 from runtime.batch.select_events import SLIDING, SelectEvents
+from runtime.batch.waiting import Row, batch_in, batch_out
 from runtime.batch.windows import is_calendar
-from windows.event import Event
 from windows.protocol import State
 
 SHAPES = ("un-aggregated", "fully aggregated", "aggregated", "grouped fully aggregated", "grouped aggregated")
@@ -84,12 +84,12 @@ class LastOfGroups(OfGroups):
 
     def gathered(self, held: Held) -> State:
         assert held.groups is not None
-        rows, entries = held.waiting.events(), []
+        rows, entries = held.waiting.rows(), []
         for slot in _listed(held):
             before: State = None
             if self.of.wants_old:
                 at = int(held.arrays["r_before"][slot])
-                before = [[] if at < 0 else [rows[at]], []]
+                before = batch_out([] if at < 0 else [rows[at]])
             entries.append([key_to_state(held.groups.key(slot)), [held.groups.event(slot), before, True]])
         return [entries]
 
@@ -101,12 +101,12 @@ class LastOfGroups(OfGroups):
         entries = list(gathered[0])
         slots = [held.slot(key) for key, _ in entries]
         self.mark(held, slots)
-        rows: list[Event] = []
+        rows: list[Row] = []
         for slot, (_, (_, before, _)) in zip(slots, entries):
             if before is not None and before[0]:
                 held.arrays["r_before"][slot] = len(rows)
-                rows += before[0]
-        held.waiting.put([(row, False) for row in rows])
+                rows += batch_in(before, False)
+        held.waiting.put(rows)
 
     def put_out(self, code: Code) -> None:
         if self.of.wants_new:
@@ -160,10 +160,10 @@ class LastOfGroupEvents(OfGroups):
     def _kept(self, held: Held, name: str) -> State:
         """[last row, its output] of each group that has put one into the stream, in the order of the first."""
         assert held.groups is not None
-        arrays, rows = held.arrays, held.waiting.events()
+        arrays, rows = held.arrays, held.waiting.rows()
         marks, places, stamp = arrays[f"r_{name}"], arrays[f"r_{name}_at"], arrays["r_registers"][STAMP]
         found = sorted((int(places[slot]), slot) for slot in _listed(held) if marks[slot] == stamp)
-        return [[held.groups.event(slot), [[rows[at]], []]] for at, slot in found]
+        return [[held.groups.event(slot), batch_out([rows[at]])] for at, slot in found]
 
     def keys(self, gathered: State, held: Held) -> list[Any]:
         assert held.groups is not None
@@ -172,14 +172,14 @@ class LastOfGroupEvents(OfGroups):
     def restore(self, gathered: State, condition: State, held: Held) -> None:
         super().restore(gathered, condition, held)
         assert held.groups is not None
-        rows: list[tuple[Event, bool]] = []
+        rows: list[Row] = []
         marked: list[int] = []
         for name, kept in zip(("new", "old"), gathered):
             keys = held.groups.keys_of([row for row, _ in kept])
-            for key, (_, (events, _)) in zip(keys, kept):
+            for key, (_, batch) in zip(keys, kept):
                 slot = held.slots[held.groups.words_of_key(key)]
                 held.arrays[f"r_{name}"][slot], held.arrays[f"r_{name}_at"][slot] = 0, len(rows)
-                rows.append((events[0], name == "new"))
+                rows += batch_in(batch, name == "new")
                 marked.append(slot)
         self.mark(held, list(dict.fromkeys(marked)))
         held.waiting.put(rows)

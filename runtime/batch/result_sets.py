@@ -29,13 +29,15 @@ class OutputColumn:
 class ResultSet:
     """Prints for the delta ``na`` … ``nb``, ``oa`` … ``ob``; the rows go to the output arrays from ``out`` on.
 
-    ``delayed``: rows may be put out after their events have gone by, so that no column is fetched by row.
+    ``delayed``: rows may be put out after their events have gone by, so that no column is fetched by row. ``order_keys``: what
+    rows are ordered by, put out behind the ``columns``.
     """
 
     def __init__(self, of: SelectEvents) -> None:
         self.of = of
         self.delayed = False
         self.columns: list[OutputColumn] = []
+        self.order_keys: list[OutputColumn] = []
 
     def fields(self) -> list[Field]:
         """Arrays of its own."""
@@ -200,29 +202,41 @@ class ResultSet:
         self.cause(code)
         columns: list[OutputColumn] = []
         for number, (prop, node) in enumerate(self.outputs()):
-            through = node.name if isinstance(node, StreamProperty) and not self.delayed and not self.of.key(node) else None
-            kind = "" if through is not None else kind_of(node.type)
-            if through is not None:
-                columns.append(OutputColumn(prop, kind, through))
-                continue
-            text = printer.value(node)
-            nullable = text.valid is not None and kind not in TEXTS
-            columns.append(OutputColumn(prop, kind, None, nullable))
-            value = text.value
-            if kind in TEXTS and text.valid not in (None, f"({value} >= 0)"):
-                value = f"({value} if {text.valid} else np.int64(-1))"
-            code.add(f"o{number}[o] = {value}")
-            if nullable:
-                code.add(f"o{number}v[o] = {text.valid}")
+            if isinstance(node, StreamProperty) and not self.computed and not self.of.key(node):
+                columns.append(OutputColumn(prop, "", node.name))
+            else:
+                columns.append(_compute(code, printer, number, prop, node))
         if any(column.through for column in columns):
             code.add(f"o_row[o] = {row}")
+        finish = self.of.finish
+        keys = () if finish is None else finish.keys
         self.columns = columns
+        self.order_keys = [_compute(code, printer, number, "", node) for number, node in enumerate(keys, len(columns))]
+
+    @property
+    def computed(self) -> bool:
+        """Whether no column is fetched by row."""
+        return self.delayed or (self.of.finish is not None and self.of.finish.distinct)
 
     def outputs(self) -> list[tuple[str, TypedExpression]]:
         if self.of.rows.forward is not None:
             properties = self.of.stream.event_type.properties.values()
             return [(p.name, StreamProperty(stream=0, name=p.name, type=p.type)) for p in properties]
         return list(zip(self.of.rows.output_type.names, self.of.rows.columns, strict=True))
+
+
+def _compute(code: Code, printer: ScalarPrinter, number: int, name: str, node: TypedExpression) -> OutputColumn:
+    """Put the value of an expression out."""
+    kind = kind_of(node.type)
+    text = printer.value(node)
+    nullable = text.valid is not None and kind not in TEXTS
+    value = text.value
+    if kind in TEXTS and text.valid not in (None, f"({value} >= 0)"):
+        value = f"({value} if {text.valid} else np.int64(-1))"
+    code.add(f"o{number}[o] = {value}")
+    if nullable:
+        code.add(f"o{number}v[o] = {text.valid}")
+    return OutputColumn(name, kind, None, nullable)
 
 
 __all__ = ["OutputColumn", "ResultSet"]

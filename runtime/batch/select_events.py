@@ -8,6 +8,7 @@ from epl.plan.statements import SelectPlan
 from epl.value_types import Scalar
 from runtime.batch.accumulators import accumulator
 from runtime.batch.code import Code
+from runtime.batch.finish import finish_of
 from runtime.batch.groups import GroupKeys
 from runtime.batch.parameters import Parameters
 from runtime.batch.refusals import NotCompilable
@@ -24,7 +25,7 @@ SLIDING = (LengthWindow, KeepAllWindow, TimeWindow)
 class SelectEvents:
     """The plan's parts, and printers of expressions. ``inputs``: the properties that are read, with their kinds; ``retained``: those of
     them that are read of events in the window, or of rows that are held; ``leaves``: whether rows leave; ``where``: the condition behind
-    the window."""
+    the window; ``finish``: order by, limit and distinct."""
 
     def __init__(self, plan: SelectPlan) -> None:
         rows = plan.result_set
@@ -43,6 +44,7 @@ class SelectEvents:
         self.swaps = rows.selector == "rstream" and not rows.raw
         self.accumulators = [accumulator(p, n, self.window if self.leaves else None) for n, p in enumerate(rows.aggregations)]
         self.where = plan.where if self.stream.windows else None
+        self.finish = finish_of(rows)
         self.groups: GroupKeys | None = None
         if rows.group_by:
             ordered = rows.shape == "grouped fully aggregated" and self.leaves and rows.output is None

@@ -14,6 +14,7 @@ from epl.value_types import BOXED_BOOLEAN
 from runtime.batch.accumulators import Accumulator
 from runtime.batch.arrays import RING, Field
 from runtime.batch.code import Code
+from runtime.batch.finish import FinishPlan
 from runtime.batch.groups import GroupKeys
 from runtime.batch.parameters import Parameters
 from runtime.batch.rate import Rate
@@ -31,7 +32,8 @@ class SelectKernel:
     """What the host needs to know: the source; ``inputs`` property → kind of the columns it reads; ``fields`` of its state;
     ``columns`` of its output; ``streams``: whether it gives insert and remove stream, the first where it gives one; ``parameters``;
     ``window``; ``accumulators``; ``event_type`` of the stream; ``shape`` of the result set; ``groups``, None for a single one;
-    ``rate``, None without an output clause; ``where``, the condition behind the window."""
+    ``rate``, None without an output clause; ``where``, the condition behind the window; ``finish`` of the rows, by the ``keys``
+    that are put out behind the columns."""
 
     source: str
     inputs: tuple[tuple[str, str], ...]
@@ -46,6 +48,13 @@ class SelectKernel:
     groups: GroupKeys | None = None
     rate: Rate | None = None
     where: TypedExpression | None = None
+    keys: tuple[OutputColumn, ...] = ()
+    finish: FinishPlan | None = None
+
+    @property
+    def computed(self) -> tuple[OutputColumn, ...]:
+        """What is put out as values, not fetched by row."""
+        return tuple(c for c in (*self.columns, *self.keys) if c.through is None)
 
     @property
     def leaves(self) -> bool:
@@ -113,6 +122,7 @@ class _SelectPrinter:
         return SelectKernel(
             source, tuple(of.inputs.items()), tuple(fields), tuple(rows.columns), rows.streams(), of.parameters, of.window,
             tuple(of.accumulators), of.stream.filter.event_type, of.rows.shape, of.groups, self.rate, of.where,
+            tuple(rows.order_keys), of.finish,
         )
 
     def _unpack(self, code: Code, fields: list[Field]) -> None:
@@ -126,7 +136,7 @@ class _SelectPrinter:
         for array, registers in self.result_set.registers():
             code.add(*(f"{name} = {array}[{n}]" for n, name in enumerate(registers)))
         outputs = ["o_flag", "o_row", "o_cause", "o_timer", "o_time", "o_delta"]
-        for number, column in enumerate(self.result_set.columns):
+        for number, column in enumerate((*self.result_set.columns, *self.result_set.order_keys)):
             if column.through is None:
                 outputs += [f"o{number}", f"o{number}v"]
         code.add(f"{', '.join(outputs)}, = O")
@@ -211,7 +221,6 @@ def _check(plan: SelectPlan) -> None:
     if rows is not None:
         reasons += [
             (rows.shape not in SHAPES, f"the shape {rows.shape}"),
-            (rows.distinct or bool(rows.order_by) or rows.limit is not None, "distinct, order by or limit"),
             (_filters_behind(plan) and bool(rows.group_by), "where behind a window with groups"),
             (_filters_behind(plan) and rows.output is not None, "where behind a window with an output clause"),
             (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),

@@ -14,6 +14,7 @@ from runtime.arrow import arrow_schema
 from runtime.batch.accumulators import group_state, restore_group
 from runtime.batch.arrays import Array, Arrays, longer, read_only
 from runtime.batch.computed import computed_column
+from runtime.batch.finish import Finish
 from runtime.batch.given import Given
 from runtime.batch.group_state import GroupState, Words
 from runtime.batch.intake import Intake
@@ -51,7 +52,8 @@ class SelectRun:
         self._room = 1024
         self._schema = list(arrow_schema(output_type))
         self._last_schema: pa.Schema | None = None
-        self._whole = kernel.window is None and kernel.streams == (True,)
+        self._finish = None if kernel.finish is None else Finish(kernel.finish, [c.kind for c in kernel.computed], surroundings)
+        self._whole = kernel.window is None and kernel.streams == (True,) and self._finish is None
         self.store = RowStore() if kernel.window is not None else None
         self.ring = Ring(kernel.event_type, kernel.inputs, self.arrays, self.registers, surroundings, self.store)
         if kernel.window is not None:
@@ -64,7 +66,7 @@ class SelectRun:
         self.waiting: Waiting | None = None
         if kernel.rate is not None:
             units = surroundings.environment.settings.units_per_second
-            self.waiting = Waiting(kernel.columns, kernel.streams, kernel.rate.of.swaps, output_type, self.pool, units)
+            self.waiting = Waiting(kernel.columns, kernel.keys, kernel.streams, kernel.rate.of.swaps, output_type, self.pool, units)
 
     def _kept(self, ring: Ring) -> Array:
         """The positions of the events that have come out of the window and through the where clause."""
@@ -81,7 +83,8 @@ class SelectRun:
         kernel, registers = self.kernel, self.registers
         columns, *given = self._given.of(intake)
         times = read_only(times)
-        outputs = self._outputs(causes)
+        told = causes or self._finish is not None
+        outputs = self._outputs(told)
         if self.store is not None:
             self.store.add(self.first, intake)
         if kernel.groups is not None:
@@ -89,7 +92,7 @@ class SelectRun:
         registers[NEXT], registers[OUT] = 0, 0 if self.waiting is None else self.waiting.resume(outputs)
         while True:
             status = self.function(
-                registers, intake.rows, self.first, until, jump, causes, times, columns, self.arrays.tuple(), tuple(outputs), *given,
+                registers, intake.rows, self.first, until, jump, told, times, columns, self.arrays.tuple(), tuple(outputs), *given,
             )
             if status == DONE:
                 break
@@ -105,7 +108,11 @@ class SelectRun:
             else:
                 registers[ROOM] = self._room = max(2 * self._room, int(registers[NEED]))
                 outputs = [longer(a, self._room) if len(a) else a for a in outputs]
-        made = self._arrow(outputs, self._sent(outputs), intake, causes)
+        sent = self._sent(outputs)
+        if self._finish is not None and sent:
+            outputs = self._finish([a[:sent] for a in outputs], causes)
+            sent = len(outputs[5])
+        made = self._arrow(outputs, sent, intake, causes)
         self.first += intake.rows
         if self.store is not None and kernel.window is not None:
             self._forget(kernel.window, self.store)
@@ -202,9 +209,8 @@ class SelectRun:
         through = any(c.through for c in columns)
         made: list[Array] = [np.empty(room if len(self.kernel.streams) > 1 else 0, np.bool_), np.empty(room if through else 0, np.int64)]
         made += [np.empty(room if causes else 0, d) for d in (np.int64, np.bool_, np.int64, np.int64)]
-        for column in columns:
-            if column.through is None:
-                made += [np.empty(room, DTYPES[column.kind]), np.empty(room if column.nullable else 0, np.bool_)]
+        for column in self.kernel.computed:
+            made += [np.empty(room, DTYPES[column.kind]), np.empty(room if column.nullable else 0, np.bool_)]
         return made
 
     def _with_nothing(self, outputs: list[Array], intake: Intake) -> Output:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import attrs
 import numpy as np
@@ -13,20 +14,44 @@ from runtime.batch.arrays import Array
 from runtime.batch.computed import computed_column
 from runtime.batch.intake import Intake
 from runtime.batch.result_sets import OutputColumn
+from runtime.batch.scalars import DTYPES, TEXTS
+from runtime.batch.stored import from_python, to_python
 from runtime.batch.strings import StringPool
 from runtime.columns import columns_of
 from windows.event import Event
+from windows.protocol import State
 
 FIRST_COLUMN = 6
 """The output arrays before: stream flags, row numbers and four that tell causes."""
 
 
+@attrs.frozen
+class Row:
+    """An output event, whether it is of the insert stream, and the values that it is ordered by."""
+
+    event: Event
+    new: bool
+    key: tuple[Any, ...] = ()
+
+
+def batch_out(rows: Sequence[Row]) -> State:
+    """Rows as ``runtime.result_set.projection.Batch`` has them in its state."""
+    return [[row.event for row in rows], [list(row.key) for row in rows if row.key]]
+
+
+def batch_in(state: State, new: bool) -> list[Row]:
+    """The rows of a batch."""
+    events, keys = state
+    return [Row(event, new, tuple(key)) for event, key in zip(events, keys or [()] * len(events), strict=True)]
+
+
 @attrs.define
 class Waiting:
     """``flagged``: whether flags tell the streams, else all rows are of the one that is given. ``swaps``: rows of the remove stream are put
-    out as new ones. Columns are all computed."""
+    out as new ones. Columns are all computed; the ``keys`` stand behind them."""
 
     columns: tuple[OutputColumn, ...]
+    keys: tuple[OutputColumn, ...]
     streams: tuple[bool, ...]
     swaps: bool
     output_type: EventType
@@ -47,7 +72,7 @@ class Waiting:
             array[: len(waiting)] = waiting
         return len(self)
 
-    def events(self) -> list[Event]:
+    def rows(self) -> list[Row]:
         """As output events."""
         count = len(self)
         if count == 0:
@@ -56,28 +81,40 @@ class Waiting:
         fields = arrow_schema(self.output_type)
         made = [computed_column(c.kind, next(computed), next(computed), f.type, self.pool) for c, f in zip(self.columns, fields)]
         batch = pa.RecordBatch.from_arrays(made, [c.name for c in self.columns])
-        return Intake(self.output_type, columns_of(batch, self.output_type.name), self.units_per_second).events(range(count))
+        events = Intake(self.output_type, columns_of(batch, self.output_type.name), self.units_per_second).events(range(count))
+        keys = [self._values(key.kind, next(computed), next(computed)) for key in self.keys]
+        return [Row(*row) for row in zip(events, self._inserts(), zip(*keys) if keys else [()] * count, strict=True)]
 
-    def inserts(self) -> list[bool]:
+    def _values(self, kind: str, values: Array, valid: Array) -> list[Any]:
+        there = valid.tolist() if len(valid) else [True] * len(values)
+        return [to_python(value, kind, self.pool) if present else None for value, present in zip(values, there)]
+
+    def _inserts(self) -> list[bool]:
         """Whether each is of the insert stream, before the streams are swapped."""
         if len(self.streams) > 1:
             return [flag is not self.swaps for flag in self.arrays[0].tolist()]
         return [self.streams[0] is not self.swaps] * len(self)
 
-    def of_stream(self, new: bool) -> list[Event]:
+    def of_stream(self, new: bool) -> list[Row]:
         """The rows of one stream."""
-        return [event for event, insert in zip(self.events(), self.inserts() if len(self) else ()) if insert is new]
+        return [row for row in self.rows() if row.new is new]
 
-    def put(self, rows: Sequence[tuple[Event, bool]]) -> None:
-        """These rows wait, each of the insert stream or not; raises Declined where a column cannot hold them."""
+    def put(self, rows: Sequence[Row]) -> None:
+        """These rows wait; raises Declined where a column cannot hold them."""
         if not rows:
             return
-        intake = Intake.of(self.output_type, [event for event, _ in rows], self.units_per_second)
-        flags = [new is not self.swaps for _, new in rows] if len(self.streams) > 1 else []
+        intake = Intake.of(self.output_type, [row.event for row in rows], self.units_per_second)
+        flags = [row.new is not self.swaps for row in rows] if len(self.streams) > 1 else []
         self.arrays = [np.array(flags, np.bool_), *(np.zeros(0, d) for d in (np.int64, np.int64, np.bool_, np.int64, np.int64))]
         for column in self.columns:
             values, valid = intake.column(column.name, column.kind, self.pool)
             self.arrays += [values, valid if column.nullable else valid[:0]]
+        for place, key in enumerate(self.keys):
+            kept = [row.key[place] for row in rows]
+            nothing = -1 if key.kind in TEXTS else 0
+            stored = [nothing if value is None else from_python(value, key.kind, self.pool) for value in kept]
+            valid = np.array([value is not None for value in kept], np.bool_)
+            self.arrays += [np.array(stored, DTYPES[key.kind]), valid if key.nullable else valid[:0]]
 
 
-__all__ = ["Waiting"]
+__all__ = ["Row", "Waiting", "batch_in", "batch_out"]

@@ -64,7 +64,6 @@ def test_compiled(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize(("text", "reason"), [
-    ("select distinct k from T", "distinct, order by or limit"),
     ("select n % n as r from T", "a remainder of integers by a value that may be zero"),
     ("select k, sum(x) as s from T group by rollup(k)", "the shape rollup"),
     ("select * from T#sort(3, x)", "the window sort"),

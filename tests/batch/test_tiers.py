@@ -174,8 +174,8 @@ def test_statements_that_join_a_component_take_it_along() -> None:
     rows = many(tier_module.ROWS_BEFORE)
     runtime.send_batch("T", rows, time="ts")
     assert (first.tier, other.tier) == ("batch", "row")
-    late = runtime.deploy("@name('b') select x from T order by x")
-    assert first.tier == "row" and "order by" in first.explain()
+    late = runtime.deploy("@name('b') select x from T#sort(3, x)")
+    assert first.tier == "row" and "the window sort" in first.explain()
     late.undeploy()
     runtime.send_batch("T", rows.set_column(3, "ts", pa.array([90_000] * rows.num_rows)), time="ts")
     assert first.tier == "batch" and [r.to_dict() for r in first] == [{"c": 2 * tier_module.ROWS_BEFORE}]
@@ -184,8 +184,8 @@ def test_statements_that_join_a_component_take_it_along() -> None:
 def test_what_the_batch_tier_refuses() -> None:
     with Runtime(tier="batch") as runtime:
         runtime.deploy(SCHEMA)
-        with pytest.raises(EplUnsupportedError, match=r"Not in the batch tier: statement 'a': .*order by"):
-            runtime.deploy("@name('a') select x from T order by x")
+        with pytest.raises(EplUnsupportedError, match=r"Not in the batch tier: statement 'a': .*the window sort"):
+            runtime.deploy("@name('a') select x from T#sort(3, x)")
         assert len(runtime.deployments) == 1
         statement = runtime.deploy("@name('a') select count(*) as c from T")["a"]
         with pytest.raises(EplRuntimeError, match="property 'n' is declared Integer and cannot hold 4294967296"):
