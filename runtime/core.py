@@ -139,6 +139,15 @@ class Core:
         finally:
             self.busy = outer
 
+    def tell_alone(self, receiver: Receiver, event: Event) -> None:
+        """``process`` of an event that one receiver alone wants."""
+        outer, self.busy = self.busy, True
+        try:
+            self.tell([receiver], event)
+            self.work()
+        finally:
+            self.busy = outer
+
     def forget_generated(self) -> None:
         """Statements or types come or go: what was generated for them is made anew."""
         self.dispatchers.clear()
@@ -199,8 +208,12 @@ class Core:
             self.touched.update([timer.order[0] for timer in due])
         try:
             for timer in due:
+                alone = timer.alone
                 try:
-                    timer.callback()
+                    if alone is not None and len(due) == 1 and not self.pending:
+                        alone()
+                    else:
+                        timer.callback()
                 except Exception as error:  # noqa: BLE001 - law 6
                     self.on_error(error, str(timer.owner), None)
             if self.pending:

@@ -3,9 +3,12 @@
 ``dispatcher`` takes events; ``intake`` takes the dicts that users send: values are read and checked, the filters' tests stand in the
 function itself and read the values, and an event is made only where somebody wants it. Where a condition raises, all is asked again entry
 by entry (``Core.match_and_tell``), so that nothing has to be guarded before.
+
+Where one statement alone wants events of the type, and offers its steps as text (``Receiver.write``), these stand in the intake as well.
 """
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +26,8 @@ from windows.event import Event, event_class
 if TYPE_CHECKING:
     from runtime.core import Core
 
+EVENT = re.compile(r"\be\b")
+"""The event's name in a line. In a text's literal it makes an event that is not needed, and no harm."""
 MOST_INLINE = 16
 """How many conditions are printed into one function; more are called."""
 
@@ -57,6 +62,8 @@ class _Tests:
         self._called = [e for e in entries if id(e) not in chosen]
         self._tables = [(field, table) for index in indexes for field, table in index.tables.items()]
         self.direct = not self._called and not self._tables and not any(e.receiver.drop for e in entries)
+        self.alone = self.inline[0] if self.direct and len(self.inline) == 1 and self.inline[0].receiver.write is not None else None
+        """The one entry there is, where its statement offers its steps as text."""
         self._source = source
         self._scope = scope
         self.wanted: list[str] = []
@@ -148,6 +155,8 @@ def _body(core: Core, event_type: EventType, source: _Source, scope: dict[str, A
     asked = tests.lines()
     if not tests.wanted:
         return ["pass"]
+    if whole and tests.alone is not None:
+        return [*_guarded(asked, source, whole), *_alone(tests, tests.alone, source, scope)]
     told = _direct(tests, scope) if tests.direct else ["tell(found, e)"]
     if whole:
         told = ["try:", *_indented([*told, "if queue: work()"]), "finally:", "    core.busy = outer"]
@@ -178,6 +187,23 @@ def _direct(tests: _Tests, scope: dict[str, Any]) -> list[str]:
         lone = entry.test is None or len(tests.inline) == 1
         lines += call if lone else [f"if w{n}:", *_indented(call)]
     return [*lines, "if pending: flush()"]
+
+
+def _alone(tests: _Tests, entry: Entry, source: _Source, scope: dict[str, Any]) -> list[str]:
+    """The steps of the one receiver, the event being made where they name it; then what ``Core.process`` does."""
+    receiver = entry.receiver
+    assert receiver.write is not None
+    scope |= {"tell_alone": scope["core"].tell_alone, "receiver": receiver, "name": receiver.name}
+    steps = receiver.write(source.place, scope, f"return tell_alone(receiver, {source.made})")
+    assert all(scope.get(name, each) is each for name, each in steps.scope.items()), "one name for two objects"
+    scope |= steps.scope
+    named = any(EVENT.search(line) for line in (*steps.before, *steps.then))
+    made = source.make if named else ()
+    lines = [f"if core.touched is not None: core.touched.add({receiver.order[1]})", "try:", *_indented(steps.then or ["pass"])]
+    lines += ["except Exception as error:", f"    on_error(error, name, {'e' if named else source.made})"]
+    lines += ["if pending: flush()", "if queue: work()"]
+    lines = [*made, *steps.before, "outer = core.busy", "core.busy = True", "try:", *_indented(lines), "finally:", "    core.busy = outer"]
+    return lines if tests.wanted == ["True"] else [f"if {tests.wanted[0]}:", *_indented(lines)]
 
 
 def _function(head: str, body: list[str], scope: dict[str, Any]) -> Callable[[Any], None]:

@@ -19,7 +19,7 @@ import attrs
 from epl.errors import EplSyntaxError
 from epl.java import text_of
 from epl.spans import Span
-from runtime.rows import Row
+from runtime.rows import Row, row_of
 from windows.event import Event
 
 DEFAULT_START = "2001-01-01 08:00:00.000"
@@ -282,7 +282,7 @@ def value_text(value: Any) -> str:
     if isinstance(value, str):
         return f"'{value}'"
     if isinstance(value, Event):
-        value = Row(value)
+        value = row_of(value)
     if isinstance(value, Row):
         return f"{{{value.event.type.name}={{{_pairs(value.items())}}}}}"
     if isinstance(value, Mapping):

@@ -11,18 +11,21 @@ from typing import Any, Protocol
 from epl.event_types import EventType, field_name
 from epl.plan.expressions import TypedExpression
 from runtime.evaluate import Environment
+from runtime.written import Write
 from windows.event import Event
 
 
 class Receiver(Protocol):
     """A stream of a running statement.
 
-    ``order`` sorts receivers of one event: (−priority, statement number, stream number). ``drop``: the event goes no further.
+    ``order`` sorts receivers of one event: (−priority, statement number, stream number). ``drop``: the event goes no further. ``write``:
+    see runtime.written; None where ``receive`` is called.
     """
 
     name: str
     order: tuple[int, int, int]
     drop: bool
+    write: Write | None
 
     def receive(self, event: Event) -> None: ...
 

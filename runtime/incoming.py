@@ -291,8 +291,11 @@ def _misfits(name: str, value_type: ValueType) -> str:
     if kind in DIRECT:
         return f"{name}.__class__ is not {DIRECT[kind]} and {name} is not None"
     if kind in RANGES:
-        bound = RANGES[kind]
-        return f"({name}.__class__ is not int or not {-bound} <= {name} <= {bound - 1}) and {name} is not None"
+        bound = RANGES[kind]  # a shift is the quickest way to tell those that are not negative and in range
+        return (
+            f"({name}.__class__ is not int or {name} >> {bound.bit_length() - 1} and not {-bound} <= {name} <= {bound - 1}) "
+            f"and {name} is not None"
+        )
     return f"{name} is not None"
 
 

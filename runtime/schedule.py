@@ -20,13 +20,15 @@ class Clock:
 class ScheduledTimer:
     """One operator's timer (windows.protocol.Timer): at most one due time at once."""
 
-    __slots__ = ("_schedule", "callback", "due", "order", "owner", "_version", "__weakref__")
+    __slots__ = ("_schedule", "alone", "callback", "due", "order", "owner", "_version", "__weakref__")
 
     def __init__(self, schedule: Schedule, order: Order, owner: object, callback: Callable[[], None]) -> None:
         self._schedule = schedule
         self.order = order
         self.owner = owner
         self.callback = callback
+        self.alone: Callable[[], None] | None = None
+        """Called in place of ``callback`` where no other timer is due: it may call listeners. None: nothing is to be gained by that."""
         self.due: int | None = None
         self._version = 0
 

@@ -10,7 +10,7 @@ from epl.event_types import EventType
 from epl.plan.statements import StatementPlan
 from runtime.core import Core, Delivery
 from runtime.delivery import Divide
-from runtime.rows import Row, Rows, rows_of, table_html
+from runtime.rows import NO_ROWS, Row, Rows, rows_of, table_html
 from windows.event import Event
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from runtime.engine import Runtime
 
 log = logging.getLogger("epl")
-
-_new_row = object.__new__
 
 Listener = Callable[[Rows, Rows, "Statement", "Runtime"], object]
 """listener(new, old, statement, runtime): insert and remove stream, each a list of rows, perhaps empty; both only where a window or the
@@ -82,14 +80,14 @@ class Statement(Delivery):
             if not old and self.divide is None and not self.batch_listeners:  # most often so: nothing but calls of listeners
                 self._forced = False
                 self._at.calls += 1
-                new_rows, old_rows = Rows(), Rows()
+                rows = Rows()
                 for event in new:  # rows_of, without a call
-                    row = _new_row(Row)
+                    row = Row()
                     row._event = event
-                    new_rows.append(row)
+                    rows.append(row)
                 for listener in self.listeners:
                     try:
-                        listener(new_rows, old_rows, self, self.runtime)
+                        listener(rows, NO_ROWS, self, self.runtime)
                     except Exception as error:  # noqa: BLE001 - law 6
                         self._core.on_error(error, self.name, None)
                 return

@@ -8,6 +8,7 @@ from runtime.contained import ContainedStage, Containment
 from runtime.context import StatementContext
 from runtime.evaluate import compile_expression
 from runtime.filters import Entry
+from runtime.written import Write
 from windows.event import NO_EVENTS, Event
 from windows.protocol import Sink
 
@@ -15,15 +16,18 @@ Receive = Callable[[Event], None]
 
 
 class StreamReceiver:
-    """The place where a stream's events enter: filter index → windows. ``receive(event)`` tells the statement of one."""
+    """The place where a stream's events enter: filter index → windows. ``receive(event)`` tells the statement of one; ``write`` gives the
+    same as text, where there is one.
+    """
 
-    __slots__ = ("name", "order", "drop", "receive")
+    __slots__ = ("name", "order", "drop", "receive", "write")
 
     def __init__(self, name: str, order: tuple[int, int, int], drop: bool, receive: Receive) -> None:
         self.name = name
         self.order = order
         self.drop = drop
         self.receive = receive
+        self.write: Write | None = None
 
 
 def entry_of(stream: StreamPlan, context: StatementContext, first: Sink, *, quiet: bool = False) -> Entry:

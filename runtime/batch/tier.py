@@ -33,6 +33,7 @@ from runtime.batch.strings import StringPool
 from runtime.batches import BatchOrder
 from runtime.cause import RowOf
 from runtime.filters import Entry
+from runtime.written import Write
 from windows.event import Event
 from windows.paging import plain
 from windows.protocol import State
@@ -77,12 +78,13 @@ class Component:
 class _Receiver:
     """Where events that are sent one by one reach a component."""
 
-    __slots__ = ("name", "order", "drop", "_tier", "_component")
+    __slots__ = ("name", "order", "drop", "write", "_tier", "_component")
 
     def __init__(self, tier: BatchTier, component: Component) -> None:
         self.name = component.statements[0].name
         self.order = (0, component.statements[0].number, 0)
         self.drop = False
+        self.write: Write | None = None
         self._tier = tier
         self._component = component
 

@@ -1,11 +1,12 @@
 """The aggregations of a fused function as text: one group, or a group a key; what enters, what leaves, what a row reads."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
 
+from epl.event_types import field_name
 from epl.plan.expressions import (
     Aggregated,
     AggregationMethodCall,
@@ -35,6 +36,13 @@ class SelectPrinter(Printer):
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment, 1)
         self.readers: dict[int, str] = {}
+        self.place: Callable[[str], str] | None = None
+        """Where a field of the event ``e`` stands, if elsewhere than in ``e``."""
+
+    def property(self, stream: int, name: str) -> str:
+        if self.place is not None and self.streams[stream] == "e":
+            return self.place(field_name(name))
+        return super().property(stream, name)
 
     def over(self, event: str, readers: dict[int, str]) -> SelectPrinter:
         """From now on expressions are about this event and these aggregations (slot → text of the value)."""

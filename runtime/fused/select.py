@@ -4,14 +4,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from epl.event_types import field_name
 from epl.plan.result_set import ResultSetPlan
 from runtime.evaluate.compiled import OPERATIONS, code_of
 from runtime.fused.aggregation import Aggregations, SelectPrinter, indented, under
+from runtime.fused.delivery import delivered, delivery_scope
 from runtime.fused.recognition import fuse_recognition
 from runtime.result_set.gathering import AllGroups, LastOfGroups
 from runtime.result_set.output import AtTimes, OutputStage
 from runtime.result_set.shapes import Aggregating, Forward, FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
+from runtime.written import Place, Written
 from windows.chain import PassThrough
 from windows.event import NO_EVENTS, event_class
 from windows.length import LengthView
@@ -56,6 +60,14 @@ def _gathers_groups(stage: OutputStage) -> bool:
     )
 
 
+@attrs.frozen
+class _Way:
+    """How a text leaves what is rare to the operators, and whether it calls the listeners itself (see runtime.fused.delivery)."""
+
+    leave: str
+    delivers: bool = False
+
+
 class _Select:
     """One statement's functions: ``take(e)`` for an event, ``expire()`` for the timer of a time window."""
 
@@ -72,7 +84,7 @@ class _Select:
         self._printer = SelectPrinter(context.environment)
         self._scope: dict[str, Any] = {
             "view": self._view, "careful": self._view.update, "NO_EVENTS": NO_EVENTS, "clock": context.core.clock, "out": context.output,
-            "pending": context.core.pending, "new": object.__new__, "cls": event_class(self._plan.output_type),
+            "pending": context.core.pending, "new": object.__new__, "made": event_class(self._plan.output_type),
         }
         self._aggregations: Aggregations | None = None
         self.possible = True
@@ -81,13 +93,37 @@ class _Select:
             self.possible = self._aggregations is not None
         if running.inserter is not None:
             self._scope["insert"] = running.inserter.update
+        self._delivers = running.inserter is None and self._stage is None and self._tells_rows()
+        if self._delivers:
+            self._scope |= delivery_scope(context, None if self._plan.forward is not None else self._plan.output_type)
+
+    def _tells_rows(self) -> bool:
+        """Whether listeners get the rows that come out as they are, and in one call."""
+        plan, output = self._plan, self._plan.output_type
+        return self._running.plan.delivery is None and (plan.forward is not None or (not output.open and output.kind != "variant"))
 
     def attach(self) -> None:
-        self._running.entry.receiver.receive = self._made("def take(e):", self._take())  # type: ignore[method-assign]
+        receiver = self._running.entry.receiver
+        before, then = self._take(_Way("return careful((e,), NO_EVENTS)"))
+        receiver.receive = self._made("def take(e):", [*before, *then])  # type: ignore[method-assign]
+        receiver.write = self._written
         if isinstance(self._view, TimeView):
-            self._scope |= {"careful_expire": self._view.expire, "timer": self._view.timer, "duration": self._view.duration}
+            timer: Any = self._view.timer
+            self._scope |= {"careful_expire": self._view.expire, "timer": timer, "duration": self._view.duration}
             if not self._view.duration.calendar:
-                self._view.timer.callback = self._made("def take():", self._expire())  # type: ignore[attr-defined]
+                timer.callback = self._made("def take():", self._expire(_Way("return careful_expire()")))
+                if self._delivers:
+                    self._scope["expire"] = timer.callback
+                    timer.alone = self._made("def take():", self._expire(_Way("return expire()", delivers=True)))
+
+    def _written(self, place: Place, scope: dict[str, Any], leave: str) -> Written:
+        """``take`` for a function of which it is the only receiver, over values that stand elsewhere than in an event."""
+        self._printer.place, self._printer.bindings = place, scope
+        try:
+            before, then = self._take(_Way(leave, self._delivers))
+        finally:
+            self._printer.place, self._printer.bindings = None, {}
+        return Written(before, then, self._scope)
 
     def _made(self, head: str, lines: list[str]) -> Callable[..., None]:
         text = "\n".join([head, *indented(lines), ""])
@@ -99,9 +135,11 @@ class _Select:
 
     # ------------------------------------------------------------------ an event
 
-    def _take(self) -> list[str]:
+    def _take(self, way: _Way) -> tuple[list[str], list[str]]:
+        """Lines that change nothing and may end the function, then those that take the event."""
         aggregations, view = self._aggregations, self._view
-        guards = [] if aggregations is None else [aggregations.guard()]
+        guards = ["pending", "out.batch_listeners"] if way.delivers else []
+        guards += [] if aggregations is None else [aggregations.guard()]
         asked: list[str] = [] if aggregations is None else aggregations.evaluated("e", "k", "new")
         uncounted: list[str] = []
         changes: list[str] = []
@@ -123,13 +161,12 @@ class _Select:
             changes += aggregations.enter()
             if leaves:
                 changes += under("if o is not None:", aggregations.leave())
-        leave_it = "return careful((e,), NO_EVENTS)"
-        lines = [f"if {' or '.join(guards)}: {leave_it}"] if guards else []
-        lines += ["try:", *indented(asked), f"except Exception: {leave_it}"] if asked else []
-        lines += [f"if {' or '.join(uncounted)}: {leave_it}"] if uncounted else []
+        lines = [f"if {' or '.join(guards)}: {way.leave}"] if guards else []
+        lines += ["try:", *indented(asked), f"except Exception: {way.leave}"] if asked else []
+        lines += [f"if {' or '.join(uncounted)}: {way.leave}"] if uncounted else []
         if self._stage is not None:
-            return [*lines, *self._note_group(self._stage), *changes, *self._count(self._stage)]
-        return [*lines, *changes, *self._put_event(leaves)]
+            return lines, [*self._note_group(self._stage), *changes, *self._count(self._stage)]
+        return lines, [*changes, *self._put_event(leaves, way)]
 
     def _note_group(self, stage: OutputStage) -> list[str]:
         """Limited output: the event is the last one of its group."""
@@ -142,57 +179,62 @@ class _Select:
         self._scope["condition"] = stage.condition
         return [f"{'if condition.next is None: ' if isinstance(stage.condition, AtTimes) else ''}condition.add(1, 0)"]
 
-    def _put_event(self, leaves: bool) -> list[str]:
+    def _put_event(self, leaves: bool, way: _Way) -> list[str]:
         """The rows of an event that came in, with the group of the one that it has pushed out."""
-        lines = self._row("r", "e", leaving=False)
+        lines = self._row("r", "e", way, leaving=False)
         if not (leaves and isinstance(self._rows, RowPerGroup)):
-            return [*lines, *self._put("r")]
-        other = self._row("s", "o", leaving=True)
-        puts = ["if s is None:", *indented(self._put("r")), "elif r is None:", *indented(self._put("s"))]
-        puts += ["else:", *indented(self._put("r", "s"))]
+            return [*lines, *self._put(way, "r")]
+        other = self._row("s", "o", way, leaving=True)
+        puts = ["if s is None:", *indented(self._put(way, "r")), "elif r is None:", *indented(self._put(way, "s"))]
+        puts += ["else:", *indented(self._put(way, "r", "s"))]
         return [*lines, "s = None", "if o is not None and k != kl:", *indented(other), *puts]
 
     # ------------------------------------------------------------------ time
 
-    def _expire(self) -> list[str]:
+    def _expire(self, way: _Way) -> list[str]:
         """One event is due, as a rule; where there are more the operators take them together."""
-        aggregations = self._aggregations
-        guards = ["view.removed", "view.members is not None", *([] if aggregations is None else [aggregations.guard()])]
+        aggregations, leave = self._aggregations, way.leave
+        guards = ["out.batch_listeners"] if way.delivers else []
+        guards += ["view.removed", "view.members is not None", *([] if aggregations is None else [aggregations.guard()])]
         lines = ["times = view.times", "limit = clock.now - duration.length"]
-        lines += [f"if {' or '.join(guards)} or not times or times[0] > limit: return careful_expire()"]
-        lines += ["if len(times) > 1 and times[1] <= limit: return careful_expire()", "o = view.entries[0]"]
+        lines += [f"if {' or '.join(guards)} or not times or times[0] > limit: {leave}"]
+        lines += [f"if len(times) > 1 and times[1] <= limit: {leave}", "o = view.entries[0]"]
         if aggregations is not None:
-            lines += ["try:", *indented(aggregations.evaluated("o", "kl", "old") or ["pass"]), "except Exception: return careful_expire()"]
-            lines += [f"if {test}: return careful_expire()" for test in aggregations.uncounted("gl")]
+            lines += ["try:", *indented(aggregations.evaluated("o", "kl", "old") or ["pass"]), f"except Exception: {leave}"]
+            lines += [f"if {test}: {leave}" for test in aggregations.uncounted("gl")]
         lines += ["times.popleft()", "view.entries.popleft()", "if times: timer.set(times[0] + duration.length)"]
         if aggregations is not None:
             lines += aggregations.leave()
         if isinstance(self._rows, (FullyAggregated, RowPerGroup)):
-            lines += [*self._row("r", "o", leaving=True), *self._put("r")]
+            lines += [*self._row("r", "o", way, leaving=True), *self._put(way, "r")]
         return lines
 
     # ------------------------------------------------------------------ rows
 
-    def _row(self, name: str, event: str, *, leaving: bool) -> list[str]:
-        """Lines that put a row, or None where having keeps it back, into a variable."""
+    def _row(self, name: str, event: str, way: _Way, *, leaving: bool) -> list[str]:
+        """Lines that put a row, or None where having keeps it back, into a variable: as an event, or as listeners get it."""
         plan = self._plan
         readers = {} if self._aggregations is None else self._aggregations.readers(leaving)
         printer = self._printer.over("None" if isinstance(self._rows, FullyAggregated) else event, readers)
         if plan.forward is not None:
-            made = [f"{name} = {event}"]
+            made = [f"{name} = Row()", f"{name}._event = {event}"] if way.delivers else [f"{name} = {event}"]
+        elif way.delivers:
+            values = "".join(f"{printer.value(column)}, " for column in plan.columns)
+            made = [f"{name} = ComputedRow()", f"{name}._event = None", f"{name}._values = ({values})"]
         else:
-            values = [printer.value(column) for column in plan.columns]
             fields = [field_name(n) for n in plan.output_type.names]
-            made = [*(f"c{n} = {value}" for n, value in enumerate(values)), f"{name} = new(cls)"]
+            made = [*(f"c{n} = {printer.value(column)}" for n, column in enumerate(plan.columns)), f"{name} = new(made)"]
             made += [f"{name}.{field} = c{n}" for n, field in enumerate(fields)]
         if plan.having is None:
             return made
         return [f"{name} = None", f"if {printer.test(plan.having)}:", *indented(made)]
 
-    def _put(self, *names: str) -> list[str]:
+    def _put(self, way: _Way, *names: str) -> list[str]:
         """Lines that hand rows on: to the statement's listeners, or to insert into."""
         rows = f"({', '.join(names)},)"
-        if self._running.inserter is not None:
+        if way.delivers:
+            lines = delivered(*names)
+        elif self._running.inserter is not None:
             lines = [f"insert({rows}, NO_EVENTS)"]
         else:
             add = [f"out.waiting_new.append({name})" for name in names]

@@ -1,6 +1,7 @@
 """output first with groups: what an alarm costs does not depend on how many groups there are, counted in calls."""
 from __future__ import annotations
 
+import gc
 import sys
 from typing import Any
 
@@ -26,11 +27,13 @@ def calls(groups: int) -> tuple[int, int]:
             nonlocal count
             count += event in ("call", "c_call")
 
+        gc.disable()  # a collection calls back for what other tests have left
         sys.setprofile(count_call)
         try:
             runtime.send("T", {"k": groups - 1, "v": value})
         finally:
             sys.setprofile(None)
+            gc.enable()
         counted.append(count)
     assert len(rows) == 2
     return counted[0], counted[1]
