@@ -193,9 +193,9 @@ class GroupKeys:
         if not self.at_once:
             code.add("g_held[g] += 1")
 
-    def drop_empty(self, code: Code, accumulators: Sequence[Accumulator]) -> None:
-        """A row enters: groups without rows are gone."""
-        with code.block("if gempty > 0 and nb > na"):
+    def drop_empty(self, code: Code, accumulators: Sequence[Accumulator], news: str) -> None:
+        """Rows enter, of which the text ``news`` tells how many: groups without rows are gone."""
+        with code.block(f"if gempty > 0 and {news} > 0"):
             with code.block("for e in range(gempty)"):
                 code.add("g = np.int64(g_empty[e])")
                 with code.block("if g_rows[g] <= 0"):
@@ -239,32 +239,43 @@ class GroupKeys:
         with code.block("if g_rows[g] <= 0"):
             code.add("g_empty[gempty] = g", "gempty += 1")
 
-    def touched(self, code: Code, *, pairwise: bool, places: bool) -> None:
+    def touched(self, code: Code, *, pairwise: bool, places: bool, kept: str | None = None) -> None:
         """``g_touched[0 … nt - 1]``: the groups of the delta in the order of output, ``g_last`` the position of each one's event if
         ``places`` are wanted.
 
-        ``pairwise``: of one event in and one out, the group of the one that came in is the first.
+        ``pairwise``: of one event in and one out, the group of the one that came in is the first. ``kept``: a text that is true for the
+        events that count, of which there are ``news`` and ``olds``.
         """
         place = ["g_last[g] = q"] if places else []
-        with code.block("if nb - na + ob - oa == 1"):
-            code.add("q = na if nb > na else oa", "g = np.int64(w_g[q & mask])", "nt = 1", "g_touched[0] = g", *place)
-        with code.block("else"):
-            code.add("nt = 0")
-            for low, high in (("na", "nb"), ("oa", "ob")):
-                with code.block(f"for q in range({low}, {high})"):
-                    code.add("g = np.int64(w_g[q & mask])")
-                    with code.block("if g_seen[g] != delta"):
-                        code.add("g_seen[g] = delta", "g_touched[nt] = g", "nt += 1")
-                    code.add(*place)
+        news, olds = ("nb - na", "ob - oa") if kept is None else ("news", "olds")
+        if kept is not None:
+            self._each_touched(code, place, kept)
+        else:
+            self._one_or_each(code, place)
         if not self.hashed:
             return
-        with code.block("if nt > 1 and not (nb - na == 1 and ob - oa == 1)" if pairwise else "if nt > 1"):
+        with code.block(f"if nt > 1 and not ({news} == 1 and {olds} == 1)" if pairwise else "if nt > 1"):
             code.add("capacity = 16")
             with code.block("while nt > capacity * 3 // 4"):
                 code.add("capacity *= 2")
             with code.block("for t in range(nt)"):
                 code.add("g_buckets[t] = g_hash[g_touched[t]] & (capacity - 1)")
             code.add("sort_pairs(g_buckets, g_touched, nt)")
+
+    def _one_or_each(self, code: Code, place: Sequence[str]) -> None:
+        with code.block("if nb - na + ob - oa == 1"):
+            code.add("q = na if nb > na else oa", "g = np.int64(w_g[q & mask])", "nt = 1", "g_touched[0] = g", *place)
+        with code.block("else"):
+            self._each_touched(code, place)
+
+    def _each_touched(self, code: Code, place: Sequence[str], kept: str = "True") -> None:
+        code.add("nt = 0")
+        for low, high in (("na", "nb"), ("oa", "ob")):
+            with code.block(f"for q in range({low}, {high})"), code.block(f"if {kept}"):
+                code.add("g = np.int64(w_g[q & mask])")
+                with code.block("if g_seen[g] != delta"):
+                    code.add("g_seen[g] = delta", "g_touched[nt] = g", "nt += 1")
+                code.add(*place)
 
     # ------------------------------------------------------------------ around the kernel
 

@@ -135,11 +135,14 @@ class Rate(ResultSet):
 
     def deliver(self, code: Code) -> None:
         if not self.conditioned:
+            self.count(code)
             self.begin(code)
             self.take(code)
             code.add("sent = out")
             return
         with code.block("if fire == 0"):
+            self.arrive(code)
+            self.count(code)
             self.begin(code)
             self.take(code)
             if not self.waits:
@@ -153,6 +156,9 @@ class Rate(ResultSet):
             self.put_out(code)
             self._send(code)
 
+    def arrive(self, code: Code) -> None:
+        """A delta comes, of which the where clause may let nothing through."""
+
     def counts(self) -> str:
         """Whether the condition counts the delta."""
         return "True"
@@ -163,7 +169,7 @@ class Rate(ResultSet):
                 code.add("output_due = now + period[0]")
             return
         every = self._every(code)
-        code.add("came += nb - na", "gone += ob - oa")
+        code.add(f"came += {self.news}", f"gone += {self.olds}")
         with code.block(f"if came >= {every} or gone >= {every}"):
             code.add("came = 0", "gone = 0", "fire = 1")
 
@@ -308,9 +314,15 @@ class Snapshot(Rate):
             raise NotCompilable("output snapshot of the remove stream")
         if not of.leaves and of.rows.shape not in ("fully aggregated", "grouped fully aggregated"):
             raise NotCompilable("output snapshot of the events of an unbound stream")
-
         if not of.leaves:
             check_keys(of)
+        elif of.window is not None and of.window.contents is None and of.rows.shape != "fully aggregated":
+            raise NotCompilable("output snapshot of a window whose events have another order")
+
+    @property
+    def contents(self) -> tuple[str, str]:
+        assert self.of.window is not None
+        return self.of.window.contents or ("head", "tail")
 
     def gathered(self, held: Held) -> State:
         if held.groups is None or self.of.leaves:
@@ -325,7 +337,8 @@ class Snapshot(Rate):
 
     def room(self) -> str:
         if self.of.leaves:
-            return "tail - head + 2"
+            low, high = self.contents
+            return f"{high} - {low} + 2"
         return "2" if self.of.groups is None else "gtop + 2"
 
     def take(self, code: Code) -> None:
@@ -338,7 +351,7 @@ class Snapshot(Rate):
             with code.block("for g in range(gtop)"):
                 self.emit(code, None, True)
         else:
-            with self.events(code, "head", "tail"):
+            with self.events(code, *self.contents):
                 if self.of.rows.shape == "grouped fully aggregated":
                     with code.block("if g_seen[g] != delta"):
                         code.add("g_seen[g] = delta")

@@ -13,10 +13,11 @@ from runtime.aggregation.grouped import key_from_state, key_to_state
 from runtime.batch.arrays import GROUP, Field
 from runtime.batch.code import Code
 from runtime.batch.held_deltas import Deltas
+from runtime.batch.lagging import LaggingDeltas
 from runtime.batch.rate import LISTED, STAMP, AllRows, First, Held, LastFullyAggregated, LastRow, Rate, Snapshot, check_keys
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.scalars import ScalarPrinter
-from runtime.batch.select_events import SLIDING, SelectEvents
+from runtime.batch.select_events import SelectEvents
 from runtime.batch.waiting import Row, batch_in, batch_out
 from runtime.batch.windows import is_calendar
 from windows.protocol import State
@@ -332,7 +333,6 @@ def _listed(held: Held) -> list[int]:
 
 
 KINDS: dict[tuple[str, str], type[Rate]] = {
-    **{("default", shape): Deltas for shape in SHAPES},
     ("all", "un-aggregated"): AllRows, ("all", "fully aggregated"): AllRows, ("all", "aggregated"): AllRows,
     ("all", "grouped fully aggregated"): AllGroups,
     ("last", "un-aggregated"): LastRow, ("last", "fully aggregated"): LastFullyAggregated, ("last", "aggregated"): LastRow,
@@ -340,7 +340,7 @@ KINDS: dict[tuple[str, str], type[Rate]] = {
     ("first", "un-aggregated"): First, ("first", "fully aggregated"): First, ("first", "aggregated"): First,
     ("first", "grouped fully aggregated"): FirstOfGroups, ("first", "grouped aggregated"): FirstOfGroupEvents,
 }
-"""By selector and shape; snapshot is for all."""
+"""By selector and shape; default and snapshot are for all."""
 
 
 def rate_of(of: SelectEvents, plan: OutputPlan) -> Rate:
@@ -349,11 +349,11 @@ def rate_of(of: SelectEvents, plan: OutputPlan) -> Rate:
         raise NotCompilable("output at, when or after is not computed in columns")
     if any(isinstance(node, VariableValue) for node in plan.every.walk()) or (isinstance(plan.every, TimeSpan) and is_calendar(plan.every)):
         raise NotCompilable("output every variable, month or year is not computed in columns")
-    if plan.selector == "default" and of.leaves:
-        raise NotCompilable("output every behind a window is not computed in columns")
-    if of.leaves and type(of.window) not in SLIDING:
-        raise NotCompilable("an output clause behind this window is not computed in columns")
-    kind = Snapshot if plan.selector == "snapshot" else KINDS.get((plan.selector, of.rows.shape))
+    kind: type[Rate] | None
+    if plan.selector == "default":
+        kind = LaggingDeltas if of.leaves else Deltas
+    else:
+        kind = Snapshot if plan.selector == "snapshot" else KINDS.get((plan.selector, of.rows.shape))
     if kind is None:
         raise NotCompilable(f"output {plan.selector} of the shape {of.rows.shape} is not computed in columns")
     return kind(of, plan)

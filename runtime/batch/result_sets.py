@@ -14,6 +14,9 @@ from runtime.batch.groups import REGISTERS
 from runtime.batch.scalars import TEXTS, ScalarPrinter, kind_of
 from runtime.batch.select_events import SLIDING, SelectEvents
 
+KEPT = "w_keep[q & mask]"
+"""Whether the where clause lets the event at ``q`` through."""
+
 
 @attrs.frozen
 class OutputColumn:
@@ -66,19 +69,30 @@ class ResultSet:
 
     def deliver(self, code: Code) -> None:
         """The delta."""
-        if self.of.where is not None:
-            self._filter(code, self.of.where)
+        self.count(code)
         self.begin(code)
         self.shaped(code)
 
-    def _filter(self, code: Code, where: TypedExpression) -> None:
-        """``w_keep``: which events of the delta, new and old, the where clause lets through; without any the delta ends here."""
-        code.add("some = False")
-        for low, high in self.parts():
-            with self._each(code, low, high):
-                code.add(f"w_keep[q & mask] = {self.of.at('q', code).test(where)}", "some = some or w_keep[q & mask]")
-        with code.block("if not some"):
+    def count(self, code: Code) -> None:
+        """``news``, ``olds``: how many events of the delta the where clause lets through; without any the delta ends here."""
+        if self.of.where is None:
+            return
+        code.add("news = 0", "olds = 0")
+        for (low, high), name in zip(self.parts(), ("news", "olds")):
+            with self._each(code, low, high), code.block(f"if {KEPT}"):
+                code.add(f"{name} += 1")
+        with code.block("if news + olds == 0"):
             code.add("continue")
+
+    @property
+    def news(self) -> str:
+        """A text: how many new events there are."""
+        return "nb - na" if self.of.where is None else "news"
+
+    @property
+    def olds(self) -> str:
+        """A text: how many old events there are."""
+        return "ob - oa" if self.of.where is None else "olds"
 
     def begin(self, code: Code) -> None:
         """``g``: the group of the only event, or of all."""
@@ -116,7 +130,9 @@ class ResultSet:
         if self.of.leaves:
             rows = Code()
             self.emit(rows, "q", True)
-            self.of.groups.touched(code, pairwise=not self.of.wants_old, places=re.search(r"\bq\b", rows.text()) is not None)
+            pairwise = not self.of.wants_old and self.of.rows.output is None
+            kept = None if self.of.where is None else KEPT
+            self.of.groups.touched(code, pairwise=pairwise, places=re.search(r"\bq\b", rows.text()) is not None, kept=kept)
         if self.of.wants_old:
             with self.touched(code):
                 self.emit(code, "q", False)
@@ -136,7 +152,7 @@ class ResultSet:
             code.add("q = na")
             yield
             return
-        with self._each(code, low, high), code.block("if w_keep[q & mask]") if self.of.where is not None else nullcontext():
+        with self._each(code, low, high), code.block(f"if {KEPT}") if self.of.where is not None else nullcontext():
             if self.of.groups is not None:
                 code.add("g = np.int64(w_g[q & mask])")
             yield
@@ -164,7 +180,7 @@ class ResultSet:
 
     def apply(self, code: Code) -> None:
         if self.of.groups is not None and self.of.leaves:
-            self.of.groups.drop_empty(code, self.of.accumulators)
+            self.of.groups.drop_empty(code, self.of.accumulators, self.news)
         for low, high, step in (("na", "nb", "enter"), ("oa", "ob", "leave")):
             if not (self.of.accumulators or self.of.groups) or (step == "leave" and not self.of.leaves):
                 continue

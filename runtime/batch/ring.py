@@ -24,7 +24,9 @@ Member = tuple[int, Event]
 @attrs.define
 class Ring:
     """``inputs`` are the properties that the kernel reads, whose columns are ``w0`` … on the ring where they are retained. ``counted``
-    gives the positions of the events that aggregations count now, in the order in which they came; ``slots`` the groups they are in."""
+    gives the positions of the events that aggregations count now, in the order in which they came; ``slots`` the groups they are in.
+    ``since``: the first position of those that have left and are still to be read, if not ``head``; ``gone``: the events there, before a
+    state is restored."""
 
     event_type: EventType
     inputs: Sequence[tuple[str, str]]
@@ -34,6 +36,8 @@ class Ring:
     store: RowStore | None = None
     counted: Callable[[Ring], Array] = lambda ring: ring.positions()
     slots: Callable[[Array], Array] | None = None
+    since: Callable[[], int] | None = None
+    gone: Sequence[Event] = ()
     _once: dict[str, Any] = attrs.field(factory=dict)
 
     # ------------------------------------------------------------------ positions
@@ -45,6 +49,15 @@ class Ring:
     @property
     def tail(self) -> int:
         return int(self.registers[TAIL])
+
+    @property
+    def low(self) -> int:
+        """The first position that something is still to be read of."""
+        return self.head if self.since is None else self.since()
+
+    def kept(self) -> Array:
+        """The positions of which something is still to be read, ascending."""
+        return np.arange(self.low, self.tail)
 
     def positions(self) -> Array:
         """Those in use, ascending."""
@@ -70,7 +83,9 @@ class Ring:
         return compile_expression(node, self.surroundings.environment, 1)
 
     def hold(self, events: Sequence[Event]) -> None:
-        """These events, at the positions from 0 on, as the rows from 0 on; raises Declined where a column cannot hold them."""
+        """These events, behind those that are gone, at the positions from 0 on, as the rows from 0 on; raises Declined where a column
+        cannot hold them."""
+        before, events = len(self.gone), [*self.gone, *events]
         assert self.store is not None
         environment, pool = self.surroundings.environment, self.surroundings.pool
         intake = Intake.of(self.event_type, events, environment.settings.units_per_second)
@@ -78,8 +93,8 @@ class Ring:
             (f"w{n}", *intake.column(name, kind, pool)) for n, (name, kind) in enumerate(self.inputs) if f"w{n}" in self.arrays.arrays
         ]
         self.arrays.grow(RING, len(events) + 1)
-        self.registers[HEAD], self.registers[TAIL] = 0, len(events)
-        positions = self.positions()
+        self.registers[HEAD], self.registers[TAIL] = before, len(events)
+        positions = np.arange(len(events))
         self.put("w_row", positions, positions)
         for name, values, valid in columns:
             self.put(name, positions, values)

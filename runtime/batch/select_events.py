@@ -47,10 +47,11 @@ class SelectEvents:
         self.finish = finish_of(rows)
         self.groups: GroupKeys | None = None
         if rows.group_by:
-            ordered = rows.shape == "grouped fully aggregated" and self.leaves and rows.output is None
             selector = None if rows.output is None else rows.output.selector
+            ordered = rows.shape == "grouped fully aggregated" and self.leaves and selector in (None, "default")
             kept, pinned = selector in ("all", "first"), selector == "last"
-            self.groups = GroupKeys(rows.group_by, self.leaves, ordered, kept, pinned, type(self.window) in SLIDING)
+            at_once = type(self.window) in SLIDING and selector != "default"
+            self.groups = GroupKeys(rows.group_by, self.leaves, ordered, kept, pinned, at_once)
 
     # ------------------------------------------------------------------ expressions
 

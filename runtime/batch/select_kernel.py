@@ -1,6 +1,7 @@
 """A select statement's plan → kernel source, and the description of what the kernel takes, keeps and gives."""
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 
 import attrs
@@ -182,8 +183,14 @@ class _SelectPrinter:
             with code.block(f"if {self.of.groups.full()}"):
                 code.add("status = 3", "break")
         self._passes(code)
+        event = self.of.at("r", code, ring=False)
+        keeps: AbstractContextManager[None] = nullcontext()
+        if self.of.where is not None:
+            code.add(f"keeps = {event.test(self.of.where)}", "w_keep[tail & mask] = keeps")
+            keeps = code.block("if keeps")
         if self.of.groups is not None and self.of.leaves:
-            self.of.groups.take(code, self.of.at("r", code, ring=False))
+            with keeps:
+                self.of.groups.take(code, event)
         code.add("na = tail", "nb = tail + 1", "tail += 1", "w_row[na & mask] = first + r", "oa = head", "ob = head", "RETAIN")
 
     def _retain(self, code: Code) -> None:
@@ -221,8 +228,6 @@ def _check(plan: SelectPlan) -> None:
     if rows is not None:
         reasons += [
             (rows.shape not in SHAPES, f"the shape {rows.shape}"),
-            (_filters_behind(plan) and bool(rows.group_by), "where behind a window with groups"),
-            (_filters_behind(plan) and rows.output is not None, "where behind a window with an output clause"),
             (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),
         ]
     if _filters_behind(plan) and plan.where is not None and not is_steady(plan.where):

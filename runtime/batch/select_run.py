@@ -18,6 +18,7 @@ from runtime.batch.finish import Finish
 from runtime.batch.given import Given
 from runtime.batch.group_state import GroupState, Words
 from runtime.batch.intake import Intake
+from runtime.batch.lagging import LaggingDeltas
 from runtime.batch.rate import SENT, Held
 from runtime.batch.registers import ACCUMULATORS_FULL, DONE, GROUPS_FULL, NA, NB, NEED, NEXT, OUT, REGISTERS, RING_FULL, ROOM
 from runtime.batch.ring import Ring
@@ -54,10 +55,15 @@ class SelectRun:
         self._last_schema: pa.Schema | None = None
         self._finish = None if kernel.finish is None else Finish(kernel.finish, [c.kind for c in kernel.computed], surroundings)
         self._whole = kernel.window is None and kernel.streams == (True,) and self._finish is None
+        self.lagging: LaggingDeltas | None = None
         self.store = RowStore() if kernel.window is not None else None
         self.ring = Ring(kernel.event_type, kernel.inputs, self.arrays, self.registers, surroundings, self.store)
         if kernel.window is not None:
-            self.ring.counted = kernel.window.counted if kernel.where is None else self._kept
+            counted = kernel.window.counted
+            if isinstance(kernel.rate, LaggingDeltas):
+                self.lagging = kernel.rate
+                counted, self.ring.since = kernel.rate.counted, partial(kernel.rate.since, self.ring)
+            self.ring.counted = counted if kernel.where is None else lambda ring: self._kept(counted(ring))
             if kernel.groups is not None and kernel.leaves:
                 self.ring.slots = partial(self.ring.at, "w_g")
         self.groups: GroupState | None = None
@@ -68,11 +74,13 @@ class SelectRun:
             units = surroundings.environment.settings.units_per_second
             self.waiting = Waiting(kernel.columns, kernel.keys, kernel.streams, kernel.rate.of.swaps, output_type, self.pool, units)
 
-    def _kept(self, ring: Ring) -> Array:
-        """The positions of the events that have come out of the window and through the where clause."""
-        assert self.kernel.window is not None
-        positions = self.kernel.window.counted(ring)
-        return positions[ring.at("w_keep", positions)]
+    def _kept(self, positions: Array) -> Array:
+        """Those of the positions whose events the where clause lets through."""
+        return positions if self.kernel.where is None else positions[self.ring.at("w_keep", positions)]
+
+    def _held(self, window: Window) -> Array:
+        """The positions of the events that are held."""
+        return window.held(self.ring) if self.lagging is None else self.ring.kept()
 
     # ------------------------------------------------------------------ a batch
 
@@ -121,9 +129,12 @@ class SelectRun:
     def _forget(self, window: Window, store: RowStore) -> None:
         """Rows that the window holds no more."""
         self.ring.changed()
-        oldest = window.oldest(self.ring)
+        oldest, size = window.oldest(self.ring), window.size(self.ring)
+        if self.lagging is not None:
+            rows = self.ring.at("w_row", self.ring.kept())
+            oldest, size = int(rows[0]) if len(rows) else None, len(rows)
         oldest = self.first if oldest is None else oldest
-        store.keep(oldest, window.size(self.ring), lambda: np.sort(self.ring.at("w_row", window.held(self.ring))))
+        store.keep(oldest, size, lambda: np.sort(self.ring.at("w_row", self._held(window))))
 
     def _sent(self, outputs: list[Array]) -> int:
         """How many rows are out; those behind them wait."""
@@ -153,14 +164,18 @@ class SelectRun:
     def restore(self, state: State) -> None:
         window = self.kernel.window
         if window is not None:
+            if self.lagging is not None:
+                self.lagging.begin_restore(state["result_set"][1], self.ring)
             window.restore(self.ring, state["windows"])
             self.ring.changed()
             if self.kernel.where is not None:
-                held, passes = window.held(self.ring), self.ring.evaluator(self.kernel.where)
+                held, passes = self._held(window), self.ring.evaluator(self.kernel.where)
                 self.ring.put("w_keep", held, [bool(passes(event)) for event in self.ring.events(held)])
+            if self.lagging is not None:
+                self.lagging.number(state["result_set"][1], self.ring)
         self._restore_result_set(state["result_set"])
         if window is not None:
-            self.first = window.size(self.ring)
+            self.first = len(self._held(window))
 
     def _result_set_state(self) -> State:
         """As the row tier's result set gives it."""
@@ -192,7 +207,8 @@ class SelectRun:
     def _restore_aggregations(self, state: State, first: Iterable[Any]) -> dict[Words, int]:
         if self.groups is not None:
             window = self.kernel.window
-            return self.groups.restore(state, first, window.held(self.ring) if window is not None and self.kernel.leaves else None)
+            held = self._kept(self._held(window)) if window is not None and self.kernel.leaves else None
+            return self.groups.restore(state, first, held)
         if self.kernel.shape != "un-aggregated":
             restore_group(self.kernel.accumulators, self.arrays, 0, state, self.ring)
         return {}

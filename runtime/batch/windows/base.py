@@ -33,11 +33,23 @@ class Window:
     """
 
     config: WindowConfig
+    low: str = "head"
+    """A text: the first position that something is still to be read of."""
 
     in_order: ClassVar[bool] = True
     """Whether events leave in the order in which they came."""
 
     # ------------------------------------------------------------------ what is printed
+
+    @property
+    def released(self) -> str:
+        """A text: behind the last position that has come out of the window."""
+        return "tail"
+
+    @property
+    def contents(self) -> tuple[str, str] | None:
+        """Texts: the positions that an iterator gives, in its order; None where they do not stand side by side."""
+        return ("head", "tail") if self.in_order else None
 
     @property
     def due(self) -> str | None:
@@ -71,7 +83,7 @@ class Window:
     def _next_row(self, code: Code, take: Take, printer: RowPrinter) -> None:
         with code.block("if i >= n"):
             code.add("break")
-        with code.block("if tail - head > mask"):
+        with code.block(f"if tail - {self.low} > mask"):
             code.add("status = 2", "break")
         code.add("now = times[i]", "timer = False")
         self.row(code, take, printer)
@@ -89,6 +101,10 @@ class Window:
         """The positions of the events that the window holds, in its order."""
         return ring.positions()
 
+    def end(self, ring: Ring) -> int:
+        """Behind the last position that has come out of the window."""
+        return ring.tail
+
     def size(self, ring: Ring) -> int:
         """How many events it holds."""
         return ring.tail - ring.head
@@ -103,7 +119,7 @@ class Window:
 
     def grow(self, ring: Ring) -> None:
         """Twice as many positions."""
-        ring.arrays.grow(RING, 2 * ring.arrays.sizes[RING], ring.head, ring.tail)
+        ring.arrays.grow(RING, 2 * ring.arrays.sizes[RING], ring.low, ring.tail)
 
     def state(self, ring: Ring) -> State:
         """As the window's view in the row tier gives it."""

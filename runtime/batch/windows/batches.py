@@ -29,6 +29,14 @@ class BatchWindow(Window):
     def due(self) -> str | None:
         return "w_due[0]" if self.timed else None
 
+    @property
+    def released(self) -> str:
+        return "w_mid[0]"
+
+    @property
+    def contents(self) -> tuple[str, str]:
+        return "w_mid[0]", "tail"
+
     def fields(self) -> list[Field]:
         return [Field("w_mid", np.int64, ONE), *([Field("w_due", np.int64, ONE, NEVER)] if self.timed else [])]
 
@@ -51,19 +59,19 @@ class BatchWindow(Window):
         return None if due == NEVER else due
 
     def counted(self, ring: Ring) -> Array:
-        return np.arange(ring.head, self._mid(ring))
+        return np.arange(ring.head, self.end(ring))
 
-    def _mid(self, ring: Ring) -> int:
+    def end(self, ring: Ring) -> int:
         return int(ring.arrays["w_mid"][0])
 
     def batches(self, ring: Ring) -> dict[str, State]:
-        mid = self._mid(ring)
+        mid = self.end(ring)
         return {"current": Long(ring.events(np.arange(mid, ring.tail))), "last": Long(ring.events(np.arange(ring.head, mid)))}
 
     def restore(self, ring: Ring, state: State) -> None:
         last = list(state["last"])
         ring.hold([*last, *state["current"]])
-        ring.arrays["w_mid"][0] = len(last)
+        ring.arrays["w_mid"][0] = ring.head + len(last)
         if self.timed:
             ring.arrays["w_due"][0] = NEVER if state["due"] is None else state["due"]
 

@@ -145,6 +145,7 @@ class FirstUniqueWindow(UniqueWindow):
 
     config: FirstUnique  # type: ignore[assignment]  # keys all the same
     in_order = True
+    contents = None
 
     def row(self, code: Code, take: Take, printer: RowPrinter) -> None:
         code.add("r = i")
