@@ -92,7 +92,7 @@ def calls_of(statement: Statement, output: Output, timeline: Timeline, source: S
     nothing = slice(0)
     for delta in sorted(parts):
         moment, route, spans = parts[delta]
-        yield Call(moment, route, statement, new[spans.get(True, nothing)], old[spans.get(False, nothing)], due)
+        yield Call(moment, route, statement, new[spans.get(True, nothing)], old[spans.get(False, nothing)], due * moment.timer)
 
 
 def _rows(batch: pa.RecordBatch | None, statement: Statement) -> Any:

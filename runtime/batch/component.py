@@ -115,7 +115,7 @@ class Chain:
         for reader in self._readers:
             given = _together(reader.reads, [i for i in (*inputs, *made) if reader.wants(i.event_type)])
             told = any(n in self._routes or n.statement.listeners or (numbered and n.statement.batch_listeners) for n in reader.nodes)
-            dues = {n: n.run.next_due() or 0 for n in reader.nodes} if jump and told else {}
+            dues = {n: n.run.call_due() or 0 for n in reader.nodes} if jump and told else {}
             outputs = reader.runs.feed(given.intake, given.times, until, jump=jump, causes=told)
             for node, output in zip(reader.nodes, outputs):
                 if output.is_empty():

@@ -18,8 +18,9 @@ from epl.plan.statements import SelectPlan
 from runtime.batch.arrays import GROUP, Field
 from runtime.batch.code import Code
 from runtime.batch.pattern_groups import group_row
+from runtime.batch.pattern_interval import release_block
 from runtime.batch.pattern_layout import FEW_LAYERS, NODES_FULL, SCRATCH
-from runtime.batch.pattern_measures import MatchPrinter
+from runtime.batch.pattern_measures import MatchWriter
 from runtime.batch.row_patterns import PatternPrinter
 from runtime.batch.scalars import Text
 from runtime.match_recognize.lattice import LARGEST_CHOICE, bits, preferment
@@ -49,7 +50,7 @@ class LayerPrinter(PatternPrinter):
         self.waiting = [n for n, s in enumerate(self.steps) if s.then]
         self.accepts = bits(n for n, s in enumerate(self.steps) if s.accepts)
         self.goes_on = bits(self.waiting)
-        self.lowers = self.pattern.skip == "to next row"
+        self.lowers = self.pattern.skip == "to next row" and self.interval is None
         lows = (["g_low[gu]"] if self.lowers else []) + (["gone"] if self.window is not None else [])
         self.low = f"max({', '.join(lows)})" if len(lows) > 1 else lows[0] if lows else None
         self.dated = self.low is not None and self.ways is None
@@ -143,6 +144,9 @@ class LayerPrinter(PatternPrinter):
         code.add("node = off + count", "p_mark[node] = taken", "p_row[node] = row", "RETAIN")
         code.add("g_count[gu] = count + 1", f"g_bits[gu] = taken & {self.goes_on}")
         code.add(*(f"lat{s}[gu] = now{s}" for s in self.waiting if self.dated))
+        if self.interval is not None:
+            with code.block(f"if taken & {bits(self.program.start)}"):
+                self.interval.begins(code)
         with code.block(f"if taken & {self.accepts} == 0"):
             code.add("continue")
 
@@ -226,7 +230,7 @@ class LayerPrinter(PatternPrinter):
 
     # ------------------------------------------------------------------ matches
 
-    def emit(self, code: Code, matches: MatchPrinter) -> None:
+    def emit(self, code: Code, matches: MatchWriter) -> None:
         matches.node = "first_node + q"
         self._leading(code)
         several = self.pattern.all_matches or self.pattern.skip != "past last row"
@@ -268,7 +272,7 @@ class LayerPrinter(PatternPrinter):
                             code.add(f"best = k_best{target}[k - 1]")
                 code.add(f"k_best{number}[k] = best{' + 1' if step.counted else ''}")
 
-    def _walk(self, code: Code, matches: MatchPrinter) -> None:
+    def _walk(self, code: Code, matches: MatchWriter) -> None:
         """Put out the preferred match that begins at layer ``j``."""
         backwards = self.preferment == "last"
         counting = self.preferment == "count"
@@ -297,7 +301,7 @@ class LayerPrinter(PatternPrinter):
             with code.block(f"if k_mask[{layer}] & {1 << number} and k_best{number}[{layer}] > best"):
                 code.add(f"step = {number}", f"best = k_best{number}[{layer}]")
 
-    def _ways(self, code: Code, matches: MatchPrinter) -> None:
+    def _ways(self, code: Code, matches: MatchWriter) -> None:
         """All matches that begin at layer ``j`` in the order of the program's links; ``scan``: the preferred of them."""
         scan, width = self.preferment == "scan", len(self.steps) + 1
         counted = [n for n, s in enumerate(self.steps) if s.counted]
@@ -343,8 +347,11 @@ class LayerPrinter(PatternPrinter):
             with code.block("for q in range(m)"):
                 code.add("b_step[q] = q_step[q]")
 
+    def release(self, code: Code, node: str) -> None:
+        release_block(code, node)
+
     def give_up(self, code: Code) -> None:
-        if self.pattern.skip == "past last row":
+        if self.pattern.skip == "past last row" and self.interval is None:
             with code.block("if told > 0"):
                 code.add("g_bits[gu] = 0")
         elif self.lowers:

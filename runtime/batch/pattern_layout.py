@@ -7,6 +7,7 @@ from epl.event_types import EventType
 from epl.plan.row_recognition import RowRecognitionPlan
 from runtime.batch.arrays import GROUP, Field
 from runtime.batch.parameters import Parameters
+from runtime.batch.pattern_held import PatternInterval
 from runtime.batch.pattern_measures import PatternColumn
 from runtime.batch.pattern_windows import PatternWindow
 from runtime.batch.records import Records
@@ -23,7 +24,7 @@ REGISTERS = (
 )
 """Of the places of a pool, ``nodes`` and ``made`` have been used; of these ``vacancies`` and ``spare`` are free, lists that begin with
 ``vacant`` and ``free``."""
-DONE, OUTPUT_FULL, RING_FULL, GROUPS_FULL, HASH_FULL, NODES_FULL, STRANDS_FULL, WORK_FULL, KEYS_FULL = range(9)
+DONE, OUTPUT_FULL, RING_FULL, GROUPS_FULL, HASH_FULL, NODES_FULL, STRANDS_FULL, WORK_FULL, KEYS_FULL, BEGUN_FULL, HELD_FULL = range(11)
 SMALL, SMALL_KEYS = "small", 1 << 16
 """Integers below, as the only key, have a place of their own."""
 FEW_LAYERS = 2
@@ -48,8 +49,14 @@ class PatternKernel:
     columns: tuple[PatternColumn, ...]
     parameters: Parameters
     window: PatternWindow | None
+    interval: PatternInterval | None
     strands: bool
     slots: tuple[int, ...]
+
+    @property
+    def writes_layers(self) -> bool:
+        """Whether the row tier keeps layers for the statement, and strands otherwise."""
+        return not self.plan.or_terminated and all(c is None or c.reads_row_only for c in self.plan.conditions)
 
     def number(self, name: str) -> int:
         """The number of an input column, as its arrays are named."""
@@ -69,7 +76,7 @@ class PatternKernel:
 
 
 __all__ = [
-    "AXES", "DONE", "FEW_LAYERS", "GROUPS_FULL", "HASH_FULL", "KEYS_FULL", "MOST_LINKS", "MOST_STEPS", "NODE", "NODES_FULL", "NO_ROW",
-    "OUTPUT_FULL", "PROGRAM", "REGISTERS", "RING_FULL", "SCRATCH", "SMALL", "SMALL_KEYS", "STRAND", "STRANDS_FULL", "WORK", "WORK_FULL",
-    "PatternKernel",
+    "AXES", "BEGUN_FULL", "DONE", "FEW_LAYERS", "GROUPS_FULL", "HASH_FULL", "HELD_FULL", "KEYS_FULL", "MOST_LINKS", "MOST_STEPS",
+    "NODE", "NODES_FULL", "NO_ROW", "OUTPUT_FULL", "PROGRAM", "REGISTERS", "RING_FULL", "SCRATCH", "SMALL", "SMALL_KEYS", "STRAND",
+    "STRANDS_FULL", "WORK", "WORK_FULL", "PatternKernel",
 ]

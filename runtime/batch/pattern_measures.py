@@ -24,6 +24,14 @@ class PatternColumn:
     through: str | None = None
 
 
+class MatchWriter(Protocol):
+    """Prints what is done with a match; ``node``: the text of row q's node."""
+
+    node: str
+
+    def write(self, code: Code, next_step: Callable[[], None] | None = None) -> None: ...
+
+
 class Owner(Protocol):
     """What prints the kernel around."""
 
@@ -77,6 +85,8 @@ class MatchPrinter:
                     self._sum_up(code, later)
             with code.block("if causes"):
                 code.add("o_cause[out] = i - 1", "o_time[out] = now", "o_delta[out] = delta")
+                if self.pattern.interval is not None:
+                    code.add("o_timer[out] = timing != 0")
             code.extend(values.lines)
         code.add("out += 1")
 
@@ -336,4 +346,4 @@ def group_value(slot: int, aggregation: GroupAggregation) -> GroupValue:
     return made
 
 
-__all__ = ["GroupValue", "MatchPrinter", "PatternColumn"]
+__all__ = ["GroupValue", "MatchPrinter", "MatchWriter", "PatternColumn"]

@@ -13,7 +13,8 @@ from runtime.arrow import arrow_type_of
 from runtime.batch.arrays import CODES, GROUP, HASH, RING
 from runtime.batch.intake import Intake
 from runtime.batch.intrinsics import double_word, fill_table
-from runtime.batch.pattern_layout import FEW_LAYERS, NODE, SMALL, SMALL_KEYS, STRAND
+from runtime.batch.pattern_held import HeldRestore
+from runtime.batch.pattern_layout import FEW_LAYERS, NODE, SMALL, SMALL_KEYS, STRAND, WORK
 from runtime.batch.pattern_state import NO_ROW, PLACE, PatternState
 from runtime.batch.refusals import Declined
 from runtime.batch.run import Surroundings
@@ -43,8 +44,6 @@ class PatternRestore:
     def restore(self, state: State) -> None:
         """Raises Declined where columns cannot hold the rows."""
         recognizer = state["match_recognize"]
-        if recognizer["interval"] is not None:
-            raise Declined("matches that an interval holds back")
         self._number(recognizer)
         self._hold()
         self._restore_window(state["windows"], recognizer)
@@ -53,6 +52,8 @@ class PatternRestore:
             for name, seen in zip(self.target.history_names(), history):
                 self._remember(group, name, seen)
             self._in_progress(group, written, recognizer["paths"])
+        if self.target.kernel.interval is not None:
+            self._hold_back(recognizer["interval"], recognizer["paths"])
         self._index()
 
     def _number(self, recognizer: State) -> None:
@@ -64,6 +65,10 @@ class PatternRestore:
                 self._know(event, number - 1)
             for _, begin, number, _ in self._strands(written):
                 self._know(_first_row(recognizer["paths"], number), begin - 1)
+        for _, found in recognizer["interval"]["waiting"] if recognizer["interval"] is not None else ():
+            for begin, end, number in found:
+                self._know(_first_row(recognizer["paths"], number), begin - 1)
+                self._know(recognizer["paths"][number][1], end - 1)
         others = [event for event, history, _ in recognizer["partitions"] for event in (event, *history)]
         others += [node[1] for node in recognizer["paths"]]
         others += [seen for _, history in recognizer["histories"] for seen in history]
@@ -87,8 +92,7 @@ class PatternRestore:
 
     @property
     def _layered(self) -> bool:
-        """Whether the row tier keeps layers for the statement."""
-        return all(c is None or c.reads_row_only for c in self.target.kernel.plan.conditions)
+        return self.target.kernel.writes_layers
 
     def _hold(self) -> None:
         """The rows as a batch; the values of its columns by id."""
@@ -286,6 +290,34 @@ class PatternRestore:
             node = nodes[number] = place
         return node
 
+    def _hold_back(self, state: State, paths: Sequence[Any]) -> None:
+        """What an interval holds back."""
+        arrays, held = self.target.arrays, HeldRestore(self.target.arrays)
+        held.begun([*state["began"], *((begin, began) for began, found in state["waiting"] for begin, _, _ in found)])
+        nodes: dict[int, int] = {}
+        arrays.grow(WORK, sum(len(found) for _, found in state["waiting"]) + 1)
+        for began, found in state["waiting"]:
+            for begin, end, number in found:
+                way = _way_to(paths, number)
+                if self.target.kernel.strands:
+                    node = self._path(number, paths, nodes)
+                    arrays["p_refs"][node] += 1
+                else:
+                    node = self._block(way)
+                held.hold(began, begin, end, node, len(way), self._group(way[-1][1]))
+        held.timer(state["due"])
+
+    def _block(self, way: Sequence[Any]) -> int:
+        """A path as nodes side by side; the first of them."""
+        registers = self.target.registers
+        begin = int(registers[PLACE["nodes"]])
+        room = 1 << max(FEW_LAYERS, (len(way) - 1).bit_length())
+        self._room(begin + room)
+        registers[PLACE["nodes"]] = begin + room
+        for place, (_, event, step) in enumerate(way, begin):
+            self._put_node(place, self.id_of(event), step)
+        return begin
+
     def _last_of(self, variable: int, node: int) -> int:
         arrays, steps = self.target.arrays, self.target.kernel.plan.program.steps
         while node >= 0 and steps[int(arrays["p_mark"][node])].variable != variable:
@@ -293,10 +325,17 @@ class PatternRestore:
         return node
 
 
-def _first_row(paths: Sequence[Any], number: int) -> Event:
-    while paths[number][0] >= 0:
+def _way_to(paths: Sequence[Any], number: int) -> list[Any]:
+    """The nodes of a path, first to last."""
+    way = []
+    while number >= 0:
+        way.append(paths[number])
         number = paths[number][0]
-    return paths[number][1]  # type: ignore[no-any-return]
+    return way[::-1]
+
+
+def _first_row(paths: Sequence[Any], number: int) -> Event:
+    return _way_to(paths, number)[0][1]  # type: ignore[no-any-return]
 
 
 __all__ = ["PatternRestore"]

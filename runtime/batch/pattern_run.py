@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
 import numpy as np
 import pyarrow as pa
 
@@ -14,10 +15,13 @@ from runtime.batch.given import Given
 from runtime.batch.held_rows import HeldRows
 from runtime.batch.intake import Intake
 from runtime.batch.intrinsics import fill_table, mark_chains
+from runtime.batch.pattern_held import HELD, live_matches, make_room_for_begun
 from runtime.batch.pattern_layout import (
+    BEGUN_FULL,
     DONE,
     GROUPS_FULL,
     HASH_FULL,
+    HELD_FULL,
     KEYS_FULL,
     NO_ROW,
     NODE,
@@ -40,7 +44,7 @@ from runtime.batch.run import Causes, Output, Surroundings
 from runtime.batch.scalars import DTYPES
 from windows.protocol import State
 
-NO_RANKS = np.zeros(0, np.int32)
+NO_ROWS = np.zeros(0, np.int64)
 
 
 class PatternRun:
@@ -55,7 +59,10 @@ class PatternRun:
         self.arrays = kernel.arrays()
         if kernel.window is not None:
             kernel.window.start(self.arrays, surroundings)
+        if kernel.interval is not None:
+            kernel.interval.start(self.arrays, surroundings)
         self.registers = np.zeros(len(REGISTERS), np.int64)
+        self.registers[PLACE["delta"]] = 1
         self.registers[PLACE["free"]] = self.registers[PLACE["vacant"]] = -1
         self.first = 0
         self.rows = HeldRows()
@@ -79,7 +86,7 @@ class PatternRun:
         registers[PLACE["i"]] = registers[PLACE["out"]] = 0
         while True:
             status = self.function(
-                registers, intake.rows, self.first, until, causes, times, columns, self.arrays.tuple(), tuple(outputs), *given,
+                registers, intake.rows, self.first, until, jump, causes, times, columns, self.arrays.tuple(), tuple(outputs), *given,
             )
             if status == DONE:
                 break
@@ -95,8 +102,12 @@ class PatternRun:
         return made
 
     def next_due(self) -> int | None:
-        """When a row of a time window is to leave next."""
+        """When a row of a time window is to leave next, or matches that an interval holds back are to be told."""
         return self._logical().next_due()
+
+    def call_due(self) -> int | None:
+        """Rows that leave a window make no match."""
+        return None if self.kernel.interval is None else self.kernel.interval.next_due(self.arrays)
 
     def memory(self) -> int:
         return self.arrays.memory()
@@ -140,22 +151,31 @@ class PatternRun:
             fill_table(arrays["g_table"], arrays["g_key"], np.arange(arrays["g_key"].shape[1]) < groups)
         elif status == KEYS_FULL:
             arrays.grow(SMALL, int(registers[PLACE["wanted"]]))
+        elif status == BEGUN_FULL:
+            make_room_for_begun(arrays)
+        elif status == HELD_FULL:
+            arrays.grow(HELD, 2 * arrays.sizes[HELD])
         elif status == NODES_FULL:
             self._grow_nodes(2 * arrays.sizes[NODE])
         else:
             arrays.grow({STRANDS_FULL: STRAND}.get(status, WORK), 2 * arrays.sizes[{STRANDS_FULL: STRAND}.get(status, WORK)])
 
     def _held_nodes(self) -> Array:
-        """The nodes that matches in progress hold."""
+        """The nodes that matches in progress hold, and those that an interval holds back."""
         arrays, gone = self.arrays, self.registers[PLACE["gone"]]
+        held = live_matches(arrays) if self.kernel.interval is not None else NO_ROWS
         if not self.kernel.strands:
             groups = np.flatnonzero(arrays["g_bits"][: self.registers[PLACE["groups"]]])
-            counts = arrays["g_count"][groups]
+            begins, counts = arrays["g_off"][groups], arrays["g_count"][groups]
+            if len(held):
+                begins, counts = np.concatenate([begins, arrays["m_node"][held]]), np.concatenate([counts, arrays["m_len"][held]])
             ends = np.cumsum(counts)
-            return np.repeat(arrays["g_off"][groups] - ends + counts, counts) + np.arange(ends[-1] if len(ends) else 0)
+            return np.repeat(begins - ends + counts, counts) + np.arange(ends[-1] if len(ends) else 0)
         made = int(self.registers[PLACE["made"]])
         mark = np.zeros(int(self.registers[PLACE["nodes"]]), np.bool_)
         mark_chains(arrays["s_node"][:made][arrays["s_begin"][:made] > gone], arrays["p_prev"], mark)
+        if len(held):
+            mark_chains(arrays["m_node"][held], arrays["p_prev"], mark)
         return np.flatnonzero(mark)
 
     def _grow_nodes(self, wanted: int) -> None:
@@ -167,6 +187,8 @@ class PatternRun:
     def _outputs(self, room: int, causes: bool) -> list[Array]:
         """Without causes these arrays are as long as the others, and nobody reads them: the first one says how much room there is."""
         made: list[Array] = [np.empty(room, np.int64) for _ in range(3)]
+        if self.kernel.interval is not None:
+            made.append(np.empty(room, np.bool_))
         for column in self.kernel.columns:
             if column.through is not None:
                 made.append(np.empty(room, np.int64))
@@ -179,8 +201,11 @@ class PatternRun:
             return Output()
         self._room = max(self._room, count + count // 8)
         trimmed = [a[:count] for a in outputs]
-        told = Causes(trimmed[0], np.zeros(count, np.bool_), trimmed[1], trimmed[2]) if causes else None
+        if causes and trimmed[2].min() < 0:
+            return self._with_nothing(trimmed)
         rest = iter(trimmed[3:])
+        timers = np.zeros(count, np.bool_) if self.kernel.interval is None else next(rest)
+        told = Causes(trimmed[0], timers, trimmed[1], trimmed[2]) if causes else None
         arrays: list[pa.Array[Any]] = []
         fields = []
         for column, field in zip(self.kernel.columns, arrow_schema(self.output_type)):
@@ -192,6 +217,13 @@ class PatternRun:
             arrays.append(made if pa.types.is_dictionary(made.type) else made.cast(field.type))
             fields.append(pa.field(field.name, arrays[-1].type))
         return Output(pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields)), None, told, None)
+
+    def _with_nothing(self, outputs: list[Array]) -> Output:
+        """Some rows are none: there row listeners are called without one."""
+        there = outputs[2] >= 0
+        found = self._arrow([a[there] for a in outputs], int(there.sum()), True)
+        row, time, delta, timer = (a[~there] for a in outputs[:4])
+        return attrs.evolve(found, nothing=Causes(row, timer, time, -delta))
 
     def _through(self, column: PatternColumn, ids: Array) -> Any:
         assert column.through is not None

@@ -14,6 +14,7 @@ def pattern_kernel(plan: SelectPlan) -> PatternKernel:
     assert plan.row_recognition is not None
     program, conditions = plan.row_recognition.program, plan.row_recognition.conditions
     alone = all(c is None or c.reads_row_only for c in conditions) or ways_in_tree(program) is not None
+    alone = alone and not plan.row_recognition.or_terminated  # which asks for each match in progress by itself
     return (LayerPrinter(plan) if alone else StrandPrinter(plan)).kernel()
 
 
@@ -21,7 +22,8 @@ def check(plan: SelectPlan) -> None:
     """Refuse what no part of the kernel looks at."""
     rows, stream, pattern = plan.result_set, plan.streams[0], plan.row_recognition
     assert pattern is not None
-    several = pattern.all_matches or pattern.skip != "past last row"  # rows of one delivery, which there is something to order among
+    # rows of one delivery, which there is something to order among
+    several = pattern.all_matches or pattern.skip != "past last row" or pattern.interval is not None
     reasons: list[tuple[bool, str]] = [
         (rows is None or len(plan.streams) != 1, "more than one stream"),
         (plan.insert is not None, "insert into"),
@@ -31,7 +33,6 @@ def check(plan: SelectPlan) -> None:
         (len(stream.windows) > 1 or stream.retain is not None, "match_recognize behind several windows"),
         (plan.where is not None, "where with match_recognize"),
         (stream.filter.event_type.kind == "variant", "a variant stream"),
-        (pattern.interval is not None, "match_recognize with interval"),
         (pattern.iterate_only, "match_recognize for the iterator alone"),
         (len(pattern.program.steps) > MOST_STEPS, "match_recognize with so long a pattern"),
         (sum(len(s.then) for s in pattern.program.steps) > MOST_LINKS, "match_recognize with so many ways through its pattern"),

@@ -13,9 +13,11 @@ import numpy as np
 
 from runtime.batch.arrays import RING, Array
 from runtime.batch.held_rows import HeldRows
+from runtime.batch.pattern_held import times_of, waiting_matches
 from runtime.batch.pattern_layers import ways_in_tree
 from runtime.batch.pattern_layout import NO_ROW, REGISTERS, PatternKernel
 from runtime.batch.records import Records
+from runtime.match_recognize.lattice import bits
 from windows.event import Event
 from windows.paging import Long
 from windows.protocol import State
@@ -54,7 +56,11 @@ class PatternState:
         return [f"{prefix}{n}{suffix}" for n in range(1, self.kernel.plan.lookback + 1)]
 
     def next_due(self) -> int | None:
-        """When a row of a time window is to leave next."""
+        """When a row of a time window is to leave next, or matches that an interval holds back are to be told."""
+        dues = [self._window_due(), None if self.kernel.interval is None else self.kernel.interval.next_due(self.arrays)]
+        return min((due for due in dues if due is not None), default=None)
+
+    def _window_due(self) -> int | None:
         if self.kernel.window is None or not self.kernel.window.timed or self.register("head") == self.register("tail"):
             return None
         return int(self.in_ring("w_time")[0] + self.arrays["size"][0])
@@ -76,7 +82,7 @@ class PatternState:
         if window.kind == "length":
             return {"size": size, "events": Long(held)}
         timed = Long([event, time] for event, time in zip(held, self.in_ring("w_time").tolist()))
-        return {"events": timed, "duration": size} if not window.timed else {"events": timed, "duration": size, "due": self.next_due()}
+        return {"events": timed, "duration": size} if not window.timed else {"events": timed, "duration": size, "due": self._window_due()}
 
     def _recognizer(self, events: dict[int, Event]) -> State:
         writer = _Paths(events)
@@ -85,9 +91,11 @@ class PatternState:
         if ids and self.kernel.plan.lookback:
             before = [self.in_ring(name).tolist() for name in self.history_names("w_before", "")]
             histories = [[events[n], [events.get(b) for b in seen]] for n, seen in zip(ids, zip(*before))]
+        partitions = self._partitions(events, writer)
         return {
-            "row": self.first, "partitions": self._partitions(events, writer), "numbers": [[events[n], n + 1] for n in ids],
-            "taken": [n + 1 for n in ids], "histories": histories, "interval": None, "paths": writer.nodes,
+            "row": self.first, "partitions": partitions, "numbers": [[events[n], n + 1] for n in ids],
+            "taken": [n + 1 for n in ids], "histories": histories, "interval": self._interval(partitions, writer),
+            "paths": writer.nodes,
         }
 
     def _partitions(self, events: dict[int, Event], writer: _Paths) -> list[Any]:
@@ -104,6 +112,34 @@ class PatternState:
                 found.append([last if last is not None else history[0], history, written])
         return found
 
+    # ------------------------------------------------------------------ interval
+
+    def _interval(self, partitions: Sequence[Any], writer: _Paths) -> State:
+        """As ``runtime.match_recognize.interval`` writes it."""
+        interval, arrays = self.kernel.interval, self.arrays
+        if interval is None:
+            return None
+        waiting = []
+        for began, places in waiting_matches(arrays):
+            found = [[int(arrays["m_begin"][e]), int(arrays["m_end"][e]), writer.chain(self._held_path(e))] for e in places]
+            waiting.append([began, found])
+        starts = bits(self.kernel.plan.program.start)
+        begins: list[int] = []
+        for _, _, written in partitions:
+            if self.kernel.writes_layers:
+                begins += [number for _, number, taken in written[2] if taken & starts]
+            else:
+                begins += [begin for _, begin, _, _ in written]
+        return {"waiting": waiting, "due": interval.next_due(arrays), "began": times_of(arrays, begins, self.register("now"))}
+
+    def _held_path(self, place: int) -> list[tuple[int, int]]:
+        """(row, step) of a match that is held back."""
+        node, length = int(self.arrays["m_node"][place]), int(self.arrays["m_len"][place])
+        if self.kernel.strands:
+            return self._way(node)
+        nodes = slice(node, node + length)
+        return list(zip(self.arrays["p_row"][nodes].tolist(), self.arrays["p_mark"][nodes].tolist()))
+
     # ------------------------------------------------------------------ layers
 
     def _layers(self, group: int, events: dict[int, Event], writer: _Paths) -> tuple[Event | None, Any]:
@@ -116,12 +152,11 @@ class PatternState:
         if arrays["g_bits"][group]:
             places = slice(begin, begin + count)
             layers = list(zip(arrays["p_row"][places].tolist(), arrays["p_mark"][places].tolist()))
-        alone = all(c is None or c.reads_row_only for c in plan.conditions)
         latest = self._latest(layers, gone)
         alive = any(n > gone for s, n in zip(plan.program.steps, latest) if s.then)
         layers = [(n, taken) for n, taken in layers if n >= gone] if alive else []
         last = events[layers[-1][0]] if layers else None
-        if alone:
+        if self.kernel.writes_layers:
             return last, [gone, latest if alive else None, [[events[n], n + 1, taken] for n, taken in layers]]
         return last, self._tree_strands([n for n, _ in layers], latest, gone, writer) if alive else []
 
@@ -179,11 +214,14 @@ class PatternState:
         return found
 
     def _path(self, node: int, writer: _Paths) -> int:
+        return writer.chain(self._way(node))
+
+    def _way(self, node: int) -> list[tuple[int, int]]:
         way = []
         while node >= 0:
             way.append((int(self.arrays["p_row"][node]), int(self.arrays["p_mark"][node])))
             node = int(self.arrays["p_prev"][node])
-        return writer.chain(way[::-1])
+        return way[::-1]
 
 
 class _Paths:

@@ -15,7 +15,7 @@ from runtime.batch.arrays import GROUP, Field
 from runtime.batch.code import Code
 from runtime.batch.pattern_groups import group_row
 from runtime.batch.pattern_layout import NODE, NODES_FULL, SCRATCH, STRAND, STRANDS_FULL, WORK, WORK_FULL
-from runtime.batch.pattern_measures import MatchPrinter
+from runtime.batch.pattern_measures import MatchWriter
 from runtime.batch.row_patterns import PatternPrinter
 from runtime.batch.scalars import Text
 from runtime.match_recognize.lattice import bits
@@ -54,7 +54,7 @@ class StrandPrinter(PatternPrinter):
     # ------------------------------------------------------------------ a row
 
     def advance(self, code: Code) -> None:
-        code.add("number = row + 1", "found = 0")
+        code.add("number = row + 1", "found = 0", "began = 0")
         for v, condition in enumerate(self.pattern.conditions):
             if condition is not None and condition.reads_row_only:
                 code.add(f"t{v} = {self._row_test(condition, code)}")
@@ -81,16 +81,33 @@ class StrandPrinter(PatternPrinter):
                         code.add(*(f"s_look{v}[t] = s_look{v}[s]" for v in self.slots))
                         self._link(code, "t")
             with code.block("else"):
-                self._free(code, "s")
-                self._release(code, "s_node[s]")
+                self._end(code)
             code.add("s = after")
         self._begin(code)
+        if self.interval is not None:
+            with code.block("if began"):
+                self.interval.begins(code)
         with code.block("if last >= 0"):
             code.add("s_next[last] = -1")
         code.add("g_first[gu] = chain", "g_count[gu] = held")
         self.remember(code)
-        with code.block("if found == 0"):
+        with code.block(f"if found == 0{' and dead == 0' if self._terminates else ''}"):
             code.add("continue")
+
+    @property
+    def _terminates(self) -> bool:
+        return self.interval is not None and self.pattern.or_terminated
+
+    def _end(self, code: Code) -> None:
+        """The match in progress ``s`` does not take the row, or its first row has left the window."""
+        if self.interval is not None and self._terminates:
+            with code.block("if s_begin[s] > gone" if self.window is not None else "if True"):
+                self.interval.died(code, "s")
+            with code.block("else"):
+                self.release(code, "s_node[s]")
+        else:
+            self.release(code, "s_node[s]")
+        self._free(code, "s")
 
     def _begin(self, code: Code) -> None:
         """Matches that begin with the row."""
@@ -101,7 +118,7 @@ class StrandPrinter(PatternPrinter):
             self._holds(code, number, None)
             with code.block("if holds"):
                 self._new_node(code, "-1", str(number))
-                code.add(f"step = {number}", "begin = number", f"p_refs[node] = {len(step.then)}")
+                code.add(f"step = {number}", "begin = number", f"p_refs[node] = {len(step.then)}", "began = 1")
                 if step.accepts:
                     self._found(code)
                 for target in step.then:
@@ -122,7 +139,7 @@ class StrandPrinter(PatternPrinter):
             code.add("node = nodes", "nodes += 1")
         code.add(f"p_prev[node] = {before}", f"p_mark[node] = {mark}", "p_row[node] = row", "RETAIN")
 
-    def _release(self, code: Code, node: str) -> None:
+    def release(self, code: Code, node: str) -> None:
         """One reference less; nodes without any are free."""
         code.add(f"at = {node}")
         with code.block("while at >= 0"):
@@ -221,7 +238,7 @@ class StrandPrinter(PatternPrinter):
 
     # ------------------------------------------------------------------ matches
 
-    def emit(self, code: Code, matches: MatchPrinter) -> None:
+    def emit(self, code: Code, matches: MatchWriter) -> None:
         counted = [n for n, s in enumerate(self.steps) if s.counted]
         every = self.pattern.all_matches
         code.add("start = out", "told = 0", "j = 0")
@@ -239,9 +256,10 @@ class StrandPrinter(PatternPrinter):
             code.add("m = 0", "at = f_node[best]")
             with code.block("while at >= 0"):
                 code.add("m += 1", "at = p_prev[at]")
-            code.add("at = f_node[best]")
-            with code.block("for q in range(m)"):
-                code.add("q_node[m - 1 - q] = at", "q_step[m - 1 - q] = p_mark[at]", "at = p_prev[at]")
+            if self.interval is None:
+                code.add("at = f_node[best]")
+                with code.block("for q in range(m)"):
+                    code.add("q_node[m - 1 - q] = at", "q_step[m - 1 - q] = p_mark[at]", "at = p_prev[at]")
             matches.write(code)
             if not every and self.pattern.skip == "past last row":
                 code.add("break")
@@ -256,8 +274,8 @@ class StrandPrinter(PatternPrinter):
 
     def give_up(self, code: Code) -> None:
         with code.block("for place in range(found)"):
-            self._release(code, "f_node[place]")
-        if self.pattern.skip == "to current row":
+            self.release(code, "f_node[place]")
+        if self.pattern.skip == "to current row" or self.interval is not None:
             return
         horizon = "first + i" if self.pattern.skip == "past last row" else "told"
         code.add(f"horizon = {horizon}", "s = g_first[gu]", "chain = -1", "last = -1", "held = 0")
@@ -267,7 +285,7 @@ class StrandPrinter(PatternPrinter):
                 self._link(code, "s")
             with code.block("else"):
                 self._free(code, "s")
-                self._release(code, "s_node[s]")
+                self.release(code, "s_node[s]")
             code.add("s = after")
         with code.block("if last >= 0"):
             code.add("s_next[last] = -1")

@@ -19,9 +19,11 @@ from epl.value_types import Scalar
 from runtime.batch.arrays import GROUP, Field
 from runtime.batch.code import Code
 from runtime.batch.parameters import Parameters
+from runtime.batch.pattern_held import pattern_interval
+from runtime.batch.pattern_interval import HoldPrinter, IntervalPrinter
 from runtime.batch.pattern_keys import KeyPrinter
-from runtime.batch.pattern_layout import AXES, NO_ROW, NODE, PROGRAM, REGISTERS, RING_FULL, SCRATCH, PatternKernel
-from runtime.batch.pattern_measures import MatchPrinter, PatternColumn
+from runtime.batch.pattern_layout import AXES, NO_ROW, NODE, OUTPUT_FULL, PROGRAM, REGISTERS, RING_FULL, SCRATCH, PatternKernel
+from runtime.batch.pattern_measures import MatchPrinter, MatchWriter, PatternColumn
 from runtime.batch.pattern_windows import pattern_window
 from runtime.batch.records import Records, pack, words_of
 from runtime.batch.scalars import DTYPES, TEXTS, ScalarPrinter, Text, kind_of, stored
@@ -37,6 +39,8 @@ class PatternPrinter:
         self.steps = self.pattern.program.steps
         whole = not filter_conditions(self.stream.filter)
         self.window = pattern_window(self.stream.windows[0], whole=whole) if self.stream.windows else None
+        interval = pattern_interval(self.pattern)
+        self.interval = None if interval is None else IntervalPrinter(interval, self)
         self.parameters = Parameters()
         self.inputs: dict[str, str] = {}
         self.retained: dict[str, None] = {}
@@ -97,30 +101,68 @@ class PatternPrinter:
 
     def kernel(self) -> PatternKernel:
         body = Code(2)
-        with body.block("if pending == 0"):
-            self._next_row(body)
         matches = MatchPrinter(self)
-        body.add("gu = np.uint64(g)")
-        self.emit(body, matches)
-        with body.block("if out > room"):
-            body.add("wanted = out", "out = start", "pending = 1", "status = 1", "break")
-        body.add("pending = 0")
-        with body.block("if out > start"):
-            body.add("delta += 1")
-        self.give_up(body)
+        if self.interval is None:
+            self._tell_at_once(body, matches)
+        else:
+            self._tell_later(body, matches, self.interval)
         self.retain(body)
         fields = self._all_fields()
         head, tail = Code(1), Code(1)
         self._unpack(head, fields, matches.columns)
         head.add(*(f"{name} = R[{n}]" for n, name in enumerate(REGISTERS)), "status = 0")
+        if self.interval is not None:
+            self.interval.unpack(head)
+            self.interval.put_back(tail)
         head.add("while True:")
         tail.add(*(f"R[{n}] = {name}" for n, name in enumerate(REGISTERS)), "return status")
         text = pack(f"{head.text()}{body.text()}{tail.text()}", words_of(fields, AXES))
-        source = f"def kernel(R, n, first, until, causes, times, C, S, O, PI, PF, T, K):\n{text}"
+        source = f"def kernel(R, n, first, until, jump, causes, times, C, S, O, PI, PF, T, K):\n{text}"
         return PatternKernel(
             source, self.pattern, self.stream.filter.event_type, tuple(self.inputs.items()), tuple(self.retained), tuple(self.previous),
-            self.key.keys, tuple(fields), tuple(matches.columns), self.parameters, self.window, self.has_strands, self.slots,
+            self.key.keys, tuple(fields), tuple(matches.columns), self.parameters, self.window,
+            None if self.interval is None else self.interval.interval, self.has_strands, self.slots,
         )
+
+    def _tell_at_once(self, code: Code, matches: MatchPrinter) -> None:
+        with code.block("if pending == 0"):
+            self._next_row(code)
+        code.add("gu = np.uint64(g)")
+        self.emit(code, matches)
+        self._told(code)
+        self.give_up(code)
+
+    @staticmethod
+    def _told(code: Code) -> None:
+        """Stop where the output has no room."""
+        with code.block("if out > room"):
+            code.add("wanted = out", "out = start", "pending = 1", f"status = {OUTPUT_FULL}", "break")
+        code.add("pending = 0")
+        with code.block("if out > start"):
+            code.add("delta += 1")
+
+    def _tell_later(self, code: Code, matches: MatchPrinter, interval: IntervalPrinter) -> None:
+        with code.block("if pending == 0"):
+            interval.fire(code, self._next_row)
+        with code.block("if pending == 2"):
+            code.add("gu = np.uint64(g)", "seen = 0", "stuck = 0")
+            self.emit(code, HoldPrinter(interval))
+            with code.block("if stuck != 0"):
+                code.add("status = stuck", "break")
+            code.add("kept = 0")
+            self.give_up(code)
+            interval.released(code, self.release)
+            with code.block("if telling == 0"):
+                code.add("pending = 0", "continue")
+            code.add("pending = 1")
+        matches.node = interval.node
+        interval.tell(code, matches)
+        self._told(code)
+        interval.let_go(code, self.release)
+
+    @property
+    def keyed(self) -> bool:
+        return bool(self.key.keys)
 
     has_strands = False
     slots: tuple[int, ...] = ()
@@ -132,7 +174,7 @@ class PatternPrinter:
         code.add(f"{', '.join(Records.names(fields, AXES))}, = S")
         if self.window is not None:
             code.add("mask = len(w_time) - 1", "length = size[0]")
-        outputs = ["o_cause", "o_time", "o_delta"]
+        outputs = ["o_cause", "o_time", "o_delta", *(["o_timer"] if self.interval is not None else [])]
         for number, column in enumerate(columns):
             outputs += [f"o{number}"] if column.through is not None else [f"o{number}", f"o{number}v"]
         code.add(f"{', '.join(outputs)}, = O", "room = len(o_cause)", "start = 0", "row = 0", "r = 0", "ru = np.uint64(0)")
@@ -153,6 +195,7 @@ class PatternPrinter:
         if self.window is not None:
             fields += self.window.fields(self.pattern.lookback)
         fields += self.key.fields()
+        fields += self.interval.fields() if self.interval is not None else []
         return fields
 
     def _stored(self, name: str) -> tuple[int, object]:
@@ -178,6 +221,8 @@ class PatternPrinter:
         self.key.find(code, self.printer(self.row_leaf, code))
         code.add("gu = np.uint64(g)")
         self.reserve(code)
+        if self.interval is not None:
+            self.interval.reserve(code)
         if self.window is not None:
             self.window.take(code, self.printer(self.row_leaf, code), self.pattern.lookback)
         self.advance(code)
@@ -204,6 +249,8 @@ class PatternPrinter:
             number = list(self.inputs).index(name)
             lines += [f"p{number}[node] = c{number}[ru]", f"p{number}v[node] = c{number}v[ru]"]
         self.replace(code, "RETAIN", lines)
+        kept = [f"p{list(self.inputs).index(name)}{v}" for name in self.retained for v in ("", "v")]
+        self.replace(code, "KEEP", [f"{name}[to] = {name}[at]" for name in kept])
 
     @staticmethod
     def replace(code: Code, word: str, lines: list[str]) -> None:
@@ -229,8 +276,12 @@ class PatternPrinter:
         """Offer the row to the matches in progress of the partition ``g``; ``continue`` where none ends."""
 
     @abstractmethod
-    def emit(self, code: Code, matches: MatchPrinter) -> None:
+    def emit(self, code: Code, matches: MatchWriter) -> None:
         """Put out the matches that end with the row, from ``out`` (and ``start``) on; changes nothing else, so that it may run again."""
+
+    @abstractmethod
+    def release(self, code: Code, node: str) -> None:
+        """A path that was held is held no more."""
 
     @abstractmethod
     def give_up(self, code: Code) -> None:

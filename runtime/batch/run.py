@@ -80,6 +80,9 @@ class Run(Protocol):
     def next_due(self) -> int | None:
         """When a timer is due next, None where none is."""
 
+    def call_due(self) -> int | None:
+        """The same of timers that may make listeners be called: their order among statements where one jump of time runs several."""
+
     def state(self) -> State:
         """As ``runtime.build.RunningSelect.state`` gives it: events are objects, the same one for the same row."""
 

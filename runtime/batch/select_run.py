@@ -152,6 +152,9 @@ class SelectRun:
         dues = [None if window is None else window.next_due(self.ring), None if rate is None else rate.next_due(self.arrays)]
         return min((due for due in dues if due is not None), default=None)
 
+    def call_due(self) -> int | None:
+        return self.next_due()
+
     # ------------------------------------------------------------------ state
 
     def state(self) -> State:
