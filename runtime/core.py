@@ -197,9 +197,10 @@ class Core:
         self.clock.now = now
         heap = self.schedule.heap
         if heap and heap[0][0] <= now:
-            self._run_due(self.schedule.take_due(now))
+            self.run_due(self.schedule.take_due(now))
 
-    def _run_due(self, due: list[ScheduledTimer]) -> None:
+    def run_due(self, due: list[ScheduledTimer]) -> None:
+        """Timers that have been taken from the schedule, at the clock's time."""
         outer, self.busy, at = self.busy, True, self.at
         place = at.place
         if not outer:

@@ -1,8 +1,8 @@
 """Engine time: the clock, and the timers that are due."""
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable
+from heapq import heappop, heappush
 
 Order = tuple[int, int]
 """(statement number, timer number within the statement): who runs first at one due time."""
@@ -20,7 +20,7 @@ class Clock:
 class ScheduledTimer:
     """One operator's timer (windows.protocol.Timer): at most one due time at once."""
 
-    __slots__ = ("_schedule", "alone", "callback", "due", "order", "owner", "_version", "__weakref__")
+    __slots__ = ("_schedule", "alone", "callback", "due", "order", "owner", "_number", "__weakref__")
 
     def __init__(self, schedule: Schedule, order: Order, owner: object, callback: Callable[[], None]) -> None:
         self._schedule = schedule
@@ -30,56 +30,51 @@ class ScheduledTimer:
         self.alone: Callable[[], None] | None = None
         """Called in place of ``callback`` where no other timer is due: it may call listeners. None: nothing is to be gained by that."""
         self.due: int | None = None
-        self._version = 0
+        self._number = 0
+        """Of its entry in the schedule; entries of other numbers are stale. 0: none."""
 
     def set(self, due: int) -> None:
         """Run the call-back once when the clock reaches ``due``; replaces an earlier due time."""
-        self._version += 1
-        self.due = due
         schedule = self._schedule
-        schedule.pushes += 1
-        heapq.heappush(schedule.heap, (due, self.order, schedule.pushes, self._version, self))
+        schedule.pushes = self._number = number = schedule.pushes + 1
+        self.due = due
+        heappush(schedule.heap, (due, self.order, number, self))
 
     def cancel(self) -> None:
-        self._version += 1
-        if self.due is not None:
-            self.due = None
-            self._schedule.stale += 1
+        self._number = 0
+        self.due = None
 
-    def is_current(self, version: int) -> bool:
-        return self.due is not None and self._version == version
+    def is_current(self, number: int) -> bool:
+        return self._number == number
 
 
 class Schedule:
     """All timers of a runtime, by due time; equal due times run in order of statement and making."""
 
-    __slots__ = ("heap", "pushes", "stale")
+    __slots__ = ("heap", "pushes")
 
     def __init__(self) -> None:
-        self.heap: list[tuple[int, Order, int, int, ScheduledTimer]] = []
+        self.heap: list[tuple[int, Order, int, ScheduledTimer]] = []
         self.pushes = 0
-        self.stale = 0
 
     def nearest(self) -> int | None:
         """The next due time, or None."""
         heap = self.heap
-        while heap and not heap[0][4].is_current(heap[0][3]):
-            heapq.heappop(heap)
+        while heap and not heap[0][3].is_current(heap[0][2]):
+            heappop(heap)
         return heap[0][0] if heap else None
 
     def take_due(self, now: int) -> list[ScheduledTimer]:
         """The timers due at or before ``now``, in their order, no longer scheduled: each runs once, however late it is."""
         heap = self.heap
-        if not heap or heap[0][0] > now:
-            return []
         taken = []
         while heap and heap[0][0] <= now:
-            _, _, _, version, timer = heapq.heappop(heap)
-            if timer._version == version and timer.due is not None:
-                timer.due = None
+            _, _, number, timer = heappop(heap)
+            if timer._number == number:
+                timer._number, timer.due = 0, None
                 taken.append(timer)
         return taken
 
     def __len__(self) -> int:
         """Timers that have a due time: a metric."""
-        return sum(1 for entry in self.heap if entry[4].is_current(entry[3]))
+        return sum(1 for entry in self.heap if entry[3].is_current(entry[2]))

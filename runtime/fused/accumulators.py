@@ -57,6 +57,7 @@ def _sum(narrow: str, value: Callable[[str], str], inner: str = "") -> Inline:
 
 NARROWS: dict[type, str] = {Sum: "", SumBigInteger: "", SumInt: "wrap_int", SumLong: "wrap_long", SumFloat: "to_float"}
 """Sums whose steps cannot fail, with what brings a total back into its type."""
+FLOATS = (Sum, SumFloat)
 
 
 def _count(counts_rows: bool, inner: str = "") -> Inline:
@@ -92,7 +93,8 @@ def inline_of(plan: AggregationPlan, reader: Any) -> Inline | None:
     if kind in (CountRows, CountValues):
         return _count(kind is CountRows)
     if kind is Average and type(reader.sum) in NARROWS and _has_numbers(plan):
-        return _sum(NARROWS[type(reader.sum)], lambda a: f"(float({a}.total) / {a}.count if {a}.count else None)", "sum")
+        total = "{a}.total" if type(reader.sum) in FLOATS else "float({a}.total)"
+        return _sum(NARROWS[type(reader.sum)], lambda a: f"({total.format(a=a)} / {a}.count if {a}.count else None)", "sum")
     if kind in NARROWS and _has_numbers(plan):
         return _sum(NARROWS[kind], lambda a: f"({a}.total if {a}.count else None)")
     if kind is Extreme and _has_numbers(plan):

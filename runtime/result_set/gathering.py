@@ -261,8 +261,8 @@ class OneLevel:
                     old_rows.add(self.before[key])
                 elif key not in self.touched:
                     self.add_rows(((key, row),), False, old_rows)
-        for key in self.touched:
-            self.pages.touch(key)
+        if self.pages.touched is not None:
+            self.pages.touched.update(dict.fromkeys(self.touched))
         self.before.clear()
         self.touched.clear()
 
