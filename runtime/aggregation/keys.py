@@ -19,6 +19,9 @@ class NegativeZero(float):
     def __eq__(self, other: object) -> bool:
         return self is other
 
+    def __ne__(self, other: object) -> bool:  # float has one of its own
+        return self is not other
+
     def __hash__(self) -> int:
         return id(type(self))
 
