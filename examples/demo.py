@@ -110,9 +110,9 @@ def run_on_spark(folder: Path) -> tuple[list[Match], int]:
         collector.listen_to(runtime)
         schema = "id string, device int, temp double, ts long"
         readings = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
-        query = start(runtime, {EVENT_TYPE: readings}, time="ts", trigger="availableNow")
-        query.awaitTermination()
-        batches = len({progress["batchId"] for progress in query.recentProgress if progress["numInputRows"]})
+        job = start(runtime, {EVENT_TYPE: readings}, time="ts", trigger="availableNow")
+        job.await_termination()
+        batches = len({progress["batchId"] for progress in job.streaming_query.recentProgress if progress["numInputRows"]})
     return collector.matches, batches
 
 

@@ -91,9 +91,9 @@ def streaming(spark: SparkSession, folder: Path) -> tuple[list[Suspect], int]:
         for name, schema in SCHEMAS.items():
             runtime.register(name, schema)
         runtime.deploy(MODULE, listeners={"suspects": collector})
-        query = start(runtime, sources, time="at", sequence="n", checkpoint=str(folder / "checkpoint"), trigger="availableNow")
-        query.awaitTermination()
-        batches = len({progress["batchId"] for progress in query.recentProgress if progress["numInputRows"]})
+        job = start(runtime, sources, time="at", sequence="n", checkpoint=str(folder / "checkpoint"), trigger="availableNow")
+        job.await_termination()
+        batches = len({progress["batchId"] for progress in job.streaming_query.recentProgress if progress["numInputRows"]})
     return collector.suspects, batches
 
 

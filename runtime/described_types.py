@@ -43,8 +43,25 @@ class TypeTable:
             self._add(event_type, f"registered/{name}")
 
     def add_statement(self, statement: Statement, deployment_id: str, number: int) -> None:
-        for place, event_type in enumerate(_types_in_plan(Same(statement.plan.body))):
+        for place, event_type in enumerate(self.types_of(statement)):
             self._add(event_type, f"{deployment_id}/{number}/{place}")
+
+    def add_renewed(self, statement: Statement, deployment_id: str, number: int, here: Mapping[str, EventType]) -> None:
+        """The references of a statement that is there no more, or not as it was: to the types of the same names ``here``."""
+        for place, event_type in enumerate(self.types_of(statement)):
+            if event_type.name in here:
+                self._renew(here[event_type.name], f"{deployment_id}/{number}/{place}", ())
+
+    def _renew(self, event_type: EventType, reference: str, around: tuple[EventType, ...]) -> None:
+        self._types[reference] = event_type
+        if event_type not in around:
+            for i, inner in enumerate(_inner_types(event_type)):
+                self._renew(inner, f"{reference}/{i}", (*around, event_type))
+
+    @staticmethod
+    def types_of(statement: Statement) -> tuple[EventType, ...]:
+        """All types that stand in a statement's plan, in its order."""
+        return _types_in_plan(Same(statement.plan.body))
 
     def _add(self, event_type: EventType, reference: str) -> None:
         self._types[reference] = event_type

@@ -80,6 +80,8 @@ class Runtime:
         self._marks: Marks | None = None
         self.tells_causes = False
         """Whether a batch listener is told causes: calls are then numbered in the batch tier too."""
+        self.stands_behind: tuple[str, int] | None = None
+        """Which step of a checkpoint's job this runtime stands behind (runtime.spark.job)."""
         self._batch_tier: BatchTier | None = None
         if tier == "batch":
             self.columnar(always=True)

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import os
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from pyarrow import parquet
 
-from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from runtime.arrow import to_batch
 from runtime.engine import Runtime
 from runtime.incoming import to_event
-from runtime.spark import error_of, session, spark_schema, start
+from runtime.spark import session, spark_schema, start
 from runtime.spark.schemas import arrow_for_spark
 from windows.event import Event
 
 TIME, SEQUENCE = "epl_time", "epl_sequence"
-POLL_SECONDS = 0.05
 
 
 class SparkFeed:
@@ -59,12 +56,7 @@ class SparkFeed:
             schema = spark_schema(event_type).add(TIME, "long").add(SEQUENCE, "long")
             reader = self.spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
             frames[event_type.name] = reader.parquet(str(folder / event_type.name))
-        query = start(self.runtime, frames, time=TIME, sequence=SEQUENCE, trigger="availableNow")
-        while query.isActive:
-            time.sleep(POLL_SECONDS)
-        failure = query.exception()
-        if failure is not None:
-            raise error_of(query) or EplRuntimeError(f"Spark ended the query: {failure}")
+        start(self.runtime, frames, time=TIME, sequence=SEQUENCE, trigger="availableNow").await_termination()
 
     def _write(self, folder: Path, event_type: EventType) -> None:
         """A file a micro-batch, also where the type has no event in it, so that all types' files go together."""

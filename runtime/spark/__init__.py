@@ -13,12 +13,13 @@ except ModuleNotFoundError as error:
         hint="pip install 'epl-spark[spark]'; Spark also needs Java 17 or newer, found through JAVA_HOME or PATH",
     ) from error
 
-from runtime.spark.driver import MicroBatchError as MicroBatchError
 from runtime.spark.driver import error_of as error_of
 from runtime.spark.driver import start as start
 from runtime.spark.frames import transform as transform
+from runtime.spark.job import Job as Job
+from runtime.spark.job import MicroBatchError as MicroBatchError
 from runtime.spark.schemas import event_type_of_spark as event_type_of_spark
 from runtime.spark.schemas import spark_schema as spark_schema
 from runtime.spark.sessions import session as session
 
-__all__ = ["MicroBatchError", "error_of", "event_type_of_spark", "session", "spark_schema", "start", "transform"]
+__all__ = ["Job", "MicroBatchError", "error_of", "event_type_of_spark", "session", "spark_schema", "start", "transform"]

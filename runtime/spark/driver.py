@@ -1,141 +1,318 @@
 """The driver host: one streaming query whose micro-batches are fed to a runtime in the driver's process, in order of (time, sequence).
 
-The seam for exactly-once output, snapshots and recovery is ``DriverHost.process_batch(batch_id, table)``: everything of a micro-batch
-passes there, under Spark's batch id. Today the runtime's state lives as long as the process; see docs/spark.md.
+``start`` makes the job, or brings it back from its checkpoint; docs/spark.md is the manual, docs/operations.md for those who keep it
+running.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-import pyarrow as pa
+import attrs
 from pyspark.sql import DataFrame
-from pyspark.sql.streaming.query import StreamingQuery
 
-from epl.errors import EplError, EplRuntimeError
+from epl.catalog import Settings
+from epl.errors import EplDeploymentError, EplError, EplRuntimeError
 from epl.event_types import EventType
+from runtime.adoption import adopt
 from runtime.batches import Options
+from runtime.durations import Duration, units_of
 from runtime.engine import Runtime
+from runtime.reorder import MAX_BUFFERED, LatePolicy
+from runtime.spark.checkpoint import Checkpoint, Hook, no_hook
+from runtime.spark.feed import Entry, Feed
+from runtime.spark.heartbeat import Heartbeat
+from runtime.spark.job import Job, JobState, Keeping, MicroBatchError
 from runtime.spark.schemas import event_type_of_spark
+from runtime.spark.sinks import ParquetSink, Sink
 from runtime.spark.sources import Choice, Sources, check_frames, merge
-
-log = logging.getLogger("epl.spark")
+from runtime.statement import Listener
 
 Trigger = str | Mapping[str, str | bool] | None
 """None: a micro-batch as soon as there are rows. ``"5 seconds"``: one every so often. ``"availableNow"``: what is there now, then stop.
 Else the keyword arguments of Spark's ``DataStreamWriter.trigger``."""
 
-
-class MicroBatchError(EplRuntimeError):
-    """A micro-batch that was refused: Spark hands on its text alone, which starts with ``[epl:<code>]``; its cause is the error."""
+SYSTEM = "system"
 
 
-class DriverHost:
-    """Feeds micro-batches to a runtime, each once and in order. ``batches``, ``rows``: how many so far; ``error``: what ended the query."""
+@attrs.frozen
+class Module:
+    """What a job runs: a module's text with all that it needs by name, or a runtime that was made and deployed already."""
 
-    def __init__(self, runtime: Runtime, sources: Sources, options: Options) -> None:
-        self.runtime = runtime
-        self.sources = sources
-        self.options = options
-        self.batches = 0
-        self.rows = 0
-        self.last: int | None = None
-        self.error: EplError | None = None
+    given: str | Runtime
+    frames: Mapping[str, DataFrame]
+    settings: Settings
+    functions: Mapping[str, Callable[..., Any]]
+    aggregations: Mapping[str, Callable[[], Any]]
+    tier: str
 
-    def __call__(self, frame: DataFrame, batch_id: int) -> None:
-        """What foreachBatch calls, on the driver."""
-        try:
-            self.process_batch(batch_id, frame.toArrow())
-        except EplError as error:
-            self.error = error
-            raise MicroBatchError(f"[epl:{error.code}] micro-batch {batch_id}: {error.message}", hint=error.hint) from error
+    @property
+    def text(self) -> str | None:
+        return self.given if isinstance(self.given, str) else None
 
-    def process_batch(self, batch_id: int, table: pa.Table) -> None:
-        """The whole of one micro-batch: the merged rows of all types (runtime.spark.sources), in any order.
+    def runtime(self, start_time: int | None) -> Runtime:
+        """Deployed, at ``start_time``, with nothing sent; types that nobody declared have their DataFrames' columns."""
+        if isinstance(self.given, Runtime):
+            if start_time is not None and start_time != self.given.now:
+                self.given.advance_time(start_time)
+            self.register(self.given)
+            return self.given
+        made = Runtime(start_time=start_time or 0, settings=self.settings, tier=self.tier)
+        for name, function in self.functions.items():
+            made.register_function(name, function)
+        for name, factory in self.aggregations.items():
+            made.register_aggregation(name, factory)
+        declared = declared_types(self.given)
+        for name, frame in self.frames.items():
+            if name not in declared:
+                made.register_type(event_type_of_spark(name, frame.schema))
+        made.deploy(self.given)
+        return made
 
-        Refused before any effect: a batch id that does not follow the last one (a redelivery or a gap), and what ``send_batch`` refuses.
-        """
-        self._check_order(batch_id)
-        options = self.options
-        self.runtime.send_batch(
-            self.sources.tables(table),
-            time=self.sources.times,
-            sequence=self.sources.sequences,
-            late=options.late,
-            time_mode=options.time_mode,
-            max_stops=options.max_stops,
-        )
-        self.last = batch_id
-        self.batches += 1
-        self.rows += table.num_rows
+    def register(self, runtime: Runtime) -> None:
+        """The types of sources that the runtime does not know."""
+        for name, frame in self.frames.items():
+            try:
+                runtime.event_type(name)
+            except EplRuntimeError:
+                runtime.register_type(event_type_of_spark(name, frame.schema))
 
-    def _check_order(self, batch_id: int) -> None:
-        if self.last is None:
-            if batch_id > 0:
-                log.warning(
-                    "the checkpoint goes on with micro-batch %d: what earlier ones left in the runtime is not in the checkpoint", batch_id
-                )
-        elif batch_id != self.last + 1:
-            raise EplRuntimeError(f"micro-batch {batch_id} came after {self.last}: expected {self.last + 1}")
+    def restored(self, snapshot: bytes) -> Runtime:
+        """As the snapshot has it, old texts included."""
+        return Runtime.restore(snapshot, functions=self.functions, aggregations=self.aggregations, tier=self.tier)
+
+
+@attrs.frozen
+class Setup:
+    """How a job is fed and kept, whatever it runs."""
+
+    module: Module
+    policy: Callable[[Runtime], LatePolicy]
+    choice: tuple[Choice, Choice]
+    options: Mapping[str, Any]
+    keeping: Keeping
+    checkpoint: Checkpoint | None
+    forget: Collection[str]
+    wall: Callable[[], int] | None
+
+    def job(
+        self, runtime: Runtime, waiting: bytes | None = None, *, names: Collection[str] | None = None, keeping: Keeping | None = None
+    ) -> Job:
+        """A job over a runtime; ``names``: of the sources' types, those of the frames where not given."""
+        types = tuple(runtime.event_type(name) for name in names or self.module.frames)
+        feed = Feed(runtime, Sources.of(types, *self.choice), self.policy(runtime), state=waiting, **self.options)
+        return Job(feed, keeping or self.keeping, self.checkpoint, self.wall)
 
 
 def start(
-    runtime: Runtime,
+    module: str | Runtime,
     sources: Mapping[str, DataFrame],
     *,
     time: Choice = None,
     sequence: Choice = None,
+    late: Duration | None = None,
+    on_late: str = "refuse",
+    ahead: Duration | None = None,
+    max_buffered: int = MAX_BUFFERED,
+    clock: str = "events",
+    idle: Duration | None = None,
+    heartbeat: float = 1.0,
     checkpoint: str | None = None,
+    outputs: Collection[str] = (),
+    sinks: Mapping[str, Sink] | None = None,
+    listeners: Mapping[str, Listener] | None = None,
     trigger: Trigger = None,
-    late: str = "refuse",
     time_mode: str = "span",
     max_stops: int | None = None,
     query_name: str | None = None,
-) -> StreamingQuery:
-    """Drive a runtime's deployed statements with streaming DataFrames, ``sources``: {event type name: DataFrame}. Gives Spark's query.
+    settings: Settings | None = None,
+    functions: Mapping[str, Callable[..., Any]] | None = None,
+    aggregations: Mapping[str, Callable[[], Any]] | None = None,
+    tier: str = "auto",
+    forget: Collection[str] = (),
+    wall: Callable[[], int] | None = None,
+    hook: Hook = no_hook,
+) -> Job:
+    """Drive statements with streaming DataFrames, ``sources``: {event type name: DataFrame}; a job that is running comes back.
 
-    ``time``, ``sequence``: the columns that order a micro-batch's rows, one name or {type name: name}; time moves by span to each row's
-    time. ``late``: rows behind the clock end the query (``"refuse"``) or are processed at the current time (``"keep"``). ``checkpoint``:
-    Spark's checkpoint folder. Listeners are called on the driver, in Spark's thread, under the runtime's lock. A type that the runtime does
-    not know is registered with the DataFrame's columns; of a known one only its properties' columns are read.
+    ``module``: EPL text, or a Runtime with statements deployed. A type that neither declares is registered with the DataFrame's columns;
+    of a known one only its properties' columns are read. ``functions``, ``aggregations``, ``settings``, ``tier``: for a text, as for
+    ``Runtime``.
 
-    A micro-batch that is refused ends the query with ``[epl:<code>]`` and the message in Spark's StreamingQueryException;
-    ``error_of(query)`` gives the error itself. Raises EplRuntimeError for sources that cannot feed their types.
+    Order: ``time``, ``sequence``: the columns that order rows, one name or {type name: name}; time moves by span to each row's time.
+    ``late="5 seconds"``: rows wait that long, in time of events, for earlier ones; ``on_late``: what is done with those that come later
+    still (runtime.reorder.LatePolicy); ``ahead``: rows that are further than that beyond the wall clock are left out; ``max_buffered``
+    rows wait at most.
+
+    Time without rows: ``clock="system"``: engine time follows the wall clock, ``late`` behind it. ``idle="30 seconds"``: it goes on once
+    no row has come for so long. Looked at every ``heartbeat`` seconds. ``Job.advance`` moves it by hand.
+
+    State: ``checkpoint``: a folder (or URI) for Spark's checkpoint, the job's state and its files; with it, state and output are exactly
+    once. ``outputs``: statements whose output is kept there as Parquet files; ``sinks``: others by statement (runtime.spark.sinks.Sink).
+    ``listeners`` by statement are called at least once a step. A checkpoint of another module: statements of the same name and fingerprint
+    go on, others begin; one that changed is refused unless named in ``forget``.
+
+    A micro-batch that is refused ends the query with ``[epl:<code>]`` and the message in Spark's StreamingQueryException; ``Job.error`` is
+    the error itself. Raises EplError for what is wrong with module, sources, options or checkpoint before anything runs.
     """
     check_frames(sources, streaming=True)
-    options = Options(time, sequence, late, time_mode, **({} if max_stops is None else {"max_stops": max_stops}))
-    types = tuple(_event_type(runtime, name, frame) for name, frame in sources.items())
-    described = Sources.of(types, time, sequence)
-    merged = merge(sources, described, runtime.settings.time_unit == "microseconds", number_rows=False)
-    host = DriverHost(runtime, described, options)
-    writer = merged.writeStream.foreachBatch(host)
+    Options(time, sequence, "refuse", time_mode)
+    if clock not in ("events", SYSTEM):
+        raise EplRuntimeError(f"clock is 'events' or 'system', not {clock!r}")
+    if (outputs or on_late == "side") and checkpoint is None:
+        raise EplRuntimeError("files are kept in the checkpoint's folder", hint="start(…, checkpoint=folder)")
+    if time is None and (late is not None or ahead is not None):
+        raise EplRuntimeError("late and ahead need a time", hint="start(…, time=column)")
+
+    def policy(runtime: Runtime) -> LatePolicy:
+        units = runtime.settings.units_per_second
+        bound, beyond = (None if given is None else units_of(what, given, units) for what, given in (("late", late), ("ahead", ahead)))
+        return LatePolicy(bound, on_late, beyond, max_buffered)
+
+    folder = None if checkpoint is None else f"{checkpoint}/output"
+    kept: dict[str, Sink] = {name: ParquetSink(f"{folder}/{name}", hook) for name in outputs}
+    setup = Setup(
+        Module(module, sources, settings or Settings(), functions or {}, aggregations or {}, tier), policy, (time, sequence),
+        {"time_mode": time_mode, "max_stops": max_stops}, Keeping({**kept, **(sinks or {})}, folder, hook),
+        None if checkpoint is None else Checkpoint(f"{checkpoint}/state", hook), forget, wall,
+    )
+    job = resumed(setup, listeners or {})
+    merged = merge(sources, job.feed.sources, job.runtime.settings.time_unit == "microseconds", number_rows=False)
+    writer = merged.writeStream.foreachBatch(job)
     if checkpoint is not None:
-        writer = writer.option("checkpointLocation", str(checkpoint))
+        _check_identity(setup.checkpoint, f"{checkpoint}/spark")
+        writer = writer.option("checkpointLocation", f"{checkpoint}/spark")
     if query_name is not None:
         writer = writer.queryName(query_name)
     if trigger is not None:
         writer = writer.trigger(**_trigger(trigger))
-    query = writer.start()
-    query.epl_host = host  # type: ignore[attr-defined]
-    return query
+    beats = None
+    if clock == SYSTEM or idle is not None:
+        quiet = None if idle is None else units_of("idle", idle, job.runtime.settings.units_per_second)
+        beats = Heartbeat(job, heartbeat, quiet)
+    job.attach(writer.start(), beats)
+    return job
 
 
-def error_of(query: StreamingQuery) -> EplError | None:
-    """The error that ended a query of ``start``, None where none did."""
-    host: DriverHost | None = getattr(query, "epl_host", None)
-    return None if host is None else host.error
+# ------------------------------------------------------------------ coming back
 
 
-def _event_type(runtime: Runtime, name: str, frame: DataFrame) -> EventType:
-    try:
-        return runtime.event_type(name)
-    except EplRuntimeError:
-        return runtime.register_type(event_type_of_spark(name, frame.schema))
+def resumed(setup: Setup, listeners: Mapping[str, Listener]) -> Job:
+    """A new job, or the one that the checkpoint holds: snapshot, then the log behind it, then what changed in the module."""
+    found = None if setup.checkpoint is None else setup.checkpoint.newest()
+    if found is None:
+        job = setup.job(setup.module.runtime(None))
+        _listen(job, listeners)
+        if setup.checkpoint is not None:
+            job.snapshot()
+        return job
+    state = JobState.decode(found[1])
+    before = setup.module.restored(state.snapshot)
+    job = setup.job(before, state.waiting, names=state.layout[0], keeping=_known(setup.keeping, before))
+    job.step, job.last, job.dynamic = state.step, state.last, list(state.dynamic)
+    assert setup.checkpoint is not None
+    for _, data in setup.checkpoint.entries(state.step):
+        job.replay(Entry.decode(data))
+    # Listeners have had these steps: a step is logged behind their calls.
+    if not _is_unchanged(setup, before, state):
+        return _changed(setup, job, listeners)
+    _listen(job, listeners)
+    return job
+
+
+def _is_unchanged(setup: Setup, before: Runtime, state: JobState) -> bool:
+    """Whether the runtime of the snapshot is the one that the module asks for."""
+    module = setup.module
+    texts = [d.plan.text for d in before.deployments.values() if d.id not in state.dynamic]
+    if module.text is None or texts != [module.text] or module.settings != before.settings or list(module.frames) != state.layout[0]:
+        return False
+    if Sources.of(tuple(before.event_type(n) for n in module.frames), *setup.choice).layout != state.layout:
+        return False
+    declared = declared_types(module.text)
+    renewed = {name: event_type_of_spark(name, frame.schema) for name, frame in module.frames.items() if name not in declared}
+    return all(_alike(before.event_type(name), each) for name, each in renewed.items())
+
+
+def _alike(one: EventType, other: EventType) -> bool:
+    return {n: str(p.type) for n, p in one.properties.items()} == {n: str(p.type) for n, p in other.properties.items()}
+
+
+def _changed(setup: Setup, old: Job, listeners: Mapping[str, Listener]) -> Job:
+    """The job that the module asks for now, with the state of what did not change; the log in front of it is the old one's."""
+    assert setup.checkpoint is not None
+    before = old.runtime
+    runtime = setup.module.runtime(before.now)
+    for deployment_id in old.dynamic:
+        if deployment_id in runtime.deployments:
+            continue  # it is the runtime that ran them
+        deployment = before.deployments[deployment_id]
+        runtime.deploy(deployment.plan.text, name=deployment_id, parameters=dict(deployment.parameters))
+    if runtime.stands_behind != (setup.checkpoint.folder, old.step):
+        adopt(runtime, before, setup.forget)
+    job = setup.job(runtime)
+    _take_over_waiting(old, job)
+    job.step, job.last, job.dynamic = old.step, old.last, old.dynamic
+    _listen(job, listeners)
+    job.snapshot()
+    return job
+
+
+def _take_over_waiting(old: Job, job: Job) -> None:
+    """Rows that wait, in the layout of the new sources."""
+    if old.feed.buffer is None or job.feed.buffer is None:
+        if old.feed.buffer is not None and old.feed.buffer.held:
+            raise EplDeploymentError("rows wait for earlier ones, and the sources have no time column any more")
+        return
+    if old.feed.buffer.held and old.feed.sources.layout != job.feed.sources.layout:
+        raise EplDeploymentError(
+            f"{old.feed.buffer.held} rows wait for earlier ones, and the sources are not the ones they came from",
+            hint="go on with the old sources until none wait",
+        )
+    job.feed.buffer.restore(old.feed.buffer.state())
+
+
+def _known(keeping: Keeping, runtime: Runtime) -> Keeping:
+    """Sinks of the statements that the runtime has."""
+    names = {s.name for d in runtime.deployments.values() for s in d}
+    return attrs.evolve(keeping, sinks={n: sink for n, sink in keeping.sinks.items() if n in names})
+
+
+def _listen(job: Job, listeners: Mapping[str, Listener]) -> None:
+    for name, listener in listeners.items():
+        job.statement(name).add_listener(listener)
+
+
+def _check_identity(checkpoint: Checkpoint | None, folder: str) -> None:
+    """Spark's checkpoint and ours belong together: EplRuntimeError where one was replaced."""
+    assert checkpoint is not None
+    metadata = checkpoint.spark_metadata(folder)
+    found = None if metadata is None else json.loads(metadata)["id"]
+    if checkpoint.identity is not None and found != checkpoint.identity:
+        raise EplRuntimeError(
+            f"the state in {checkpoint.folder} belongs to Spark's query {checkpoint.identity}, and {folder} holds {found or 'none'}",
+            hint="take both folders from the same copy, or begin with an empty checkpoint folder",
+        )
+
+
+def declared_types(text: str) -> set[str]:
+    """The event types that a module declares."""
+    from epl.parse import parse_module
+    from epl.syntax import CreateSchema
+
+    return {s.body.name for s in parse_module(text).statements if isinstance(s.body, CreateSchema)}
+
+
+def error_of(job: Job) -> EplError | None:
+    """The error that ended a job's query, None where none did."""
+    return job.error
 
 
 def _trigger(trigger: str | Mapping[str, str | bool]) -> dict[str, Any]:
     if isinstance(trigger, Mapping):
         return dict(trigger)
     return {"availableNow": True} if trigger == "availableNow" else {"processingTime": trigger}
+
+
+__all__ = ["MicroBatchError", "Module", "Setup", "error_of", "resumed", "start"]

@@ -1,6 +1,6 @@
 """Micro-batches made by hand: events that are there already go to a runtime as foreachBatch would bring them.
 
-Each batch is a real DataFrame in the layout of ``runtime.spark.sources.merge`` and takes the whole way of ``DriverHost``: Spark → Arrow →
+Each batch is a real DataFrame in the layout of ``runtime.spark.sources.merge`` and takes the whole way of ``Job``: Spark → Arrow →
 sort by sequence → ``send_batch``. A streaming query a batch would cost 0.2 to 0.3 s, and planning ``merge`` anew for each 0.15 s; a
 DataFrame of Arrow columns that stand in that layout already costs 0.04 s (PySpark 4.3, one core).
 """
@@ -16,10 +16,11 @@ from pyspark.sql import SparkSession
 from epl.errors import EplError
 from epl.event_types import EventType
 from runtime.arrow import to_batch
-from runtime.batches import Options
 from runtime.engine import Runtime
+from runtime.reorder import LatePolicy
 from runtime.round_trip import changed_property
-from runtime.spark.driver import DriverHost, MicroBatchError
+from runtime.spark.feed import Feed
+from runtime.spark.job import Job, Keeping, MicroBatchError
 from runtime.spark.schemas import arrow_for_spark
 from runtime.spark.sources import SEQUENCE, Sources
 from windows.event import Event
@@ -31,7 +32,7 @@ class MicroBatches:
 
     name = "spark"
     spark: SparkSession
-    host: DriverHost | None = None
+    host: Job | None = None
 
     def refusal(self, runtime: Runtime, event: Event) -> str | None:
         """Why the event cannot be a row of a DataFrame, None where it can: every value must come back from its column as it was."""
@@ -55,14 +56,14 @@ class MicroBatches:
         host = self._host(runtime, sources)
         tables = {each.name: _numbered(events, each) for each in types}
         try:
-            host(self.spark.createDataFrame(sources.merged(tables)), host.batches)
+            host(self.spark.createDataFrame(sources.merged(tables)), host.step)
         except MicroBatchError as error:
             raise host.error or error from error
 
-    def _host(self, runtime: Runtime, sources: Sources) -> DriverHost:
+    def _host(self, runtime: Runtime, sources: Sources) -> Job:
         if self.host is None or self.host.runtime is not runtime:
-            self.host = DriverHost(runtime, sources, Options(sequence=SEQUENCE))
-        self.host.sources = sources
+            self.host = Job(Feed(runtime, sources, LatePolicy()), Keeping({}))
+        self.host.feed.sources = sources
         return self.host
 
 

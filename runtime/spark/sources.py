@@ -49,6 +49,16 @@ class Sources:
         """``time``, ``sequence``: as users give them; EplRuntimeError where a type has no column."""
         return cls(types, _columns_by_type(types, time, "time"), _columns_by_type(types, sequence, "sequence"))
 
+    @property
+    def layout(self) -> list[Any]:
+        """What tells merged rows of other sources: type names, time columns, sequence columns."""
+        times, sequences = (None if c is None else dict(c) for c in (self.times, self.sequences))
+        return [[t.name for t in self.types], times, sequences]
+
+    def type_of(self, merged: pa.Table, row: int) -> EventType:
+        """The type of one of the merged rows."""
+        return next(t for position, t in enumerate(self.types) if merged.column(f"type{position}")[row].is_valid)
+
     def tables(self, merged: pa.Table) -> dict[str, pa.Table]:
         """The rows of each type as a table of its properties, with time and sequence beside them; in the order of the merged rows."""
         return {event_type.name: self._table(position, event_type, merged) for position, event_type in enumerate(self.types)}

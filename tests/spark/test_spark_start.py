@@ -86,13 +86,13 @@ def test_any_micro_batches_of_several_types_equal_send(stream: MakeStream, expec
     with Runtime() as runtime:
         heard = listen(runtime)
         sources = {name: stream(name, *pieces(ROWS, size, name)) for name in "AB"}
-        query = start(
+        job = start(
             runtime, sources, time="ts", sequence="n", checkpoint=str(tmp_path / "c"), trigger="availableNow", query_name=f"cut {size}"
         )
-        query.awaitTermination()
-        assert query.name == f"cut {size}" and error_of(query) is None
+        job.await_termination()
+        assert job.streaming_query.name == f"cut {size}" and job.error is None
         assert heard == expected
-        assert query.epl_host.batches == -(-120 // size) and query.epl_host.rows == 120  # type: ignore[attr-defined]
+        assert job.step == -(-120 // size) and job.progress.rows == 120
 
 
 def test_only_the_columns_of_the_type_are_read(spark: SparkSession, tmp_path: Any) -> None:
@@ -109,23 +109,22 @@ def test_an_unknown_type_is_registered_with_the_columns_of_its_stream(stream: Ma
     with Runtime() as runtime:
         rows = table(ROWS[:5]).select(["n", "ts"])
         unmatched: list[Any] = []
-        query = start(runtime, {"T": stream("T", rows, rows)}, time="ts", late="keep", trigger={"availableNow": True})
-        query.awaitTermination()
+        start(runtime, {"T": stream("T", rows, rows)}, time="ts", on_late="keep", trigger={"availableNow": True}).await_termination()
         assert runtime.event_type("T").names == ("n", "ts") and runtime.now == ROWS[4][0] and not unmatched
 
 
 def test_a_refused_micro_batch_ends_the_query_with_our_code_and_changes_nothing(stream: MakeStream) -> None:
     with Runtime() as runtime:
         heard = listen(runtime, "create schema A(k string, v int); @name('s') select v as v from A")
-        query = start(runtime, {"A": stream("A", table(ROWS[10:12]), table([*ROWS[12:14], *ROWS[:1]]))}, time="ts", trigger="availableNow")
-        with pytest.raises(StreamingQueryException) as caught:
-            query.awaitTermination()
+        job = start(runtime, {"A": stream("A", table(ROWS[10:12]), table([*ROWS[12:14], *ROWS[:1]]))}, time="ts", trigger="availableNow")
+        with pytest.raises(EplRuntimeError) as caught:
+            job.await_termination()
         message = "[epl:runtime] micro-batch 1: "
-        message += f"Event type 'A': the time of row 2, column 'ts', is 0, below the engine time {ROWS[11][0]}"
-        assert message in str(caught.value)
-        error = error_of(query)
-        assert isinstance(error, EplRuntimeError) and not isinstance(error, MicroBatchError)
-        assert error.message in message and error.hint == "late='keep' processes such rows at the engine time"
+        message += f"Event type 'A': 1 of 3 rows are late: row 2 is of 0, behind the watermark {ROWS[11][0]}"
+        assert isinstance(caught.value.__cause__, StreamingQueryException) and message in str(caught.value.__cause__)
+        error = error_of(job)
+        assert error is caught.value and not isinstance(error, MicroBatchError)
+        assert error.message in message and error.hint == "a larger bound (late=), or on_late='drop' or 'side'"
         assert [new[0]["v"] for _, _, new, _ in heard] == [r[3] for r in ROWS[10:12]] and runtime.now == ROWS[11][0]
 
 
@@ -133,7 +132,7 @@ def test_late_rows_are_kept_when_asked_for(stream: MakeStream) -> None:
     with Runtime() as runtime:
         heard = listen(runtime, "create schema A(k string, v int); @name('s') select v as v from A")
         late = stream("A", table(ROWS[10:11]), table([*ROWS[12:13], *ROWS[:1]]))
-        start(runtime, {"A": late}, time="ts", late="keep", trigger="availableNow").awaitTermination()
+        start(runtime, {"A": late}, time="ts", on_late="keep", trigger="availableNow").await_termination()
         assert [(at, new[0]["v"]) for at, _, new, _ in heard] == [(ROWS[n][0], ROWS[m][3]) for n, m in ((10, 10), (10, 0), (12, 12))]
 
 
@@ -146,7 +145,7 @@ def test_a_listener_that_fails_harms_neither_the_query_nor_the_others(stream: Ma
             raise ValueError("listener")
 
         runtime.statement("s").listeners.insert(0, fails)
-        start(runtime, {"A": stream("A", table(ROWS[:3]))}, time="ts", trigger="availableNow").awaitTermination()
+        start(runtime, {"A": stream("A", table(ROWS[:3]))}, time="ts", trigger="availableNow").await_termination()
         assert errors == ["listener"] * 3 and len(heard) == 3
 
 
@@ -156,21 +155,22 @@ def test_a_query_goes_on_with_the_same_runtime_and_checkpoint(folder: Callable[[
         streams = {name: folder(name) for name in "AB"}
         for half in (ROWS[:70], ROWS[70:]):
             sources = {name: streams[name].add(*pieces(half, 40, name)).frame() for name in "AB"}
-            query = start(runtime, sources, time="ts", sequence="n", checkpoint=str(tmp_path / "c"), trigger="availableNow")
-            query.awaitTermination()
+            job = start(runtime, sources, time="ts", sequence="n", checkpoint=str(tmp_path / "c"), trigger="availableNow")
+            job.await_termination()
         assert heard == expected
 
 
 def test_micro_batches_come_once_and_in_order(spark: SparkSession) -> None:
-    from runtime.batches import Options
-    from runtime.spark.driver import DriverHost
+    from runtime.reorder import LatePolicy
+    from runtime.spark.feed import Feed
+    from runtime.spark.job import Job, Keeping
 
     with Runtime() as runtime:
         heard = listen(runtime, "create schema A(k string, v int); @name('s') select v as v from A")
         sources = Sources.of((runtime.event_type("A"),), "ts", None)
         rows = spark.createDataFrame([("x", 1, 5)], "k string, v int, ts bigint")
         merged = merge({"A": rows}, sources, False, False).toArrow()
-        host = DriverHost(runtime, sources, Options("ts"))
+        host = Job(Feed(runtime, sources, LatePolicy()), Keeping({}))
         host.process_batch(3, merged)
         for wrong in (3, 5):
             with pytest.raises(EplRuntimeError, match=f"micro-batch {wrong} came after 3: expected 4"):
@@ -192,7 +192,13 @@ def test_sources_that_cannot_feed_their_types_are_refused_at_once(spark: SparkSe
             ({"A": rows}, {"time": "nowhere"}, "Event type 'A': the source has no column 'nowhere'"),
             ({"A": rows}, {"time": "k"}, "Event type 'A': the time column 'k' is of Spark type string"),
             ({"A": rows}, {"time": {"B": "ts"}}, "Event type 'A' has no time column"),
-            ({"A": rows}, {"time": "ts", "late": "drop"}, "late is 'refuse' or 'keep'"),
+            ({"A": rows}, {"time": "ts", "on_late": "lose"}, "on_late is one of refuse, drop, side, keep, not 'lose'"),
+            ({"A": rows}, {"time": "ts", "on_late": "keep", "late": "5 seconds"}, "on_late='keep' is for rows that are not held"),
+            ({"A": rows}, {"time": "ts", "late": "soon"}, "late is no length of time: 'soon'"),
+            ({"A": rows}, {"time": "ts", "late": -1}, "late is a length of time and cannot be negative"),
+            ({"A": rows}, {"time": "ts", "clock": "sun"}, "clock is 'events' or 'system', not 'sun'"),
+            ({"A": rows}, {"time": "ts", "outputs": ["s"]}, "files are kept in the checkpoint's folder"),
+            ({"A": rows}, {"late": "5 seconds"}, "late and ahead need a time"),
         ):  # fmt: skip
             with pytest.raises(EplRuntimeError, match=message):
                 start(runtime, sources, **options)  # type: ignore[arg-type]

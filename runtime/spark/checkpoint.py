@@ -1,0 +1,178 @@
+"""What a job needs to go on after any death of its process: snapshots, and the entries since the last one.
+
+    <folder>/snapshots/<number>.state      the feed's state behind step <number>
+    <folder>/log/<number>.entry            what step <number> was fed with
+    <folder>/identity                      which query of Spark the steps' micro-batches belong to
+
+A file is written under another name, flushed to the disk and then renamed: it is there as a whole or not at all. Steps are numbered from 1
+without a gap. ``Checkpoint`` takes a path of this machine or a URI that pyarrow.fs knows (``hdfs://…``, ``s3://…``).
+"""
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Callable, Iterator
+
+from pyarrow import fs
+
+from epl.errors import EplRuntimeError
+
+MAGIC = b"EPLC\x01"
+KEPT = 2
+"""How many snapshots stay: the last, and one in front of it should the last be unreadable."""
+
+Hook = Callable[[str], None]
+"""Called with the name of each step of writing: ``snapshot.before``, ``snapshot.during``, ``snapshot.rename``, ``snapshot.after``, and so
+on for ``log`` and ``sink``. Tests end the process in it."""
+
+
+def no_hook(_: str) -> None:
+    """Does nothing."""
+
+
+class Files:
+    """Whole files under one folder."""
+
+    def __init__(self, folder: str, hook: Hook = no_hook) -> None:
+        self.system, self.root = _opened(folder)
+        self._hook = hook
+        self._local = isinstance(self.system, fs.LocalFileSystem)
+        self.system.create_dir(self.root, recursive=True)
+
+    def names(self, suffix: str = "") -> list[str]:
+        """The files that are whole, in order of their names."""
+        found = self.system.get_file_info(fs.FileSelector(self.root, allow_not_found=True))
+        return sorted(f.base_name for f in found if f.is_file and f.base_name.endswith(suffix) and not f.base_name.startswith((".", "_")))
+
+    def write(self, name: str, data: bytes, what: str) -> None:
+        """Put the file there, in place of one of that name. ``what`` names the steps for the hook."""
+        temporary, path = f"{self.root}/_{name}.{os.getpid()}", f"{self.root}/{name}"
+        self._hook(f"{what}.before")
+        half = len(data) // 2
+        with self.system.open_output_stream(temporary) as stream:
+            stream.write(data[:half])
+            stream.flush()
+            self._hook(f"{what}.during")
+            stream.write(data[half:])
+        if self._local:
+            _flush(temporary)
+        self._hook(f"{what}.rename")
+        self.system.move(temporary, path)
+        if self._local:
+            _flush(self.root)
+        self._hook(f"{what}.after")
+
+    def read(self, name: str) -> bytes:
+        with self.system.open_input_stream(f"{self.root}/{name}") as stream:
+            return bytes(stream.read())
+
+    def remove(self, names: list[str]) -> None:
+        for name in names:
+            self.system.delete_file(f"{self.root}/{name}")
+
+    def sweep(self) -> None:
+        """Remove what a process that died has left half written."""
+        found = self.system.get_file_info(fs.FileSelector(self.root, allow_not_found=True))
+        self.remove([f.base_name for f in found if f.is_file and f.base_name.startswith("_")])
+
+
+class Checkpoint:
+    """``written``: bytes in the log since the last snapshot."""
+
+    def __init__(self, folder: str, hook: Hook = no_hook) -> None:
+        self.folder = str(folder)
+        self._snapshots = Files(f"{self.folder}/snapshots", hook)
+        self._log = Files(f"{self.folder}/log", hook)
+        self._head = Files(self.folder, hook)
+        for files in (self._snapshots, self._log, self._head):
+            files.sweep()
+        self.written = sum(len(self._log.read(name)) for name in self._log.names(".entry")[-1:])
+
+    def newest(self) -> tuple[int, bytes] | None:
+        """The last snapshot that can be read: the step behind which it was taken, and the state; None where there is none."""
+        names = self._snapshots.names(".state")
+        for name in reversed(names):
+            data = _unframed(self._snapshots.read(name))
+            if data is not None:
+                return _number(name), data
+        if names:
+            raise EplRuntimeError(f"no snapshot in {self.folder} can be read: {', '.join(names)} are damaged")
+        return None
+
+    def entries(self, after: int) -> Iterator[tuple[int, bytes]]:
+        """The log behind a step, by number. Raises EplRuntimeError for a gap or a damaged entry."""
+        expected = after + 1
+        for name in self._log.names(".entry"):
+            number = _number(name)
+            if number <= after:
+                continue
+            if number != expected:
+                raise EplRuntimeError(f"the input log in {self.folder} has no entry {expected}, but {number}")
+            data = _unframed(self._log.read(name))
+            if data is None:
+                raise EplRuntimeError(f"entry {number} of the input log in {self.folder} is damaged")
+            yield number, data
+            expected += 1
+
+    def log(self, number: int, entry: bytes) -> None:
+        """Step ``number`` has been fed with the entry."""
+        self._log.write(f"{number:012}.entry", _framed(entry), "log")
+        self.written += len(entry)
+
+    def snapshot(self, number: int, state: bytes) -> None:
+        """The state behind step ``number``; what only older ones need goes."""
+        self._snapshots.write(f"{number:012}.state", _framed(state), "snapshot")
+        self.written = 0
+        names = self._snapshots.names(".state")
+        self._snapshots.remove(names[:-KEPT])
+        oldest = _number(names[-KEPT:][0])
+        self._log.remove([name for name in self._log.names(".entry") if _number(name) <= oldest])
+
+    @staticmethod
+    def spark_metadata(folder: str) -> bytes | None:
+        """What Spark wrote of its query into its own checkpoint folder, None where it has not begun."""
+        files = Files(folder)
+        return files.read("metadata") if "metadata" in files.names() else None
+
+    @property
+    def identity(self) -> str | None:
+        """The query of Spark that the steps belong to."""
+        return self._head.read("identity").decode() if "identity" in self._head.names() else None
+
+    @identity.setter
+    def identity(self, value: str) -> None:
+        self._head.write("identity", value.encode(), "identity")
+
+
+def _opened(folder: str) -> tuple[fs.FileSystem, str]:
+    if "://" in folder:
+        system, path = fs.FileSystem.from_uri(folder)
+        return system, path
+    return fs.LocalFileSystem(), os.path.abspath(folder)
+
+
+def _flush(path: str) -> None:
+    """To the disk: a rename may otherwise be there before the contents are."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _number(name: str) -> int:
+    return int(name.partition(".")[0])
+
+
+def _framed(data: bytes) -> bytes:
+    return MAGIC + zlib.crc32(data).to_bytes(4, "big") + data
+
+
+def _unframed(framed: bytes) -> bytes | None:
+    """None where the file is not whole."""
+    data = framed[len(MAGIC) + 4 :]
+    whole = framed.startswith(MAGIC) and zlib.crc32(data).to_bytes(4, "big") == framed[len(MAGIC) : len(MAGIC) + 4]
+    return data if whole else None
+
+
+__all__ = ["Checkpoint", "Files", "Hook", "no_hook"]

@@ -1,0 +1,185 @@
+"""One engine fed with merged rows, wherever it stands: the driver host has one, the distributed host one a shard.
+
+An ``Entry`` is all that a step depends on: rows, what others have seen of time, the wall clock. Entries are what input logs hold: the same
+entries give the same state and the same output, whenever they are fed (law 2).
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+import msgpack
+import pyarrow as pa
+
+from epl.errors import EplRuntimeError
+from runtime.engine import Runtime
+from runtime.reorder import LatePolicy, LateRows, ReorderBuffer, ipc, table_of
+from runtime.spark.sources import TIME, Sources
+from runtime.statement import BatchListener, Statement
+
+
+@attrs.frozen(eq=False)
+class Entry:
+    """One step. ``rows``: merged rows (runtime.spark.sources) in any order, None for a step of time alone; ``newest``: the newest time
+    that was seen anywhere, ``until``: that time goes on to without rows, in engine units; ``wall``: the wall clock, in engine units;
+    ``change``: a deployment that comes or goes, as ``Runtime`` names it; ``batch``: Spark's number of the micro-batch."""
+
+    rows: pa.Table | None = None
+    newest: int | None = None
+    until: int | None = None
+    wall: int = 0
+    change: Mapping[str, Any] | None = None
+    batch: int | None = None
+
+    def encode(self) -> bytes:
+        rows = None if self.rows is None else ipc(self.rows)
+        return bytes(msgpack.packb([1, rows, self.newest, self.until, self.wall, self.change, self.batch]))
+
+    @classmethod
+    def decode(cls, data: bytes) -> Entry:
+        """Raises EplRuntimeError for what is no whole entry, or one of another version."""
+        try:
+            version, rows, *rest = msgpack.unpackb(data)
+        except (ValueError, TypeError, msgpack.UnpackException) as error:
+            raise EplRuntimeError("an entry of the input log is damaged or cut off") from error
+        if version != 1:
+            raise EplRuntimeError(f"input log version {version} is not known here; this is version 1")
+        return cls(None if rows is None else table_of(rows), *rest)
+
+
+@attrs.frozen(eq=False)
+class Output:
+    """What one statement put out in a step: insert and remove stream, None where empty."""
+
+    new: pa.RecordBatch | None
+    old: pa.RecordBatch | None
+
+
+@attrs.frozen(eq=False)
+class Step:
+    """What a step gave: output by statement name, rows left out (None where there are none), how many were fed."""
+
+    outputs: Mapping[str, Output]
+    late: pa.Table | None
+    ahead: pa.Table | None
+    rows: int
+
+
+class Feed:
+    """``wanted``: the statements whose output is gathered. ``time_mode``, ``max_stops``: as for ``Runtime.send_batch``."""
+
+    def __init__(
+        self, runtime: Runtime, sources: Sources, policy: LatePolicy, *, time_mode: str = "span", max_stops: int | None = None,
+        state: bytes | None = None,
+    ) -> None:
+        self.runtime, self.sources, self.policy = runtime, sources, policy
+        self._options = {"time_mode": time_mode, **({} if max_stops is None else {"max_stops": max_stops})}
+        self.buffer = None if sources.times is None else ReorderBuffer(policy, TIME, runtime.now)
+        if state is not None and self.buffer is not None:
+            self.buffer.restore(state)
+        self._gathered: dict[str, list[Output]] = {}
+        self._wanted: dict[str, BatchListener] = {}
+
+    def want(self, statement: Statement) -> None:
+        """Gather the statement's output from now on, under its name."""
+
+        def keep(new: Any, old: Any, of: Statement, _: Runtime) -> None:
+            self._gathered.setdefault(of.name, []).append(Output(new, old))
+
+        if statement.name not in self._wanted:
+            self._wanted[statement.name] = statement.add_batch_listener(keep)
+
+    def process(self, entry: Entry) -> Step:
+        """Feed the entry. Under the runtime's lock, so that whoever asks sees the state at the end of a step.
+
+        Raises EplRuntimeError before any effect where rows are refused.
+        """
+        with self.runtime.lock:
+            self._gathered.clear()
+            late = ahead = None
+            fed = 0
+            if entry.rows is not None:
+                late, ahead, fed = self._rows(entry.rows, entry)
+            if entry.until is not None:
+                fed += self._time(entry.until)
+            return Step(self._outputs(), late, ahead, fed)
+
+    def _rows(self, rows: pa.Table, entry: Entry) -> tuple[pa.Table | None, pa.Table | None, int]:
+        if self.buffer is None:
+            self._send(rows, "refuse")
+            return None, None, rows.num_rows
+        before = self.buffer.mark()
+        try:
+            found = self.buffer.take(rows, wall=entry.wall, newest=entry.newest)
+            self._send(found.rows, "keep" if self.policy.on_late == "keep" else "refuse")
+        except EplRuntimeError as error:
+            self.buffer.back_to(before)
+            if isinstance(error, LateRows):
+                name = self.sources.type_of(rows, error.row).name
+                raise EplRuntimeError(f"Event type '{name}': {error.message}", hint=error.hint) from error
+            raise
+        self._walk(found.until)
+        return found.late if found.late.num_rows else None, found.ahead if found.ahead.num_rows else None, found.rows.num_rows
+
+    def _time(self, until: int) -> int:
+        if self.buffer is None:
+            self._walk(until)
+            return 0
+        found = self.buffer.move(until)
+        self._send(found.rows, "refuse")
+        self._walk(found.until)
+        return found.rows.num_rows
+
+    def _send(self, rows: pa.Table, late: str) -> None:
+        if rows.num_rows:
+            self.runtime.send_batch(
+                self.sources.tables(rows), time=self.sources.times, sequence=self.sources.sequences, late=late, **self._options
+            )
+
+    def _walk(self, until: int | None) -> None:
+        if until is not None and until > self.runtime.now:
+            self.runtime.advance_time_span(until)
+
+    def _outputs(self) -> dict[str, Output]:
+        found: dict[str, Output] = {}
+        for name, outputs in self._gathered.items():
+            new, old = _joined([o.new for o in outputs]), _joined([o.old for o in outputs])
+            if new is not None or old is not None:
+                found[name] = Output(new, old)
+        self._gathered.clear()
+        return found
+
+    # ------------------------------------------------------------------ state
+
+    def state(self) -> bytes:
+        """Runtime and waiting rows, as ``restored`` takes them."""
+        with self.runtime.lock:
+            return bytes(msgpack.packb([1, self.runtime.snapshot(), None if self.buffer is None else self.buffer.state()]))
+
+
+def parts_of(state: bytes) -> tuple[bytes, bytes | None]:
+    """A feed's state → the runtime's snapshot, the waiting rows; raises EplRuntimeError for another version."""
+    version, snapshot, waiting = msgpack.unpackb(state)
+    if version != 1:
+        raise EplRuntimeError(f"feed state version {version} is not known here; this is version 1")
+    return snapshot, waiting
+
+
+def _joined(batches: list[pa.RecordBatch | None]) -> pa.RecordBatch | None:
+    found = [b for b in batches if b is not None and b.num_rows]
+    if len(found) <= 1:
+        return found[0] if found else None
+    table = pa.Table.from_batches([_plain(b) for b in found]).combine_chunks()
+    return table.to_batches()[0]
+
+
+def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Without dictionaries, which may differ from batch to batch."""
+    if not any(pa.types.is_dictionary(f.type) for f in batch.schema):
+        return batch
+    arrays = [c.cast(c.type.value_type) if pa.types.is_dictionary(c.type) else c for c in batch.columns]
+    return pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
+
+
+__all__ = ["Entry", "Feed", "Output", "Step", "parts_of"]

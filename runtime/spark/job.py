@@ -1,0 +1,340 @@
+"""The driver host as a job that one leaves running: fed with micro-batches, restored after any death of its process.
+
+A step is a micro-batch, a move of time, or a deployment that comes or goes. Each is processed, then written to the input log, then its
+output goes to the sinks, then perhaps a snapshot is taken; only then Spark is told. So whenever the process dies, the log has every step
+whose output may have been seen, and a step that Spark brings again is known by its number.
+"""
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+import msgpack
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from epl.errors import EplError, EplRuntimeError
+from runtime.deployment import Deployment
+from runtime.engine import Runtime
+from runtime.spark.checkpoint import Checkpoint, Hook, no_hook
+from runtime.spark.feed import Entry, Feed, Step, parts_of
+from runtime.spark.heartbeat import Heartbeat
+from runtime.spark.progress import Progress
+from runtime.spark.schemas import spark_schema
+from runtime.spark.sinks import ParquetSink, Sink
+from runtime.statement import Statement
+
+log = logging.getLogger("epl.spark")
+
+MOST_STEPS, LEAST_BYTES = 200, 1 << 20
+"""A snapshot is taken after so many steps, or when the log is as large as the last snapshot and at least so large: what snapshots cost is
+then no more than what the log costs, and a restart reads no more than twice the state."""
+
+
+class MicroBatchError(EplRuntimeError):
+    """A micro-batch that was refused: Spark hands on its text alone, which starts with ``[epl:<code>]``; its cause is the error."""
+
+
+@attrs.frozen
+class Keeping:
+    """Where a job's output and what is left out go. ``sinks``: by statement; ``folder``: where its own files are, None: nothing is kept."""
+
+    sinks: Mapping[str, Sink]
+    folder: str | None = None
+    hook: Hook = no_hook
+
+
+class Job:
+    """``runtime``: for listeners, iteration and queries, each of which sees the end of a step. ``step``: the number of the step at work or
+    done last (listeners are called at least once a step, and can tell by it); ``error``: what ended the query."""
+
+    def __init__(self, feed: Feed, keeping: Keeping, checkpoint: Checkpoint | None = None, wall: Callable[[], int] | None = None) -> None:
+        self.feed = feed
+        self.runtime: Runtime = feed.runtime
+        self.step = 0
+        self.last: int | None = None
+        self.error: EplError | None = None
+        self.progress = Progress()
+        self.dynamic: list[str] = []
+        """Ids of the deployments that came while the job ran."""
+        self._keeping = keeping
+        self._checkpoint = checkpoint
+        self.wall = wall or wall_clock(self.runtime)
+        self._steps_since = 0
+        self._query: StreamingQuery | None = None
+        self._heartbeat: Heartbeat | None = None
+        self._side: dict[str, ParquetSink] = {}
+        for name in keeping.sinks:
+            feed.want(self.statement(name))
+
+    # ------------------------------------------------------------------ steps
+
+    def __call__(self, frame: DataFrame, batch_id: int) -> None:
+        """What foreachBatch calls, on the driver."""
+        try:
+            self.process_batch(batch_id, frame.toArrow())
+        except EplError as error:
+            self.error = error
+            raise MicroBatchError(f"[epl:{error.code}] micro-batch {batch_id}: {error.message}", hint=error.hint) from error
+
+    def process_batch(self, batch_id: int, table: pa.Table) -> None:
+        """The whole of one micro-batch: the merged rows of all types (runtime.spark.sources), in any order.
+
+        The last micro-batch again has no effect. Refused before any: a number that does not follow, and rows that ``send_batch`` or the
+        late policy refuses.
+        """
+        with self.runtime.lock:
+            if self.last is not None and batch_id == self.last and self._checkpoint is not None:
+                log.info("micro-batch %d comes again: it was processed as step %d", batch_id, self.step)
+                return
+            self._check_order(batch_id)
+            self._take(Entry(table, wall=self.wall(), batch=batch_id))
+
+    def _check_order(self, batch_id: int) -> None:
+        expected = 0 if self.last is None else self.last + 1
+        if batch_id == expected:
+            return
+        if self.last is None:
+            if self._checkpoint is None:
+                log.warning(
+                    "the checkpoint goes on with micro-batch %d: what earlier ones left in the runtime is not in the checkpoint", batch_id
+                )
+                return
+            raise EplRuntimeError(
+                f"Spark goes on with micro-batch {batch_id}, and there is no state of the ones before it",
+                hint="the folder 'state' of the checkpoint is missing; begin with an empty checkpoint folder",
+            )
+        raise EplRuntimeError(f"micro-batch {batch_id} came after {self.last}: expected {expected}")
+
+    def advance(self, until: int) -> None:
+        """Time goes on to ``until`` (engine units) without rows: no row below it will come any more, timers on the way run."""
+        with self.runtime.lock:
+            self._take(Entry(until=int(until), wall=self.wall()))
+
+    def deploy(self, module: str, *, name: str | None = None, parameters: Mapping[str | int, Any] | None = None) -> Deployment:
+        """Deploy a module between two micro-batches; a restart knows of it. The other statements' state stays."""
+        with self.runtime.lock:
+            deployment_id = name or f"job-{self.step + 1}"
+            self._take(Entry(change={"deploy": module, "name": deployment_id, "parameters": list((parameters or {}).items())}))
+            return self.runtime.deployments[deployment_id]
+
+    def undeploy(self, name: str) -> None:
+        """Undeploy between two micro-batches."""
+        with self.runtime.lock:
+            self._take(Entry(change={"undeploy": name}))
+
+    def _take(self, entry: Entry) -> None:
+        """One step, in the order that makes it happen once."""
+        started = time.perf_counter()
+        self.step += 1
+        try:
+            step = self.apply(entry)
+        except Exception:
+            self.step -= 1
+            raise
+        if self._checkpoint is not None:
+            self._checkpoint.log(self.step, entry.encode())
+            self.runtime.stands_behind = (self._checkpoint.folder, self.step)
+        self._put_out(step)
+        self.progress.note(self, entry, step, time.perf_counter() - started)
+        self._snapshot_if_due()
+
+    def replay(self, entry: Entry) -> None:
+        """A step from the input log, after a restart: its output is written again."""
+        self.step += 1
+        self._put_out(self.apply(entry))
+
+    def apply(self, entry: Entry) -> Step:
+        """The step's effect on the runtime."""
+        if entry.change is not None:
+            self._change(entry.change)
+        step = self.feed.process(entry)
+        if entry.batch is not None:
+            self.last = entry.batch
+        return step
+
+    def _change(self, change: Mapping[str, Any]) -> None:
+        if "undeploy" in change:
+            self.runtime.undeploy(change["undeploy"])
+            self.dynamic = [each for each in self.dynamic if each != change["undeploy"]]
+            return
+        deployment = self.runtime.deploy(change["deploy"], name=change["name"], parameters=dict(change["parameters"]))
+        self.dynamic.append(deployment.id)
+        for statement in deployment:
+            if statement.name in self._keeping.sinks:
+                self.feed.want(statement)
+
+    def _put_out(self, step: Step) -> None:
+        for name, output in step.outputs.items():
+            sink = self._keeping.sinks.get(name)
+            if sink is not None:
+                sink.write(self.step, output.new, output.old)
+        for what, rows in (("late", step.late), ("ahead", step.ahead)):
+            if rows is not None:
+                self._leave_out(what, rows)
+
+    def _leave_out(self, what: str, rows: pa.Table) -> None:
+        """Rows that were left out: told, and put beside where that was chosen."""
+        log.warning("step %d: %d rows left out: %s", self.step, rows.num_rows, what)
+        if self.feed.policy.on_late != "side" or self._keeping.folder is None:
+            return
+        for name, table in self.feed.sources.tables(rows).items():
+            if table.num_rows:
+                self._side_sink(what, name).write(self.step, table.combine_chunks().to_batches()[0], None)
+
+    def _side_sink(self, what: str, name: str) -> ParquetSink:
+        path = f"{self._keeping.folder}/{what}/{name}"
+        if path not in self._side:
+            self._side[path] = ParquetSink(path, self._keeping.hook)
+        return self._side[path]
+
+    # ------------------------------------------------------------------ snapshots
+
+    def _snapshot_if_due(self) -> None:
+        if self._checkpoint is None:
+            return
+        self._steps_since += 1
+        if self._steps_since >= MOST_STEPS or self._checkpoint.written >= max(LEAST_BYTES, self.progress.state_bytes):
+            self.snapshot()
+
+    def snapshot(self) -> None:
+        """Write the state now, so that a restart reads no log."""
+        if self._checkpoint is None:
+            raise EplRuntimeError("the job has no checkpoint to write to", hint="start(…, checkpoint=folder)")
+        with self.runtime.lock:
+            state = self.state()
+            self._checkpoint.snapshot(self.step, state)
+            self.progress.state_bytes, self._steps_since = len(state), 0
+
+    # ------------------------------------------------------------------ what users ask
+
+    def statement(self, name: str) -> Statement:
+        """The statement of that name; EplRuntimeError where there is none, or several."""
+        found = [s for d in self.runtime.deployments.values() for s in d if s.name == name]
+        if len(found) != 1:
+            names = ", ".join(s.name for d in self.runtime.deployments.values() for s in d)
+            raise EplRuntimeError(f"there are {len(found)} statements named '{name}'", hint=f"there are {names}")
+        return found[0]
+
+    def iterate(self, name: str) -> list[Any]:
+        """The rows of the statement's window as they stand behind the last step."""
+        with self.runtime.lock:
+            return list(self.statement(name))
+
+    def query(self, text: str) -> Any:
+        """A fire-and-forget query over the state behind the last step."""
+        with self.runtime.lock:
+            return self.runtime.query(text)
+
+    def output(self, name: str, stream: str = "new") -> DataFrame:
+        """What a statement has put out so far, each row once: a batch DataFrame of the files that the job keeps (``outputs=``).
+        ``stream``: ``new`` or ``old``, the insert or the remove stream."""
+        sink = self._keeping.sinks.get(name)
+        if not isinstance(sink, ParquetSink):
+            raise EplRuntimeError(f"the output of '{name}' is not kept as files", hint=f"start(…, outputs=[{name!r}], checkpoint=folder)")
+        schema = spark_schema(self.statement(name).event_type)
+        if sink.is_empty(stream):
+            return _spark().createDataFrame([], schema)
+        return _spark().read.schema(schema).parquet(sink.path(stream))
+
+    def left_out(self, name: str, why: str = "late") -> DataFrame | None:
+        """The rows of an event type that were left out because they were ``late``, or ``ahead`` of time; None where there are none.
+        With ``on_late="side"``."""
+        if self._keeping.folder is None:
+            raise EplRuntimeError("rows that are left out are not kept", hint="start(…, on_late='side', checkpoint=folder)")
+        sink = self._side_sink(why, name)
+        return None if sink.is_empty() else _spark().read.parquet(sink.path())
+
+    # ------------------------------------------------------------------ Spark's query
+
+    @property
+    def streaming_query(self) -> StreamingQuery:
+        """Spark's own."""
+        if self._query is None:
+            raise EplRuntimeError("the job has not been started by Spark")
+        return self._query
+
+    def attach(self, query: StreamingQuery, heartbeat: Heartbeat | None = None) -> None:
+        """Spark's query that brings the micro-batches, and the thread that moves time between them."""
+        self._query, self._heartbeat = query, heartbeat
+        if self._checkpoint is not None and self._checkpoint.identity is None:
+            self._checkpoint.identity = str(query.id)
+        if heartbeat is not None:
+            heartbeat.start()
+
+    def await_termination(self, timeout: float | None = None) -> bool | None:
+        """Wait until the query ends; raises the error that ended it, as it was. ``timeout`` in seconds: whether it ended within it."""
+        try:
+            return self.streaming_query.awaitTermination(timeout)  # type: ignore[arg-type]
+        except Exception as failure:
+            if self.error is not None:
+                raise self.error from failure
+            raise
+
+    def process_all_available(self) -> None:
+        """Wait until all rows that are there now have been processed; raises the error that ended the query, as it was."""
+        try:
+            self.streaming_query.processAllAvailable()
+        except Exception as failure:
+            if self.error is not None:
+                raise self.error from failure
+            raise
+
+    @property
+    def is_active(self) -> bool:
+        return self.streaming_query.isActive
+
+    def stop(self) -> None:
+        """End the query behind the micro-batch at work, and write the state."""
+        if self._heartbeat is not None:
+            self._heartbeat.stop()
+        self.streaming_query.stop()
+        if self._checkpoint is not None and self.error is None:
+            self.snapshot()
+
+    # ------------------------------------------------------------------ state
+
+    def state(self) -> bytes:
+        """All that ``restored`` needs, layout of the sources included."""
+        return bytes(msgpack.packb([1, self.step, self.last, self.feed.sources.layout, self.dynamic, self.feed.state()]))
+
+
+@attrs.frozen
+class JobState:
+    """As ``Job.state`` gave it. ``layout``: type names, time columns, sequence columns of the sources; ``dynamic``: ids of the deployments
+    that came while the job ran; ``snapshot`` of the runtime; ``waiting`` rows."""
+
+    step: int
+    last: int | None
+    layout: list[Any]
+    dynamic: list[str]
+    snapshot: bytes
+    waiting: bytes | None
+
+    @classmethod
+    def decode(cls, data: bytes) -> JobState:
+        """Raises EplRuntimeError for another version."""
+        version, step, last, layout, dynamic, feed = msgpack.unpackb(data)
+        if version != 1:
+            raise EplRuntimeError(f"job state version {version} is not known here; this is version 1")
+        return cls(step, last, layout, dynamic, *parts_of(feed))
+
+
+def wall_clock(runtime: Runtime) -> Callable[[], int]:
+    """The clock on the wall in engine units."""
+    per_second = runtime.settings.units_per_second
+    return lambda: time.time_ns() // (1_000_000_000 // per_second)
+
+
+def _spark() -> SparkSession:
+    spark = SparkSession.getActiveSession()
+    if spark is None:
+        raise EplRuntimeError("there is no Spark session in this thread")
+    return spark
+
+
+__all__ = ["Job", "JobState", "Keeping", "MicroBatchError", "wall_clock"]

@@ -1,0 +1,95 @@
+"""What a job is doing: totals and the last steps, for people, for Prometheus."""
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from typing import TYPE_CHECKING
+
+import attrs
+
+if TYPE_CHECKING:
+    from runtime.spark.feed import Entry, Step
+    from runtime.spark.job import Job
+
+log = logging.getLogger("epl.spark")
+
+KEPT = 100
+"""How many steps are kept."""
+
+TOLD_EVERY = 10.0
+"""Seconds between two lines in the log."""
+
+
+@attrs.frozen
+class StepProgress:
+    """``step``, Spark's ``batch`` (None for a step of time alone); ``rows`` that came, ``fed`` to the engine, ``late`` and ``ahead`` left
+    out; output rows ``out`` of the statements whose output is kept; ``time``: the engine's behind the step; ``waiting`` rows; ``seconds``
+    it took."""
+
+    step: int
+    batch: int | None
+    rows: int
+    fed: int
+    late: int
+    ahead: int
+    out: int
+    time: int
+    waiting: int
+    seconds: float
+
+
+class Progress:
+    """``last``: the last steps, newest at the end. Totals count since the job was made."""
+
+    def __init__(self) -> None:
+        self.last: deque[StepProgress] = deque(maxlen=KEPT)
+        self.steps = self.rows = self.fed = self.late = self.ahead = self.out = 0
+        self.seconds = 0.0
+        self.state_bytes = 0
+        self._told = time.monotonic()
+
+    def note(self, job: Job, entry: Entry, step: Step, seconds: float) -> None:
+        """A step has been done."""
+        out = sum(b.num_rows for o in step.outputs.values() for b in (o.new, o.old) if b is not None)
+        late, ahead = (0 if t is None else t.num_rows for t in (step.late, step.ahead))
+        waiting = 0 if job.feed.buffer is None else job.feed.buffer.held
+        rows = 0 if entry.rows is None else entry.rows.num_rows
+        done = StepProgress(job.step, entry.batch, rows, step.rows, late, ahead, out, job.runtime.now, waiting, seconds)
+        self.last.append(done)
+        self.steps += 1
+        self.rows, self.fed, self.late, self.ahead, self.out = (
+            self.rows + rows, self.fed + step.rows, self.late + late, self.ahead + ahead, self.out + out,
+        )
+        self.seconds += seconds
+        if time.monotonic() - self._told >= TOLD_EVERY:
+            self._told = time.monotonic()
+            log.info(
+                "step %d: %d rows in %.2f s, engine time %d, %d rows wait, %d late and %d ahead so far",
+                done.step, rows, seconds, done.time, waiting, self.late, self.ahead,
+            )
+
+    def prometheus(self) -> str:
+        """The totals as Prometheus reads them."""
+        newest = self.last[-1] if self.last else None
+        counters = [
+            ("steps", "steps done", self.steps), ("rows", "rows that came", self.rows), ("rows_fed", "rows fed to the engine", self.fed),
+            ("rows_late", "rows left out because they were late", self.late),
+            ("rows_ahead", "rows left out because they were too far ahead of time", self.ahead),
+            ("rows_out", "rows that statements put out", self.out), ("seconds", "seconds spent in steps", self.seconds),
+        ]
+        gauges = [
+            ("engine_time", "engine time, in engine units", None if newest is None else newest.time),
+            ("rows_waiting", "rows held for earlier ones", None if newest is None else newest.waiting),
+            ("state_bytes", "size of the last snapshot", self.state_bytes),
+        ]
+        lines = []
+        for kind, each in (("counter", counters), ("gauge", gauges)):
+            for name, text, value in each:
+                if value is not None:
+                    full = f"epl_{name}_total" if kind == "counter" else f"epl_{name}"
+                    lines += [f"# HELP {full} {text}", f"# TYPE {full} {kind}", f"{full} {value}"]
+        return "\n".join(lines) + "\n"
+
+
+__all__ = ["Progress", "StepProgress"]

@@ -1,0 +1,51 @@
+"""Where a statement's output goes, by step: a step that comes again writes the same again in its own place.
+
+A sink that keeps to that has each row once, whenever the job dies: steps are repeated whose output may or may not have been written.
+"""
+from __future__ import annotations
+
+from typing import Protocol
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from runtime.spark.checkpoint import Files, Hook, no_hook
+
+STREAMS = ("new", "old")
+
+
+class Sink(Protocol):
+    """``write`` gets the insert and the remove stream of one step (None where empty), and replaces what the step wrote before."""
+
+    def write(self, step: int, new: pa.RecordBatch | None, old: pa.RecordBatch | None) -> None: ...
+
+
+class ParquetSink:
+    """A folder of Parquet files, ``new/<step>.parquet`` and ``old/<step>.parquet``: readers never see a half-written one."""
+
+    def __init__(self, folder: str, hook: Hook = no_hook) -> None:
+        self.folder = folder
+        self._files = {stream: Files(f"{folder}/{stream}", hook) for stream in STREAMS}
+        for files in self._files.values():
+            files.sweep()
+
+    def write(self, step: int, new: pa.RecordBatch | None, old: pa.RecordBatch | None) -> None:
+        for stream, batch in zip(STREAMS, (new, old)):
+            if batch is not None:
+                self._files[stream].write(f"{step:012}.parquet", _encoded(batch), "sink")
+
+    def path(self, stream: str = "new") -> str:
+        """The folder to read."""
+        return f"{self.folder}/{stream}"
+
+    def is_empty(self, stream: str = "new") -> bool:
+        return not self._files[stream].names(".parquet")
+
+
+def _encoded(batch: pa.RecordBatch) -> bytes:
+    sink = pa.BufferOutputStream()
+    parquet.write_table(pa.Table.from_batches([batch]), sink, coerce_timestamps="us")
+    return bytes(sink.getvalue())
+
+
+__all__ = ["ParquetSink", "Sink"]
