@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
-from epl.plan.statements import StatementPlan
+from epl.plan.statements import CreateSchemaPlan, StatementPlan
 from runtime.core import Core, Delivery
 from runtime.delivery import Divide
 from runtime.rows import NO_ROWS, Row, Rows, rows_of, table_html
 from windows.event import Event
 
 if TYPE_CHECKING:
+    from epl.analysis.partitioning import Partitioning
     from runtime.batch.run import Output
     from runtime.build import Running
     from runtime.cause_columns import CauseColumns
@@ -224,11 +225,24 @@ class Statement(Delivery):
             return pyarrow.Table.from_batches([to_batch(list(() if self.running is None else self.running.iterate()), self.event_type)])
 
     def explain(self) -> str:
-        """The plan, readable; in which tier the statement runs now, and why."""
+        """The plan, readable; by which key its rows may be split over engines, or what stands in the way; in which tier the statement runs
+        now, and why.
+        """
         from epl.plan.explain import explain
 
         with self.runtime.lock:
-            return explain(self.plan, *self.runtime.tier_of(self))
+            puts_out = self.plan.body.output_type is not None and not isinstance(self.plan.body, CreateSchemaPlan)
+            return explain(self.plan, *self.runtime.tier_of(self), self.partitioning.describe() if puts_out else "")
+
+    @property
+    def partitioning(self) -> Partitioning:
+        """How the rows of the event types that the statement reads, itself or through others, may be split over several engines."""
+        from epl.analysis.partitioning import partitioning_of
+
+        with self.runtime.lock:
+            plans = [s.plan for deployment in self.runtime.deployments.values() for s in deployment]
+            return partitioning_of(plans if any(p is self.plan for p in plans) else [*plans, self.plan], self.plan,
+                                   settings=self.runtime.settings)
 
     @property
     def tier(self) -> str:

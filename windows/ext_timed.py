@@ -37,6 +37,8 @@ class ExtTimed(WindowConfig):
     names = ("ext_timed",)
     title = "Externally-timed"
     answers_previous = True
+    leaves_in_order = True
+    has_timer = False
 
     timestamp: TypedExpression
     period: TypedExpression

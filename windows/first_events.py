@@ -8,7 +8,7 @@ import attrs
 
 from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
-from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
+from epl.plan.windows import Locality, WindowArgument, WindowConfig, WindowRefused
 from windows.event import NO_EVENTS, Event
 from windows.parameters import Duration, integer_argument, only_duration, size_value
 from windows.protocol import BuildContext, View
@@ -69,6 +69,10 @@ class FirstTime(WindowConfig):
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> FirstTime:
         message = "First-Time view requires a single numeric or time period parameter"
         return cls(only_duration(arguments, cls.title, message))
+
+    @property
+    def locality(self) -> Locality:
+        return Locality()
 
     def build(self, context: BuildContext) -> FirstTimeView:
         return FirstTimeView(Duration(context, self.period), context)

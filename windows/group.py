@@ -8,7 +8,7 @@ import attrs
 
 from epl.event_types import EventType, Property
 from epl.plan.expressions import Constant, TypedExpression
-from epl.plan.windows import WindowArgument, WindowConfig
+from epl.plan.windows import Locality, WindowArgument, WindowConfig
 from epl.value_types import DOUBLE
 from windows.event import NO_EVENTS, Event, event_class
 from windows.failures import Failures, keyed
@@ -51,6 +51,10 @@ class GroupWin(WindowConfig):
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> GroupWin:
         message = "Group-By view requires a one or more expressions provinding unique values as parameters"
         return cls(key_arguments(arguments, cls.title, message), tuple(a.text for a in arguments if a.typed is not None))
+
+    @property
+    def locality(self) -> Locality | None:
+        return None if self.reclaim_aged is not None else Locality(self.keys)
 
     def merge(self, event_type: EventType) -> Merge:
         return Merge.of(self.keys, self.key_names, event_type)

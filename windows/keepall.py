@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import attrs
 
 from epl.event_types import EventType
-from epl.plan.windows import WindowArgument, WindowConfig
+from epl.plan.windows import Locality, WindowArgument, WindowConfig
 from windows.event import Event
 from windows.parameters import no_arguments
 from windows.protocol import BuildContext
@@ -31,11 +31,17 @@ class KeepAll(WindowConfig):
     title = "Keep-All"
     named_refusals = True
     answers_previous = True
+    leaves_in_order = True
+    has_timer = False
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> KeepAll:
         no_arguments(arguments, cls.title)
         return cls()
+
+    @property
+    def locality(self) -> Locality:
+        return Locality()
 
     def build(self, context: BuildContext) -> KeepAllView:
         return KeepAllView(context)

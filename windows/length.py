@@ -33,6 +33,8 @@ class Length(WindowConfig):
     title = "Length"
     named_refusals = True
     answers_previous = True
+    leaves_in_order = True
+    has_timer = False
 
     size: TypedExpression
 

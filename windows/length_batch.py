@@ -34,6 +34,7 @@ class LengthBatch(WindowConfig):
     named_refusals = True
     is_batch = True
     answers_previous = True
+    has_timer = False
 
     size: TypedExpression
 

@@ -8,7 +8,7 @@ import attrs
 
 from epl.event_types import EventType
 from epl.plan.expressions import Constant, TypedExpression
-from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
+from epl.plan.windows import Locality, WindowArgument, WindowConfig, WindowRefused
 from windows.batch import BatchView
 from windows.event import Event
 from windows.parameters import Duration, duration_argument, is_scalar, refuse_event_properties
@@ -90,6 +90,10 @@ class TimeBatch(WindowConfig):
         if rest and not is_integer(rest[0]):
             raise WindowRefused("Time-Batch view requires a Long-typed reference point in msec as a second parameter")
         return cls(duration_argument(arguments[0], 0, cls.title, message), rest[0].typed if rest else None, flags)
+
+    @property
+    def locality(self) -> Locality | None:
+        return None if self.reference is None or self.flags.releases_nothing else Locality()
 
     def build(self, context: BuildContext) -> TimeBatchView:
         reference = None if self.reference is None else context.constant(self.reference)

@@ -10,7 +10,7 @@ import attrs
 
 from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
-from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
+from epl.plan.windows import Locality, WindowArgument, WindowConfig, WindowRefused
 from epl.value_types import is_numeric
 from windows.event import NO_EVENTS, Event
 from windows.failures import Failures, keyed
@@ -50,6 +50,10 @@ class TimeOrder(WindowConfig):
             raise WindowRefused(message, whole=True)
         return cls(arguments[0].typed, duration_argument(arguments[1], 1, cls.title, message, whole=True))
 
+    @property
+    def locality(self) -> Locality:
+        return Locality()
+
     def build(self, context: BuildContext) -> TimeOrderView:
         return TimeOrderView(self.timestamp, Duration(context, self.period), context)
 
@@ -79,6 +83,10 @@ class TimeToLive(WindowConfig):
         if len(arguments) != 1 or arguments[0].typed is None or not is_scalar(arguments[0].typed.type, "long") or is_literal(arguments[0]):
             raise WindowRefused(message, whole=True)
         return cls(arguments[0].typed)
+
+    @property
+    def locality(self) -> Locality:
+        return Locality()
 
     def build(self, context: BuildContext) -> TimeOrderView:
         return TimeOrderView(self.timestamp, None, context)

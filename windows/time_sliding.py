@@ -8,7 +8,7 @@ import attrs
 
 from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
-from epl.plan.windows import WindowArgument, WindowConfig
+from epl.plan.windows import Locality, WindowArgument, WindowConfig
 from windows.event import NO_EVENTS, Event
 from windows.parameters import Duration, only_duration
 from windows.protocol import BuildContext
@@ -35,6 +35,7 @@ class Time(WindowConfig):
     title = "Time"
     named_refusals = True
     answers_previous = True
+    leaves_in_order = True
 
     period: TypedExpression
 
@@ -42,6 +43,10 @@ class Time(WindowConfig):
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> Time:
         message = "Time view requires a single numeric or time period parameter"
         return cls(only_duration(arguments, cls.title, message))
+
+    @property
+    def locality(self) -> Locality:
+        return Locality()
 
     def build(self, context: BuildContext) -> TimeView:
         return TimeView(Duration(context, self.period), context)

@@ -8,7 +8,7 @@ import attrs
 
 from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
-from epl.plan.windows import WindowArgument, WindowConfig
+from epl.plan.windows import Locality, WindowArgument, WindowConfig
 from windows.event import Event
 from windows.failures import Failures, keyed
 from windows.keys import Key, bucket_order, hash_of_keys, key_evaluator, key_of_values, values_of_key
@@ -34,6 +34,7 @@ class Unique(WindowConfig):
     names = ("unique",)
     namespace = "std"
     title = "unique"
+    has_timer = False
 
     keys: tuple[TypedExpression, ...]
 
@@ -41,6 +42,10 @@ class Unique(WindowConfig):
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> Unique:
         message = "unique view requires a one or more expressions providing unique values as parameters"
         return cls(key_arguments(arguments, cls.title, message))
+
+    @property
+    def locality(self) -> Locality:
+        return Locality(self.keys)
 
     def build(self, context: BuildContext) -> UniqueView:
         return UniqueView(self.keys, context)
@@ -62,6 +67,7 @@ class FirstUnique(WindowConfig):
     namespace = "std"
     title = "firstunique"
     is_selective = True
+    has_timer = False
 
     keys: tuple[TypedExpression, ...]
 
@@ -69,6 +75,10 @@ class FirstUnique(WindowConfig):
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> FirstUnique:
         message = "firstunique view requires a one or more expressions provinding unique values as parameters"
         return cls(key_arguments(arguments, cls.title, message))
+
+    @property
+    def locality(self) -> Locality:
+        return Locality(self.keys)
 
     def build(self, context: BuildContext) -> FirstUniqueView:
         return FirstUniqueView(self.keys, context)

@@ -14,9 +14,12 @@ from epl.value_types import ValueType
 HIDDEN = {"text", "fingerprint", "annotations", "output_type"}
 
 
-def explain(plan: StatementPlan, tier: str = "row", reason: str = "") -> str:
-    """The plan of one statement, an indented tree from the output back to the streams; in which tier it runs, and why."""
-    return "\n".join([*_statement(plan), f"  tier: {tier}{f' ({reason})' if reason else ''}"])
+def explain(plan: StatementPlan, tier: str = "row", reason: str = "", split: str = "") -> str:
+    """The plan of one statement, an indented tree from the output back to the streams; how its rows may be split over engines (nothing
+    where ``split`` is empty); in which tier it runs, and why.
+    """
+    lines = [*_statement(plan), *([f"  split: {split}"] if split else ()), f"  tier: {tier}{f' ({reason})' if reason else ''}"]
+    return "\n".join(lines)
 
 
 def _statement(plan: StatementPlan) -> Iterator[str]:

@@ -48,6 +48,15 @@ class WindowArgument:
 
 
 @attrs.frozen
+class Locality:
+    """An event's coming to and going from a window depends on itself, on the clock, and on events with equal values of ``keys`` alone (no
+    keys: on no other event).
+    """
+
+    keys: tuple[TypedExpression, ...] = ()
+
+
+@attrs.frozen
 class WindowConfig:
     """A data window or derived-value window in a plan.
 
@@ -59,7 +68,8 @@ class WindowConfig:
     the same event (not so with derived-value windows, whose old rows are rows of their own). ``is_batch``: releases its events in
     batches. ``is_selective``: does not let every event in. ``answers_previous``: prev, prevtail, prevcount and
     prevwindow may be asked of it when it is the stream's only data window. ``withholds``: a condition is asked once an event is in, which
-    may raise (``BuildContext.withhold``). ``groups`` / ``merges``: groupwin and merge.
+    may raise (``BuildContext.withhold``). ``groups`` / ``merges``: groupwin and merge. ``leaves_in_order``: events leave in the order in
+    which they came. ``has_timer``: lets events go without one coming.
     """
 
     names: ClassVar[tuple[str, ...]] = ()
@@ -74,6 +84,8 @@ class WindowConfig:
     withholds: ClassVar[bool] = False
     groups: ClassVar[bool] = False
     merges: ClassVar[bool] = False
+    leaves_in_order: ClassVar[bool] = False
+    has_timer: ClassVar[bool] = True
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> WindowConfig:
@@ -91,6 +103,11 @@ class WindowConfig:
     def with_hints(self, hints: Mapping[str, str]) -> WindowConfig:
         """This config with the statement's hints taken in (``@Hint('reclaim_group_aged=30')``); most windows know none."""
         return self
+
+    @property
+    def locality(self) -> Locality | None:
+        """Which other events bear on an event of the window; None: any of them may."""
+        return None
 
     def merge(self, event_type: EventType) -> WindowConfig:
         """groupwin: the merge that ends it, behind rows of this type."""

@@ -1,0 +1,74 @@
+"""By which key the statements of a module may be split over several engines, each of which gets a share of the rows and all of the time.
+
+``partitioning_of`` is the pass. A split is right where the engines' outputs together are those of one engine, time by time; the order of
+rows of different keys at one time is not kept.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from epl.analysis.partitioning.chain import chain_of
+from epl.analysis.partitioning.facts import Demand, Facts, Stays
+from epl.analysis.partitioning.solve import Graph, dimensions, keys_of
+from epl.analysis.partitioning.statements import Surroundings, facts_of
+from epl.analysis.partitioning.verdicts import AnySplit, Path, SplitBy, Whole
+from epl.catalog import Settings
+from epl.plan.statements import StatementPlan
+
+Partitioning = SplitBy | AnySplit | Whole
+
+
+def partitioning_of(plans: Iterable[StatementPlan], *statements: StatementPlan | str, settings: Settings | None = None) -> Partitioning:
+    """How the rows of all event types may be split so that each of ``statements``, by plan or name, gives what it gives in one engine.
+
+    ``plans``: all statements that are deployed; those that fill what the others read are taken in. Several statements are split the same
+    way, so that one set of engines serves them all. ``settings``: those of the runtime. Raises KeyError for a name that no plan has.
+    """
+    plans = tuple(plans)
+    wanted = [_named(plans, s) if isinstance(s, str) else s for s in statements]
+    chain = chain_of(plans, wanted)
+    names = tuple(plan.name for plan in chain)
+    surroundings = Surroundings(plans, settings or Settings())
+    facts: list[Facts] = []
+    for plan in chain:
+        try:
+            facts.append(facts_of(plan, surroundings))
+        except Stays as stays:
+            return Whole(names, plan.name, stays.operator, stays.reason)
+    return _solved(names, facts)
+
+
+def _named(plans: tuple[StatementPlan, ...], name: str) -> StatementPlan:
+    for plan in reversed(plans):
+        if plan.name == name:
+            return plan
+    raise KeyError(f"no statement named {name!r}; there are {', '.join(p.name for p in plans)}")
+
+
+def _solved(names: tuple[str, ...], facts: list[Facts]) -> Partitioning:
+    graph = Graph(facts)
+    demands = graph.demands()
+    if not demands:
+        return AnySplit(names, stateless=not any(f.stateful for f in facts))
+    found = dimensions(graph, demands)
+    if all(found):
+        return SplitBy(names, keys_of(graph, found))
+    for count in range(1, len(demands) + 1):
+        if not all(dimensions(graph, demands[:count])):
+            break
+    culprit = demands[count - 1][1]
+    return Whole(names, culprit.statement, culprit.operator, _why_not(graph, [d for _, d in demands[: count - 1]], demands[count - 1]))
+
+
+def _why_not(graph: Graph, before: list[Demand], culprit: tuple[int, Demand]) -> str:
+    """Why the last demand does not go with those before it."""
+    stream, demand = culprit
+    wish = f"it needs a split by {' or '.join('.'.join(p) for p in demand.paths)} of {graph.streams[stream].name}"
+    if all(dimensions(graph, [culprit])):
+        return f"{wish}, but {' and '.join(dict.fromkeys(d.wish() for d in before))}"
+    if all(p[0] in graph.changed[stream] for p in demand.paths):
+        return f"{wish}, which update istream changes"
+    return f"{wish}, which is not a property, as it came in, of every row that comes in there"
+
+
+__all__ = ["AnySplit", "Partitioning", "Path", "SplitBy", "Whole", "partitioning_of"]

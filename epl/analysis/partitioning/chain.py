@@ -1,0 +1,61 @@
+"""The statements that another one's rows come through."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import attrs
+
+from epl.event_types import EventType
+from epl.plan.assignments import UpdateIstreamPlan
+from epl.plan.splitting import OnSplitPlan
+from epl.plan.statements import FilterPlan, InsertPlan, SelectPlan, StatementPlan
+from epl.plan.walk import plans_of
+
+
+@attrs.frozen
+class Streams:
+    """``reads``: the types that a statement takes events of; ``fills``: those that it inserts into."""
+
+    reads: tuple[EventType, ...]
+    fills: tuple[EventType, ...]
+
+    @classmethod
+    def of(cls, plan: StatementPlan) -> Streams:
+        parts = list(plans_of(plan.body))
+        return cls(
+            tuple(p.event_type for p in parts if isinstance(p, FilterPlan)), tuple(p.target for p in parts if isinstance(p, InsertPlan))
+        )
+
+
+def related(one: EventType, other: EventType) -> bool:
+    """Whether an event may be of both."""
+    return one.is_a(other) or other.is_a(one)
+
+
+def chain_of(plans: Iterable[StatementPlan], wanted: Iterable[StatementPlan]) -> tuple[StatementPlan, ...]:
+    """``wanted`` and, transitively, all statements that insert into what they read, change it first (update istream) or take it away
+    (``@Drop``), in the order of ``plans``.
+    """
+    plans = tuple(plans)
+    streams = [Streams.of(plan) for plan in plans]
+    chosen = {i for i, plan in enumerate(plans) if any(plan is w for w in wanted)}
+    todo = list(chosen)
+    while todo:
+        for read in streams[todo.pop()].reads:
+            for i in _behind(read, plans, streams):
+                if i not in chosen:
+                    chosen.add(i)
+                    todo.append(i)
+    return tuple(plans[i] for i in sorted(chosen))
+
+
+def _behind(read: EventType, plans: tuple[StatementPlan, ...], streams: list[Streams]) -> Iterator[int]:
+    """The statements that decide over which events of a type there are, and what is in them."""
+    for i, (plan, each) in enumerate(zip(plans, streams)):
+        fills = isinstance(plan.body, (SelectPlan, OnSplitPlan)) and any(t.is_a(read) for t in each.fills)
+        meddles = isinstance(plan.body, UpdateIstreamPlan) or plan.drop
+        if fills or (meddles and any(related(t, read) for t in each.reads)):
+            yield i
+
+
+__all__ = ["Streams", "chain_of", "related"]

@@ -1,0 +1,85 @@
+"""What one statement needs of a split, and what it carries on to the streams that it fills."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import attrs
+
+from epl.analysis.partitioning.paths import Carrying, back_through, key_paths
+from epl.analysis.partitioning.verdicts import Path, path_text
+from epl.event_types import EventType
+from epl.plan.explain import expression_text
+from epl.plan.expressions import TypedExpression
+
+
+@attrs.frozen
+class Demand:
+    """``operator`` of ``statement`` keeps state for each value of ``keys``: rows that are equal in all of them have to meet. So a split by
+    any of ``paths`` will do, which are those of the keys that are properties of the rows that the statement reads.
+    """
+
+    statement: str
+    operator: str
+    paths: tuple[Path, ...]
+
+    def wish(self) -> str:
+        return f"{self.operator} of statement '{self.statement}' goes with a split by {' or '.join(map(path_text, self.paths))}"
+
+
+@attrs.frozen
+class Feed:
+    """Rows that go on to ``target``; ``stages`` lead from them back to the rows that the statement reads."""
+
+    target: EventType
+    stages: tuple[Carrying, ...]
+
+    def back(self, path: Path) -> Path | None:
+        return back_through(self.stages, path)
+
+
+@attrs.frozen
+class Facts:
+    """``reads``: the type whose events come in, None where none do. ``changes``: properties that update istream gives other values."""
+
+    statement: str
+    reads: EventType | None = None
+    demands: tuple[Demand, ...] = ()
+    feeds: tuple[Feed, ...] = ()
+    changes: frozenset[str] = frozenset()
+    stateful: bool = False
+
+
+class Stays(Exception):
+    """A statement whose rows have to stay together: which of its operators asks for that, and why."""
+
+    def __init__(self, operator: str, reason: str) -> None:
+        super().__init__(f"{operator}: {reason}")
+        self.operator = operator
+        self.reason = reason
+
+
+class Collector:
+    """Goes along a statement's operators; ``stages`` lead from the rows behind the last one back to those that come in."""
+
+    def __init__(self, statement: str) -> None:
+        self.statement = statement
+        self.stages: tuple[Carrying, ...] = ()
+        self.demands: list[Demand] = []
+        self.stateful = False
+
+    def behind(self, stage: Carrying) -> None:
+        self.stages = (*self.stages, stage)
+
+    def demand(self, operator: str, keys: Iterable[TypedExpression]) -> None:
+        """The operator is local to its ``keys``, expressions over the rows in front of it; raises Stays where none of them will do."""
+        keys = tuple(keys)
+        self.stateful = True
+        found = (back_through(self.stages, p) for p in key_paths(keys))
+        paths = tuple(dict.fromkeys(p for p in found if p is not None))
+        if not paths:
+            texts = ", ".join(expression_text(k).replace("s0.", "") for k in keys)
+            raise Stays(operator, f"no key of its own ({texts}) is a property of the rows as they came in")
+        self.demands.append(Demand(self.statement, operator, paths))
+
+
+__all__ = ["Collector", "Demand", "Facts", "Feed", "Stays"]

@@ -1,0 +1,215 @@
+"""Which operators of a select are local to a key: contained events, windows, match_recognize, the select clause.
+
+Each operator is known here to be local, and to what, or it is refused by name. Local to a key means: what the operator puts out for rows of
+one key value is the same whether or not rows of other values go through it too, and at the same time.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from epl.analysis.partitioning.facts import Collector, Stays
+from epl.analysis.partitioning.paths import Carrying, carried, keeps_apart, path_of
+from epl.event_types import EventType
+from epl.plan.contained import ContainedPlan
+from epl.plan.expressions import Previous, StreamProperty, TypedExpression
+from epl.plan.result_set import AggregationPlan, OutputPlan, ResultSetPlan
+from epl.plan.statements import InsertPlan, StreamPlan
+from epl.plan.walk import expressions_of
+from epl.plan.windows import WindowConfig
+
+SHARED_WINDOWS = {
+    "length": "an event leaves when enough others have come, whatever their keys",
+    "length_batch": "a batch is full when enough events have come, whatever their keys",
+    "time_batch": "its periods begin with the first event of all; with a reference point they begin at the same time everywhere",
+    "time_length_batch": "a batch is full when enough events have come, whatever their keys",
+    "time_accum": "events stay until none has come for a while, whatever its key",
+    "ext_timed": "an event leaves when a later one has come, whatever its key",
+    "ext_timed_batch": "a batch ends when a later event has come, whatever its key",
+    "firstlength": "the first events of all count, whatever their keys",
+    "firstevent": "the first event of all counts",
+    "lastevent": "the last event of all counts",
+    "sort": "the first events of all by sort order stay",
+    "rank": "the first events of all by sort order stay",
+    "expr": "its condition may look at all events of the window",
+    "expr_batch": "its condition may look at all events of the window",
+    "groupwin": "the hint reclaim_group_aged looks for idle groups when any event comes",
+}
+"""Why a window is not local, by name."""
+
+
+def contained(plan: ContainedPlan, collector: Collector) -> None:
+    """Contained events are new rows; a key of theirs is not the row's that holds them, except for columns selected from it."""
+    if plan.columns:
+        collector.behind(carried(plan.output_type, plan.columns))
+    elif plan.forward != 0:
+        collector.behind(Carrying({}))
+
+
+# ------------------------------------------------------------------ windows
+
+
+def windows(stream: StreamPlan, collector: Collector) -> None:
+    """Every window is local, or stands behind a groupwin."""
+    configs = stream.windows
+    if not configs:
+        return
+    if configs[0].groups:
+        _grouped(configs, collector)
+    else:
+        _side_by_side(configs, collector)
+
+
+def title(config: WindowConfig) -> str:
+    return f"#{config.names[0]}" if config.names else type(config).__name__
+
+
+def _side_by_side(configs: Sequence[WindowConfig], collector: Collector) -> None:
+    """Windows without a groupwin in front: intersections and unions of local ones are local."""
+    for config in configs:
+        locality = config.locality
+        if locality is None or (config.is_batch and len(configs) > 1):
+            raise Stays(f"the window {title(config)}", _why_shared(config))
+        collector.stateful = True
+        if locality.keys:
+            collector.demand(f"the window {title(config)}", locality.keys)
+
+
+def _why_shared(config: WindowConfig) -> str:
+    if not config.retains and config.is_data_window is False and not config.groups and not config.merges:
+        return "its values are those of all events"
+    if config.is_batch and config.locality is not None:
+        return "a batch window together with others is not known to be local to a key"
+    return SHARED_WINDOWS.get(config.names[0] if config.names else "", "it is not known to be local to a key")
+
+
+def _grouped(configs: Sequence[WindowConfig], collector: Collector) -> None:
+    """Whatever stands under a groupwin is one window a group, local to the group's keys; what stands behind the merge sees all groups."""
+    group = configs[0]
+    locality = group.locality
+    if locality is None:
+        raise Stays(f"the window {title(group)}", _why_shared(group))
+    collector.demand(f"the window {title(group)}", locality.keys)
+    merge = next((i for i, c in enumerate(configs) if c.merges), len(configs))
+    inner, outer = configs[1:merge], configs[merge + 1 :]
+    if any(not c.retains for c in inner):
+        names = getattr(group, "key_names", ())
+        paths = ((name, path_of(key)) for name, key in zip(names, locality.keys))
+        collector.behind(Carrying({name: path for name, path in paths if path is not None}))
+    if outer:
+        _side_by_side(outer, collector)
+
+
+def _only_window(configs: Sequence[WindowConfig]) -> WindowConfig | None:
+    """The only data window under a groupwin, or alone; None where there is anything else."""
+    rest = configs[1:] if configs and configs[0].groups else configs
+    return rest[0] if len(rest) == 1 and rest[0].is_data_window else None
+
+
+def leaves_in_order(configs: Sequence[WindowConfig], partition_by: Sequence[TypedExpression]) -> bool:
+    """Whether the rows of each partition leave in the order in which they came: where one leaves out of order, match_recognize matches all
+    partitions anew.
+    """
+    only = _only_window(configs)
+    if only is None or not only.leaves_in_order:
+        return False
+    if not configs[0].groups:
+        return True
+    locality = configs[0].locality
+    return locality is not None and set(locality.keys) <= set(partition_by)
+
+
+def previous(configs: Sequence[WindowConfig], *plans: object) -> None:
+    """prev and its relatives ask the window: local under a groupwin, where no timer tells of events (Esper asks the group that was told of
+    an event last).
+    """
+    if not any(isinstance(n, Previous) for e in expressions_of(*plans) for n in e.walk()):
+        return
+    only = _only_window(configs)
+    if not configs or not configs[0].groups:
+        raise Stays("prev", "it counts the events of the window, whatever their keys")
+    if only is None or only.has_timer:
+        raise Stays("prev", "when a timer lets events go, it asks the group that was told of an event last")
+
+
+# ------------------------------------------------------------------ the select clause
+
+
+def result_set(plan: ResultSetPlan, collector: Collector) -> None:
+    """Groups, aggregations, distinct rows; what looks at the rows of all groups at once is refused."""
+    _refuse_whole_output(plan)
+    if plan.output is not None:
+        _output(plan.output, plan)
+    if plan.group_by:
+        keys = plan.group_by
+        if plan.levels:
+            common = set.intersection(*(set(level.keys) for level in plan.levels))
+            keys = tuple(plan.group_by[i] for i in sorted(common))
+            if not keys:
+                raise Stays("group by", "not every grouping has a key in common: totals go over rows of all keys")
+        collector.demand("group by", keys)
+    elif plan.shape == "fully aggregated":
+        raise Stays("the aggregation", "it goes over all rows; group by would keep them apart")
+    for aggregation in plan.aggregations:
+        _aggregation(aggregation, grouped=bool(plan.group_by), collector=collector)
+    if plan.distinct:
+        collector.demand("select distinct", plan.columns if plan.forward is None else _all_properties(plan.output_type))
+    if plan.forward is None:
+        collector.behind(carried(plan.output_type, plan.columns))
+
+
+def _refuse_whole_output(plan: ResultSetPlan) -> None:
+    if plan.arity > 1 or plan.unidirectional:
+        raise Stays("the join", "joins are not known to be local to a key")
+    if plan.order_by or any(level.order_by for level in plan.levels):
+        raise Stays("order by", "it sorts rows of all keys")
+    if plan.limit is not None:
+        raise Stays("limit", "it counts rows of all keys")
+    if plan.reclaim is not None:
+        raise Stays("the hint reclaim_group_aged", "it looks for idle groups when any event comes")
+
+
+def _output(output: OutputPlan, plan: ResultSetPlan) -> None:
+    """``output first`` of groups asks a condition of each group; all other limits have one of all rows."""
+    if output.after is not None:
+        raise Stays("output after", "it counts from the beginning of all")
+    if output.condition is not None:
+        raise Stays("output when", "its condition counts rows of all keys")
+    grouped = plan.shape in ("grouped fully aggregated", "grouped aggregated")
+    if output.selector != "first":
+        selector = "" if output.selector == "default" else f" {output.selector}"
+        raise Stays(f"output{selector} every", "its periods and counts begin with the first row of all; output first goes by group")
+    if not grouped:
+        raise Stays("output first", "without group by it counts rows of all keys")
+
+
+def _aggregation(plan: AggregationPlan, *, grouped: bool, collector: Collector) -> None:
+    if plan.group_by is None:
+        if not grouped:
+            raise Stays(f"the aggregation {plan.function}", "it goes over all rows; group by would keep them apart")
+    elif not plan.group_by:
+        raise Stays(f"the aggregation {plan.function}", "group_by:() goes over all rows")
+    else:
+        collector.demand(f"the aggregation {plan.function} with group_by", plan.group_by)
+
+
+def _all_properties(event_type: EventType) -> tuple[TypedExpression, ...]:
+    return tuple(StreamProperty(type=p.type, stream=0, name=p.name) for p in event_type.properties.values())
+
+
+def insertion(plan: InsertPlan, row_type: EventType) -> Carrying:
+    """From events of the target back to rows of the select clause."""
+    if plan.target.kind == "variant" or plan.target.any_type:
+        raise Stays("insert into", f"rows of several types meet in the variant stream '{plan.target.name}'")
+    if plan.nested is not None:
+        return Carrying({})
+    if plan.same:
+        return Carrying()
+    names, types = row_type.names, [p.type for p in row_type.properties.values()]
+    found: dict[str, tuple[str, ...]] = {}
+    for name, position, convert in zip(plan.target.names, plan.positions, plan.converts):
+        if position is not None and (convert is None or keeps_apart(types[position], convert)):
+            found[name] = (names[position],)
+    return Carrying(found)
+
+
+__all__ = ["contained", "insertion", "leaves_in_order", "previous", "result_set", "windows"]

@@ -1,0 +1,144 @@
+"""From what each statement needs to one key for each event type that comes in.
+
+A *dimension* gives every stream that feeds something stateful one property, such that every stateful operator finds its stream's among its
+own keys, and an insert into carries the property of the stream that it fills from the property of the one that it reads. Any dimension is a
+key by which the rows may be split; all of them together are the most selective one.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import attrs
+
+from epl.analysis.partitioning.chain import related
+from epl.analysis.partitioning.facts import Demand, Facts, Feed
+from epl.analysis.partitioning.verdicts import Path
+from epl.event_types import EventType
+
+LONGEST = 8
+"""Names in a path: where an event is nested in one of its own stream, paths would grow for ever."""
+
+Dimension = dict[int, Path]
+"""By number of the stream."""
+
+
+@attrs.frozen
+class Edge:
+    """Rows of stream ``source`` become rows of stream ``target`` by ``feed``, or are rows of it (a sub-type's: None)."""
+
+    source: int
+    target: int
+    feed: Feed | None
+
+    def back(self, path: Path) -> Path | None:
+        return path if self.feed is None else self.feed.back(path)
+
+
+class Graph:
+    """The streams of a chain of statements, and how rows go from one to the other."""
+
+    def __init__(self, facts: Sequence[Facts]) -> None:
+        self.facts = facts
+        self.streams: list[EventType] = []
+        for fact in facts:
+            if fact.reads is not None and not any(fact.reads is s for s in self.streams):
+                self.streams.append(fact.reads)
+        self.number = {id(s): i for i, s in enumerate(self.streams)}
+        self.edges = [
+            Edge(self.number[id(fact.reads)], i, feed)
+            for fact in facts for feed in fact.feeds for i, stream in enumerate(self.streams) if feed.target.is_a(stream)
+        ]
+        self.edges += [
+            Edge(i, j, None) for i, sub in enumerate(self.streams) for j, stream in enumerate(self.streams) if i != j and sub.is_a(stream)
+        ]
+        self.changed = [
+            frozenset(name for fact in facts if fact.reads is not None and related(fact.reads, s) for name in fact.changes)
+            for s in self.streams
+        ]
+
+    @property
+    def roots(self) -> list[int]:
+        """The streams whose events come in from outside."""
+        filled = {id(feed.target) for fact in self.facts for feed in fact.feeds}
+        return [i for i, stream in enumerate(self.streams) if id(stream) not in filled]
+
+    def demands(self) -> list[tuple[int, Demand]]:
+        return [(self.number[id(f.reads)], demand) for f in self.facts for demand in f.demands]
+
+    def needy(self, streams: Iterable[int]) -> set[int]:
+        """These, and all whose rows become theirs."""
+        found = set(streams)
+        while new := {e.source for e in self.edges if e.target in found} - found:
+            found |= new
+        return found
+
+    def components(self, needy: set[int]) -> list[list[int]]:
+        """The streams by which of them have to agree."""
+        leader = {i: i for i in needy}
+        for _ in needy:
+            for edge in self.edges:
+                if edge.target in leader:
+                    leader[edge.source] = leader[edge.target] = min(leader[edge.source], leader[edge.target])
+        return [[i for i in sorted(needy) if leader[i] == first] for first in sorted(set(leader.values()))]
+
+
+def dimensions(graph: Graph, demands: Sequence[tuple[int, Demand]]) -> list[list[Dimension]]:
+    """For each component all dimensions, none where its demands do not go together."""
+    needy = graph.needy({stream for stream, _ in demands})
+    candidates = _candidates(graph, demands, needy)
+    return [_together(graph, component, candidates) for component in graph.components(needy)]
+
+
+def _candidates(graph: Graph, demands: Sequence[tuple[int, Demand]], needy: set[int]) -> dict[int, list[Path]]:
+    """The properties that each stream may be split by: those that all its operators have among their keys, or, where it has none, those
+    that are carried to streams that have.
+    """
+    found: dict[int, list[Path]] = {i: [] for i in needy}
+    own: dict[int, list[Path]] = {}
+    for stream, demand in demands:
+        before = own.get(stream, list(demand.paths))
+        own[stream] = [p for p in before if p in demand.paths and p[0] not in graph.changed[stream]]
+    found.update(own)
+    todo = list(own)
+    while todo:
+        target = todo.pop()
+        for edge in graph.edges:
+            if edge.target != target or edge.source in own:
+                continue
+            for path in [edge.back(p) for p in found[target]]:
+                if path is None or len(path) > LONGEST or path in found[edge.source] or path[0] in graph.changed[edge.source]:
+                    continue
+                found[edge.source].append(path)
+                todo.append(edge.source)
+    return found
+
+
+def _together(graph: Graph, component: list[int], candidates: dict[int, list[Path]]) -> list[Dimension]:
+    """One property a stream, so that every edge carries the target's from the source's."""
+    made: list[Dimension] = [{}]
+    for stream in component:
+        extended = ({**before, stream: path} for before in made for path in candidates[stream])
+        made = [dimension for dimension in extended if _agrees(graph, dimension, stream)]
+    return made
+
+
+def _agrees(graph: Graph, dimension: Dimension, latest: int) -> bool:
+    return all(
+        edge.back(dimension[edge.target]) == dimension[edge.source]
+        for edge in graph.edges
+        if latest in (edge.source, edge.target) and edge.source in dimension and edge.target in dimension
+    )
+
+
+def keys_of(graph: Graph, found: Sequence[Sequence[Dimension]]) -> dict[str, tuple[Path, ...]]:
+    """By name of each type that comes in, its properties, one a dimension; dimensions that are the same there count once."""
+    keys: dict[str, tuple[Path, ...]] = {}
+    for root in graph.roots:
+        component = next((dims for dims in found if dims and root in dims[0]), ())
+        roots = [i for i in graph.roots if component and i in component[0]]
+        distinct = dict.fromkeys(tuple(d[i] for i in roots) for d in component)
+        keys[graph.streams[root].name] = tuple(paths[roots.index(root)] for paths in distinct)
+    return keys
+
+
+__all__ = ["Dimension", "Graph", "dimensions", "keys_of"]

@@ -1,0 +1,152 @@
+"""What each class of statement needs of a split. FACTS is explicit: a class that does not stand there is refused by name."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from epl.analysis.partitioning.facts import Collector, Facts, Feed, Stays
+from epl.analysis.partitioning.operators import contained, insertion, previous, result_set, windows
+from epl.analysis.partitioning.paths import Carrying, carried
+from epl.analysis.partitioning.row_patterns import row_recognition
+from epl.catalog import Settings
+from epl.plan import expressions as typed
+from epl.plan.assignments import OnSetPlan, UpdateIstreamPlan
+from epl.plan.result_set import OutputPlan
+from epl.plan.splitting import OnSplitPlan, SplitBranchPlan
+from epl.plan.statements import (
+    BodyPlan,
+    CreateExpressionPlan,
+    CreateSchemaPlan,
+    CreateVariablePlan,
+    SelectPlan,
+    StatementPlan,
+    StreamPlan,
+)
+from epl.plan.structs import StructAs
+from epl.plan.walk import expressions_of, plans_of
+
+PURE: frozenset[type[typed.TypedExpression]] = frozenset({
+    typed.Constant, typed.Parameter, typed.StreamProperty, typed.StreamEvent, typed.StreamEvents, typed.PropertyOf, typed.DynamicProperty,
+    typed.DynamicExists, typed.Element, typed.MapValue, typed.VariableValue, typed.CurrentTime, typed.Local, typed.IsInsertStream,
+    typed.Convert, typed.Arithmetic, typed.Bitwise, typed.Concatenation, typed.Negation, typed.Not, typed.Logic, typed.Equality,
+    typed.Order, typed.Range, typed.Membership, typed.Quantified, typed.LikeMatch, typed.RegexpMatch, typed.Conditional, typed.Coalesce,
+    typed.Extreme, typed.SameEvent, typed.Cast, typed.TypeTest, typed.TypeNameOf, typed.NewArrayOf, typed.NewArraySized, typed.NewStructOf,
+    typed.Function, typed.Invoke, typed.Previous, typed.Aggregated, typed.AggregationMethodCall, typed.GroupingCall, typed.TimeSpan,
+    StructAs,
+})
+"""Expressions whose value depends on the row, its group, engine time and variables alone (prev: see ``operators.previous``)."""
+
+
+def variables_set(plans: Iterable[StatementPlan]) -> dict[str, str]:
+    """The variables that statements set, and which statement does."""
+    found: dict[str, str] = {}
+    for plan in plans:
+        for part in plans_of(plan.body):
+            for assignment in part.assignments if isinstance(part, (OnSetPlan, OutputPlan)) else ():
+                if assignment.variable is not None:
+                    found[assignment.variable.name] = plan.name
+    return found
+
+
+class Surroundings:
+    """What of the other statements and of the settings bears on one: ``variables`` that statements set, by which."""
+
+    def __init__(self, plans: Iterable[StatementPlan], settings: Settings) -> None:
+        self.variables = variables_set(plans)
+        self.states_limited = settings.max_states is not None
+
+
+def facts_of(plan: StatementPlan, surroundings: Surroundings) -> Facts:
+    """Raises Stays where the statement's rows have to stay together."""
+    made = FACTS.get(type(plan.body))
+    if made is None:
+        raise Stays(plan.kind, "this kind of statement is not known to be local to a key")
+    facts = made(plan, plan.body, surroundings)
+    _check_expressions(plan.body, surroundings)
+    return facts
+
+
+def _check_expressions(body: BodyPlan, surroundings: Surroundings) -> None:
+    for node in (n for e in expressions_of(body) for n in e.walk()):
+        if isinstance(node, typed.Prior):
+            raise Stays("prior", "it counts the events of the stream, whatever their keys")
+        if type(node) not in PURE:
+            raise Stays(type(node).__name__, "this expression is not known to be local to a key")
+        if isinstance(node, typed.VariableValue) and node.name in surroundings.variables:
+            raise Stays(f"the variable {node.name}", f"statement '{surroundings.variables[node.name]}' sets it for rows of all keys")
+
+
+def _stream(stream: StreamPlan, collector: Collector) -> None:
+    """From the filter to behind the windows."""
+    read = stream.filter.event_type
+    if read.kind == "variant" or read.any_type:
+        raise Stays("the stream", f"rows of several types meet in the variant stream '{read.name}'")
+    if stream.contained is not None:
+        contained(stream.contained, collector)
+    windows(stream, collector)
+
+
+def _select(statement: StatementPlan, plan: SelectPlan, surroundings: Surroundings) -> Facts:
+    if len(plan.streams) != 1 or plan.result_set is None:
+        raise Stays("the join", "joins are not known to be local to a key")
+    stream, rows, collector = plan.streams[0], plan.result_set, Collector(statement.name)
+    _stream(stream, collector)
+    if plan.row_recognition is not None:
+        row_recognition(plan.row_recognition, stream.windows, surroundings.states_limited, collector)
+    previous(stream.windows, rows, plan.where)
+    result_set(rows, collector)
+    feeds: tuple[Feed, ...] = ()
+    if plan.insert is not None:
+        collector.behind(insertion(plan.insert, rows.output_type))
+        feeds = (Feed(plan.insert.target, collector.stages),)
+    return Facts(statement.name, stream.filter.event_type, tuple(collector.demands), feeds, stateful=collector.stateful)
+
+
+def _split(statement: StatementPlan, plan: OnSplitPlan, surroundings: Surroundings) -> Facts:
+    collector = Collector(statement.name)
+    _stream(plan.stream, collector)
+    feeds = tuple(_branch(branch, collector.stages) for branch in plan.branches)
+    return Facts(statement.name, plan.stream.filter.event_type, tuple(collector.demands), feeds, stateful=collector.stateful)
+
+
+def _branch(branch: SplitBranchPlan, before: tuple[Carrying, ...]) -> Feed:
+    collector = Collector("")
+    collector.stages = before
+    if branch.contained is not None:
+        contained(branch.contained, collector)
+    if branch.columns is not None:
+        collector.behind(carried(branch.row_type, branch.columns))
+    collector.behind(insertion(branch.insert, branch.row_type))
+    return Feed(branch.insert.target, collector.stages)
+
+
+def _update(statement: StatementPlan, plan: UpdateIstreamPlan, surroundings: Surroundings) -> Facts:
+    if any(a.kind == "call" for a in plan.assignments):
+        raise Stays("update istream", "what its calls change is not known")
+    collector = Collector(statement.name)
+    _stream(plan.stream, collector)
+    return Facts(
+        statement.name, plan.stream.filter.event_type, tuple(collector.demands), changes=frozenset(a.property for a in plan.assignments),
+        stateful=collector.stateful,
+    )
+
+
+def _on_set(statement: StatementPlan, plan: OnSetPlan, surroundings: Surroundings) -> Facts:
+    raise Stays("on … set", "variables are one for all rows")
+
+
+def _declaration(statement: StatementPlan, plan: BodyPlan, surroundings: Surroundings) -> Facts:
+    return Facts(statement.name)
+
+
+FACTS: Mapping[type[BodyPlan], Callable[[StatementPlan, Any, Surroundings], Facts]] = {
+    SelectPlan: _select,
+    OnSplitPlan: _split,
+    UpdateIstreamPlan: _update,
+    OnSetPlan: _on_set,
+    CreateSchemaPlan: _declaration,
+    CreateVariablePlan: _declaration,
+    CreateExpressionPlan: _declaration,
+}
+
+__all__ = ["FACTS", "PURE", "Surroundings", "facts_of"]

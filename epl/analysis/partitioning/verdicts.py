@@ -1,0 +1,92 @@
+"""What partitioning finds: by which key the rows of each event type may be split over engines, or what stands in the way."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from epl.errors import EplValidationError
+from epl.event_types import EventType
+
+Path = tuple[str, ...]
+"""A property of an event: its name, then those of the properties of nested events."""
+
+
+def path_text(path: Path) -> str:
+    """As one would write it in EPL.
+
+    >>> path_text(("place", "city"))
+    'place.city'
+    """
+    return ".".join(path)
+
+
+@attrs.frozen
+class Verdict:
+    """``statements``: the statements that it is about, those asked for and all that their rows come through, in the order given."""
+
+    statements: tuple[str, ...]
+
+    def describe(self) -> str:
+        """One line for people."""
+        raise NotImplementedError
+
+
+@attrs.frozen
+class SplitBy(Verdict):
+    """Rows may be split, as long as all rows with equal values of their type's ``keys`` meet in one engine.
+
+    ``keys``: by name of each event type that comes in from outside, the properties; without any, rows of that type may go anywhere. Where
+    several types have keys, they correspond by place: rows of equal values meet, whatever their types. Null is a value like
+    the others, and so is NaN.
+    """
+
+    keys: Mapping[str, tuple[Path, ...]]
+
+    def key_of(self, event_type: EventType) -> tuple[Path, ...]:
+        """By which properties rows of a type, perhaps a sub-type of those in ``keys``, are to be split; empty: anyhow.
+
+        Raises EplValidationError where no statement reads the type from outside, and where it is a sub-type of types with different keys.
+        """
+        if event_type.name in self.keys:
+            return self.keys[event_type.name]
+        found = {self.keys[t.name] for t in event_type.lineage() if t.name in self.keys}
+        if not found:
+            raise EplValidationError(f"Rows of event type '{event_type.name}' are not read from outside by {', '.join(self.statements)}")
+        wanted = found - {()}
+        if len(wanted) > 1:
+            raise EplValidationError(f"Event type '{event_type.name}' has super-types that are split by different keys")
+        return next(iter(wanted), ())
+
+    def describe(self) -> str:
+        parts = [
+            f"{name} by {', '.join(map(path_text, paths))}" if paths else f"{name} anyhow" for name, paths in self.keys.items()
+        ]
+        return " and ".join(parts)
+
+
+@attrs.frozen
+class AnySplit(Verdict):
+    """Every row is on its own: any split will do. ``stateless``: nothing is kept at all (else windows whose events do not touch one
+    another).
+    """
+
+    stateless: bool
+
+    def describe(self) -> str:
+        return "anyhow, " + ("nothing is kept from row to row" if self.stateless else "each row's fate depends on itself and the clock")
+
+
+@attrs.frozen
+class Whole(Verdict):
+    """The rows have to stay together: ``operator`` of ``statement`` stands in the way, for ``reason``."""
+
+    statement: str
+    operator: str
+    reason: str
+
+    def describe(self) -> str:
+        return f"not at all: {self.operator} of statement '{self.statement}': {self.reason}"
+
+
+__all__ = ["AnySplit", "Path", "SplitBy", "Verdict", "Whole", "path_text"]

@@ -1,0 +1,179 @@
+"""Modules and by what their last statement may be split: the table of the rules, and what the property test draws from."""
+from __future__ import annotations
+
+SCHEMA = (
+    "create schema T(k string, g int, x double, n int, ts long);"
+    "create schema U(u string, g int, y double);"
+    "create schema Place(city string, zone int);"
+    "create schema V(place Place, v int);"
+    "create schema Base(k string, b int);"
+    "create schema Sub(c int) inherits Base;"
+    "create schema Item(id string, q int);"
+    "create schema Basket(owner string, items Item[]);"
+)
+
+K, KG = {"T": "k"}, {"T": "k g"}
+
+PATTERN = "pattern (A B) define B as B.x > A.x"
+SPLIT: list[tuple[str, dict[str, str]]] = [
+    # groups
+    ("select k, sum(x) as s from T group by k", K),
+    ("select k, x, sum(x) as s from T group by k", K),
+    ("select irstream k, sum(x) as s from T group by k", K),
+    ("select k, g, avg(x) as a from T group by k, g", KG),
+    ("select k, count(*) as c from T group by k, x + 1", K),
+    ("select irstream k, sum(x) as s, count(*) as c from T#time(5 msec) group by k", K),
+    ("select irstream k, x, sum(n) as s from T#time(5 msec) group by k having sum(n) > 2", K),
+    ("select rstream k, g, max(x) as m from T#time(5 msec) group by k, g", KG),
+    ("select irstream k, sum(x) as s from T#time_batch(4 msec, 0L) group by k", K),
+    ("select irstream k, x, sum(x) as s from T#time_batch(4 msec, 0L) group by k", K),
+    ("select irstream k, min(x) as s from T#keepall group by k", K),
+    ("select irstream k, first(x) as f, last(n) as l, window(n) as w from T#time(5 msec) group by k", K),
+    ("select irstream k, sum(x) as s from T#time_order(ts, 5 msec) group by k", K),
+    ("select irstream k, sum(x) as s from T#timetolive(ts) group by k", K),
+    ("select irstream k, sum(x) as s from T#firsttime(6 msec) group by k", K),
+    ("select k, rate(4) as r, stddev(x) as d, count(distinct n) as c from T group by k", K),
+    ("select irstream k, g, sum(x) as s from T#time(5 msec) group by k, rollup(g)", K),
+    ("select irstream k, g, sum(x) as s from T#time(5 msec) group by grouping sets ((k, g), (k))", K),
+    ("select irstream k, x, sum(x, group_by: k) as s from T#time(5 msec)", K),
+    ("select irstream sum(x, group_by: (k, g)) as s, count(*, group_by: k) as c from T#time(5 msec)", K),
+    ("select irstream k, sum(x) as s, sum(x, group_by: (k)) as t from T#time(5 msec) group by k, g", K),
+    ("select irstream distinct k, n from T#time(5 msec)", {"T": "k n"}),
+    ("select irstream distinct * from T#time(5 msec)", {"T": "k g x n ts"}),
+    ("select place.city as city, sum(v) as s from V group by place.city", {"V": "place.city"}),
+    ("select k, count(*) as c from Base group by k", {"Base": "k"}),
+    # output first
+    ("select k, sum(x) as s from T group by k output first every 3 msec", K),
+    ("select k, x, sum(x) as s from T#time(5 msec) group by k output first every 3 msec", K),
+    ("select irstream k, sum(x) as s from T#time(5 msec) group by k having sum(x) > 1 output first every 2 events", K),
+    # windows of their own
+    ("select irstream * from T#groupwin(k)#length(2)", K),
+    ("select irstream k, n from T#groupwin(k, g)#length_batch(2)", KG),
+    ("select irstream k, n from T#groupwin(k)#time_batch(4 msec)", K),
+    ("select irstream k, n from T#groupwin(k)#ext_timed(ts, 3 msec)", K),
+    ("select irstream k, n from T#groupwin(k)#time_accum(3 msec)", K),
+    ("select irstream k, n from T#groupwin(k)#sort(2, x)", K),
+    ("select irstream k, n from T#groupwin(k)#expr(current_count <= 2)", K),
+    ("select irstream k, n from T#groupwin(k)#time_length_batch(4 msec, 2)", K),
+    ("select irstream k, n from T#groupwin(k)#length(3)#unique(n)", K),
+    ("select irstream k, size from T#groupwin(k)#length(2)#size", K),
+    ("select irstream k, total, average from T#groupwin(k)#length(2)#uni(x)", K),
+    ("select irstream k, prev(1, x) as p, prevcount(x) as c from T#groupwin(k)#length(3)", K),
+    ("select irstream k, sum(x) as s from T#groupwin(k, g)#length(2) group by k", K),
+    ("select irstream * from T#unique(k)", K),
+    ("select irstream * from T#unique(k, g)", KG),
+    ("select irstream * from T#firstunique(k, g)", KG),
+    ("select irstream g, sum(x) as s from T#unique(k, g) group by g", {"T": "g"}),
+    ("select irstream k, n from T#time(5 msec)#unique(k)", K),
+    ("select irstream k, n from T#time(3 msec)#unique(k) retain-union", K),
+    # row patterns
+    (f"select * from T match_recognize (partition by k measures A.k as k, A.n as a, B.n as b {PATTERN})", K),
+    (f"select * from T match_recognize (partition by k, g measures A.n as a, B.n as b after match skip to next row {PATTERN})", KG),
+    ("select * from T match_recognize (partition by k measures A.n as a, count(B.n) as c, C.n as d all matches "
+     "after match skip to current row pattern (A B* C) define B as B.x > prev(B.x), C as C.n > 1)", K),
+    (f"select * from T#time(4 msec) match_recognize (partition by k measures A.n as a, B.n as b {PATTERN})", K),
+    ("select * from T#keepall match_recognize (partition by k measures A.n as a, last(B.n) as b pattern (A B+) define B as B.x > A.x)", K),
+    (f"select * from T#groupwin(k)#length(3) match_recognize (partition by k measures A.n as a, B.n as b {PATTERN})", K),
+    # chains
+    ("insert into A select k as kk, x * 2 as y from T(x > 0); select kk, sum(y) as s from A group by kk", K),
+    ("insert into A select k as kk, n as m from T where n > 0; select irstream kk, m from A#groupwin(kk)#length(2)", K),
+    ("insert into A select * from T; select irstream k, sum(x) as s from A#time(5 msec) group by k", K),
+    ("insert into A select k, sum(x) as s from T group by k; select k, s from A#unique(k)", K),
+    (f"insert into M select * from T match_recognize (partition by k, g measures A.k as ka, B.n as b {PATTERN});"
+     "select ka, count(*) as c from M group by ka", K),
+    ("insert into M select * from T match_recognize (partition by k measures last(B.k) as kb, B[0].k as kc, count(B.n) as c "
+     "pattern (A B+ C) define B as B.x > 0, C as C.x <= 0); select kb, kc, sum(c) as s from M group by kb, kc", K),
+    ("create schema W(kk string, gg long); insert into W select k as kk, g as gg from T; insert into W select u as kk, g as gg from U;"
+     "select irstream kk, gg, count(*) as c from W#time(5 msec) group by kk, gg", {"T": "k g", "U": "u g"}),
+    ("insert rstream into A select k, g, x from T#time(3 msec); select g, sum(x) as s from A group by g", {"T": "g"}),
+    ("insert into A select k, g, x from T; insert into B select k, g, sum(x) as s from A group by k, g;"
+     "insert into C select k, s from B; select irstream k, max(s) as m from C#groupwin(k)#length(2) group by k", K),
+    ("on T insert into Hi select k, x where x > 1 insert into Lo select k, n where n > 0; select k, count(*) as c from Hi group by k", K),
+    ("update istream T set x = 0 where n > 1; select k, sum(x) as s from T group by k", K),
+    ("select owner, sum(q) as s from Basket[select owner, q from items] group by owner", {"Basket": "owner"}),
+    ("insert into A select place from V; select place.city as city, sum(place.zone) as s from A group by place.city", {"V": "place.city"}),
+    ("insert into X select k, x from T; insert into X select k, x + 1 as x from X(x < 3); select k, sum(x) as s from X group by k", K),
+    ("create variable double least = 1; select k, sum(x) as s from T(x > least) group by k", K),
+    ("select k, sum(x) as s from T group by k for grouped_delivery (k)", K),
+]
+"""(module, how the last statement's rows are split: properties by type)"""
+
+ANYHOW: list[tuple[str, bool]] = [
+    ("select * from T", True),
+    ("select k, x * 2 as y from T(n > 1) where x > 0", True),
+    ("insert into A select k, x from T; select * from A(x > 1)", True),
+    ("on T insert into Hi select k where x > 1 insert into Lo select k; select * from Lo", True),
+    ("update istream T set x = 0 where n > 1; select * from T", True),
+    ("select irstream * from T#time(5 msec)", False),
+    ("select irstream * from T#time_batch(4 msec, 0L)", False),
+    ("select irstream k from T#time_order(ts, 5 msec)", False),
+    ("select rstream * from T#time(5 msec)#timetolive(ts)", False),
+    ("select current_timestamp as t, istream() as i, k from T#keepall", False),
+]
+"""(module, whether nothing at all is kept)"""
+
+WHOLE: list[tuple[str, str]] = [
+    ("select sum(x) as s from T", "the aggregation"),
+    ("select k, sum(x) as s from T", "the aggregation sum"),
+    ("select k, x, sum(x, group_by: ()) as s from T#time(5 msec) group by k", "the aggregation sum"),
+    ("select k, g, sum(x) as s from T group by rollup(k, g)", "group by"),
+    ("select k, g, sum(x) as s from T group by cube(k, g)", "group by"),
+    ("select n % 2 as m, sum(x) as s from T group by n % 2", "group by"),
+    ("select irstream k, sum(x) as s from T#length(3) group by k", "the window #length"),
+    ("select irstream * from T#length_batch(3)", "the window #length_batch"),
+    ("select irstream * from T#time_batch(4 msec)", "the window #time_batch"),
+    ("select irstream * from T#time_batch(4 msec, 0L, 'FORCE_UPDATE')", "the window #time_batch"),
+    ("select irstream * from T#time_accum(4 msec)", "the window #time_accum"),
+    ("select irstream * from T#time_length_batch(4 msec, 2)", "the window #time_length_batch"),
+    ("select irstream * from T#ext_timed(ts, 4 msec)", "the window #ext_timed"),
+    ("select irstream * from T#ext_timed_batch(ts, 4 msec)", "the window #ext_timed_batch"),
+    ("select irstream * from T#sort(2, x)", "the window #sort"),
+    ("select irstream * from T#rank(k, 2, x)", "the window #rank"),
+    ("select irstream * from T#firstlength(2)", "the window #firstlength"),
+    ("select irstream * from T#firstevent", "the window #firstevent"),
+    ("select irstream * from T#lastevent", "the window #lastevent"),
+    ("select irstream * from T#expr(current_count <= 2)", "the window #expr"),
+    ("select irstream * from T#expr_batch(current_count > 2)", "the window #expr_batch"),
+    ("select irstream * from T#time(5 msec)#length(2)", "the window #length"),
+    ("select irstream * from T#time_batch(4 msec, 0L)#unique(k)", "the window #time_batch"),
+    ("select size from T#keepall#size", "the window #size"),
+    ("@Hint('reclaim_group_aged=1') select irstream k, n from T#groupwin(k)#length(2)", "the window #groupwin"),
+    ("@Hint('reclaim_group_aged=1') select k, sum(x) as s from T group by k", "the hint reclaim_group_aged"),
+    ("select irstream n % 2 as m from T#groupwin(n % 2)#length(2)", "the window #groupwin"),
+    ("select irstream k, prev(1, x) as p from T#time(5 msec)", "prev"),
+    ("select irstream k, prev(1, x) as p from T#groupwin(k)#time(5 msec)", "prev"),
+    ("select k, prior(1, x) as p from T", "prior"),
+    ("select k, sum(x) as s from T group by k order by k", "order by"),
+    ("select k, x from T#time(5 msec) limit 1", "limit"),
+    ("select irstream distinct n + 1 as m from T#time(5 msec)", "select distinct"),
+    ("select k, sum(x) as s from T group by k output every 3 msec", "output every"),
+    ("select k, sum(x) as s from T group by k output last every 2 events", "output last every"),
+    ("select k, sum(x) as s from T group by k output snapshot every 3 msec", "output snapshot every"),
+    ("select k, x from T output first every 3 msec", "output first"),
+    ("select k, sum(x) as s from T group by k output when count_insert > 2", "output when"),
+    ("select k, sum(x) as s from T group by k output after 2 events", "output after"),
+    (f"select * from T match_recognize (measures A.n as a, B.n as b {PATTERN})", "match_recognize"),
+    (f"select * from T#length(3) match_recognize (partition by k measures A.n as a, B.n as b {PATTERN})", "the window #length"),
+    (f"select * from T#unique(k, n) match_recognize (partition by k measures A.n as a, B.n as b {PATTERN})", "match_recognize"),
+    (f"select * from T#groupwin(k, g)#length(2) match_recognize (partition by k measures A.n as a, B.n as b {PATTERN})",
+     "match_recognize"),
+    ("select * from T match_recognize (partition by k measures A.n as a, count(B.n) as b pattern (A B*) interval 5 msec "
+     "define B as B.x > A.x)", "interval"),
+    (f"select * from T match_recognize (partition by n % 2 measures A.n as a, B.n as b {PATTERN})", "match_recognize partition by"),
+    ("insert into A select k || 'x' as kk, x from T; select kk, sum(x) as s from A group by kk", "group by"),
+    ("insert into A select k, sum(x) as s from T group by k, g; select s, count(*) as c from A group by s", "group by"),
+    ("insert into A select k, g, sum(x) as s from T group by k, g output last every 2 events; select k, max(s) as m from A group by k",
+     "output last every"),
+    ("insert into A select k, g, x from T#groupwin(k)#length(2); select g, sum(x) as s from A group by g", "group by"),
+    (f"insert into M select * from T match_recognize (partition by k measures C.k as ck pattern (A B C?) define B as B.x > A.x);"
+     "select ck, count(*) as c from M group by ck", "group by"),
+    ("create schema W(kk string); insert into W select k as kk from T; insert into W select u || 'a' as kk from U;"
+     "select kk, count(*) as c from W group by kk", "group by"),
+    ("update istream T set k = 'a' where n > 1; select k, sum(x) as s from T group by k", "group by"),
+    ("create variable double least = 1; on U set least = y; select k, sum(x) as s from T(x > least) group by k", "the variable least"),
+    ("create variable int v = 1; on U set v = g", "on … set"),
+    ("create variant schema Both as T, U; insert into Both select * from T; select g, count(*) as c from Both group by g", "insert into"),
+    ("select id, sum(q) as s from Basket[items] group by id", "group by"),
+    ("insert into A select cast(ts, double) as d, x from T; select d, sum(x) as s from A group by d", "group by"),
+]
+"""(module, the operator that stands in the way)"""
