@@ -38,7 +38,6 @@ class ExtTimed(WindowConfig):
     title = "Externally-timed"
     answers_previous = True
     leaves_in_order = True
-    has_timer = False
 
     timestamp: TypedExpression
     period: TypedExpression

@@ -32,7 +32,6 @@ class KeepAll(WindowConfig):
     named_refusals = True
     answers_previous = True
     leaves_in_order = True
-    has_timer = False
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> KeepAll:

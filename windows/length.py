@@ -34,7 +34,6 @@ class Length(WindowConfig):
     named_refusals = True
     answers_previous = True
     leaves_in_order = True
-    has_timer = False
 
     size: TypedExpression
 

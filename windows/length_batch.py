@@ -34,7 +34,6 @@ class LengthBatch(WindowConfig):
     named_refusals = True
     is_batch = True
     answers_previous = True
-    has_timer = False
 
     size: TypedExpression
 

@@ -34,7 +34,6 @@ class Sort(WindowConfig):
     namespace = "ext"
     title = "sort"
     answers_previous = True
-    has_timer = False
 
     size: TypedExpression
     keys: tuple[SortKey, ...]

@@ -34,7 +34,6 @@ class Unique(WindowConfig):
     names = ("unique",)
     namespace = "std"
     title = "unique"
-    has_timer = False
 
     keys: tuple[TypedExpression, ...]
 
@@ -67,7 +66,6 @@ class FirstUnique(WindowConfig):
     namespace = "std"
     title = "firstunique"
     is_selective = True
-    has_timer = False
 
     keys: tuple[TypedExpression, ...]
 

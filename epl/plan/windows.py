@@ -69,7 +69,7 @@ class WindowConfig:
     batches. ``is_selective``: does not let every event in. ``answers_previous``: prev, prevtail, prevcount and
     prevwindow may be asked of it when it is the stream's only data window. ``withholds``: a condition is asked once an event is in, which
     may raise (``BuildContext.withhold``). ``groups`` / ``merges``: groupwin and merge. ``leaves_in_order``: events leave in the order in
-    which they came. ``has_timer``: lets events go without one coming.
+    which they came.
     """
 
     names: ClassVar[tuple[str, ...]] = ()
@@ -85,7 +85,6 @@ class WindowConfig:
     groups: ClassVar[bool] = False
     merges: ClassVar[bool] = False
     leaves_in_order: ClassVar[bool] = False
-    has_timer: ClassVar[bool] = True
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> WindowConfig:

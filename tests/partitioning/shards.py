@@ -4,7 +4,8 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import cache
+from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
@@ -33,12 +34,12 @@ Heard = Counter[tuple[int, str, str, str]]
 """How often each row came: engine time, statement, stream, row."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def compiled(text: str) -> ModulePlan:
     return Runtime().compile(SCHEMA + text)
 
 
-@lru_cache(maxsize=None)
+@cache
 def verdict_of(text: str) -> SplitBy | AnySplit | Whole:
     """Of the last statement."""
     plan = compiled(text)
@@ -95,8 +96,12 @@ def by_key(verdict: SplitBy, engines: int, salt: int) -> Callable[[str, dict[str
     return place
 
 
+Place = Callable[[str, dict[str, Any]], int]
+"""Which engine an event of a type goes to."""
+
+
 def run(
-    text: str, statements: Iterable[str], sent: list[tuple[int, str, dict[str, Any]]], engines: int, place: Callable[[str, dict[str, Any]], int]
+    text: str, statements: Iterable[str], sent: list[tuple[int, str, dict[str, Any]]], engines: int, place: Place
 ) -> tuple[Heard, Heard]:
     """What one engine puts out, and what several do."""
     plan, names = compiled(text), frozenset(statements)
@@ -111,3 +116,20 @@ def run(
     for engine in (one, *shards):
         engine.runtime.advance_time_span(END)
     return whole, split
+
+
+def by_first_property(name: str, event: dict[str, Any]) -> int:
+    """Where a row would go that is split by ``k`` all the same (three engines)."""
+    return zlib.crc32(repr(next(iter(event.values()))).encode()) % 3
+
+
+def random_rows(seed: int) -> list[Row]:
+    """Rows without nulls."""
+    random = Random(seed)
+    return [
+        (
+            random.choice("abcd"), random.randint(1, 2), random.choice([0.0, 1.0, 2.0, -1.0]), random.randint(0, 3), random.randint(-6, 6),
+            random.choice([0, 0, 1, 1, 2, 5]), random.randint(0, 1),
+        )
+        for _ in range(12)
+    ]

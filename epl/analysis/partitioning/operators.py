@@ -20,7 +20,8 @@ from epl.plan.windows import WindowConfig
 SHARED_WINDOWS = {
     "length": "an event leaves when enough others have come, whatever their keys",
     "length_batch": "a batch is full when enough events have come, whatever their keys",
-    "time_batch": "its periods begin with the first event of all; with a reference point they begin at the same time everywhere",
+    "time_batch": "its periods begin with the first event of all, or its flags tell listeners of periods without events; with a reference "
+    "point and no flags it is local",
     "time_length_batch": "a batch is full when enough events have come, whatever their keys",
     "time_accum": "events stay until none has come for a while, whatever its key",
     "ext_timed": "an event leaves when a later one has come, whatever its key",
@@ -119,16 +120,10 @@ def leaves_in_order(configs: Sequence[WindowConfig], partition_by: Sequence[Type
 
 
 def previous(configs: Sequence[WindowConfig], *plans: object) -> None:
-    """prev and its relatives ask the window: local under a groupwin, where no timer tells of events (Esper asks the group that was told of
-    an event last).
-    """
-    if not any(isinstance(n, Previous) for e in expressions_of(*plans) for n in e.walk()):
-        return
-    only = _only_window(configs)
-    if not configs or not configs[0].groups:
-        raise Stays("prev", "it counts the events of the window, whatever their keys")
-    if only is None or only.has_timer:
-        raise Stays("prev", "when a timer lets events go, it asks the group that was told of an event last")
+    """prev and its relatives ask the data window, of which there is one: local where it is a group's."""
+    asked = any(isinstance(n, Previous) for e in expressions_of(*plans) for n in e.walk())
+    if asked and (_only_window(configs) is None or not configs[0].groups):
+        raise Stays("prev", "it counts the events of the window, whatever their keys; groupwin would keep them apart")
 
 
 # ------------------------------------------------------------------ the select clause
