@@ -12,15 +12,17 @@ from runtime.structs import PRIMITIVE_DEFAULTS
 from windows.event import Event, event_class
 
 
-def events_of(event_type: EventType, columns: Columns, units_per_second: int) -> list[Event]:
-    """The rows as events, every value checked; raises EplRuntimeError naming type, column, row and value."""
+def events_of(event_type: EventType, columns: Columns, units_per_second: int, *, made_here: bool = False) -> list[Event]:
+    """The rows as events, every value checked; raises EplRuntimeError naming type, column, row and value. ``made_here``: by a statement,
+    whose columns may be null whatever their type (those that a level of a rollup leaves out)."""
     made = event_class(event_type)
-    values = [property_column(event_type, name, columns, units_per_second) for name in event_type.properties]
+    values = [property_column(event_type, name, columns, units_per_second, made_here=made_here) for name in event_type.properties]
     return list(map(made, *values)) if values else [made() for _ in range(columns.rows)]
 
 
-def property_column(event_type: EventType, name: str, columns: Columns, units_per_second: int) -> list[Any]:
-    """A property's values by row; raises EplRuntimeError naming type, column, row and value."""
+def property_column(event_type: EventType, name: str, columns: Columns, units_per_second: int, *, made_here: bool = False) -> list[Any]:
+    """A property's values by row, null of a primitive type as its default unless ``made_here``; raises EplRuntimeError naming type, column,
+    row and value."""
     value_type = whole_type(event_type.properties[name])
     try:
         values = property_values(columns, name, value_type, units_per_second)
@@ -31,7 +33,7 @@ def property_column(event_type: EventType, name: str, columns: Columns, units_pe
         ) from wrong
     except EplRuntimeError as error:
         raise EplRuntimeError(f"Event type '{event_type.name}', column '{name}': {error.message}", hint=error.hint) from error
-    if isinstance(value_type, Scalar) and value_type.primitive:
+    if isinstance(value_type, Scalar) and value_type.primitive and not made_here:
         default = PRIMITIVE_DEFAULTS[value_type.kind]
         return [default if v is None else v for v in values]
     return values

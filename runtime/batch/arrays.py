@@ -28,6 +28,11 @@ class Field:
 START = {RING: 64, GROUP: 16, HASH: 64, CODES: 64, ONE: 1, PAIR: 64}
 
 
+def kind_of_axis(axis: str) -> str:
+    """What a group or hash axis of several groupings is one of: ``hash`` for ``hash 2``."""
+    return axis.partition(" ")[0]
+
+
 class Arrays:
     """The arrays of one kernel."""
 
@@ -36,7 +41,7 @@ class Arrays:
         self.sizes: dict[str, int] = {}
         self.arrays: dict[str, Array] = {}
         for field in self.fields:
-            size = self.sizes.setdefault(field.axis, START.get(field.axis, 64))
+            size = self.sizes.setdefault(field.axis, START.get(kind_of_axis(field.axis), 64))
             self.arrays[field.name] = self._make(field, size)
 
     @staticmethod
@@ -66,7 +71,7 @@ class Arrays:
             if axis == RING:
                 positions = np.arange(head, tail)
                 after[..., positions & (size - 1)] = before[..., positions & (old - 1)]
-            elif axis != HASH:
+            elif kind_of_axis(axis) != HASH:
                 after[..., :old] = before
             self.arrays[field.name] = after
 

@@ -101,7 +101,7 @@ def _rows(batch: pa.RecordBatch | None, statement: Statement) -> Any:
     if not statement.listeners:
         return range(batch.num_rows)
     event_type = statement.event_type
-    return events_of(event_type, columns_of(batch, event_type.name), 1000)
+    return events_of(event_type, columns_of(batch, event_type.name), 1000, made_here=True)
 
 
 __all__ = ["Call", "Moment", "Source", "Timeline", "calls_of"]

@@ -157,6 +157,7 @@ def check_insert(plan: SelectPlan) -> None:
         (rows.raw or insert.stream != "istream", "the remove stream"),
         (insert.target.kind == "variant", "a variant stream"),
         (insert.precedence is not None, "a precedence"),
+        (rows.shape == "rollup", "the rows of a rollup"),
         (insert.nested is not None, "an event-typed column"),
         (any(arrow_type_of(whole_type(p)) == pa.string() and str(p.type) != "String" for p in insert.target.properties.values()),
          "columns that Arrow holds as text"),

@@ -42,7 +42,7 @@ class GroupState:
         """The key of a slot, as ``runtime.aggregation.keys`` has it."""
         words = self.arrays["g_words"][:, slot].tolist()
         values = [self._value(number, word, words[-1]) for number, word in enumerate(words[: len(self.keys.parts)])]
-        return values[0] if len(values) == 1 else tuple(values)
+        return values[0] if len(values) == 1 and not self.keys.tuples else tuple(values)
 
     def _value(self, number: int, word: int, nulls: int) -> Any:
         kind = self.keys.kinds[number]
@@ -67,10 +67,15 @@ class GroupState:
                 found.append(struct.unpack("<q", struct.pack("<d", value if value == value else np.nan))[0])
             else:
                 found.append(int(value))
-        return (*found, nulls) if self.keys.nullable else tuple(found)
+        return (*found, nulls) if self.keys.nullable else tuple(found) or (0,)
+
+    @property
+    def _several(self) -> bool:
+        """Whether keys are tuples."""
+        return self.keys.tuples or len(self.keys.parts) > 1
 
     def words_of_key(self, key: Any) -> Words:
-        return self.words(key if len(self.keys.parts) > 1 else (key,))
+        return self.words(key if self._several else (key,))
 
     def event(self, slot: int) -> Event:
         """An event with the values that the group is made by, and no others: all that is read of a group's last row."""
@@ -79,7 +84,7 @@ class GroupState:
 
     def _values(self, slot: int) -> Sequence[Any]:
         key = self.key(slot)
-        return key if len(self.keys.parts) > 1 else (key,)
+        return key if self._several else (key,)
 
     # ------------------------------------------------------------------ state
 
@@ -152,7 +157,7 @@ class GroupState:
         """The keys of the groups that the events are in."""
         readers = [self.ring.evaluator(part) for part in self.keys.parts]
         values = [[read(event) for read in readers] for event in events]
-        return [each[0] if len(each) == 1 else tuple(each) for each in values]
+        return [tuple(each) if self._several else each[0] for each in values]
 
     def _fill(self, slots: dict[Words, int]) -> None:
         arrays, count = self.arrays, len(slots)

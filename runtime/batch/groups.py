@@ -31,7 +31,8 @@ MASK = "4294967295"
 class GroupKeys:
     """``windowed``: rows leave. ``ordered``: several groups that one delta touches come in the order of a Java HashMap. ``kept``: slots
     are never freed; ``pinned``: those with ``r_mark[g] == stamp`` are freed by ``release`` only. ``at_once``: rows are counted
-    in the delta in which they come, one in each; else ``g_held`` tells which groups rows wait for in the window."""
+    in the delta in which they come, one in each; else ``g_held`` tells which groups rows wait for in the window. ``tuples``: keys are
+    tuples whatever the number of parts, of which there may be none."""
 
     parts: tuple[TypedExpression, ...]
     windowed: bool
@@ -39,6 +40,7 @@ class GroupKeys:
     kept: bool = False
     pinned: bool = False
     at_once: bool = False
+    tuples: bool = False
 
     def __attrs_post_init__(self) -> None:
         for part in self.parts:
@@ -61,7 +63,7 @@ class GroupKeys:
 
     @property
     def words(self) -> int:
-        return len(self.parts) + self.nullable
+        return max(1, len(self.parts) + self.nullable)
 
     @property
     def hashed(self) -> bool:
@@ -91,9 +93,9 @@ class GroupKeys:
 
     # ------------------------------------------------------------------ in the kernel
 
-    def full(self) -> str:
-        """True where there is no slot for one more group."""
-        return f"{'gfree == 0 and ' if self.windowed else ''}gtop >= len(g_live)"
+    def full(self, more: str = "1") -> str:
+        """True where there is no slot for one more group, or so many more of an unbound stream."""
+        return "gfree == 0 and gtop >= len(g_live)" if self.windowed else f"gtop + {more} > len(g_live)"
 
     def find(self, code: Code, printer: ScalarPrinter) -> None:
         """``g``: the slot of the event that the printer reads; a new one where its group has none."""
@@ -130,6 +132,9 @@ class GroupKeys:
                 code.add(f"k{number} = np.int64({value})" if text.valid is None else f"k{number} = np.int64({value} if {valid} else 0)")
                 nulls.append(f"(0 if {valid} else {1 << number})")
             found.append(f"k{number}")
+        if not found:
+            code.add("k0 = np.int64(0)")
+            found.append("k0")
         if self.nullable:
             code.add(f"k{len(found)} = np.int64({' | '.join(nulls)})")
             found.append(f"k{len(found)}")

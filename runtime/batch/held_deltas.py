@@ -11,10 +11,10 @@ class Deltas(Rate):
     """Every delta, each taken by itself, when the condition is met. A fully aggregated select gives its current row where none came."""
 
     def room(self) -> str:
-        return "2 * (tail - head + 1)"
+        return f"{2 * self.breadth} * (tail - head + 1)"
 
-    def full(self) -> str:
-        return "gtop + tail - head > len(g_live)"
+    def comers(self) -> str:
+        return "tail - head"
 
     def begin(self, code: Code) -> None:
         """Nothing is done with a row that comes."""
@@ -30,8 +30,7 @@ class Deltas(Rate):
                         self.emit(code, None, new)
         with code.block("for p in range(head, tail)"):
             code.add("na = p")
-            if self.of.groups is not None:
-                self.of.groups.find(code, self.of.at("na", code, ring=True))
+            self.find(code, True)
             self.shaped(code)
         code.add("head = tail")
 

@@ -45,7 +45,7 @@ class LaggingDeltas(Rate):
     # ------------------------------------------------------------------ in the kernel
 
     def room(self) -> str:
-        return f"4 * ({self.window.released} - d_tail + head - d_head) + 4"
+        return f"{4 * self.breadth} * ({self.window.released} - d_tail + head - d_head + 1)"
 
     def arrive(self, code: Code) -> None:
         for name, low, high in (("d_in", "na", "nb"), ("d_out", "oa", "ob")):

@@ -22,7 +22,6 @@ from runtime.batch.waiting import Row, batch_in, batch_out
 from runtime.batch.windows import is_calendar
 from windows.protocol import State
 
-SHAPES = ("un-aggregated", "fully aggregated", "aggregated", "grouped fully aggregated", "grouped aggregated")
 UNASKED = -(2**63)
 """When a group that never had a row may have its next one."""
 
@@ -353,7 +352,7 @@ def rate_of(of: SelectEvents, plan: OutputPlan) -> Rate:
     if plan.selector == "default":
         kind = LaggingDeltas if of.leaves else Deltas
     else:
-        kind = Snapshot if plan.selector == "snapshot" else KINDS.get((plan.selector, of.rows.shape))
+        kind = Snapshot if plan.selector == "snapshot" and of.rows.shape != "rollup" else KINDS.get((plan.selector, of.rows.shape))
     if kind is None:
         raise NotCompilable(f"output {plan.selector} of the shape {of.rows.shape} is not computed in columns")
     return kind(of, plan)

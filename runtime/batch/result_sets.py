@@ -4,6 +4,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -13,6 +14,9 @@ from runtime.batch.code import Code
 from runtime.batch.groups import REGISTERS
 from runtime.batch.scalars import TEXTS, ScalarPrinter, kind_of
 from runtime.batch.select_events import SLIDING, SelectEvents
+
+if TYPE_CHECKING:
+    from runtime.batch.level_rows import LevelRows
 
 KEPT = "w_keep[q & mask]"
 """Whether the where clause lets the event at ``q`` through."""
@@ -36,19 +40,25 @@ class ResultSet:
     rows are ordered by, put out behind the ``columns``.
     """
 
+    masked = False
+    """Whether every column has a mask of its own."""
+
     def __init__(self, of: SelectEvents) -> None:
         self.of = of
+        self.levels: list[LevelRows] = []
         self.delayed = False
         self.columns: list[OutputColumn] = []
         self.order_keys: list[OutputColumn] = []
 
     def fields(self) -> list[Field]:
         """Arrays of its own."""
-        return [] if self.of.groups is None else self.of.groups.fields()
+        of_levels = [field for each in self.levels for field in each.level.fields()]
+        return of_levels if self.of.groups is None else self.of.groups.fields()
 
     def registers(self) -> list[tuple[str, tuple[str, ...]]]:
         """(array, names) of numbers that stand in variables while the kernel runs."""
-        return [] if self.of.groups is None else [("g_registers", REGISTERS)]
+        of_levels = [each.level.registers() for each in self.levels]
+        return of_levels if self.of.groups is None else [("g_registers", REGISTERS)]
 
     def advance(self, code: Code, choose: Callable[[Code], None]) -> None:
         """The next delta, which ``choose`` prints."""
@@ -56,16 +66,39 @@ class ResultSet:
 
     def room(self) -> str:
         """How many rows a delta may give at most."""
-        return "2 * (nb - na + ob - oa + 1)"
+        return f"{2 * self.breadth} * (nb - na + ob - oa + 1)"
+
+    @property
+    def breadth(self) -> int:
+        """How many groups an event is in."""
+        return max(1, len(self.levels))
 
     def streams(self) -> tuple[bool, ...]:
         old = self.of.wants_old and (self.of.leaves or self.of.rows.shape in ("fully aggregated", "grouped fully aggregated"))
         return (*((True is not self.of.swaps,) if self.of.wants_new else ()), *((False is not self.of.swaps,) if old else ()))
 
-    def full(self) -> str:
-        """True where a delta may find no slot for its groups."""
-        assert self.of.groups is not None
-        return self.of.groups.full()
+    def full(self) -> str | None:
+        """A text, true where a delta may find no slot for its groups; None where there are none."""
+        if self.of.groups is not None:
+            return self.of.groups.full(self.comers())
+        return " or ".join(f"({each.level.text(each.level.groups.full(self.comers()))})" for each in self.levels) or None
+
+    def comers(self) -> str:
+        """A text: how many events of an unbound stream a delta may bring."""
+        return "1"
+
+    def lists_full(self) -> str | None:
+        """A text, true where accumulators have no room for what a delta brings."""
+        found = [text for each in self.of.accumulators if (text := each.full()) is not None]
+        found += [each.level.text(text) for each in self.levels if (text := each.lists_full()) is not None]
+        return " or ".join(found) or None
+
+    def admit(self, code: Code) -> None:
+        """The event at ``tail`` comes into the window: its groups are held."""
+        if self.of.groups is not None:
+            self.of.groups.take(code, self.of.at("r", code, ring=False))
+        for each in self.levels:
+            each.level.print(code, each.admit)
 
     def deliver(self, code: Code) -> None:
         """The delta."""
@@ -96,15 +129,23 @@ class ResultSet:
 
     def begin(self, code: Code) -> None:
         """``g``: the group of the only event, or of all."""
-        if self.of.groups is None:
-            if self.of.accumulators:
-                code.add("g = 0")
-        elif not self.of.leaves:
-            self.of.groups.find(code, self.of.at("na", code, ring=False))
+        if not self.of.leaves:
+            self.find(code, False)
+        if self.of.groups is None and self.of.accumulators:
+            code.add("g = 0")
+
+    def find(self, code: Code, ring: bool) -> None:
+        """``g``: the group of the event at ``na``, of the ring or of the batch."""
+        if self.of.groups is not None:
+            self.of.groups.find(code, self.of.at("na", code, ring=ring))
+        for each in self.levels:
+            each.find(code, ring)
 
     def shaped(self, code: Code) -> None:
         """The delta as the shape has it."""
-        if self.of.rows.shape == "fully aggregated":
+        if self.levels:
+            self.rows_per_level(code)
+        elif self.of.rows.shape == "fully aggregated":
             self.row_per_delta(code)
         elif self.of.rows.shape == "grouped fully aggregated":
             self.row_per_group(code)
@@ -125,14 +166,29 @@ class ResultSet:
                 with self.events(code, low, high):
                     self.emit(code, "q", new)
 
-    def row_per_group(self, code: Code) -> None:
+    def rows_per_level(self, code: Code) -> None:
+        for each in self.levels:
+            each.touch(code)
+        for wanted, new in ((self.of.wants_old, False), (True, None), (self.of.wants_new, True)):
+            for each in self.levels if wanted else ():
+                if new is None:
+                    each.count_in(code)
+                else:
+                    each.put(code, new)
+        self.columns, self.order_keys = self.levels[0].columns, self.levels[0].order_keys
+
+    def touch_groups(self, code: Code) -> None:
+        """Which groups the delta touches."""
         assert self.of.groups is not None
+        rows = Code()
+        self.emit(rows, "q", True)
+        pairwise = self.of.rows.shape != "rollup" and not self.of.wants_old and self.of.rows.output is None
+        kept = None if self.of.where is None else KEPT
+        self.of.groups.touched(code, pairwise=pairwise, places=re.search(r"\bq\b", rows.text()) is not None, kept=kept)
+
+    def row_per_group(self, code: Code) -> None:
         if self.of.leaves:
-            rows = Code()
-            self.emit(rows, "q", True)
-            pairwise = not self.of.wants_old and self.of.rows.output is None
-            kept = None if self.of.where is None else KEPT
-            self.of.groups.touched(code, pairwise=pairwise, places=re.search(r"\bq\b", rows.text()) is not None, kept=kept)
+            self.touch_groups(code)
         if self.of.wants_old:
             with self.touched(code):
                 self.emit(code, "q", False)
@@ -221,38 +277,37 @@ class ResultSet:
             if isinstance(node, StreamProperty) and not self.computed and not self.of.key(node):
                 columns.append(OutputColumn(prop, "", node.name))
             else:
-                columns.append(_compute(code, printer, number, prop, node))
+                columns.append(self._compute(code, printer, number, prop, node))
         if any(column.through for column in columns):
             code.add(f"o_row[o] = {row}")
         finish = self.of.finish
         keys = () if finish is None else finish.keys
         self.columns = columns
-        self.order_keys = [_compute(code, printer, number, "", node) for number, node in enumerate(keys, len(columns))]
+        self.order_keys = [self._compute(code, printer, number, "", node) for number, node in enumerate(keys, len(columns))]
 
     @property
     def computed(self) -> bool:
         """Whether no column is fetched by row."""
         return self.delayed or (self.of.finish is not None and self.of.finish.distinct)
 
+    def _compute(self, code: Code, printer: ScalarPrinter, number: int, name: str, node: TypedExpression) -> OutputColumn:
+        """Put the value of an expression out."""
+        kind = kind_of(node.type)
+        text = printer.value(node)
+        nullable = (text.valid is not None or self.masked) and kind not in TEXTS
+        value = text.value
+        if kind in TEXTS and text.valid not in (None, f"({value} >= 0)"):
+            value = f"({value} if {text.valid} else np.int64(-1))"
+        code.add(f"o{number}[o] = {value}")
+        if nullable:
+            code.add(f"o{number}v[o] = {text.valid or 'True'}")
+        return OutputColumn(name, kind, None, nullable)
+
     def outputs(self) -> list[tuple[str, TypedExpression]]:
         if self.of.rows.forward is not None:
             properties = self.of.stream.event_type.properties.values()
             return [(p.name, StreamProperty(stream=0, name=p.name, type=p.type)) for p in properties]
         return list(zip(self.of.rows.output_type.names, self.of.rows.columns, strict=True))
-
-
-def _compute(code: Code, printer: ScalarPrinter, number: int, name: str, node: TypedExpression) -> OutputColumn:
-    """Put the value of an expression out."""
-    kind = kind_of(node.type)
-    text = printer.value(node)
-    nullable = text.valid is not None and kind not in TEXTS
-    value = text.value
-    if kind in TEXTS and text.valid not in (None, f"({value} >= 0)"):
-        value = f"({value} if {text.valid} else np.int64(-1))"
-    code.add(f"o{number}[o] = {value}")
-    if nullable:
-        code.add(f"o{number}v[o] = {text.valid}")
-    return OutputColumn(name, kind, None, nullable)
 
 
 __all__ = ["OutputColumn", "ResultSet"]

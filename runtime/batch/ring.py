@@ -38,7 +38,7 @@ class Ring:
     slots: Callable[[Array], Array] | None = None
     since: Callable[[], int] | None = None
     gone: Sequence[Event] = ()
-    _once: dict[str, Any] = attrs.field(factory=dict)
+    _once: dict[str, Any] = attrs.field(factory=dict, alias="once")
 
     # ------------------------------------------------------------------ positions
 

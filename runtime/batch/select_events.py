@@ -6,10 +6,11 @@ from itertools import count
 from epl.plan.expressions import Aggregated, IsInsertStream, StreamProperty, TypedExpression
 from epl.plan.statements import SelectPlan
 from epl.value_types import Scalar
-from runtime.batch.accumulators import accumulator
+from runtime.batch.accumulators import Accumulator, accumulator
 from runtime.batch.code import Code
 from runtime.batch.finish import finish_of
 from runtime.batch.groups import GroupKeys
+from runtime.batch.levels import Level, rollup_levels
 from runtime.batch.parameters import Parameters
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.scalars import TEXTS, ScalarPrinter, Text, kind_of, stored
@@ -25,7 +26,8 @@ SLIDING = (LengthWindow, KeepAllWindow, TimeWindow)
 class SelectEvents:
     """The plan's parts, and printers of expressions. ``inputs``: the properties that are read, with their kinds; ``retained``: those of
     them that are read of events in the window, or of rows that are held; ``leaves``: whether rows leave; ``where``: the condition behind
-    the window; ``finish``: order by, limit and distinct."""
+    the window; ``finish``: order by, limit and distinct; ``levels`` of a rollup, each with
+    what its rows read."""
 
     def __init__(self, plan: SelectPlan) -> None:
         rows = plan.result_set
@@ -42,10 +44,16 @@ class SelectEvents:
         self.wants_new = rows.raw or rows.selector != "rstream"
         self.wants_old = rows.raw or rows.selector != "istream"
         self.swaps = rows.selector == "rstream" and not rows.raw
-        self.accumulators = [accumulator(p, n, self.window if self.leaves else None) for n, p in enumerate(rows.aggregations)]
         self.where = plan.where if self.stream.windows else None
         self.finish = finish_of(rows)
         self.groups: GroupKeys | None = None
+        self.accumulators: list[Accumulator] = []
+        self.levels: list[tuple[Level, SelectEvents]] = []
+        counted = self.window if self.leaves else None
+        if rows.shape == "rollup":
+            self.levels = rollup_levels(self, rows, counted)
+            return
+        self.accumulators += [accumulator(p, n, counted) for n, p in enumerate(rows.aggregations)]
         if rows.group_by:
             selector = None if rows.output is None else rows.output.selector
             ordered = rows.shape == "grouped fully aggregated" and self.leaves and selector in (None, "default")

@@ -17,9 +17,11 @@ from runtime.batch.arrays import RING, Field
 from runtime.batch.code import Code
 from runtime.batch.finish import FinishPlan
 from runtime.batch.groups import GroupKeys
+from runtime.batch.level_rows import LevelRows
+from runtime.batch.levels import Level
 from runtime.batch.parameters import Parameters
 from runtime.batch.rate import Rate
-from runtime.batch.rate_of_groups import SHAPES, rate_of
+from runtime.batch.rate_of_groups import rate_of
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.result_sets import OutputColumn, ResultSet
 from runtime.batch.scalars import DTYPES, is_steady
@@ -34,7 +36,7 @@ class SelectKernel:
     ``columns`` of its output; ``streams``: whether it gives insert and remove stream, the first where it gives one; ``parameters``;
     ``window``; ``accumulators``; ``event_type`` of the stream; ``shape`` of the result set; ``groups``, None for a single one;
     ``rate``, None without an output clause; ``where``, the condition behind the window; ``finish`` of the rows, by the ``keys``
-    that are put out behind the columns."""
+    that are put out behind the columns; ``levels`` of a rollup."""
 
     source: str
     inputs: tuple[tuple[str, str], ...]
@@ -51,6 +53,7 @@ class SelectKernel:
     where: TypedExpression | None = None
     keys: tuple[OutputColumn, ...] = ()
     finish: FinishPlan | None = None
+    levels: tuple[Level, ...] = ()
 
     @property
     def computed(self) -> tuple[OutputColumn, ...]:
@@ -87,6 +90,7 @@ class _SelectPrinter:
         output = self.of.rows.output
         self.rate = None if output is None else rate_of(self.of, output)
         self.result_set = self.rate or ResultSet(self.of)
+        self.result_set.levels = [LevelRows(events, level, self.result_set) for level, events in self.of.levels]
 
     # ------------------------------------------------------------------ the function
 
@@ -98,13 +102,10 @@ class _SelectPrinter:
         body.add(f"need = out + {self.result_set.room()}")
         with body.block("if need > room"):
             body.add("pending = 1", "status = 1", "break")
-        if self.of.groups is not None and not self.of.leaves:
-            with body.block(f"if {self.result_set.full()}"):
-                body.add("pending = 1", "status = 3", "break")
-        full = [text for each in self.of.accumulators if (text := each.full()) is not None]
-        if full:
-            with body.block(f"if {' or '.join(full)}"):
-                body.add("pending = 1", "status = 4", "break")
+        for full, status in ((None if self.of.leaves else self.result_set.full(), 3), (self.result_set.lists_full(), 4)):
+            if full is not None:
+                with body.block(f"if {full}"):
+                    body.add("pending = 1", f"status = {status}", "break")
         body.add("pending = 0", "delta += 1")
         self.result_set.deliver(body)
         self._retain(body)
@@ -123,7 +124,7 @@ class _SelectPrinter:
         return SelectKernel(
             source, tuple(of.inputs.items()), tuple(fields), tuple(rows.columns), rows.streams(), of.parameters, of.window,
             tuple(of.accumulators), of.stream.filter.event_type, of.rows.shape, of.groups, self.rate, of.where,
-            tuple(rows.order_keys), of.finish,
+            tuple(rows.order_keys), of.finish, tuple(level for level, _ in of.levels),
         )
 
     def _unpack(self, code: Code, fields: list[Field]) -> None:
@@ -179,18 +180,18 @@ class _SelectPrinter:
         code.add("na = r", "nb = r + 1")
 
     def _take(self, code: Code) -> None:
-        if self.of.groups is not None and self.of.leaves:
-            with code.block(f"if {self.of.groups.full()}"):
+        full = self.result_set.full()
+        if full is not None and self.of.leaves:
+            with code.block(f"if {full}"):
                 code.add("status = 3", "break")
         self._passes(code)
-        event = self.of.at("r", code, ring=False)
         keeps: AbstractContextManager[None] = nullcontext()
         if self.of.where is not None:
-            code.add(f"keeps = {event.test(self.of.where)}", "w_keep[tail & mask] = keeps")
+            code.add(f"keeps = {self.of.at('r', code, ring=False).test(self.of.where)}", "w_keep[tail & mask] = keeps")
             keeps = code.block("if keeps")
-        if self.of.groups is not None and self.of.leaves:
+        if self.of.leaves:
             with keeps:
-                self.of.groups.take(code, event)
+                self.result_set.admit(code)
         code.add("na = tail", "nb = tail + 1", "tail += 1", "w_row[na & mask] = first + r", "oa = head", "ob = head", "RETAIN")
 
     def _retain(self, code: Code) -> None:
@@ -227,7 +228,6 @@ def _check(plan: SelectPlan) -> None:
     ]
     if rows is not None:
         reasons += [
-            (rows.shape not in SHAPES, f"the shape {rows.shape}"),
             (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),
         ]
     if _filters_behind(plan) and plan.where is not None and not is_steady(plan.where):

@@ -12,7 +12,7 @@ import pyarrow as pa
 from epl.event_types import EventType
 from runtime.arrow import arrow_schema
 from runtime.batch.accumulators import group_state, restore_group
-from runtime.batch.arrays import Array, Arrays, longer, read_only
+from runtime.batch.arrays import GROUP, Array, Arrays, longer, read_only
 from runtime.batch.computed import computed_column
 from runtime.batch.finish import Finish
 from runtime.batch.given import Given
@@ -69,6 +69,10 @@ class SelectRun:
         self.groups: GroupState | None = None
         if kernel.groups is not None:
             self.groups = GroupState(kernel.groups, kernel.accumulators, self.arrays, self.pool, self.ring)
+        self.levels: list[GroupState] = []
+        for level in kernel.levels:
+            ring = level.ring(self.ring)
+            self.levels.append(GroupState(level.groups, level.accumulators, ring.arrays, self.pool, ring))
         self.waiting: Waiting | None = None
         if kernel.rate is not None:
             units = surroundings.environment.settings.units_per_second
@@ -97,6 +101,8 @@ class SelectRun:
             self.store.add(self.first, intake)
         if kernel.groups is not None:
             self._hashed = kernel.groups.follow(self.arrays, self.pool, self._hashed)
+        for each in self.levels:
+            each.keys.follow(each.arrays, self.pool, 0)
         registers[NEXT], registers[OUT] = 0, 0 if self.waiting is None else self.waiting.resume(outputs)
         while True:
             status = self.function(
@@ -108,11 +114,9 @@ class SelectRun:
                 assert kernel.window is not None
                 kernel.window.grow(self.ring)
             elif status == GROUPS_FULL:
-                assert kernel.groups is not None
-                kernel.groups.grow(self.arrays)
+                self._more_groups()
             elif status == ACCUMULATORS_FULL:
-                for each in kernel.accumulators:
-                    each.grow(self.arrays, int(registers[NB] - registers[NA]))
+                self._more_lists(int(registers[NB] - registers[NA]))
             else:
                 registers[ROOM] = self._room = max(2 * self._room, int(registers[NEED]))
                 outputs = [longer(a, self._room) if len(a) else a for a in outputs]
@@ -126,9 +130,22 @@ class SelectRun:
             self._forget(kernel.window, self.store)
         return made
 
+    def _more_groups(self) -> None:
+        found = self.levels if self.groups is None else [self.groups]
+        waiting = 1 if self.kernel.leaves else max(1, self.ring.tail - self.ring.head)
+        for each in [g for g in found if g.top + waiting > g.arrays.sizes[GROUP]]:
+            each.keys.grow(each.arrays)
+
+    def _more_lists(self, more: int) -> None:
+        for accumulator in self.kernel.accumulators:
+            accumulator.grow(self.arrays, more)
+        for each in self.levels:
+            for accumulator in each.accumulators:
+                accumulator.grow(each.arrays, more)
+
     def _forget(self, window: Window, store: RowStore) -> None:
         """Rows that the window holds no more."""
-        self.ring.changed()
+        self._changed()
         oldest, size = window.oldest(self.ring), window.size(self.ring)
         if self.lagging is not None:
             rows = self.ring.at("w_row", self.ring.kept())
@@ -170,7 +187,7 @@ class SelectRun:
             if self.lagging is not None:
                 self.lagging.begin_restore(state["result_set"][1], self.ring)
             window.restore(self.ring, state["windows"])
-            self.ring.changed()
+            self._changed()
             if self.kernel.where is not None:
                 held, passes = self._held(window), self.ring.evaluator(self.kernel.where)
                 self.ring.put("w_keep", held, [bool(passes(event)) for event in self.ring.events(held)])
@@ -179,6 +196,10 @@ class SelectRun:
         self._restore_result_set(state["result_set"])
         if window is not None:
             self.first = len(self._held(window))
+
+    def _changed(self) -> None:
+        for ring in (self.ring, *(each.ring for each in self.levels)):
+            ring.changed()
 
     def _result_set_state(self) -> State:
         """As the row tier's result set gives it."""
@@ -194,6 +215,8 @@ class SelectRun:
             return None
         if self.groups is not None:
             return self.groups.state()
+        if self.levels:
+            return [each.state() for each in self.levels]
         return group_state(self.kernel.accumulators, self.arrays, 0, self.ring)
 
     def _restore_result_set(self, state: State) -> None:
@@ -208,11 +231,13 @@ class SelectRun:
         rate.restore(gathered, condition, held)
 
     def _restore_aggregations(self, state: State, first: Iterable[Any]) -> dict[Words, int]:
+        window = self.kernel.window
+        held = self._kept(self._held(window)) if window is not None and self.kernel.leaves else None
+        for each, saved in zip(self.levels, state if self.levels else (), strict=True):
+            each.restore(saved, (), held)
         if self.groups is not None:
-            window = self.kernel.window
-            held = self._kept(self._held(window)) if window is not None and self.kernel.leaves else None
             return self.groups.restore(state, first, held)
-        if self.kernel.shape != "un-aggregated":
+        if self.kernel.shape != "un-aggregated" and not self.levels:
             restore_group(self.kernel.accumulators, self.arrays, 0, state, self.ring)
         return {}
 

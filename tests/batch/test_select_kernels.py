@@ -65,7 +65,6 @@ def test_compiled(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize(("text", "reason"), [
     ("select n % n as r from T", "a remainder of integers by a value that may be zero"),
-    ("select k, sum(x) as s from T group by rollup(k)", "the shape rollup"),
     ("select * from T#sort(3, x)", "the window sort"),
     ("select sum(x) as s from T#time(1 month)", "a window of months or years"),
 ])

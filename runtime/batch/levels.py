@@ -1,0 +1,125 @@
+"""Several groupings of the same events in one kernel: the levels of a rollup.
+
+Each level has groups and accumulators of its own. What they print names arrays and registers as if there were one level; ``Level.text``
+puts the level's number behind these names, and ``LevelArrays`` finds the arrays again for the host.
+"""
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from epl.plan.expressions import TypedExpression
+from epl.plan.result_set import AggregationPlan, ResultSetPlan
+from runtime.batch.accumulators import Accumulator, accumulator
+from runtime.batch.arrays import CODES, ONE, RING, Array, Arrays, Field
+from runtime.batch.code import Code
+from runtime.batch.finish import finish_of
+from runtime.batch.groups import REGISTERS, GroupKeys
+from runtime.batch.ring import Ring
+from runtime.batch.windows import Window
+
+if TYPE_CHECKING:
+    from runtime.batch.select_events import SelectEvents
+
+SHARED = (RING, CODES, ONE, "registers")
+"""Axes that the arrays of all levels have in common."""
+VARIABLES = (*REGISTERS, "nt", "g_at")
+
+
+@attrs.frozen
+class Level:
+    """``groups`` and ``accumulators`` of one grouping; ``number`` tells it from the others."""
+
+    number: int
+    groups: GroupKeys
+    accumulators: tuple[Accumulator, ...]
+
+    @property
+    def own(self) -> tuple[Field, ...]:
+        """The fields under the names that the parts give them."""
+        return (*self.groups.fields(), *(field for each in self.accumulators for field in each.fields()))
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Name as the parts print it → name in the kernel."""
+        return {name: f"{name}_{self.number}" for name in (*(field.name for field in self.own), *VARIABLES)}
+
+    def axis(self, axis: str) -> str:
+        return axis if axis in SHARED else f"{axis} {self.number}"
+
+    def fields(self) -> list[Field]:
+        return [attrs.evolve(field, name=f"{field.name}_{self.number}", axis=self.axis(field.axis)) for field in self.own]
+
+    def registers(self) -> tuple[str, tuple[str, ...]]:
+        return f"g_registers_{self.number}", tuple(f"{name}_{self.number}" for name in REGISTERS)
+
+    def text(self, text: str) -> str:
+        """What the parts have printed, as the kernel has it."""
+        names = self.names
+        return re.sub(rf"\b({'|'.join(map(re.escape, names))})\b", lambda found: names[found.group(1)], text)
+
+    def print(self, code: Code, part: Callable[[Code], None]) -> None:
+        """Add what the part prints."""
+        inner = Code()
+        part(inner)
+        code.add(*self.text("\n".join(inner.lines)).split("\n") if inner.lines else ())
+
+    def arrays(self, arrays: Arrays) -> LevelArrays:
+        return LevelArrays(arrays, self)
+
+    def ring(self, ring: Ring) -> Ring:
+        """The ring as this level has it: with the groups that its events are in here."""
+        made = attrs.evolve(ring, arrays=self.arrays(ring.arrays), once={})
+        if ring.store is not None and self.groups.windowed:
+            made.slots = lambda positions: made.at("w_g", positions)
+        return made
+
+
+class LevelArrays(Arrays):
+    """A kernel's arrays under the names and axes of one level."""
+
+    def __init__(self, arrays: Arrays, level: Level) -> None:
+        self._arrays, self._level, self._names = arrays, level, level.names
+
+    @property
+    def sizes(self) -> Mapping[str, int]:  # type: ignore[override]
+        axes = {field.axis for field in self._level.own} | set(SHARED)
+        return {axis: self._arrays.sizes[self._level.axis(axis)] for axis in axes if self._level.axis(axis) in self._arrays.sizes}
+
+    @property
+    def arrays(self) -> Mapping[str, Array]:  # type: ignore[override]
+        found = self._arrays.arrays
+        return {**found, **{name: found[own] for name, own in self._names.items() if own in found}}
+
+    def __getitem__(self, name: str) -> Array:
+        return self._arrays[self._names.get(name, name)]
+
+    def grow(self, axis: str, wanted: int, head: int = 0, tail: int = 0) -> None:
+        self._arrays.grow(self._level.axis(axis), wanted, head, tail)
+
+
+def accumulators_of(plans: Sequence[AggregationPlan], window: Window | None) -> tuple[Accumulator, ...]:
+    return tuple(accumulator(plan, number, window) for number, plan in enumerate(plans))
+
+
+def rollup_levels(of: SelectEvents, rows: ResultSetPlan, window: Window | None) -> list[tuple[Level, SelectEvents]]:
+    """The levels of a rollup, each with what its columns read."""
+    found = []
+    for number, plan in enumerate(rows.levels):
+        keys: tuple[TypedExpression, ...] = tuple(rows.group_by[place] for place in plan.keys)
+        groups = GroupKeys(keys, of.leaves, ordered=False, at_once=False, tuples=True)
+        level = Level(number, groups, accumulators_of(rows.aggregations, window))
+        events: Any = copy.copy(of)
+        events.rows = attrs.evolve(
+            rows, shape="grouped fully aggregated", group_by=keys, columns=plan.columns, having=plan.having, order_by=plan.order_by,
+        )
+        events.groups, events.accumulators, events.finish = groups, list(level.accumulators), finish_of(events.rows)
+        found.append((level, events))
+    return found
+
+
+__all__ = ["Level", "LevelArrays", "rollup_levels"]
