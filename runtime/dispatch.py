@@ -8,7 +8,6 @@ Where one statement alone wants events of the type, and offers its steps as text
 """
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +20,13 @@ from runtime.evaluate.compiled import OPERATIONS, code_of
 from runtime.evaluate.printer import Printer
 from runtime.filters import Entry, TypeIndex, order_of
 from runtime.incoming import checking_scope, checks, made_of, read_mapping
+from runtime.lines import indented
+from runtime.written import EVENT
 from windows.event import Event, event_class
 
 if TYPE_CHECKING:
     from runtime.core import Core
 
-EVENT = re.compile(r"\be\b")
-"""The event's name in a line. In a text's literal it makes an event that is not needed, and no harm."""
 MOST_INLINE = 16
 """How many conditions are printed into one function; more are called."""
 
@@ -109,10 +108,6 @@ def _text(entry: Entry, scope: dict[str, Any], place: Callable[[str], str]) -> s
     return _TestPrinter(entry, scope, place).test(whole)
 
 
-def _indented(lines: Sequence[str]) -> list[str]:
-    return [f"    {line}" for line in lines]
-
-
 # ------------------------------------------------------------------ the two functions
 
 
@@ -159,14 +154,14 @@ def _body(core: Core, event_type: EventType, source: _Source, scope: dict[str, A
         return [*_guarded(asked, source, whole), *_alone(tests, tests.alone, source, scope)]
     told = _direct(tests, scope) if tests.direct else ["tell(found, e)"]
     if whole:
-        told = ["try:", *_indented([*told, "if queue: work()"]), "finally:", "    core.busy = outer"]
+        told = ["try:", *indented([*told, "if queue: work()"]), "finally:", "    core.busy = outer"]
         told = ["outer = core.busy", "core.busy = True", *told]
     wanted = f"if {' or '.join(tests.wanted)}:"
     if tests.direct:
         rest = [*source.make, *told]
-        return [*_guarded(asked, source, whole), *(rest if tests.wanted == ["True"] else [wanted, *_indented(rest)])]
-    gathered = ["found = None", *asked, wanted, *_indented([*source.make, *tests.gathering()])]
-    return [*_guarded(gathered, source, whole), "if found:", *_indented(told)]
+        return [*_guarded(asked, source, whole), *(rest if tests.wanted == ["True"] else [wanted, *indented(rest)])]
+    gathered = ["found = None", *asked, wanted, *indented([*source.make, *tests.gathering()])]
+    return [*_guarded(gathered, source, whole), "if found:", *indented(told)]
 
 
 def _guarded(lines: list[str], source: _Source, whole: bool) -> list[str]:
@@ -174,7 +169,7 @@ def _guarded(lines: list[str], source: _Source, whole: bool) -> list[str]:
     if not lines:
         return []
     again = f"return process_again({source.made})" if whole else f"return match_and_tell({source.made}, stream_type)"
-    return ["try:", *_indented(lines), "except Exception:", f"    {again}"]
+    return ["try:", *indented(lines), "except Exception:", f"    {again}"]
 
 
 def _direct(tests: _Tests, scope: dict[str, Any]) -> list[str]:
@@ -185,7 +180,7 @@ def _direct(tests: _Tests, scope: dict[str, Any]) -> list[str]:
         call = [f"if core.touched is not None: core.touched.add({entry.receiver.order[1]})"]
         call += ["try:", f"    receive{n}(e)", "except Exception as error:", f"    on_error(error, name{n}, e)"]
         lone = entry.test is None or len(tests.inline) == 1
-        lines += call if lone else [f"if w{n}:", *_indented(call)]
+        lines += call if lone else [f"if w{n}:", *indented(call)]
     return [*lines, "if pending: flush()"]
 
 
@@ -199,15 +194,15 @@ def _alone(tests: _Tests, entry: Entry, source: _Source, scope: dict[str, Any]) 
     scope |= steps.scope
     named = any(EVENT.search(line) for line in (*steps.before, *steps.then))
     made = source.make if named else ()
-    lines = [f"if core.touched is not None: core.touched.add({receiver.order[1]})", "try:", *_indented(steps.then or ["pass"])]
+    lines = [f"if core.touched is not None: core.touched.add({receiver.order[1]})", "try:", *indented(steps.then or ["pass"])]
     lines += ["except Exception as error:", f"    on_error(error, name, {'e' if named else source.made})"]
     lines += ["if pending: flush()", "if queue: work()"]
-    lines = [*made, *steps.before, "outer = core.busy", "core.busy = True", "try:", *_indented(lines), "finally:", "    core.busy = outer"]
-    return lines if tests.wanted == ["True"] else [f"if {tests.wanted[0]}:", *_indented(lines)]
+    lines = [*made, *steps.before, "outer = core.busy", "core.busy = True", "try:", *indented(lines), "finally:", "    core.busy = outer"]
+    return lines if tests.wanted == ["True"] else [f"if {tests.wanted[0]}:", *indented(lines)]
 
 
 def _function(head: str, body: list[str], scope: dict[str, Any]) -> Callable[[Any], None]:
-    text = "\n".join([head, *_indented(body), ""])
+    text = "\n".join([head, *indented(body), ""])
     namespace = {**OPERATIONS, **scope}
     exec(code_of(text), namespace)  # noqa: S102
     made: Callable[[Any], None] = namespace["take"]

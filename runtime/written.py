@@ -1,11 +1,18 @@
 """What a statement offers to the generated function of an event type: its own steps as text."""
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import attrs
 
+from epl.event_types import field_name
+from runtime.evaluate import Environment
+from runtime.evaluate.printer import Printer
+
+EVENT = re.compile(r"\be\b")
+"""The event's name in a line. In a text's literal it makes an event that is not needed, and no harm."""
 Place = Callable[[str], str]
 """A field of the event → the text of its value."""
 
@@ -28,4 +35,19 @@ Write = Callable[[Place, dict[str, Any], str], Written]
 Only for a function of which the statement is the only receiver: the lines may call its listeners.
 """
 
-__all__ = ["Place", "Write", "Written"]
+
+
+class PlacePrinter(Printer):
+    """Prints over an event ``e`` whose properties may stand elsewhere: ``place`` tells where."""
+
+    def __init__(self, environment: Environment, place: Place | None = None, bindings: dict[str, Any] | None = None) -> None:
+        super().__init__(environment, 1, bindings)
+        self.place = place
+
+    def property(self, stream: int, name: str) -> str:
+        if self.place is not None and self.streams[stream] == "e":
+            return self.place(field_name(name))
+        return super().property(stream, name)
+
+
+__all__ = ["EVENT", "Place", "PlacePrinter", "Write", "Written"]

@@ -1,12 +1,11 @@
 """The aggregations of a fused function as text: one group, or a group a key; what enters, what leaves, what a row reads."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
 
-from epl.event_types import field_name
 from epl.plan.expressions import (
     Aggregated,
     AggregationMethodCall,
@@ -22,27 +21,22 @@ from epl.plan.result_set import ResultSetPlan
 from runtime.aggregation.grouped import Aggregator, Keyed, Ungrouped
 from runtime.aggregation.keys import needs_freezing
 from runtime.evaluate import Environment
-from runtime.evaluate.printer import Printer, may_be_null
+from runtime.evaluate.printer import may_be_null
 from runtime.fused.accumulators import Inline, inline_of
+from runtime.lines import under
+from runtime.written import PlacePrinter
 
 GROUPS = {"k": "g", "kl": "gl"}
 NOT_TWICE = (Aggregated, AggregationMethodCall, Invoke, Local, Previous, Prior, SubqueryValue)
 """What is not asked for before it is known that all goes well: a function may have effects, the others look at what changes."""
 
 
-class SelectPrinter(Printer):
+class SelectPrinter(PlacePrinter):
     """Prints over the event in a variable and the aggregations in others."""
 
     def __init__(self, environment: Environment) -> None:
-        super().__init__(environment, 1)
+        super().__init__(environment)
         self.readers: dict[int, str] = {}
-        self.place: Callable[[str], str] | None = None
-        """Where a field of the event ``e`` stands, if elsewhere than in ``e``."""
-
-    def property(self, stream: int, name: str) -> str:
-        if self.place is not None and self.streams[stream] == "e":
-            return self.place(field_name(name))
-        return super().property(stream, name)
 
     def over(self, event: str, readers: dict[int, str]) -> SelectPrinter:
         """From now on expressions are about this event and these aggregations (slot → text of the value)."""
@@ -57,15 +51,6 @@ class SelectPrinter(Printer):
 def can_repeat(expressions: Sequence[TypedExpression]) -> bool:
     """Whether expressions may be evaluated, and again by the operators where one of them raises."""
     return not any(isinstance(n, NOT_TWICE) for e in expressions for n in e.walk())
-
-
-def indented(lines: Sequence[str]) -> list[str]:
-    return [f"    {line}" for line in lines]
-
-
-def under(head: str, lines: Sequence[str]) -> list[str]:
-    """Lines behind a head; nothing where there are none."""
-    return [head, *indented(lines)] if lines else []
 
 
 @attrs.frozen
@@ -193,4 +178,4 @@ def _whole_events(expressions: Sequence[TypedExpression]) -> bool:
     return any(isinstance(e, StreamEvent) for e in expressions)
 
 
-__all__ = ["Aggregations", "SelectPrinter", "can_repeat", "indented", "under"]
+__all__ = ["Aggregations", "SelectPrinter", "can_repeat"]

@@ -2,9 +2,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from runtime.fused.delivery import delivered, delivery_scope
 from runtime.match_recognize import RowRecognition
+from runtime.match_recognize.shared import SharedRowRecognition
+from runtime.result_set.shapes import Forward
+from runtime.written import Place, PlacePrinter, Write, Written
 from windows.chain import PassThrough
 from windows.event import NO_EVENTS, Event
 from windows.time_sliding import TimeView
@@ -19,10 +23,38 @@ def fuse_recognition(running: RunningSelect) -> None:
     if not isinstance(recognizer, RowRecognition) or view.child is not recognizer or recognizer.iterate_only:
         return
     if isinstance(view, PassThrough):
-        running.entry.receiver.receive = recognizer.receive  # type: ignore[method-assign]
+        receiver = running.entry.receiver
+        receiver.receive = recognizer.receive  # type: ignore[method-assign]
+        if isinstance(recognizer, SharedRowRecognition) and recognizer.can_be_written:
+            receiver.write = _writer(running, recognizer)
     elif type(view) is TimeView and not view.duration.calendar:
         running.entry.receiver.receive = _entering(view, recognizer)  # type: ignore[assignment]
         view.timer.callback = _leaving(view, recognizer)  # type: ignore[attr-defined]
+
+
+def _writer(running: RunningSelect, recognizer: SharedRowRecognition) -> Write:
+    """``recognizer.receive`` as text; where the rows of matches are what comes out, listeners are called with them."""
+    context, told, scope = running.context, [], {"pending": running.context.core.pending}
+    if recognizer.tells_one and _comes_out(running, recognizer):
+        told = ["r = ComputedRow()", "r._event = None", "r._values = values", *delivered("r")]
+        scope |= delivery_scope(context, recognizer.output_type)
+
+    def write(place: Place, bindings: dict[str, Any], leave: str) -> Written:
+        steps = recognizer.written(PlacePrinter(context.environment, place, bindings), told)
+        before = [f"if pending or out.batch_listeners: {leave}"] if told else []
+        return Written(before, steps.then, {**steps.scope, **scope})
+
+    return write
+
+
+def _comes_out(running: RunningSelect, recognizer: SharedRowRecognition) -> bool:
+    """Whether listeners get the rows of matches as they are, and in one call."""
+    plan, rows = running.plan.result_set, running.result_set
+    assert plan is not None
+    if type(rows) is not Forward or recognizer.child is not rows or running.inserter is not None or running.plan.delivery is not None:
+        return False
+    kept = plan.order_by or plan.limit is not None or plan.distinct or plan.unidirectional or plan.raw
+    return plan.selector == "istream" and not kept and not recognizer.output_type.open and recognizer.output_type.kind != "variant"
 
 
 def _entering(view: TimeView, recognizer: RowRecognition) -> Callable[[Event], None]:

@@ -9,9 +9,10 @@ import attrs
 from epl.event_types import field_name
 from epl.plan.result_set import ResultSetPlan
 from runtime.evaluate.compiled import OPERATIONS, code_of
-from runtime.fused.aggregation import Aggregations, SelectPrinter, indented, under
+from runtime.fused.aggregation import Aggregations, SelectPrinter
 from runtime.fused.delivery import delivered, delivery_scope
 from runtime.fused.recognition import fuse_recognition
+from runtime.lines import indented, under
 from runtime.result_set.gathering import AllGroups, LastOfGroups
 from runtime.result_set.output import AtTimes, OutputStage
 from runtime.result_set.shapes import Aggregating, Forward, FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated

@@ -8,7 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 from epl.plan.row_recognition import RowRecognitionPlan
-from runtime.match_recognize.compiled import compile_machine, compile_measures, compile_measures_of_rows, compile_partition_key
+from runtime.match_recognize.compiled import (
+    compile_machine,
+    compile_measure_values,
+    compile_measures,
+    compile_measures_of_rows,
+    compile_partition_key,
+)
 from runtime.match_recognize.generated import can_be_written, write_steps
 from runtime.match_recognize.interval import Interval
 from runtime.match_recognize.operator import RowRecognition
@@ -23,11 +29,12 @@ def build(plan: RowRecognitionPlan, context: Any, state: State = None) -> RowRec
     """
     environment, states = context.environment, context.match_states
     machine, key = compile_machine(plan, environment), compile_partition_key(plan, context)
-    of_rows = compile_measures_of_rows(plan, environment)
+    values = compile_measure_values(plan, environment)
+    of_rows = compile_measures_of_rows(plan, values)
     measures = compile_measures(plan, of_rows)
 
     def shared() -> SharedRowRecognition:
-        return SharedRowRecognition(plan, machine, key, measures, states, write_steps(plan, environment), of_rows)
+        return SharedRowRecognition(plan, machine, key, measures, states, write_steps(plan, environment), of_rows, values)
 
     layered = not plan.or_terminated and can_be_written(plan)
     if layered and states.limit is None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from epl.event_types import field_name
 from epl.plan.row_recognition import Condition, Operand, RowRecognitionPlan
-from runtime.evaluate import Environment, compile_event, compile_predicate
+from runtime.evaluate import Environment, compile_predicate
 from runtime.evaluate.compiled import function_of
+from runtime.lines import indented
 from runtime.match_recognize.aggregates import compile_aggregations
 from runtime.match_recognize.machine import CompiledConditions, Machine, PathTest, RowTest, rows_of
 from runtime.match_recognize.ranking import Match, PathNode
+from runtime.written import EVENT, PlacePrinter
 from windows.event import Event, event_class
 from windows.keys import key_evaluator
 from windows.protocol import BuildContext
@@ -84,17 +87,26 @@ def compile_measures(plan: RowRecognitionPlan, of_rows: Callable[[list[list[Even
     return lambda match: of_rows(rows_of(match.path, of_step, count))
 
 
-def compile_measures_of_rows(plan: RowRecognitionPlan, environment: Environment) -> Callable[[list[list[Event]]], Event]:
-    """A match's rows by variable → the row of its measures."""
+def compile_measure_values(plan: RowRecognitionPlan, environment: Environment) -> Callable[[list[list[Event]]], tuple[Any, ...]]:
+    """A match's rows by variable → the values of its measures. A measure that reads the match as a whole gets it as an event."""
     count = len(plan.variables)
-    match_class, row_class = event_class(plan.match_type), event_class(plan.output_type)
-    measures = compile_event(plan.measures, row_class, environment)
-    groups = plan.groups
     aggregations = compile_aggregations(plan.aggregations, environment, count)
+    names = plan.match_type.names
+    place = {field_name(name): f"m{n}" for n, name in enumerate(names)}
+    printer = PlacePrinter(environment, place.__getitem__, {"match": event_class(plan.match_type)})
+    printer.bindings |= {f"aggregate{n}": aggregate for n, aggregate in enumerate(aggregations)}
+    printer.streams[0] = "e"
+    values = [printer.value(measure) for measure in plan.measures]
+    lines = [f"r = rows[{n}]\n    m{n} = {'r or None' if group else 'r[-1] if r else None'}" for n, group in enumerate(plan.groups)]
+    lines += [f"m{count + n} = aggregate{n}(rows)" for n in range(len(aggregations))]
+    lines += [f"e = match({', '.join(place.values())})"] if any(EVENT.search(value) for value in values) else []
+    lines += [f"return ({''.join(f'{value}, ' for value in values)})"]
+    return function_of("\n".join(["def evaluate(rows):", *indented(lines), ""]), printer.bindings)
 
-    def row(rows: list[list[Event]]) -> Event:
-        values: list[Any] = [(r or None) if group else (r[-1] if r else None) for r, group in zip(rows, groups)]
-        values += [aggregate(rows) for aggregate in aggregations]
-        return measures(match_class(*values), True, ())  # type: ignore[no-any-return]
 
-    return row
+def compile_measures_of_rows(
+    plan: RowRecognitionPlan, values: Callable[[list[list[Event]]], tuple[Any, ...]]
+) -> Callable[[list[list[Event]]], Event]:
+    """A match's rows by variable → the row of its measures."""
+    made = event_class(plan.output_type)
+    return lambda rows: made(*values(rows))

@@ -5,14 +5,16 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from epl.event_types import EventType
 from epl.plan.row_recognition import RowRecognitionPlan
-from runtime.match_recognize.generated import StepSource
+from runtime.match_recognize.generated import StepSource, StepWriter
 from runtime.match_recognize.interval import Found
 from runtime.match_recognize.lattice import Lattice, Layers
 from runtime.match_recognize.machine import History, Machine
 from runtime.match_recognize.operator import Partition, RowRecognition
 from runtime.match_recognize.ranking import Match
 from runtime.match_recognize.state import PathReader, PathWriter
+from runtime.written import PlacePrinter, Written
 from windows.event import NO_EVENTS, Event
 
 FEW_LAYERS = 16
@@ -44,10 +46,12 @@ class SharedRowRecognition(RowRecognition):
     def __init__(
         self, plan: RowRecognitionPlan, machine: Machine, key: Callable[[Event], Any] | None, measures: Callable[[Match], Event],
         states: Any, source: StepSource, measures_of_rows: Callable[[list[list[Event]]], Event],
+        measure_values: Callable[[list[list[Event]]], tuple[Any, ...]],
     ) -> None:
         super().__init__(plan, machine, key, measures, states)
         self.lattice = Lattice(plan.program, self._ranking, past_last=plan.skip == "past last row")
-        self._measures_of_rows = measures_of_rows
+        self._plan = plan
+        self._measures_of_rows, self._measure_values = measures_of_rows, measure_values
         self._variables, self._variable_count = machine.variables, machine.variable_count
         self._tells_one = self.lattice.follows_links and not plan.all_matches and plan.interval is None
         """Whether a row ends one match at most that is told, which its rows are read off for at once."""
@@ -58,10 +62,14 @@ class SharedRowRecognition(RowRecognition):
 
     def _bind(self) -> None:
         """Generated code names the operator's dictionaries: after every exchange of one."""
-        self._take, self._step = self._source.functions(
-            operator=self, partitions=self._partitions, numbers=self._numbers, histories=self._histories, Partition=LayeredPartition,
-            no_history=self._no_history, key_of=self._key, commit=self._commit, trim=self._trim, states=self._states,
-        )
+        self._take, self._step = self._source.functions(**self._scope())
+
+    def _scope(self) -> dict[str, Any]:
+        return {
+            "operator": self, "partitions": self._partitions, "numbers": self._numbers, "histories": self._histories,
+            "Partition": LayeredPartition, "no_history": self._no_history, "key_of": self._key, "commit": self._commit, "trim": self._trim,
+            "states": self._states,
+        }
 
     # ------------------------------------------------------------------ continuous
 
@@ -71,10 +79,35 @@ class SharedRowRecognition(RowRecognition):
         partition = self._take(event)
         if self.interval is not None:
             self.interval.begins(self._row)
-        if partition is None:
-            return
+        if partition is not None:
+            self._tell_ended(partition)
+
+    @property
+    def can_be_written(self) -> bool:
+        """Whether ``written`` gives all that ``receive`` does."""
+        return self.interval is None and not self._has_window and not self.iterate_only
+
+    @property
+    def output_type(self) -> EventType:
+        return self._plan.output_type
+
+    @property
+    def tells_one(self) -> bool:
+        """Whether a row ends one match at most that is told."""
+        return self._tells_one
+
+    def written(self, printer: PlacePrinter, told: list[str]) -> Written:
+        """``receive`` as text. ``told``: lines for where a match ends, the one that is told, over its ``values``; without, it goes to
+        ``child``."""
+        told = ["values = measure_values(rows_of_one(partition))", *told] if told else ["tell_ended(partition)"]
+        own = {"tell_ended": self._tell_ended, "rows_of_one": self._rows_of_one, "measure_values": self._measure_values}
+        steps = StepWriter(self._plan, printer).entered(told)
+        return Written([], ["operator._since = operator._row", *steps], {**self._scope(), **own})
+
+    def _tell_ended(self, partition: LayeredPartition) -> None:
+        """Tell the matches that end with the row that has come in."""
         if self._tells_one:
-            self._tell_one(partition)
+            self.child.update((self._measures_of_rows(self._rows_of_one(partition)),), NO_EVENTS)
             return
         if self._all or self.interval is not None:
             found: Found = []
@@ -95,13 +128,13 @@ class SharedRowRecognition(RowRecognition):
             partition.layers.clear()
             self._keep(partition)
 
-    def _tell_one(self, partition: LayeredPartition) -> None:
-        """The match that ends with the row; it gives up all others of its partition."""
+    def _rows_of_one(self, partition: LayeredPartition) -> list[list[Event]]:
+        """The rows of the match that ends with the row, by variable; it gives up all others of its partition."""
         rows = self.lattice.rows_at_the_end(partition.layers, partition.horizon, self._variables, self._variable_count)
         partition.horizon = self._row
         self._nothing(partition)
         self._keep(partition)
-        self.child.update((self._measures_of_rows(rows),), NO_EVENTS)
+        return rows
 
     def _take_all(self, new: Sequence[Event]) -> Exception | None:
         failure: Exception | None = None

@@ -19,6 +19,8 @@ TEXTS = [
     "select * from T#length(2)",
     "select sum(x) as y from T having sum(x) > 3",
     "select t as t, x as y from T as t",
+    "select * from T match_recognize (partition by k measures A.x as a,"
+    " last(B.x) as y, count(B.x) as n pattern (A B+) define B as B.x > 0)",
 ]
 EVENTS = [{"k": k, "x": x} for k, x in zip("aabbaba", (1, 2, 3, None, 2, 5, 1))]
 
