@@ -6,6 +6,7 @@ import attrs
 from epl.event_types import EventType
 from epl.plan.row_recognition import RowRecognitionPlan
 from runtime.batch.arrays import GROUP, Field
+from runtime.batch.finish import FinishPlan
 from runtime.batch.parameters import Parameters
 from runtime.batch.pattern_held import PatternInterval
 from runtime.batch.pattern_measures import PatternColumn
@@ -36,7 +37,8 @@ MOST_STEPS, MOST_LINKS = 48, 500
 @attrs.frozen
 class PatternKernel:
     """What the host needs to know: the source; ``inputs`` property → kind of the columns it reads; ``retained`` and ``previous``: whose
-    values it keeps in nodes and of the rows that prev reads; ``keys``: kinds of the partition's key; ``strands``: which machine."""
+    values it keeps in nodes and of the rows that prev reads; ``keys``: kinds of the partition's key; ``strands``: which machine; ``finish``
+    of the rows of a call, by the ``order_keys`` that are put out behind the columns."""
 
     source: str
     plan: RowRecognitionPlan
@@ -52,6 +54,8 @@ class PatternKernel:
     interval: PatternInterval | None
     strands: bool
     slots: tuple[int, ...]
+    order_keys: tuple[PatternColumn, ...] = ()
+    finish: FinishPlan | None = None
 
     @property
     def writes_layers(self) -> bool:

@@ -11,6 +11,7 @@ from epl.plan.row_recognition import GroupAggregation, RowRecognitionPlan
 from epl.plan.statements import SelectPlan
 from epl.value_types import EventOf, Scalar
 from runtime.batch.code import Code
+from runtime.batch.finish import finish_of
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.scalars import DTYPES, INTEGERS, TEXTS, ScalarPrinter, Text, both, kind_of
 
@@ -50,6 +51,10 @@ class MatchPrinter:
         self.pattern = owner.pattern
         self.node = "q_node[q]"
         self.columns: list[PatternColumn] = []
+        self.order_keys: list[PatternColumn] = []
+        rows = owner.plan.result_set
+        assert rows is not None
+        self.finish = finish_of(rows)
         self._last: dict[int, None] = {}
         self._first: dict[int, None] = {}
         self._counts: dict[int, None] = {}
@@ -144,13 +149,37 @@ class MatchPrinter:
         self.columns.clear()
         for number, (name, node) in enumerate(self._outputs()):
             found = self._node_of(node)
-            if found is not None and not (isinstance(node.type, Scalar) and node.type.kind in DTYPES and node.type.kind not in TEXTS):
+            if found is not None and not self._is_computed(node):
                 place, prop = found
                 self.columns.append(PatternColumn(name, "", prop))
                 code.add(f"o{number}[out] = p_row[{place}] if {place} >= 0 else {-(2**62)}")
                 continue
             self.columns.append(PatternColumn(name, kind_of(node.type)))
             text = printer.value(node)
+            code.add(f"o{number}[out] = {text.value}", f"o{number}v[out] = {text.valid or 'True'}")
+        self._write_keys(code)
+
+    def _is_computed(self, node: TypedExpression) -> bool:
+        """Whether a property's value is put out, and not its row, of which it is fetched: strings are where rows are compared."""
+        known = isinstance(node.type, Scalar) and node.type.kind in DTYPES
+        distinct = self.finish is not None and self.finish.distinct
+        if distinct and not known:
+            raise NotCompilable(f"distinct rows with values of type {node.type}")
+        return known and (distinct or kind_of(node.type) not in TEXTS)
+
+    def _write_keys(self, code: Code) -> None:
+        """What rows of one call are ordered by, as columns behind the others; they read measures by name."""
+        measures = dict(zip(self.pattern.output_type.names, self.pattern.measures))
+
+        def leaf(node: TypedExpression) -> Text | None:
+            if isinstance(node, StreamProperty):
+                return self.owner.printer(self._measure_leaf, code).value(measures[node.name])
+            return None
+
+        self.order_keys.clear()
+        for number, node in enumerate(() if self.finish is None else self.finish.keys, len(self.columns)):
+            self.order_keys.append(PatternColumn("", kind_of(node.type)))
+            text = self.owner.printer(leaf, code).value(node)
             code.add(f"o{number}[out] = {text.value}", f"o{number}v[out] = {text.valid or 'True'}")
 
     def _outputs(self) -> list[tuple[str, TypedExpression]]:

@@ -1,6 +1,7 @@
 """Running a row pattern kernel: arrays in, kernel, Arrow out; matches in progress are kept between batches."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
@@ -11,6 +12,7 @@ from epl.event_types import EventType
 from runtime.arrow import arrow_schema
 from runtime.batch.arrays import CODES, GROUP, HASH, RING, Array, longer, read_only
 from runtime.batch.computed import computed_column
+from runtime.batch.finish import CAUSE, DELTA, ROW, TIME, TIMER, Finish
 from runtime.batch.given import Given
 from runtime.batch.held_rows import HeldRows
 from runtime.batch.intake import Intake
@@ -45,6 +47,7 @@ from runtime.batch.scalars import DTYPES
 from windows.protocol import State
 
 NO_ROWS = np.zeros(0, np.int64)
+NO_FLAGS = np.zeros(0, np.bool_)
 
 
 class PatternRun:
@@ -67,6 +70,8 @@ class PatternRun:
         self.first = 0
         self.rows = HeldRows()
         through = [c.through for c in kernel.columns if c.through is not None]
+        computed = [c.kind for c in (*kernel.columns, *kernel.order_keys) if c.through is None]
+        self._finish = None if kernel.finish is None else Finish(kernel.finish, computed, surroundings)
         self._given = Given(kernel.inputs, through, kernel.parameters, surroundings)
         self._room = 1024
 
@@ -81,12 +86,13 @@ class PatternRun:
         times = read_only(times)
         if CODES in self.arrays.sizes:
             self.arrays.grow(CODES, len(self.pool) + 1)
-        outputs = self._outputs(max(self._room, intake.rows // 8), causes)
+        told = causes or self._finish is not None
+        outputs = self._outputs(max(self._room, intake.rows // 8))
         self.rows.add(self.first, intake)
         registers[PLACE["i"]] = registers[PLACE["out"]] = 0
         while True:
             status = self.function(
-                registers, intake.rows, self.first, until, jump, causes, times, columns, self.arrays.tuple(), tuple(outputs), *given,
+                registers, intake.rows, self.first, until, jump, told, times, columns, self.arrays.tuple(), tuple(outputs), *given,
             )
             if status == DONE:
                 break
@@ -184,12 +190,11 @@ class PatternRun:
 
     # ------------------------------------------------------------------ output
 
-    def _outputs(self, room: int, causes: bool) -> list[Array]:
-        """Without causes these arrays are as long as the others, and nobody reads them: the first one says how much room there is."""
+    def _outputs(self, room: int) -> list[Array]:
+        """Where causes are not told nobody reads their arrays, but the first one says how much room there is."""
         made: list[Array] = [np.empty(room, np.int64) for _ in range(3)]
-        if self.kernel.interval is not None:
-            made.append(np.empty(room, np.bool_))
-        for column in self.kernel.columns:
+        made.append(np.zeros(room, np.bool_))
+        for column in (*self.kernel.columns, *self.kernel.order_keys):
             if column.through is not None:
                 made.append(np.empty(room, np.int64))
             else:
@@ -200,12 +205,21 @@ class PatternRun:
         if count == 0:
             return Output()
         self._room = max(self._room, count + count // 8)
-        trimmed = [a[:count] for a in outputs]
-        if causes and trimmed[2].min() < 0:
-            return self._with_nothing(trimmed)
-        rest = iter(trimmed[3:])
-        timers = np.zeros(count, np.bool_) if self.kernel.interval is None else next(rest)
-        told = Causes(trimmed[0], timers, trimmed[1], trimmed[2]) if causes else None
+        made = [a[:count] for a in outputs]
+        if self._finish is not None:
+            made = made_ready(self._finish, self.kernel.columns, made, causes)
+        none = made[2] < 0 if causes else NO_ROWS
+        if not none.any():
+            return self._batch(made, causes)
+        row, time, delta, timer = (a[none] for a in made[:4])  # row listeners are called without a row there
+        return attrs.evolve(self._batch([a[~none] for a in made], causes), nothing=Causes(row, timer, time, -delta))
+
+    def _batch(self, outputs: list[Array], causes: bool) -> Output:
+        row, time, delta, timer, *values = outputs
+        if len(row) == 0:
+            return Output()
+        told = Causes(row, timer, time, delta) if causes else None
+        rest = iter(values)
         arrays: list[pa.Array[Any]] = []
         fields = []
         for column, field in zip(self.kernel.columns, arrow_schema(self.output_type)):
@@ -218,13 +232,6 @@ class PatternRun:
             fields.append(pa.field(field.name, arrays[-1].type))
         return Output(pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields)), None, told, None)
 
-    def _with_nothing(self, outputs: list[Array]) -> Output:
-        """Some rows are none: there row listeners are called without one."""
-        there = outputs[2] >= 0
-        found = self._arrow([a[there] for a in outputs], int(there.sum()), True)
-        row, time, delta, timer = (a[~there] for a in outputs[:4])
-        return attrs.evolve(found, nothing=Causes(row, timer, time, -delta))
-
     def _through(self, column: PatternColumn, ids: Array) -> Any:
         assert column.through is not None
         missing = ids == NO_ROW
@@ -233,6 +240,22 @@ class PatternRun:
         found = self.rows.take(column.through, ids[~missing]) if not missing.all() else self.rows.take(column.through, ids[:0])
         places = np.cumsum(~missing) - 1
         return found.take(pa.array(places, mask=missing))
+
+
+def made_ready(finish: Finish, columns: Sequence[PatternColumn], outputs: list[Array], told: bool) -> list[Array]:
+    """The arrays with the rows that go out, in order."""
+    row, time, delta, timer, *values = outputs
+    computed: list[Array] = []
+    rest = iter(values)
+    for column in columns:
+        if column.through is not None:
+            next(rest)
+        else:
+            computed += [next(rest), next(rest)]
+    numbers = np.arange(len(row))
+    done = finish([NO_FLAGS, numbers, row, timer, time, delta, *computed, *rest], told)
+    chosen = done[ROW]
+    return [done[CAUSE], done[TIME], done[DELTA], done[TIMER], *(a[chosen] for a in values)]
 
 
 __all__ = ["PatternRun"]

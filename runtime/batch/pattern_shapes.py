@@ -22,8 +22,6 @@ def check(plan: SelectPlan) -> None:
     """Refuse what no part of the kernel looks at."""
     rows, stream, pattern = plan.result_set, plan.streams[0], plan.row_recognition
     assert pattern is not None
-    # rows of one delivery, which there is something to order among
-    several = pattern.all_matches or pattern.skip != "past last row" or pattern.interval is not None
     reasons: list[tuple[bool, str]] = [
         (rows is None or len(plan.streams) != 1, "more than one stream"),
         (plan.insert is not None, "insert into"),
@@ -41,7 +39,6 @@ def check(plan: SelectPlan) -> None:
         reasons += [
             (rows.shape != "un-aggregated", f"match_recognize under the shape {rows.shape}"),
             (rows.selector != "istream" or rows.having is not None, "match_recognize with having or a remove stream"),
-            (rows.distinct or rows.limit is not None or (bool(rows.order_by) and several), "distinct, order by or limit"),
             (rows.output is not None, "an output clause"),
             (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),
         ]

@@ -109,7 +109,7 @@ class PatternPrinter:
         self.retain(body)
         fields = self._all_fields()
         head, tail = Code(1), Code(1)
-        self._unpack(head, fields, matches.columns)
+        self._unpack(head, fields, [*matches.columns, *matches.order_keys])
         head.add(*(f"{name} = R[{n}]" for n, name in enumerate(REGISTERS)), "status = 0")
         if self.interval is not None:
             self.interval.unpack(head)
@@ -122,6 +122,7 @@ class PatternPrinter:
             source, self.pattern, self.stream.filter.event_type, tuple(self.inputs.items()), tuple(self.retained), tuple(self.previous),
             self.key.keys, tuple(fields), tuple(matches.columns), self.parameters, self.window,
             None if self.interval is None else self.interval.interval, self.has_strands, self.slots,
+            tuple(matches.order_keys), matches.finish,
         )
 
     def _tell_at_once(self, code: Code, matches: MatchPrinter) -> None:
@@ -174,7 +175,7 @@ class PatternPrinter:
         code.add(f"{', '.join(Records.names(fields, AXES))}, = S")
         if self.window is not None:
             code.add("mask = len(w_time) - 1", "length = size[0]")
-        outputs = ["o_cause", "o_time", "o_delta", *(["o_timer"] if self.interval is not None else [])]
+        outputs = ["o_cause", "o_time", "o_delta", "o_timer"]
         for number, column in enumerate(columns):
             outputs += [f"o{number}"] if column.through is not None else [f"o{number}", f"o{number}v"]
         code.add(f"{', '.join(outputs)}, = O", "room = len(o_cause)", "start = 0", "row = 0", "r = 0", "ru = np.uint64(0)")

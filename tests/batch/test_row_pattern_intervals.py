@@ -45,7 +45,8 @@ PATTERNS = [
     clause("A B*", "B as B.x > A.x", mode=f"|{NEXT}", over="T#time(4 msec)"),
     clause("A B*", "B as B.n > 0", over="T#length(3)", by="b"), clause("A+ B?", "A as A.b", over="T(n > 0)#ext_timed(ts, 5 msec)"),
 ]
-STATEMENTS = [waiting(text, until) for text in PATTERNS for until in ("interval 4 msec", "interval 6 msec or terminated")]
+ORDERED = clause("A B*", "B as B.n > 0", "A.x as ax, A.k as ak, B.countOf() as c", by="b") + " order by ax desc, ak limit 3"
+STATEMENTS = [waiting(text, until) for text in (*PATTERNS, ORDERED) for until in ("interval 4 msec", "interval 6 msec or terminated")]
 CUTS = st.lists(st.integers(0, 29), min_size=1, max_size=4)
 
 

@@ -57,6 +57,10 @@ WINDOWED = [
 STATEMENTS = [
     *UNBOUND, *LOOKING, *WINDOWED,
     clause("A B", "B as B.x > A.x") + " order by A0",
+    clause("A B*", "B as B.x > A.x", "A.x as ax, B.lastOf().k as bk, count(B.x) as c", mode=ALL, by="") + " order by bk desc, ax, c",
+    clause("A B*", "B as B.x > A.x", "A.x as ax, B.lastOf().k as bk", mode=f"{ALL}|{NEXT}", by="b") + " order by ax desc limit 2 offset 1",
+    clause("A B*", "B as B.n > 0", "A.k as ak, B.countOf() as c", mode=ALL, by="").replace("select *", "select distinct ak"),
+    clause("A B*", "B as B.n > 0", "A.x as ax, A.k as ak", mode=ALL, by="").replace("select *", "select distinct *"),
     "select cp * 2 as twice, cp, ap from T match_recognize (measures A.x as ap, B.x as cp pattern (A B) define B as B.x > A.x)",
 ]
 
