@@ -12,9 +12,10 @@ from epl.value_types import Scalar
 from runtime.arrow import arrow_type_of
 from runtime.batch.arrays import CODES, GROUP, HASH, RING
 from runtime.batch.intake import Intake
-from runtime.batch.intrinsics import double_word, fill_table
+from runtime.batch.intrinsics import double_word
 from runtime.batch.pattern_held import HeldRestore
 from runtime.batch.pattern_layout import FEW_LAYERS, NODE, SMALL, SMALL_KEYS, STRAND, WORK
+from runtime.batch.pattern_partitions import index_keys
 from runtime.batch.pattern_state import NO_ROW, PLACE, PatternState
 from runtime.batch.refusals import Declined
 from runtime.batch.run import Surroundings
@@ -173,18 +174,16 @@ class PatternRestore:
     def _index(self) -> None:
         """Where keys are found."""
         arrays, count = self.target.arrays, len(self._groups)
+        if not self.target.kernel.keys:
+            return
         if CODES in arrays.sizes:
             arrays.grow(CODES, len(self.surroundings.pool) + 1)
-            arrays["g_of"][arrays["g_key"][0, :count] + 1] = np.arange(count)
-        elif HASH in arrays.sizes:
+        if HASH in arrays.sizes:
             arrays.grow(HASH, 4 * count + 1)
-            arrays["g_table"][:] = -1
-            fill_table(arrays["g_table"], arrays["g_key"], np.arange(arrays["g_key"].shape[1]) < count)
         if SMALL in arrays.sizes:
             keys = arrays["g_key"][0, :count]
-            small = np.flatnonzero((keys >= 0) & (keys < SMALL_KEYS))
-            arrays.grow(SMALL, int(keys[small].max(initial=0)) + 1)
-            arrays["g_of"][keys[small]] = small
+            arrays.grow(SMALL, int(keys[(keys >= 0) & (keys < SMALL_KEYS)].max(initial=0)) + 1)
+        index_keys(arrays, count)
 
     def _remember(self, group: int, name: str, event: Event | None) -> None:
         arrays, back = self.target.arrays, name.removesuffix("_row")

@@ -39,6 +39,7 @@ from runtime.batch.pattern_layout import (
     PatternKernel,
 )
 from runtime.batch.pattern_measures import PatternColumn
+from runtime.batch.pattern_partitions import give_back
 from runtime.batch.pattern_restore import PatternRestore
 from runtime.batch.pattern_state import PLACE, PatternState
 from runtime.batch.refusals import NotCompilable
@@ -150,7 +151,8 @@ class PatternRun:
         if status == RING_FULL:
             arrays.grow(RING, 2 * arrays.sizes[RING], int(registers[PLACE["head"]]), int(registers[PLACE["tail"]]))
         elif status == GROUPS_FULL:
-            arrays.grow(GROUP, 2 * arrays.sizes[GROUP])
+            if not give_back(self.kernel, arrays, registers):
+                arrays.grow(GROUP, 2 * arrays.sizes[GROUP])
         elif status == HASH_FULL:
             groups = int(registers[PLACE["groups"]])  # also those of small keys, which the table had not to hold before
             arrays.grow(HASH, 2 * max(arrays.sizes[HASH], 2 * groups))
