@@ -13,6 +13,8 @@ class Deltas(Rate):
     def room(self) -> str:
         return f"{2 * self.breadth} * (tail - head + 1)"
 
+    keeps_rows = False
+
     def comers(self) -> str:
         return "tail - head"
 
@@ -21,6 +23,10 @@ class Deltas(Rate):
 
     def take(self, code: Code) -> None:
         pass
+
+    def skip(self, code: Code) -> None:
+        if self.of.rows.shape == "un-aggregated":
+            code.add("head = tail")
 
     def put_out(self, code: Code) -> None:
         if self.of.rows.shape == "fully aggregated":

@@ -27,6 +27,8 @@ REGISTERS = ("d_head", "d_tail")
 class LaggingDeltas(Rate):
     """Every delta, taken by itself when the condition is met. A fully aggregated select gives its current row where none came."""
 
+    keeps_rows = False
+
     def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
         super().__init__(of, plan)
         assert of.window is not None
@@ -57,6 +59,10 @@ class LaggingDeltas(Rate):
 
     def take(self, code: Code) -> None:
         pass
+
+    def skip(self, code: Code) -> None:
+        if self.of.rows.shape == "un-aggregated":
+            code.add(f"d_tail = {self.window.released}", "d_head = head")
 
     def put_out(self, code: Code) -> None:
         released = self.window.released

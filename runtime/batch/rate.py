@@ -11,26 +11,34 @@ from typing import Any
 import attrs
 import numpy as np
 
-from epl.plan.expressions import StreamProperty, TypedExpression
+from epl.plan.expressions import StreamProperty
 from epl.plan.result_set import OutputPlan
 from runtime.aggregation.grouped import key_from_state, key_to_state
-from runtime.batch.arrays import ONE, Arrays, Field
+from runtime.batch.arrays import Arrays, Field
 from runtime.batch.code import Code
 from runtime.batch.group_state import GroupState, Words
+from runtime.batch.rate_conditions import (
+    DONE,
+    DUE,
+    LISTED,
+    NEW_AT,
+    OLD_AT,
+    REGISTERS,
+    SENT,
+    STAMP,
+    After,
+    EveryEvents,
+    EveryPeriod,
+    condition_of,
+)
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.result_sets import ResultSet
 from runtime.batch.ring import Ring
 from runtime.batch.run import Surroundings
-from runtime.batch.scalars import INTEGERS, kind_of
 from runtime.batch.select_events import SelectEvents
 from runtime.batch.waiting import Waiting, batch_in, batch_out
 from runtime.batch.windows.base import NEVER
 from windows.protocol import State
-
-REGISTERS = ("sent", "fire", "output_due", "came", "gone", "done", "stamp", "listed", "new_at", "old_at")
-"""Rows that are out; whether to put out now; when that is due next; events in and out since; whether something came first; the number of
-the output to come; groups touched since the last; where the waiting row of each stream is, relative to ``sent`` (-1: there is none)."""
-SENT, FIRE, DUE, CAME, GONE, DONE, STAMP, LISTED, NEW_AT, OLD_AT = range(len(REGISTERS))
 
 
 @attrs.define
@@ -61,20 +69,23 @@ class Rate(ResultSet):
     conditioned = True
     """Whether the condition holds for all; else each group has its own."""
 
+    keeps_rows = True
+    """Whether rows that wait stand in the output arrays; else what is put out is made then."""
+
     def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
         super().__init__(of)
-        assert plan.every is not None
-        self.every: TypedExpression = plan.every
-        self.timed = plan.unit == "time"
-        if not self.timed and kind_of(self.every.type) not in INTEGERS:
-            raise NotCompilable("output every so many events that is no whole number")
-        self.delayed = True
+        self.condition = condition_of(of, plan)
+        self.timed = self.condition.timed
+        self.after = None if plan.after is None else After(plan)
+        self.delayed = self.waits and self.keeps_rows
+        if not self.conditioned and (self.after is not None or not isinstance(self.condition, (EveryPeriod, EveryEvents))):
+            raise NotCompilable("output first of groups when or after is not computed in columns")
 
     # ------------------------------------------------------------------ what is kept
 
     def fields(self) -> list[Field]:
-        period = [Field("period", np.int64, ONE)] if self.timed else []
-        return [*super().fields(), Field("r_registers", np.int64, "registers"), *period]
+        after = [] if self.after is None else self.after.fields()
+        return [*super().fields(), Field("r_registers", np.int64, "registers"), *self.condition.fields(), *after]
 
     def registers(self) -> list[tuple[str, tuple[str, ...]]]:
         return [*super().registers(), ("r_registers", REGISTERS)]
@@ -82,18 +93,11 @@ class Rate(ResultSet):
     def start(self, arrays: Arrays, surroundings: Surroundings) -> None:
         """Put parameters into a fresh state; raises NotCompilable."""
         arrays["r_registers"][[DUE, NEW_AT, OLD_AT]] = NEVER, -1, -1
-        if self.timed:
-            arrays["period"][0] = surroundings.period(self.every)
-            if arrays["period"][0] <= 0:
-                raise NotCompilable("output every period of no length")
+        self.condition.start(arrays, surroundings)
+        if self.after is not None:
+            self.after.start(arrays, surroundings)
 
     # ------------------------------------------------------------------ state
-
-    def condition(self, arrays: Arrays) -> State:
-        """As ``runtime.result_set.output`` has it."""
-        if self.timed:
-            return self.next_due(arrays)
-        return arrays["r_registers"][[CAME, GONE]].tolist()
 
     def gathered(self, held: Held) -> State:
         """As ``runtime.result_set.gathering`` has it."""
@@ -105,11 +109,7 @@ class Rate(ResultSet):
 
     def restore(self, gathered: State, condition: State, held: Held) -> None:
         """Fill fresh arrays; the groups are there already."""
-        registers = held.arrays["r_registers"]
-        if not self.timed:
-            registers[[CAME, GONE]] = condition
-        elif condition is not None:
-            registers[DUE] = condition
+        self.condition.restore(held.arrays, condition)
 
     # ------------------------------------------------------------------ the loop
 
@@ -144,17 +144,27 @@ class Rate(ResultSet):
             self.arrive(code)
             self.count(code)
             self.begin(code)
+            if self.after is not None:
+                self.after.count(code, self.news)
             self.take(code)
             if not self.waits:
                 code.add("sent = out")
+            if self.after is not None:
+                with code.block("if after_open == 0"):
+                    self.skip(code)
+                    code.add("continue")
             with code.block(f"if {self.counts()}"):
-                self._count(code)
+                self.condition.count(code, self.news, self.olds)
         with code.block("if fire != 0"):
             code.add("fire = 0")
             if self.of.groups is None:
                 code.add("g = 0")
             self.put_out(code)
             self._send(code)
+            self.condition.done(code)
+
+    def skip(self, code: Code) -> None:
+        """The delta that has been taken is kept back by ``after``."""
 
     def arrive(self, code: Code) -> None:
         """A delta comes, of which the where clause may let nothing through."""
@@ -162,22 +172,6 @@ class Rate(ResultSet):
     def counts(self) -> str:
         """Whether the condition counts the delta."""
         return "True"
-
-    def _count(self, code: Code) -> None:
-        if self.timed:
-            with code.block(f"if output_due == {NEVER}"):
-                code.add("output_due = now + period[0]")
-            return
-        every = self._every(code)
-        code.add(f"came += {self.news}", f"gone += {self.olds}")
-        with code.block(f"if came >= {every} or gone >= {every}"):
-            code.add("came = 0", "gone = 0", "fire = 1")
-
-    def _every(self, code: Code) -> str:
-        text = self.of.at(None, code).value(self.every)
-        if text.valid is not None:
-            raise NotCompilable("output every number of events that may be null")
-        return text.value
 
     def _send(self, code: Code) -> None:
         """What waits is out. Where a timer puts nothing out, row listeners are told of that: a row that is none, its delta below 0."""
@@ -283,7 +277,7 @@ class First(Rate):
     waits = False
 
     def take(self, code: Code) -> None:
-        with code.block("if done != 0"):
+        with code.block("if done != 0" if self.after is None else "if done != 0 or after_open == 0"):
             self.apply(code)
         with code.block("else"):
             code.add("first_row = out")
@@ -307,6 +301,8 @@ class First(Rate):
 
 class Snapshot(Rate):
     """snapshot: what the statement's iterator gives."""
+
+    keeps_rows = False
 
     def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
         super().__init__(of, plan)

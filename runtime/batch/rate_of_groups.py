@@ -7,19 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from epl.plan.expressions import TimeSpan, VariableValue
 from epl.plan.result_set import OutputPlan
 from runtime.aggregation.grouped import key_from_state, key_to_state
 from runtime.batch.arrays import GROUP, Field
 from runtime.batch.code import Code
 from runtime.batch.held_deltas import Deltas
 from runtime.batch.lagging import LaggingDeltas
-from runtime.batch.rate import LISTED, STAMP, AllRows, First, Held, LastFullyAggregated, LastRow, Rate, Snapshot, check_keys
+from runtime.batch.rate import AllRows, First, Held, LastFullyAggregated, LastRow, Rate, Snapshot, check_keys
+from runtime.batch.rate_conditions import LISTED, STAMP, EveryEvents
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.scalars import ScalarPrinter
 from runtime.batch.select_events import SelectEvents
 from runtime.batch.waiting import Row, batch_in, batch_out
-from runtime.batch.windows import is_calendar
 from windows.protocol import State
 
 UNASKED = -(2**63)
@@ -239,7 +238,8 @@ class FirstOf(Rate):
                 code.add("p_next[g] = now + period[0]")
                 yield
             return
-        every = self._every(code)
+        assert isinstance(self.condition, EveryEvents)
+        every = self.condition.number(code)
         code.add(f"{'p_came' if new else 'p_gone'}[g] += 1")
         with code.block(f"if not p_begun[g] or p_came[g] >= {every} or p_gone[g] >= {every}"):
             code.add("p_begun[g] = True", "p_came[g] = 0", "p_gone[g] = 0")
@@ -344,10 +344,6 @@ KINDS: dict[tuple[str, str], type[Rate]] = {
 
 def rate_of(of: SelectEvents, plan: OutputPlan) -> Rate:
     """The printer of an output clause; raises NotCompilable."""
-    if plan.crontab is not None or plan.condition is not None or plan.after is not None or plan.every is None:
-        raise NotCompilable("output at, when or after is not computed in columns")
-    if any(isinstance(node, VariableValue) for node in plan.every.walk()) or (isinstance(plan.every, TimeSpan) and is_calendar(plan.every)):
-        raise NotCompilable("output every variable, month or year is not computed in columns")
     kind: type[Rate] | None
     if plan.selector == "default":
         kind = LaggingDeltas if of.leaves else Deltas

@@ -274,7 +274,7 @@ class ResultSet:
         self.cause(code)
         columns: list[OutputColumn] = []
         for number, (prop, node) in enumerate(self.outputs()):
-            if isinstance(node, StreamProperty) and not self.computed and not self.of.key(node):
+            if isinstance(node, StreamProperty) and place is not None and not self.computed and not self.of.key(node):
                 columns.append(OutputColumn(prop, "", node.name))
             else:
                 columns.append(self._compute(code, printer, number, prop, node))

@@ -451,6 +451,6 @@ def _is_name(text: str) -> bool:
 
 
 __all__ = [
-    "DTYPES", "INSTANTS", "INTEGERS", "TEXTS", "ScalarPrinter", "Text", "is_steady", "kind_of",
+    "DTYPES", "INSTANTS", "INTEGERS", "TEXTS", "Leaf", "ScalarPrinter", "Text", "is_steady", "kind_of",
     "stored",
 ]

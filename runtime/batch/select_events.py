@@ -13,7 +13,7 @@ from runtime.batch.groups import GroupKeys
 from runtime.batch.levels import Level, rollup_levels
 from runtime.batch.parameters import Parameters
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.scalars import TEXTS, ScalarPrinter, Text, kind_of, stored
+from runtime.batch.scalars import TEXTS, Leaf, ScalarPrinter, Text, kind_of, stored
 from runtime.batch.windows import Window, window_of
 from runtime.batch.windows.held_rows import HeldRows
 from runtime.batch.windows.sliding import KeepAllWindow, LengthWindow, TimeWindow
@@ -104,6 +104,10 @@ class SelectEvents:
                 return Text(str(bool(new)))
             return None
 
+        return self.printer(leaf, code)
+
+    def printer(self, leaf: Leaf, code: Code) -> ScalarPrinter:
+        """A printer of expressions whose values come from ``leaf``."""
         return ScalarPrinter(self.parameters, leaf, code, names=self.names)  # type: ignore[arg-type]
 
 

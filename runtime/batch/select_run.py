@@ -19,7 +19,8 @@ from runtime.batch.given import Given
 from runtime.batch.group_state import GroupState, Words
 from runtime.batch.intake import Intake
 from runtime.batch.lagging import LaggingDeltas
-from runtime.batch.rate import SENT, Held
+from runtime.batch.rate import Held
+from runtime.batch.rate_conditions import SENT
 from runtime.batch.registers import ACCUMULATORS_FULL, DONE, GROUPS_FULL, NA, NB, NEED, NEXT, OUT, REGISTERS, RING_FULL, ROOM
 from runtime.batch.ring import Ring
 from runtime.batch.row_store import RowStore
@@ -208,7 +209,8 @@ class SelectRun:
             return self._aggregations()
         assert self.waiting is not None
         held = Held(self.arrays, self.ring, self.waiting, self.groups)
-        return [self._aggregations(), rate.gathered(held), rate.condition(self.arrays), None]
+        after = None if rate.after is None else rate.after.state(self.arrays)
+        return [self._aggregations(), rate.gathered(held), rate.condition.state(self.arrays), after]
 
     def _aggregations(self) -> State:
         if self.kernel.shape == "un-aggregated":
@@ -225,7 +227,9 @@ class SelectRun:
             self._restore_aggregations(state, ())
             return
         assert self.waiting is not None
-        inner, gathered, condition, _ = state
+        inner, gathered, condition, after = state
+        if rate.after is not None:
+            rate.after.restore(self.arrays, after)
         held = Held(self.arrays, self.ring, self.waiting, self.groups)
         held.slots = self._restore_aggregations(inner, rate.keys(gathered, held))
         rate.restore(gathered, condition, held)
