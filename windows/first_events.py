@@ -62,6 +62,7 @@ class FirstTime(WindowConfig):
     title = "First-Time"
     named_refusals = True
     is_selective = True
+    leaves_in_order = True
 
     period: TypedExpression
 

@@ -42,6 +42,9 @@ SPLIT: list[tuple[str, dict[str, str]]] = [
     ("select irstream distinct * from T#time(5 msec)", {"T": "k g x n ts"}),
     ("select place.city as city, sum(v) as s from V group by place.city", {"V": "place.city"}),
     ("select k, count(*) as c from Base group by k", {"Base": "k"}),
+    ("select irstream distinct k, sum(x) as s from T#time(5 msec) group by k, g", K),
+    ("select irstream k, x, n from T#time(5 msec)#time_order(ts, 3 msec)#unique(k, n) where x > 0", {"T": "k n"}),
+    ("select irstream distinct k, n from T#time_batch(4 msec, 0L)", {"T": "k n"}),
     # output first
     ("select k, sum(x) as s from T group by k output first every 3 msec", K),
     ("select k, x, sum(x) as s from T#time(5 msec) group by k output first every 3 msec", K),
@@ -77,6 +80,8 @@ SPLIT: list[tuple[str, dict[str, str]]] = [
      "after match skip to current row pattern (A B* C) define B as B.x > prev(B.x), C as C.n > 1)", K),
     (f"select * from T#time(4 msec) match_recognize (partition by k measures A.n as a, B.n as b {PATTERN})", K),
     ("select * from T#keepall match_recognize (partition by k measures A.n as a, last(B.n) as b pattern (A B+) define B as B.x > A.x)", K),
+    (f"select * from T#firsttime(9 msec) match_recognize (partition by k measures A.n as a, B.n as b {PATTERN})", K),
+    (f"select * from T#groupwin(k)#ext_timed(ts, 4 msec) match_recognize (partition by g, k measures A.n as a, B.n as b {PATTERN})", K),
     (f"select * from T#groupwin(k)#length(3) match_recognize (partition by k measures A.n as a, B.n as b {PATTERN})", K),
     # chains
     ("insert into A select k as kk, x * 2 as y from T(x > 0); select kk, sum(y) as s from A group by kk", K),

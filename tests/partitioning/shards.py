@@ -104,7 +104,14 @@ def run(
     text: str, statements: Iterable[str], sent: list[tuple[int, str, dict[str, Any]]], engines: int, place: Place
 ) -> tuple[Heard, Heard]:
     """What one engine puts out, and what several do."""
-    plan, names = compiled(text), frozenset(statements)
+    return run_plan(compiled(text), statements, sent, engines, place)
+
+
+def run_plan(
+    plan: ModulePlan, statements: Iterable[str], sent: list[tuple[int, str, dict[str, Any]]], engines: int, place: Place
+) -> tuple[Heard, Heard]:
+    """See ``run``."""
+    names = frozenset(statements)
     whole, split = Heard(), Heard()
     one = Engine(plan, names, whole)
     shards = [Engine(plan, names, split) for _ in range(engines)]

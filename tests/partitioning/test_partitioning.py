@@ -1,6 +1,8 @@
 """By which key statements may be split: a table of modules with the key, or the operator that stands in the way."""
 from __future__ import annotations
 
+import pathlib
+
 import attrs
 import pytest
 
@@ -17,6 +19,7 @@ from epl.plan.statements import BodyPlan, SelectRowPlan, StatementPlan
 from epl.plan.windows import Locality, WindowConfig
 from runtime import Runtime
 from runtime.build import BUILDERS
+from runtime.cli import main
 from tests.partitioning.catalogue import ANYHOW, PATTERN, SCHEMA, SPLIT, WHOLE
 from windows.registry import WINDOWS
 
@@ -162,6 +165,12 @@ def test_widening_keeps_a_key_where_values_stay_apart() -> None:
     assert isinstance(verdict(text.format("double", "ts")), Whole)
 
 
+def test_a_column_of_objects_carries_no_key() -> None:
+    """Hosts cannot tell objects apart as the language does, whatever the stream that they go to says they are."""
+    text = "create schema O(o Object); create schema W(v string); insert into W select o as v from O;"
+    assert isinstance(verdict(text + "select v, count(*) as c from W group by v"), Whole)
+
+
 def test_unknown_names_are_told() -> None:
     with pytest.raises(KeyError, match="no statement named 'z'"):
         verdict(TWO, "z")
@@ -227,3 +236,11 @@ def test_explain_tells() -> None:
     assert "  split: anyhow, nothing is kept from row to row\n" in runtime.statement("any").explain()
     assert isinstance(runtime.statement("by").partitioning, SplitBy)
     assert "split:" not in runtime.deployments["d0"][0].explain()
+
+
+def test_the_command_tells(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    module = tmp_path / "m.epl"
+    module.write_text(SCHEMA + "select k, sum(x) as s from T group by k; select * from T#lastevent;")
+    assert main(["explain", str(module)]) == 0
+    told = capsys.readouterr().out
+    assert "  split: T by k\n" in told and "  split: not at all: the window #lastevent" in told

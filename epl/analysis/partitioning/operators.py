@@ -201,9 +201,9 @@ def insertion(plan: InsertPlan, row_type: EventType) -> Carrying:
         return Carrying()
     names, types = row_type.names, [p.type for p in row_type.properties.values()]
     found: dict[str, tuple[str, ...]] = {}
-    for name, position, convert in zip(plan.target.names, plan.positions, plan.converts):
-        if position is not None and (convert is None or keeps_apart(types[position], convert)):
-            found[name] = (names[position],)
+    for prop, position in zip(plan.target.properties.values(), plan.positions):
+        if position is not None and keeps_apart(types[position], prop.type):
+            found[prop.name] = (names[position],)
     return Carrying(found)
 
 

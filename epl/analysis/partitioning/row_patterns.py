@@ -25,7 +25,7 @@ def row_recognition(plan: RowRecognitionPlan, configs: Sequence[WindowConfig], l
     if plan.interval is not None:
         raise Stays("interval", "a match waits with those of other partitions that began at the same time")
     if plan.has_window and not leaves_in_order(configs, plan.partition_by):
-        raise Stays(CLAUSE, "a row that leaves the window out of order has the rows of all partitions matched anew")
+        raise Stays(CLAUSE, "unless rows leave the window in the order in which they came, those of all partitions are matched anew")
     collector.demand(f"{CLAUSE} partition by", plan.partition_by)
     found = {name: path for name, m in zip(plan.output_type.names, plan.measures) if (path := _measured(m, plan)) is not None}
     collector.behind(Carrying(found))
