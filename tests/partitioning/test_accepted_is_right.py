@@ -58,7 +58,8 @@ def selects(draw: st.DrawFn, stream: str) -> str:
     source = f"{stream}{draw(st.sampled_from(['', '', '(n > 0)']))}{windows}"
     if draw(st.integers(0, 3)) == 0:
         return f"select * from {source} {draw(PATTERNS)}"
-    streams, distinct = draw(st.sampled_from(["istream", "istream", "irstream", "rstream"])), draw(st.sampled_from(["", "", "", "distinct "]))
+    streams = draw(st.sampled_from(["istream", "istream", "irstream", "rstream"]))
+    distinct = draw(st.sampled_from(["", "", "", "distinct "]))
     start = f"select {streams} {distinct}"
     where = draw(st.sampled_from(["", "", " where n > 0"]))
     if draw(st.booleans()):
@@ -76,7 +77,8 @@ def modules(draw: st.DrawFn) -> str:
         return draw(selects("T"))
     made = ["insert into A " + draw(selects("T"))]
     if feeders == 2:
-        made.append(draw(st.sampled_from(["insert into A ", "insert into B "])) + draw(selects(draw(st.sampled_from(["A", "T"])))))
+        target, source = draw(st.sampled_from([("A", "T"), ("B", "A"), ("B", "T")]))  # not from A into A: that would never end
+        made.append(f"insert into {target} " + draw(selects(source)))
     last = "B" if made[-1].startswith("insert into B") else "A"
     return ";".join([*made, draw(selects(last))])
 
