@@ -296,18 +296,24 @@ def _extreme(printer: ScalarPrinter, node: Extreme) -> Text:
 
 
 MATH = {"abs": "abs({0})", "floor": "np.floor({0})", "ceil": "np.ceil({0})", "sqrt": "np.sqrt({0})"}
+"""Of doubles; abs also of floats."""
+WHOLE = {"abs": "({0} if {0} >= 0 else {less})", "max": "({0} if {0} >= {1} else {1})", "min": "({0} if {0} <= {1} else {1})"}
+"""Of ints and longs; ``less`` is the negated value, wrapped around."""
 
 
 def _invoke(printer: ScalarPrinter, node: Invoke) -> Text:
-    name = node.function.removeprefix("java.lang.")
-    if name.startswith("Math.") and name[5:] in MATH and len(node.arguments) == 1 and not node.bound:
-        inner = printer.value(node.arguments[0])
-        kind = kind_of(node.type)
-        if kind == "double" or (name == "Math.abs" and kind == "float"):
-            if kind_of(node.arguments[0].type) != kind or (inner.valid is not None and not node.null_propagates):
-                raise NotCompilable(f"{node.function} of another type")
-            return Text(MATH[name[5:]].format(inner.value), inner.valid)
-    raise NotCompilable(f"the function {node.function} is not computed in columns")
+    """Math's functions where arguments and result are of one type: that says which of Java's overloads is meant."""
+    name = node.function.removeprefix("java.lang.").removeprefix("Math.")
+    kind = node.type.kind if isinstance(node.type, Scalar) else ""
+    known = WHOLE if kind in ("int", "long") else MATH if kind == "double" or (kind == "float" and name == "abs") else {}
+    if "Math." not in node.function or name not in known or any(kind_of(a.type) != kind for a in node.arguments):
+        raise NotCompilable(f"the function {node.function} is not computed in columns")
+    texts = [printer.keep(printer.value(a)) for a in node.arguments]
+    valid = both(*(t.valid for t in texts))
+    if valid is not None and not node.null_propagates:
+        raise NotCompilable(f"{node.function} of null")
+    less = f"wrap_int(-{texts[0].value})" if kind == "int" else f"long_subtract(0, {texts[0].value})"
+    return Text(known[name].format(*(t.value for t in texts), less=less), valid)
 
 
 # ------------------------------------------------------------------ comparisons, logic
@@ -376,16 +382,21 @@ def _range(printer: ScalarPrinter, node: Range) -> Text:
 
 def _membership(printer: ScalarPrinter, node: Membership) -> Text:
     kind = kind_of(node.value.type)
-    if any(node.spread) or len(node.items) > 32 or any(not isinstance(i, Constant) for i in node.items):
-        raise NotCompilable("in with anything but a short list of constants")
+    if any(node.spread) or len(node.items) > 32:
+        raise NotCompilable("in with anything but a short list of values")
     if any(kind_of(i.type) != kind for i in node.items if not is_null(i)):
         raise NotCompilable("in with values of another type")
     value = printer.keep(printer.value(node.value))
-    there = [f"{value.value} == {printer.value(i).value}" for i in node.items if not is_null(i)]
+    items = [printer.keep(printer.value(i)) if not isinstance(i, Constant) else printer.value(i) for i in node.items if not is_null(i)]
+    same = [f"{value.value} == {item.value}" for item in items]
+    there = [test if item.valid is None else f"({item.valid} and {test})" for item, test in zip(items, same)]
     found = f"({' or '.join(there) or 'False'})"
     valid = value.valid
     if any(is_null(i) for i in node.items):
         valid = both(valid, found)
+    elif (all_there := both(*(item.valid for item in items))) is not None:
+        found = printer.keep(Text(found)).value
+        valid = both(valid, f"({found} or {all_there})")
     return Text(f"(not {found})" if node.negated else found, valid)
 
 

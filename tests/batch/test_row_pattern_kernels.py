@@ -36,6 +36,9 @@ UNBOUND = [
     *(clause("A B+ C", RISE, mode=mode) for mode in (f"|{NEXT}", f"|{HERE}", ALL, f"{ALL}|{NEXT}", f"{ALL}|{HERE}")),
     clause("A B* C*", "A as A.n > 0, C as C.x > 0", mode=f"|{NEXT}"),
     clause("A? B? C", "C as C.n > 0", mode=f"{ALL}|{HERE}"),
+    clause("A B", "A as Math.abs(A.n - 1) = 1, B as B.n in (prev(B.n), prev(B.n, 2), B.j - 3)", "A.j as a, B.n in (A.n, B.j) as i"),
+    clause("A B", "B as B.n not in (prev(B.n), 1) or B.x in (prev(B.x), null)",
+           "Math.abs(B.x - A.x) as d, B.n not in (A.n, 2) as i, Math.max(A.n, B.n) as m, Math.floor(A.x / B.x) as f"),
     clause("A B", by="x"), clause("A B", by="ts, x"), clause("A B", by="j % 3, k"), clause("A B", by="(n - 1) * 65535"),
     clause("A B", "A as A.k = 'a', B as B.k != prev(B.k)", "A.k as ak, B.k as bk, B.b as bb", by=""),
 ]
