@@ -123,6 +123,13 @@ class ReorderBuffer:
         released, until = self._release(accepted)
         return Released(released, until, rows.filter(pa.array(late)), rows.filter(pa.array(ahead & ~late)))
 
+    def hear(self, newest: int) -> Released:
+        """Others have seen rows of that time; none came here."""
+        self.newest = newest if self.newest is None else max(self.newest, newest)
+        rows, watermark = self._release(None)
+        nothing = rows.slice(0, 0)
+        return Released(rows, watermark, nothing, nothing)
+
     def move(self, until: int) -> Released:
         """No row below ``until`` will come any more: the clock says so, not a row."""
         self.watermark = until if self.watermark is None else max(self.watermark, until)

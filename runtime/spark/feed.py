@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from epl.errors import EplRuntimeError
 from runtime.engine import Runtime
-from runtime.reorder import LatePolicy, LateRows, ReorderBuffer, ipc, table_of
+from runtime.reorder import LatePolicy, LateRows, Released, ReorderBuffer, ipc, table_of
 from runtime.spark.sources import TIME, Sources
 from runtime.statement import BatchListener, Statement
 
@@ -79,7 +79,8 @@ class Feed:
         if state is not None and self.buffer is not None:
             self.buffer.restore(state)
         self._gathered: dict[str, list[Output]] = {}
-        self._wanted: dict[str, BatchListener] = {}
+        self.wanted: dict[Statement, BatchListener] = {}
+        """The statements whose output is gathered."""
 
     def want(self, statement: Statement) -> None:
         """Gather the statement's output from now on, under its name."""
@@ -87,8 +88,8 @@ class Feed:
         def keep(new: Any, old: Any, of: Statement, _: Runtime) -> None:
             self._gathered.setdefault(of.name, []).append(Output(new, old))
 
-        if statement.name not in self._wanted:
-            self._wanted[statement.name] = statement.add_batch_listener(keep)
+        if statement not in self.wanted:
+            self.wanted[statement] = statement.add_batch_listener(keep)
 
     def process(self, entry: Entry) -> Step:
         """Feed the entry. Under the runtime's lock, so that whoever asks sees the state at the end of a step.
@@ -101,9 +102,18 @@ class Feed:
             fed = 0
             if entry.rows is not None:
                 late, ahead, fed = self._rows(entry.rows, entry)
+            elif entry.newest is not None and self.buffer is not None:
+                fed += self._released(self.buffer.hear(entry.newest))
             if entry.until is not None:
                 fed += self._time(entry.until)
             return Step(self._outputs(), late, ahead, fed)
+
+    def straight(self, rows: pa.Table) -> Step:
+        """Feed rows that are on their own, past the late policy: those without a time have the clock's."""
+        with self.runtime.lock:
+            self._gathered.clear()
+            self._send(rows, "keep")
+            return Step(self._outputs(), None, None, rows.num_rows)
 
     def _rows(self, rows: pa.Table, entry: Entry) -> tuple[pa.Table | None, pa.Table | None, int]:
         if self.buffer is None:
@@ -126,7 +136,9 @@ class Feed:
         if self.buffer is None:
             self._walk(until)
             return 0
-        found = self.buffer.move(until)
+        return self._released(self.buffer.move(until))
+
+    def _released(self, found: Released) -> int:
         self._send(found.rows, "refuse")
         self._walk(found.until)
         return found.rows.num_rows

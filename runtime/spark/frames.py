@@ -1,116 +1,103 @@
-"""Batch DataFrames: statements over all rows of DataFrames, their insert stream as a DataFrame.
+"""DataFrames in, DataFrames out: the insert stream of a statement over batch or streaming DataFrames, spread over engines where it can be.
 
-The rows of all sources are sorted by (time, sequence, type, place) by Spark and go through one runtime in one task; nothing runs before
-the result is asked for, and neither input nor output is ever held as a whole. The workers need epl-spark installed.
+    batch       rows ─▶ by shard, in order of time ─▶ an engine a partition ─▶ rows
+    streaming   rows ─▶ packed by shard ─▶ an engine a shard in Spark's stateful operator ─▶ rows
+
+A statement that cannot be split runs in one engine, in one task. Nothing runs before the result is asked for. The workers need epl-spark.
 """
 
 from __future__ import annotations
 
+import logging
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, overload
 
 import attrs
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql import types as spark
 
+from epl.analysis.partitioning import AnySplit, Partitioning, SplitBy, Whole, partitioning_of
 from epl.catalog import Settings
-from epl.errors import EplRuntimeError
+from epl.errors import EplRuntimeError, EplUnsupportedError
 from epl.parse import parse_module
-from epl.plan.statements import SelectPlan
 from epl.syntax import CreateSchema, InsertInto, Module, Node, TypeFilter
 from epl.syntax.patterns import FilterAtom
-from runtime.arrow import to_batch
 from runtime.batches import MAX_STOPS, Options
-from runtime.deployment import Deployment
-from runtime.engine import Runtime
-from runtime.rows import Rows
-from runtime.spark.schemas import arrow_for_spark, event_type_of_spark, spark_schema
+from runtime.durations import Duration, units_of
+from runtime.reorder import MAX_BUFFERED, LatePolicy
+from runtime.spark.feed import Entry, Feed, Step
+from runtime.spark.packing import OUTPUT_DDL, PACKED_DDL, SHARD, Pack, Unpack
+from runtime.spark.schemas import arrow_for_spark, spark_schema
+from runtime.spark.shard_host import ShardProcessor
+from runtime.spark.shards import check_state_store, shard_ids, with_shards
 from runtime.spark.sources import ROW, SEQUENCE, TIME, Choice, Sources, check_frames, merge
-from runtime.statement import Statement
-from windows.event import Event
+from runtime.spark.task import Task, chosen
+
+log = logging.getLogger("epl.spark")
+
+FIRST, LAST = "epl:first", "epl:last"
+"""Columns of a merged batch DataFrame: the earliest and the latest time of all rows, for engines that see only some of them."""
+DISTRIBUTE = ("auto", "always", "never")
 
 
 @attrs.frozen
-class Job:
-    """What the task needs: picklable, without a plan. ``schemas``: of the types that the module does not declare."""
+class BatchTask:
+    """A partition of a batch DataFrame, in order: → the statement's insert stream. ``until``: where the clock walks at the end."""
 
-    epl: str
-    statement: str
-    type_names: tuple[str, ...]
-    schemas: Mapping[str, spark.StructType]
-    settings: Settings
-    functions: Mapping[str, Callable[..., Any]]
-    options: Options
+    task: Task
     start_time: int | None
     until: int | None
 
-    def runtime(self, start_time: int) -> Runtime:
-        """A runtime that knows types and functions, with nothing deployed."""
-        made = Runtime(start_time=start_time, settings=self.settings)
-        for name, function in self.functions.items():
-            made.register_function(name, function)
-        for name, schema in self.schemas.items():
-            made.register_type(event_type_of_spark(name, schema))
-        return made
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        feed: Feed | None = None
+        schema: pa.Schema | None = None
+        last: int | None = None
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            if feed is None or schema is None:
+                feed = self.task.feed(self._start(batch))
+                schema = arrow_for_spark(next(iter(feed.wanted)).event_type)
+                last = batch.column(LAST)[0].as_py() if LAST in batch.schema.names else None
+            extra = [name for name in (FIRST, LAST, SHARD, ROW) if name in batch.schema.names]
+            yield from _rows(feed.process(Entry(pa.Table.from_batches([batch]).drop_columns(extra))), schema)
+        if feed is not None and schema is not None:
+            ends = [t for t in (self.until, last) if t is not None and t > feed.runtime.now]
+            if ends:
+                yield from _rows(feed.process(Entry(until=max(ends))), schema)
+
+    def _start(self, batch: pa.RecordBatch) -> int:
+        if self.start_time is not None:
+            return self.start_time
+        for name in (FIRST, TIME):
+            if name in batch.schema.names:
+                return int(batch.column(name)[0].as_py() or 0)
+        return 0
+
+
+@attrs.frozen
+class StatelessTask:
+    """Any rows of a stream, where nothing is kept from row to row: → the statement's insert stream. The clock is each row's time."""
+
+    task: Task
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The task: merged rows in order → the statement's insert stream."""
-        host: _TaskHost | None = None
+        feed = self.task.feed(0)
+        schema = arrow_for_spark(next(iter(feed.wanted)).event_type)
         for batch in batches:
             if batch.num_rows:
-                host = host or _TaskHost.of(self, batch)
-                yield from host.process(batch)
-        if host is not None and self.until is not None:
-            yield from host.advance(self.until)
+                if TIME in batch.schema.names:
+                    feed.runtime.advance_time(pc.min(batch.column(TIME)).as_py() or 0)
+                yield from _rows(feed.straight(pa.Table.from_batches([batch])), schema)
 
 
-class _TaskHost:
-    """The runtime of one task, and what its statement has put out since the last look."""
-
-    def __init__(self, runtime: Runtime, statement: Statement, sources: Sources, options: Options) -> None:
-        self.runtime = runtime
-        self.sources = sources
-        self.options = options
-        self._event_type = statement.event_type
-        self._schema = arrow_for_spark(statement.event_type)
-        self._out: list[Event] = []
-        statement.add_listener(self._keep)
-
-    @classmethod
-    def of(cls, job: Job, first: pa.RecordBatch) -> _TaskHost:
-        options, start_time = job.options, job.start_time
-        if start_time is None:
-            start_time = 0 if options.time is None else first.column(TIME)[0].as_py() or 0
-        runtime = job.runtime(start_time)
-        statement = chosen(runtime.deploy(job.epl), job.statement)
-        types = tuple(runtime.event_type(name) for name in job.type_names)
-        return cls(runtime, statement, Sources.of(types, options.time, options.sequence), options)
-
-    def process(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        options = self.options
-        self.runtime.send_batch(
-            self.sources.tables(pa.Table.from_batches([batch])),
-            time=self.sources.times,
-            sequence=self.sources.sequences,
-            late=options.late,
-            time_mode=options.time_mode,
-            max_stops=options.max_stops,
-        )
-        yield from self._taken()
-
-    def advance(self, until: int) -> Iterator[pa.RecordBatch]:
-        self.runtime.advance_time_span(max(until, self.runtime.now))
-        yield from self._taken()
-
-    def _keep(self, new: Rows, old: Rows, statement: Statement, runtime: Runtime) -> None:
-        self._out.extend(row.event for row in new)
-
-    def _taken(self) -> Iterator[pa.RecordBatch]:
-        out, self._out = self._out, []
-        if out:
-            yield to_batch(out, self._event_type).cast(self._schema)
+def _rows(step: Step, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    for output in step.outputs.values():
+        if output.new is not None:
+            yield from pa.Table.from_batches([output.new]).cast(schema).to_batches()
 
 
 @overload
@@ -125,33 +112,56 @@ def transform(  # type: ignore[misc]
     event_type: str | None = None,
     time: Choice = None,
     sequence: Choice = None,
-    late: str = "refuse",
+    late: Duration | None = None,
+    on_late: str = "refuse",
+    ahead: Duration | None = None,
+    max_buffered: int = MAX_BUFFERED,
+    distribute: str = "auto",
+    shards: int | None = None,
     time_mode: str = "span",
     max_stops: int = MAX_STOPS,
     start_time: int | None = None,
     until: int | None = None,
     settings: Settings | None = None,
     functions: Mapping[str, Callable[..., Any]] | None = None,
+    tier: str = "auto",
 ) -> DataFrame | Callable[[DataFrame], DataFrame]:
-    """The insert stream of a statement over batch DataFrames, as a DataFrame with the statement's columns.
+    """The insert stream of a statement over batch or streaming DataFrames, as a DataFrame with the statement's columns.
 
     ``epl``: a module. ``sources``: {event type name: DataFrame}; a type that the module does not declare has the DataFrame's columns.
     Without ``sources`` a function of one DataFrame comes back, for ``df.transform(transform(epl, …))``: its rows are of ``event_type``, or
     of the one type that the module reads and does not fill. ``statement``: whose output; not needed where only one has any.
 
-    ``time``, ``sequence``, ``late``, ``time_mode``, ``max_stops``: as for ``start``; without ``sequence``, rows of equal time keep the
-    order that their DataFrame has. ``start_time``: the clock at the beginning, by default the first row's time; ``until``: the clock walks
-    there at the end. ``functions``: user functions by name. Raises EplError for what is wrong with the module, the sources or the options;
-    faults in rows fail the job.
+    ``distribute``: ``auto`` splits rows over ``shards`` engines (default: Spark's shuffle partitions) where every operator that keeps
+    state is local to a key, and takes one engine else; ``always`` refuses such statements, naming the operator; ``never`` takes one
+    engine.
+
+    ``time``, ``sequence``, ``late``, ``on_late``, ``ahead``, ``max_buffered``, ``time_mode``, ``max_stops``: as for ``start``; in batch
+    DataFrames, rows of equal time and sequence keep the order that their DataFrame has, within a key, and none is late. ``start_time``:
+    the clock at the beginning, by default the first row's time in batch DataFrames and 0 in streams; ``until``: the clock walks there at
+    the end of a batch DataFrame. ``functions``: user functions by name. Raises EplError for what is wrong with the module, the sources or
+    the options; faults in rows fail the job, with ``[epl:<code>]`` in the text.
     """
+    if distribute not in DISTRIBUTE:
+        raise EplRuntimeError(f"distribute is one of {', '.join(DISTRIBUTE)}, not {distribute!r}")
 
     def apply(frames: Mapping[str, DataFrame]) -> DataFrame:
-        check_frames(frames, streaming=False)
-        options = Options(time, sequence, late, time_mode, max_stops)
-        declared = _declared(parse_module(epl))
+        streaming = any(frame.isStreaming for frame in frames.values())
+        check_frames(frames, streaming=streaming)
+        Options(time, sequence, "refuse", time_mode, max_stops)
+        used = settings or Settings()
+        bound, beyond = (
+            None if given is None else units_of(what, given, used.units_per_second) for what, given in (("late", late), ("ahead", ahead))
+        )
+        if on_late == "side":
+            raise EplUnsupportedError("transform has no side output for late rows", hint="on_late='drop' or 'refuse'; start has one")
+        declared = {s.body.name for s in parse_module(epl).statements if isinstance(s.body, CreateSchema)}
         schemas = {name: frame.schema for name, frame in frames.items() if name not in declared}
-        job = Job(epl, statement or "", tuple(frames), schemas, settings or Settings(), functions or {}, options, start_time, until)
-        return _planned(job, frames)
+        task = Task(
+            epl, statement or "", tuple(frames), schemas, used, functions or {}, time, sequence,
+            LatePolicy(bound, on_late, beyond, max_buffered), time_mode, max_stops, tier,
+        )
+        return _Planned.of(task, frames, distribute, shards).frame(streaming, start_time, until)
 
     if sources is not None:
         return apply(sources)
@@ -159,34 +169,73 @@ def transform(  # type: ignore[misc]
     return lambda frame: apply({name: frame})
 
 
-def _planned(job: Job, frames: Mapping[str, DataFrame]) -> DataFrame:
-    """Checks the module here and now; the rest happens when Spark runs."""
-    options = job.options
-    with job.runtime(job.start_time or 0) as trial:
-        found = chosen(trial.deploy(job.epl), job.statement)
-        output = spark_schema(found.event_type)
-        sources = Sources.of(tuple(trial.event_type(name) for name in frames), options.time, options.sequence)
-        job = attrs.evolve(job, statement=found.name)
-    merged = merge(frames, sources, job.settings.time_unit == "microseconds", number_rows=True)
-    position = F.coalesce(*[F.when(F.col(f"type{i}").isNotNull(), F.lit(i)) for i in range(len(frames))])
-    order = [F.col(f"`{name}`") for name, used in ((TIME, sources.times), (SEQUENCE, sources.sequences)) if used is not None]
-    ordered = merged.repartition(1).sortWithinPartitions(*order, position, F.col(f"`{ROW}`"))
-    return ordered.mapInArrow(job, output)
+@attrs.frozen
+class _Planned:
+    """A task that has been checked here and now. ``verdict``: how rows are split, None: not at all."""
 
+    task: Task
+    frames: Mapping[str, DataFrame]
+    sources: Sources
+    output: Any
+    arrow: pa.Schema
+    verdict: Partitioning | None
+    shards: int
 
-def chosen(deployment: Deployment, name: str) -> Statement:
-    """The statement of that name; with an empty name the only select, or the only one that is no insert into."""
-    if name:
-        try:
-            return deployment[name]
-        except KeyError as error:
-            raise EplRuntimeError(str(error.args[0])) from None
-    selects = [(s, s.plan.body) for s in deployment if isinstance(s.plan.body, SelectPlan)]
-    found = [s for s, body in selects if body.insert is None] if len(selects) > 1 else [s for s, _ in selects]
-    if len(found) != 1:
-        names = ", ".join(s.name for s in found) or "none"
-        raise EplRuntimeError(f"{len(found)} statements have output: {names}", hint="name one: statement='…'")
-    return found[0]
+    @classmethod
+    def of(cls, task: Task, frames: Mapping[str, DataFrame], distribute: str, shards: int | None) -> _Planned:
+        session = next(iter(frames.values())).sparkSession
+        with task.runtime(0) as trial:
+            found = chosen(trial.deploy(task.epl), task.statement)
+            sources = Sources.of(tuple(trial.event_type(name) for name in task.type_names), task.time, task.sequence)
+            plans = [s.plan for d in trial.deployments.values() for s in d]
+            verdict: Partitioning | None = partitioning_of(plans, found.plan, settings=task.settings)
+            output, arrow = spark_schema(found.event_type), arrow_for_spark(found.event_type)
+        if isinstance(verdict, Whole):
+            if distribute == "always":
+                raise EplUnsupportedError(f"statement '{found.name}' cannot be spread: {verdict.describe()}", hint="distribute='auto'")
+            log.info("statement '%s' runs in one engine: it can be split %s", found.name, verdict.describe())
+        if shards is not None and shards < 1:
+            raise EplRuntimeError(f"shards is a number of engines, not {shards!r}")
+        whole = distribute == "never" or isinstance(verdict, Whole)
+        count = 1 if whole else shards or int(session.conf.get("spark.sql.shuffle.partitions") or 1)
+        return cls(attrs.evolve(task, statement=found.name), frames, sources, output, arrow, None if whole else verdict, count)
+
+    def frame(self, streaming: bool, start_time: int | None, until: int | None) -> DataFrame:
+        merged = merge(self.frames, self.sources, self.task.settings.time_unit == "microseconds", number_rows=not streaming)
+        return self._stream(merged, start_time) if streaming else self._batch(merged, start_time, until)
+
+    def _sharded(self, merged: DataFrame) -> DataFrame:
+        session = merged.sparkSession
+        partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 1)
+        verdict = self.verdict if isinstance(self.verdict, SplitBy) else None
+        return with_shards(merged, self.sources.types, verdict, shard_ids(session, self.shards, partitions))
+
+    def _batch(self, merged: DataFrame, start_time: int | None, until: int | None) -> DataFrame:
+        position = F.coalesce(*[F.when(F.col(f"type{i}").isNotNull(), F.lit(i)) for i in range(len(self.frames))])
+        used = ((TIME, self.sources.times), (SEQUENCE, self.sources.sequences))
+        order = [F.col(f"`{name}`") for name, column in used if column is not None]
+        if self.shards > 1:
+            if self.sources.times is not None:
+                ends = merged.agg(F.min(f"`{TIME}`").alias(FIRST), F.max(f"`{TIME}`").alias(LAST))
+                merged = merged.crossJoin(F.broadcast(ends))
+            parted = self._sharded(merged).repartition(self.shards, SHARD)
+        else:
+            parted = merged.repartition(1)
+        ordered = parted.sortWithinPartitions(*order, position, F.col(f"`{ROW}`"))
+        task = attrs.evolve(self.task, policy=attrs.evolve(self.task.policy, bound=None))
+        return ordered.mapInArrow(BatchTask(task, start_time, until), self.output)
+
+    def _stream(self, merged: DataFrame, start_time: int | None) -> DataFrame:
+        if isinstance(self.verdict, AnySplit) and self.verdict.stateless:
+            return merged.mapInArrow(StatelessTask(self.task), self.output)
+        session = merged.sparkSession
+        check_state_store(session)
+        parted = self._sharded(merged)
+        ids = shard_ids(session, self.shards, int(session.conf.get("spark.sql.shuffle.partitions") or 1))
+        packed = parted.mapInArrow(Pack(ids, self.sources.times is not None), PACKED_DDL)
+        processor = ShardProcessor(self.task, self.shards, start_time or 0, uuid.uuid4().hex)
+        blobs = packed.groupBy(SHARD).transformWithState(processor, OUTPUT_DDL, "append", "None")
+        return blobs.mapInArrow(Unpack(self.arrow), self.output)
 
 
 def only_type(module: Module) -> str:
@@ -211,5 +260,4 @@ def _nodes(value: Any) -> Iterator[Node]:
             yield from _nodes(getattr(value, field.name))
 
 
-def _declared(module: Module) -> set[str]:
-    return {s.body.name for s in module.statements if isinstance(s.body, CreateSchema)}
+__all__ = ["chosen", "only_type", "transform"]

@@ -25,6 +25,8 @@ OPTIONS = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.streaming.forceDeleteTempCheckpointLocation": "true",
+    # Engines in Spark's stateful operator keep their state there.
+    "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
     # Stopping a query that runs foreachBatch overflows the default stack of the driver's threads.
     "spark.driver.extraJavaOptions": "-Xss16m",
     "spark.driver.host": "127.0.0.1",

@@ -11,7 +11,7 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from runtime import EplError, EplRuntimeError, EplSyntaxError, Runtime
+from runtime import EplError, EplRuntimeError, EplSyntaxError, EplUnsupportedError, Runtime
 from runtime.spark import transform
 
 pytestmark = pytest.mark.spark
@@ -56,11 +56,12 @@ def test_several_sources_are_merged_and_patterns_span_them(spark: SparkSession) 
 
 def test_rows_of_equal_time_keep_their_place_unless_there_is_a_sequence(spark: SparkSession) -> None:
     frame = spark.range(0, 100, 1, 4).selectExpr("id as i", "100 - id as n", "id div 50 as ts")
-    epl = "@name('s') select i as i from T"
-    assert [r["i"] for r in dicts(transform(epl, {"T": frame}, time="ts"))] == list(range(100))
-    assert [r["i"] for r in dicts(transform(epl, {"T": frame}))] == list(range(100)), "no time: in place"
-    expected = [*range(49, -1, -1), *range(99, 49, -1)]
-    assert [r["i"] for r in dicts(transform(epl, {"T": frame}, time="ts", sequence="n"))] == expected
+    for epl in ("@name('s') select i as i from T#length(3)", "@name('s') select i as i from T"):
+        in_one: dict[str, Any] = {} if "#" in epl else {"distribute": "never"}
+        assert [r["i"] for r in dicts(transform(epl, {"T": frame}, time="ts", **in_one))] == list(range(100))
+        assert [r["i"] for r in dicts(transform(epl, {"T": frame}, **in_one))] == list(range(100)), "no time: in place"
+        expected = [*range(49, -1, -1), *range(99, 49, -1)]
+        assert [r["i"] for r in dicts(transform(epl, {"T": frame}, time="ts", sequence="n", **in_one))] == expected
 
 
 ALL = """
@@ -79,7 +80,7 @@ def test_columns_of_every_type_come_back_in_any_time_zone(spark: SparkSession, z
         empty = [f"nullif({name}, {name}) as {name}" for name in frame.columns if name != "mp"]
         nulls = frame.selectExpr(*empty, "cast(null as map<string,bigint>) as mp")
         both = frame.unionByName(nulls)
-        result = transform("@name('s') select * from T", {"T": both}, time="ts", late="keep")
+        result = transform("@name('s') select * from T", {"T": both}, time="ts", on_late="keep")
         assert [t for t in result.dtypes if t[0] != "de"] == [t for t in frame.dtypes if t[0] != "de"]
         assert result.schema["de"].dataType.simpleString() == "decimal(38,18)"
         found, expected = (sorted(dicts(f), key=lambda row: row["it"] is None) for f in (result, both))
@@ -137,7 +138,14 @@ def test_functions_and_the_choice_of_statement(rows: DataFrame) -> None:
         ("@name('a') select v from T; @name('b') select v from T", {}, EplRuntimeError, "2 statements have output: a, b"),
         ("@name('s') select v from T", {"time": "nowhere"}, EplRuntimeError, "the source has no column 'nowhere'"),
         ("create schema T(w int); @name('s') select w from T", {}, EplRuntimeError, "Event type 'T': the source has no column 'w'"),
-        ("@name('s') select v from T", {"late": "drop"}, EplRuntimeError, "late is 'refuse' or 'keep'"),
+        ("@name('s') select v from T", {"on_late": "lose"}, EplRuntimeError, "on_late is one of refuse, drop, side, keep, not 'lose'"),
+        ("@name('s') select v from T", {"distribute": "so"}, EplRuntimeError, "distribute is one of auto, always, never, not 'so'"),
+        ("@name('s') select v from T", {"shards": 0}, EplRuntimeError, "shards is a number of engines, not 0"),
+        ("@name('s') select v from T", {"on_late": "side"}, EplUnsupportedError, "transform has no side output for late rows"),
+        (
+            "@name('s') select v from T#length(5)", {"distribute": "always"}, EplUnsupportedError,
+            "statement 's' cannot be spread: not at all: the window #length of statement 's'",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_before_anything_runs(
@@ -158,7 +166,7 @@ def test_the_type_of_a_single_frame_must_be_clear(rows: DataFrame) -> None:
 def test_a_fault_in_a_row_fails_the_job_and_names_it(spark: SparkSession) -> None:
     frame = spark.createDataFrame([(1, 5), (2**40, 6)], "v bigint, ts bigint")
     result = transform("create schema T(v int); @name('s') select v from T", {"T": frame}, time="ts")
-    with pytest.raises(PySparkException, match=r"property 'v' is declared Integer and cannot hold 1099511627776 \(int\) of row 1"):
+    with pytest.raises(PySparkException, match=r"property 'v' is declared Integer and cannot hold 1099511627776 \(int\) of row \d"):
         result.collect()
 
 
@@ -166,10 +174,10 @@ def test_no_rows_no_output(spark: SparkSession) -> None:
     assert dicts(transform(SUMS, {"T": spark.sql("select 1L as ts, 'a' as k, 1 as v").limit(0)}, time="ts", until=5)) == []
 
 
-def test_a_stream_is_no_batch(spark: SparkSession) -> None:
+def test_a_stream_and_a_batch_do_not_go_together(spark: SparkSession, rows: DataFrame) -> None:
     stream = spark.readStream.format("rate").load()
-    with pytest.raises(EplRuntimeError, match="Source 'T' is a streaming DataFrame"):
-        transform("select * from T", {"T": stream})
+    with pytest.raises(EplRuntimeError, match="Source 'U' is no streaming DataFrame"):
+        transform("select * from T; @name('s') select * from U", {"T": stream, "U": rows}, "s")
 
 
 def test_arrow_schema_of_an_empty_result(rows: DataFrame) -> None:

@@ -1,0 +1,95 @@
+"""Rows between Spark's stages as Arrow blobs: a stateful operator hands rows on one by one, a blob as one.
+
+    merged rows with a shard each ─▶ (shard, newest, blob): a blob for each shard that has rows, and a word on time to every shard ─▶
+    engine ─▶ blobs ─▶ rows
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import attrs
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from runtime.reorder import table_of
+from runtime.spark.sources import TIME
+
+SHARD, NEWEST, BLOB = "shard", "newest", "blob"
+PACKED_TYPES: dict[str, pa.DataType] = {SHARD: pa.int32(), NEWEST: pa.int64(), BLOB: pa.binary()}
+PACKED = pa.schema(PACKED_TYPES)
+PACKED_DDL, OUTPUT_DDL = f"{SHARD} int, {NEWEST} bigint, {BLOB} binary", f"{BLOB} binary"
+ROWS_A_BLOB = 200_000
+"""How many rows are gathered before they are packed."""
+
+
+@attrs.frozen
+class Pack:
+    """The first stage, for ``mapInArrow``: merged rows with the column ``shard``. Every shard hears the newest time of every partition, so
+    that all of them move time alike. ``shards``: their ids; ``timed``: whether there is a time column."""
+
+    shards: tuple[int, ...]
+    timed: bool
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        gathered: list[pa.RecordBatch] = []
+        rows = 0
+        newest: int | None = None
+        for batch in batches:
+            if self.timed and batch.num_rows:
+                last = pc.max(batch.column(TIME)).as_py()
+                newest = last if newest is None or (last is not None and last > newest) else newest
+            gathered.append(batch)
+            rows += batch.num_rows
+            if rows >= ROWS_A_BLOB:
+                yield from self._packed(gathered)
+                gathered, rows = [], 0
+        yield from self._packed(gathered)
+        count = len(self.shards)
+        yield pa.RecordBatch.from_arrays(
+            [pa.array(self.shards, pa.int32()), pa.array([newest] * count, pa.int64()), pa.nulls(count, pa.binary())], schema=PACKED
+        )
+
+    def _packed(self, batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        if not batches:
+            return
+        table = pa.Table.from_batches(batches).combine_chunks()
+        if not table.num_rows:
+            return
+        shards = table.column(SHARD).to_numpy()
+        rows = table.drop_columns([SHARD])
+        order = np.argsort(shards, kind="stable")
+        rows, shards = rows.take(order), shards[order]
+        begins = np.flatnonzero(np.r_[True, shards[1:] != shards[:-1]])
+        ends = np.r_[begins[1:], len(shards)]
+        blobs = [_blob(rows.slice(begin, end - begin)) for begin, end in zip(begins.tolist(), ends.tolist())]
+        chosen = pa.array(shards[begins], pa.int32())
+        yield pa.RecordBatch.from_arrays([chosen, pa.nulls(len(blobs), pa.int64()), pa.array(blobs, pa.binary())], schema=PACKED)
+
+
+@attrs.frozen
+class Unpack:
+    """The last stage, for ``mapInArrow``: blobs → rows of the schema."""
+
+    schema: pa.Schema
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for blob in batch.column(BLOB):
+                yield from table_of(blob.as_buffer()).cast(self.schema).to_batches()
+
+
+def _blob(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def joined(blobs: list[bytes]) -> pa.Table | None:
+    """Blobs of one shard as one table."""
+    tables = [table_of(blob) for blob in blobs]
+    return pa.concat_tables(tables, promote_options="default") if tables else None
+
+
+__all__ = ["BLOB", "NEWEST", "OUTPUT_DDL", "PACKED_DDL", "SHARD", "Pack", "Unpack", "joined"]

@@ -1,0 +1,165 @@
+"""One engine a shard, inside Spark's stateful operator: its state is a snapshot and the input log behind it, in Spark's own state store.
+
+Whatever worker gets a shard finds it again in one of three ways: the engine that it kept is the one that the state names; or the engine
+that it kept stands some steps back in the log, and catches up; or it is made from the snapshot and the log. What a batch writes is its own
+input, or a snapshot when the log has grown as large as the last one was: writing costs by what comes in, not by what is held.
+"""
+from __future__ import annotations
+
+import uuid
+import zlib
+from collections import OrderedDict
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+import msgpack
+import pyarrow as pa
+from pyspark.sql import Row
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+from epl.errors import EplError, EplRuntimeError
+from runtime.reorder import ipc
+from runtime.spark.feed import Entry, Feed, parts_of
+from runtime.spark.packing import BLOB, NEWEST, joined
+from runtime.spark.task import Task
+
+CHUNK = 4 << 20
+LEAST_LOG = 64 << 10
+"""A log smaller than that is never worth a snapshot that is larger."""
+
+KEPT = 64
+"""How many engines a worker keeps."""
+
+_kept: OrderedDict[tuple[str, int], Kept] = OrderedDict()
+"""The engines that this worker process has run. A shard may land on any worker at any batch, so that what is here may be old: an engine is
+used only if its id stands in the state, and it is taken out before it is changed."""
+
+
+@attrs.frozen
+class Head:
+    """The small part of a shard's state. ``id``: a random name of the step, so that no other history can be taken for this one; ``base``:
+    the step and id of the snapshot; sizes in bytes of the log behind it and of the snapshot; ``shards``: how many there are."""
+
+    step: int
+    id: bytes
+    base: tuple[int, bytes]
+    log_bytes: int
+    snapshot_bytes: int
+    shards: int
+
+    def encode(self) -> bytes:
+        return bytes(msgpack.packb([1, *attrs.astuple(self, recurse=False)]))
+
+    @classmethod
+    def decode(cls, data: bytes) -> Head:
+        version, step, name, base, *rest = msgpack.unpackb(data)
+        if version != 1:
+            raise EplRuntimeError(f"shard state version {version} is not known here; this is version 1")
+        return cls(step, name, (base[0], base[1]), *rest)
+
+
+@attrs.frozen(eq=False)
+class Kept:
+    """An engine behind a step."""
+
+    step: int
+    id: bytes
+    feed: Feed
+
+
+class ShardProcessor(StatefulProcessor):
+    """What ``transformWithState`` runs for each shard. ``name``: of the plan, so that a worker tells engines of different queries apart."""
+
+    def __init__(self, task: Task, shards: int, start_time: int, name: str) -> None:
+        self.task, self.shards, self.start_time, self.name = task, shards, start_time, name
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self.head = handle.getValueState("head", "value binary")
+        self.snapshot = handle.getListState("snapshot", "value binary")
+        self.log = handle.getListState("log", "value binary")
+
+    def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:
+        shard = int(key[0])
+        try:
+            yield from self._batch(shard, rows)
+        except EplError as error:
+            raise EplRuntimeError(f"[epl:{error.code}] shard {shard}: {error.message}", hint=error.hint) from error
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _batch(self, shard: int, rows: Iterator[Row]) -> Iterator[Row]:
+        blobs, newest = [], None
+        for row in rows:
+            if row[BLOB] is not None:
+                blobs.append(bytes(row[BLOB]))
+            if row[NEWEST] is not None:
+                newest = row[NEWEST] if newest is None else max(newest, row[NEWEST])
+        table = joined(blobs)
+        head = self._head()
+        if head is None and newest is None and table is None:
+            return
+        feed = self.task.feed(self.start_time) if head is None else self._found(shard, head)
+        entry = Entry(table, newest)
+        step = feed.process(entry)
+        self._write(shard, head, entry, feed)
+        for output in step.outputs.values():
+            if output.new is not None:
+                yield Row(**{BLOB: ipc(pa.Table.from_batches([output.new]))})
+
+    # ------------------------------------------------------------------ finding the engine
+
+    def _head(self) -> Head | None:
+        found = self.head.get()
+        head = None if found is None else Head.decode(bytes(found[0]))
+        if head is not None and head.shards != self.shards:
+            raise EplRuntimeError(
+                f"the checkpoint was made with {head.shards} shards, and there are {self.shards} now",
+                hint=f"go on with shards={head.shards}",
+            )
+        return head
+
+    def _found(self, shard: int, head: Head) -> Feed:
+        kept = _kept.pop((self.name, shard), None)
+        if kept is not None and (kept.step, kept.id) == (head.step, head.id):
+            return kept.feed
+        log = [_log_entry(bytes(each[0])) for each in self.log.get()]
+        known = {head.base[0]: head.base[1], **{step: name for step, name, _ in log}}
+        if kept is not None and known.get(kept.step) == kept.id:
+            feed, behind = kept.feed, kept.step
+        else:
+            data = zlib.decompress(b"".join(bytes(each[0]) for each in self.snapshot.get()))
+            feed, behind = self.task.restored(*parts_of(data)), head.base[0]
+        for step, _, data in log:
+            if step > behind:
+                feed.process(Entry.decode(data))
+        return feed
+
+    # ------------------------------------------------------------------ writing
+
+    def _write(self, shard: int, head: Head | None, entry: Entry, feed: Feed) -> None:
+        name = uuid.uuid4().bytes
+        step = 1 if head is None else head.step + 1
+        packed = bytes(msgpack.packb([step, name, entry.encode()]))
+        log_bytes = len(packed) + (0 if head is None else head.log_bytes)
+        if head is None or log_bytes > max(LEAST_LOG, head.snapshot_bytes):
+            data = zlib.compress(feed.state(), 1)
+            self.snapshot.put([(data[at : at + CHUNK],) for at in range(0, len(data), CHUNK)])
+            self.log.clear()
+            made = Head(step, name, (step, name), 0, len(data), self.shards)
+        else:
+            self.log.appendValue((packed,))
+            made = attrs.evolve(head, step=step, id=name, log_bytes=log_bytes)
+        self.head.update((made.encode(),))
+        _kept[self.name, shard] = Kept(step, name, feed)
+        while len(_kept) > KEPT:
+            _kept.popitem(last=False)
+
+
+def _log_entry(data: bytes) -> tuple[int, bytes, bytes]:
+    step, name, entry = msgpack.unpackb(data)
+    return step, name, entry
+
+
+__all__ = ["Head", "ShardProcessor"]

@@ -1,0 +1,84 @@
+"""What workers need to run statements: text, types, options; picklable, and no plan in it. A worker parses and compiles once."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+from pyspark.sql import types as spark
+
+from epl.catalog import Settings
+from epl.errors import EplRuntimeError
+from epl.plan.statements import SelectPlan
+from runtime.deployment import Deployment
+from runtime.engine import Runtime
+from runtime.reorder import LatePolicy
+from runtime.spark.feed import Feed
+from runtime.spark.schemas import event_type_of_spark
+from runtime.spark.sources import Choice, Sources
+from runtime.statement import Statement
+
+
+@attrs.frozen
+class Task:
+    """``statement``: whose insert stream is wanted; ``type_names`` of the sources; ``schemas`` of the types that the module does not
+    declare; ``time``, ``sequence``, ``time_mode``, ``max_stops``: as for ``Runtime.send_batch``; ``policy``: of late rows, in engine
+    units."""
+
+    epl: str
+    statement: str
+    type_names: tuple[str, ...]
+    schemas: Mapping[str, spark.StructType]
+    settings: Settings
+    functions: Mapping[str, Callable[..., Any]]
+    time: Choice
+    sequence: Choice
+    policy: LatePolicy
+    time_mode: str
+    max_stops: int
+    tier: str = "auto"
+
+    def runtime(self, start_time: int) -> Runtime:
+        """A runtime that knows types and functions, with nothing deployed."""
+        made = Runtime(start_time=start_time, settings=self.settings, tier=self.tier)
+        for name, function in self.functions.items():
+            made.register_function(name, function)
+        for name, schema in self.schemas.items():
+            made.register_type(event_type_of_spark(name, schema))
+        return made
+
+    def feed(self, start_time: int) -> Feed:
+        """A feed with everything deployed, that gathers the statement's output."""
+        runtime = self.runtime(start_time)
+        runtime.deploy(self.epl)
+        return self._fed(runtime, None)
+
+    def restored(self, snapshot: bytes, waiting: bytes | None) -> Feed:
+        """The same, in the state of another one."""
+        return self._fed(Runtime.restore(snapshot, functions=self.functions, tier=self.tier), waiting)
+
+    def _fed(self, runtime: Runtime, waiting: bytes | None) -> Feed:
+        types = tuple(runtime.event_type(name) for name in self.type_names)
+        sources = Sources.of(types, self.time, self.sequence)
+        feed = Feed(runtime, sources, self.policy, time_mode=self.time_mode, max_stops=self.max_stops, state=waiting)
+        for deployment in runtime.deployments.values():
+            feed.want(chosen(deployment, self.statement))
+        return feed
+
+
+def chosen(deployment: Deployment, name: str) -> Statement:
+    """The statement of that name; with an empty name the only select, or the only one that is no insert into."""
+    if name:
+        try:
+            return deployment[name]
+        except KeyError as error:
+            raise EplRuntimeError(str(error.args[0])) from None
+    selects = [(s, s.plan.body) for s in deployment if isinstance(s.plan.body, SelectPlan)]
+    found = [s for s, body in selects if body.insert is None] if len(selects) > 1 else [s for s, _ in selects]
+    if len(found) != 1:
+        names = ", ".join(s.name for s in found) or "none"
+        raise EplRuntimeError(f"{len(found)} statements have output: {names}", hint="name one: statement='…'")
+    return found[0]
+
+
+__all__ = ["Task", "chosen"]
