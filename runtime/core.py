@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from heapq import heappop, heappush
 from typing import Any
 
 from epl.catalog import Settings
@@ -197,26 +198,37 @@ class Core:
         self.clock.now = now
         heap = self.schedule.heap
         if heap and heap[0][0] <= now:
-            self.run_due(self.schedule.take_due(now))
+            self.run_due(now)
 
-    def run_due(self, due: list[ScheduledTimer]) -> None:
-        """Timers that have been taken from the schedule, at the clock's time."""
+    def run_due(self, now: int) -> None:
+        """Run the timers that are due, each once; there is an entry that is due."""
+        heap = self.schedule.heap
+        entry = heappop(heap)
+        timer = entry[3]
+        alone = timer.alone
+        due: Sequence[ScheduledTimer] = ()
+        if alone is not None and timer.number == entry[2] and not (heap and heap[0][0] <= now) and not self.pending:
+            timer.number, timer.due = 0, None
+        else:
+            heappush(heap, entry)
+            alone, due = None, self.schedule.take_due(now)
         outer, self.busy, at = self.busy, True, self.at
         place = at.place
         if not outer:
             at.place = None
         if self.touched is not None:
-            self.touched.update([timer.order[0] for timer in due])
+            self.touched.update([each.order[0] for each in (due if alone is None else (timer,))])
         try:
-            for timer in due:
-                alone = timer.alone
+            if alone is not None:  # most often so
                 try:
-                    if alone is not None and len(due) == 1 and not self.pending:
-                        alone()
-                    else:
-                        timer.callback()
+                    alone()
                 except Exception as error:  # noqa: BLE001 - law 6
                     self.on_error(error, str(timer.owner), None)
+            for each in due:
+                try:
+                    each.callback()
+                except Exception as error:  # noqa: BLE001 - law 6
+                    self.on_error(error, str(each.owner), None)
             if self.pending:
                 self.flush()
             if self.queue:

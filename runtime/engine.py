@@ -483,7 +483,7 @@ class Runtime:
             core.clock.now = now = now if now.__class__ is int else int(now)
             heap = core.schedule.heap
             if heap and heap[0][0] <= now:  # as Core.advance has it: most often nothing is due
-                core.run_due(core.schedule.take_due(now))
+                core.run_due(now)
             if self._batch_tier is not None:
                 self._batch_tier.advance(now, jump=True)
             if self._batches or self._batch_tier is not None:

@@ -20,7 +20,7 @@ class Clock:
 class ScheduledTimer:
     """One operator's timer (windows.protocol.Timer): at most one due time at once."""
 
-    __slots__ = ("_schedule", "alone", "callback", "due", "order", "owner", "_number", "__weakref__")
+    __slots__ = ("_schedule", "alone", "callback", "due", "order", "owner", "number", "__weakref__")
 
     def __init__(self, schedule: Schedule, order: Order, owner: object, callback: Callable[[], None]) -> None:
         self._schedule = schedule
@@ -30,22 +30,22 @@ class ScheduledTimer:
         self.alone: Callable[[], None] | None = None
         """Called in place of ``callback`` where no other timer is due: it may call listeners. None: nothing is to be gained by that."""
         self.due: int | None = None
-        self._number = 0
+        self.number = 0
         """Of its entry in the schedule; entries of other numbers are stale. 0: none."""
 
     def set(self, due: int) -> None:
         """Run the call-back once when the clock reaches ``due``; replaces an earlier due time."""
         schedule = self._schedule
-        schedule.pushes = self._number = number = schedule.pushes + 1
+        schedule.pushes = self.number = number = schedule.pushes + 1
         self.due = due
         heappush(schedule.heap, (due, self.order, number, self))
 
     def cancel(self) -> None:
-        self._number = 0
+        self.number = 0
         self.due = None
 
     def is_current(self, number: int) -> bool:
-        return self._number == number
+        return self.number == number
 
 
 class Schedule:
@@ -70,8 +70,8 @@ class Schedule:
         taken = []
         while heap and heap[0][0] <= now:
             _, _, number, timer = heappop(heap)
-            if timer._number == number:
-                timer._number, timer.due = 0, None
+            if timer.number == number:
+                timer.number, timer.due = 0, None
                 taken.append(timer)
         return taken
 

@@ -14,6 +14,7 @@ from epl.plan.expressions import TypedExpression
 from runtime.evaluate import operations, print_logic, print_numbers, print_values
 from runtime.evaluate.environment import Environment
 from runtime.evaluate.printer import Printer
+from windows.event import Event
 
 PRINTERS = (print_numbers, print_logic, print_values)
 
@@ -70,12 +71,16 @@ def compile_row(expressions: Sequence[TypedExpression], environment: Environment
     return function_of(f"def evaluate({_signature(arity, 'insert_stream', 'aggregations')}):\n    return ({values})\n", printer.bindings)
 
 
-def compile_event(expressions: Sequence[TypedExpression], made: type[Any], environment: Environment) -> Callable[..., Any]:
+def compile_event(expressions: Sequence[TypedExpression], made: type[Event], environment: Environment) -> Callable[..., Any]:
     """``f(e0, insert_stream, aggregations)`` → an event of the class ``made`` that holds the expressions' values."""
     printer = Printer(environment, 1)
-    values = ", ".join(printer.value(e) for e in expressions)
-    bindings = {**printer.bindings, "made": made}
-    return function_of(f"def evaluate({_signature(1, 'insert_stream', 'aggregations')}):\n    return made({values})\n", bindings)
+    values = [printer.value(e) for e in expressions]
+    if made.type.open or made.type.kind == "variant":
+        lines = [f"return made({', '.join(values)})"]
+    else:  # set one by one, which is faster than a call of the class
+        lines = ["r = new(made)", *(f"r.{field} = {value}" for field, value in zip(made.fields, values, strict=True)), "return r"]
+    text = "\n    ".join([f"def evaluate({_signature(1, 'insert_stream', 'aggregations')}):", *lines])
+    return function_of(f"{text}\n", {**printer.bindings, "made": made, "new": object.__new__})
 
 
 def compile_scalar(expression: TypedExpression, environment: Environment, arity: int = 1, names: Sequence[str] = ()) -> Callable[..., Any]:

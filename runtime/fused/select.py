@@ -197,13 +197,14 @@ class _Select:
         aggregations, leave = self._aggregations, way.leave
         guards = ["out.batch_listeners"] if way.delivers else []
         guards += ["view.removed", "view.members is not None", *([] if aggregations is None else [aggregations.guard()])]
-        lines = ["times = view.times", "limit = clock.now - duration.length"]
+        lines = ["times = view.times", "length = duration.length", "limit = clock.now - length"]
         lines += [f"if {' or '.join(guards)} or not times or times[0] > limit: {leave}"]
-        lines += [f"if len(times) > 1 and times[1] <= limit: {leave}", "o = view.entries[0]"]
+        lines += ["next_time = times[1] if len(times) > 1 else None"]
+        lines += [f"if next_time is not None and next_time <= limit: {leave}", "o = view.entries[0]"]
         if aggregations is not None:
             lines += ["try:", *indented(aggregations.evaluated("o", "kl", "old") or ["pass"]), f"except Exception: {leave}"]
             lines += [f"if {test}: {leave}" for test in aggregations.uncounted("gl")]
-        lines += ["times.popleft()", "view.entries.popleft()", "if times: timer.set(times[0] + duration.length)"]
+        lines += ["times.popleft()", "view.entries.popleft()", "if next_time is not None: timer.set(next_time + length)"]
         if aggregations is not None:
             lines += aggregations.leave()
         if isinstance(self._rows, (FullyAggregated, RowPerGroup)):

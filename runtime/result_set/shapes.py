@@ -243,8 +243,9 @@ class RowPerGroup(Aggregating):
     def rows(self, touched: Iterable[tuple[Any, Row]], insert_stream: bool, batch: Batch) -> None:
         """Add a row for each (key, row), with the aggregations as they are."""
         if self._keyed is not None:
-            readers_of = self._keyed.readers_of
-            pairs = [(row, readers_of(key)) for key, row in touched]
+            group_of, blank = self._keyed.groups.get, self._keyed.blank
+            found = [(row, group_of(key)) for key, row in touched]
+            pairs: list[tuple[Row, Sequence[Any]]] = [(row, blank if group is None else group.readers) for row, group in found]
         else:
             readers = self.aggregator.readers
             pairs = [(row, readers(row)) for _, row in touched]
