@@ -1,7 +1,7 @@
 """Rows of values that no event holds yet: what fused statements hand to listeners. The event is made where somebody asks for it."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from operator import itemgetter
 from typing import Any
 
 from epl.event_types import EventType
@@ -19,25 +19,14 @@ def get(self, name):
 
 
 class ComputedRow(Row):
-    """``_values``: in the type's order. ``_event`` is None until it is asked for. Of a type that is closed and no variant stream."""
+    """``_values``: in the type's order. ``_event`` is None until it is asked for. Of a type that is closed and no variant stream.
 
-    __slots__ = ("_values",)
-    _event: Event | None  # type: ignore[assignment]
-    _made: Callable[..., Event]
-    """Set on the classes of types, with the type's names."""
-    _names: tuple[str, ...]
+    The classes of types have their properties as attributes: a ``__getattr__`` would make every look-up slower.
+    """
 
-    @property
-    def event(self) -> Event:
-        if self._event is None:
-            self._event = type(self)._made(*self._values)
-        return self._event
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(type(self)._names)
-
-    def __len__(self) -> int:
-        return len(type(self)._names)
+    __slots__ = ("_event", "_values")
+    _event: Event | None
+    _values: tuple[Any, ...]
 
 
 def computed_row_class(event_type: EventType) -> type[ComputedRow]:
@@ -52,12 +41,23 @@ def computed_row_class(event_type: EventType) -> type[ComputedRow]:
 
 
 def _generate(event_type: EventType) -> type[ComputedRow]:
+    names, make = event_type.names, event_class(event_type)
     shown = all(isinstance(p.type, Scalar) and p.type.kind not in OPEN_KINDS for p in event_type.properties.values())
     value = "self._values[places[name]]"
-    scope: dict[str, Any] = {"places": {name: n for n, name in enumerate(event_type.names)}, "visible": visible}
+    scope: dict[str, Any] = {"places": {name: n for n, name in enumerate(names)}, "visible": visible}
     exec(code_of(GET.format(value=value if shown else f"visible({value})")), scope)  # noqa: S102
-    body = {"__slots__": (), "__getitem__": scope["get"], "_made": event_class(event_type), "_names": event_type.names}
-    return type(event_type.name, (ComputedRow,), body)
+
+    def event(self: ComputedRow) -> Event:
+        if self._event is None:
+            self._event = make(*self._values)
+        return self._event
+
+    body = {
+        "__slots__": (), "__getitem__": scope["get"], "__iter__": lambda self: iter(names), "__len__": lambda self: len(names),
+        "event": property(event),
+    }
+    attributes = {name: property(itemgetter(name)) for name in names if not hasattr(ComputedRow, name)}
+    return type(event_type.name, (ComputedRow,), {**attributes, **body})
 
 
 __all__ = ["ComputedRow", "computed_row_class"]

@@ -20,28 +20,12 @@ class Row(Mapping[str, Any]):
     Undeclared properties of open types come after the declared ones.
     """
 
-    __slots__ = ("_event",)
-    _event: Event
-    """Set by whoever makes a row (``row_of``): a class without ``__init__`` is made twice as fast."""
+    __slots__ = ()
 
     @property
     def event(self) -> Event:
         """The event behind the row."""
-        return self._event
-
-    def __getitem__(self, name: str) -> Any:
-        try:
-            value = getattr(self._event, FIELDS[name])
-        except AttributeError:
-            value = self._look_up(name)
-        return value if value.__class__ in SCALARS else visible(value)
-
-    def _look_up(self, name: str) -> Any:
-        """What is no slot of the event: an undeclared property, or one of a variant stream's event."""
-        event = self._event
-        if not event.has(name):
-            raise KeyError(name)
-        return event.get(name)
+        raise NotImplementedError
 
     def __iter__(self) -> Iterator[str]:
         event = self.event
@@ -51,11 +35,6 @@ class Row(Mapping[str, Any]):
     def __len__(self) -> int:
         event = self.event
         return len(event.type.properties) + len(event.extra or ())
-
-    def __getattr__(self, name: str) -> Any:
-        if not name.startswith("__") and self.event.has(name):
-            return self[name]
-        raise AttributeError(f"row of type {self.event.type.name!r} has no property {name!r}; it has {', '.join(self)}")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Mapping) and dict(self) == dict(other)
@@ -80,13 +59,44 @@ class Row(Mapping[str, Any]):
         return table_html([self])
 
 
+class EventRow(Row):
+    """A row that shows an event, with its undeclared properties."""
+
+    __slots__ = ("_event",)
+    _event: Event
+    """Set by whoever makes a row (``row_of``): a class without ``__init__`` is made twice as fast."""
+
+    @property
+    def event(self) -> Event:
+        return self._event
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            value = getattr(self._event, FIELDS[name])
+        except AttributeError:
+            value = self._look_up(name)
+        return value if value.__class__ in SCALARS else visible(value)
+
+    def _look_up(self, name: str) -> Any:
+        """What is no slot of the event: an undeclared property, or one of a variant stream's event."""
+        event = self._event
+        if not event.has(name):
+            raise KeyError(name)
+        return event.get(name)
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("__") and self.event.has(name):
+            return self[name]
+        raise AttributeError(f"row of type {self.event.type.name!r} has no property {name!r}; it has {', '.join(self)}")
+
+
 SCALARS = frozenset((int, float, str, bool, type(None)))
 """Classes of values that show themselves."""
 
 
 def row_of(event: Event) -> Row:
     """The event as a row."""
-    row = Row()
+    row = EventRow()
     row._event = event
     return row
 
@@ -178,7 +188,7 @@ def rows_of(events: Iterable[Event]) -> Rows:
     """The events as rows."""
     made = Rows()
     for event in events:  # row_of, without a call
-        row = Row()
+        row = EventRow()
         row._event = event
         made.append(row)
     return made

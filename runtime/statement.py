@@ -10,7 +10,7 @@ from epl.event_types import EventType
 from epl.plan.statements import CreateSchemaPlan, StatementPlan
 from runtime.core import Core, Delivery
 from runtime.delivery import Divide
-from runtime.rows import NO_ROWS, Row, Rows, rows_of, table_html
+from runtime.rows import NO_ROWS, EventRow, Row, Rows, rows_of, table_html
 from windows.event import Event
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Statement(Delivery):
                 self._at.calls += 1
                 rows = Rows()
                 for event in new:  # rows_of, without a call
-                    row = Row()
+                    row = EventRow()
                     row._event = event
                     rows.append(row)
                 for listener in self.listeners:

@@ -9,7 +9,7 @@ from typing import Any
 from epl.event_types import EventType
 from runtime.computed_rows import computed_row_class
 from runtime.context import StatementContext
-from runtime.rows import NO_ROWS, Row, Rows
+from runtime.rows import NO_ROWS, EventRow, Rows
 
 
 def delivery_scope(context: StatementContext, output_type: EventType | None) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def delivery_scope(context: StatementContext, output_type: EventType | None) -> 
         core.on_error(error, name, None)
 
     made = {} if output_type is None else {"ComputedRow": computed_row_class(output_type)}
-    scope = {"out": statement, "at": core.at, "failed": failed, "Row": Row, "Rows": Rows, "NO_ROWS": NO_ROWS, **made}
+    scope = {"out": statement, "at": core.at, "failed": failed, "EventRow": EventRow, "Rows": Rows, "NO_ROWS": NO_ROWS, **made}
     return {**scope, "runtime": statement.runtime}  # type: ignore[attr-defined]
 
 

@@ -219,7 +219,7 @@ class _Select:
         readers = {} if self._aggregations is None else self._aggregations.readers(leaving)
         printer = self._printer.over("None" if isinstance(self._rows, FullyAggregated) else event, readers)
         if plan.forward is not None:
-            made = [f"{name} = Row()", f"{name}._event = {event}"] if way.delivers else [f"{name} = {event}"]
+            made = [f"{name} = EventRow()", f"{name}._event = {event}"] if way.delivers else [f"{name} = {event}"]
         elif way.delivers:
             values = "".join(f"{printer.value(column)}, " for column in plan.columns)
             made = [f"{name} = ComputedRow()", f"{name}._event = None", f"{name}._values = ({values})"]

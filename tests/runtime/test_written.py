@@ -71,7 +71,7 @@ def test_computed_rows_are_rows() -> None:
     assert pickle.loads(pickle.dumps(row["t"])) == content["t"] and copy.copy(row) == content
     with pytest.raises(KeyError, match="z"):
         row["z"]
-    with pytest.raises(AttributeError, match="has no property 'z'; it has y, event, _made, t, k"):
+    with pytest.raises(AttributeError, match="z"):
         getattr(row, "z")  # noqa: B009
 
 
