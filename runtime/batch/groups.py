@@ -25,6 +25,7 @@ from runtime.result_set.hash_order import hash_of
 REGISTERS = ("gtop", "gfree", "gempty")
 """Slots that were ever used; how many of them are free; how many have groups without rows."""
 MASK = "4294967295"
+PARTS = (("na", "nb"), ("oa", "ob"))
 
 
 @attrs.frozen
@@ -257,9 +258,13 @@ class GroupKeys:
             self._each_touched(code, place, kept)
         else:
             self._one_or_each(code, place)
+        self.sort(code, f"not ({news} == 1 and {olds} == 1)" if pairwise else "True")
+
+    def sort(self, code: Code, test: str = "True") -> None:
+        """Bring the touched groups into the order of a Java HashMap, where the test holds and the order asks for it."""
         if not self.hashed:
             return
-        with code.block(f"if nt > 1 and not ({news} == 1 and {olds} == 1)" if pairwise else "if nt > 1"):
+        with code.block(f"if nt > 1 and {test}"):
             code.add("capacity = 16")
             with code.block("while nt > capacity * 3 // 4"):
                 code.add("capacity *= 2")
@@ -275,7 +280,7 @@ class GroupKeys:
 
     def _each_touched(self, code: Code, place: Sequence[str], kept: str = "True") -> None:
         code.add("nt = 0")
-        for low, high in (("na", "nb"), ("oa", "ob")):
+        for low, high in PARTS:
             with code.block(f"for q in range({low}, {high})"), code.block(f"if {kept}"):
                 code.add("g = np.int64(w_g[q & mask])")
                 with code.block("if g_seen[g] != delta"):

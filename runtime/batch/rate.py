@@ -300,7 +300,7 @@ class First(Rate):
 
 
 class Snapshot(Rate):
-    """snapshot: what the statement's iterator gives."""
+    """snapshot: what the statement's iterator gives. ``_empty``: rows of events, of a stream without a window."""
 
     keeps_rows = False
 
@@ -308,8 +308,7 @@ class Snapshot(Rate):
         super().__init__(of, plan)
         if not of.wants_new:
             raise NotCompilable("output snapshot of the remove stream")
-        if not of.leaves and of.rows.shape not in ("fully aggregated", "grouped fully aggregated"):
-            raise NotCompilable("output snapshot of the events of an unbound stream")
+        self._empty = not of.leaves and of.rows.shape not in ("fully aggregated", "grouped fully aggregated")
         if not of.leaves:
             check_keys(of)
         elif of.window is not None and of.window.contents is None and of.rows.shape != "fully aggregated":
@@ -321,7 +320,7 @@ class Snapshot(Rate):
         return self.of.window.contents or ("head", "tail")
 
     def gathered(self, held: Held) -> State:
-        if held.groups is None or self.of.leaves:
+        if held.groups is None or self.of.leaves or self._empty:
             return []
         return [[key_to_state(held.groups.key(slot)), held.groups.event(slot)] for slot in held.groups.present()]
 
@@ -341,7 +340,9 @@ class Snapshot(Rate):
         self.apply(code)
 
     def put_out(self, code: Code) -> None:
-        if self.of.rows.shape == "fully aggregated":
+        if self._empty:
+            self.emit(Code(), "q", True)  # an unbound stream holds no event; this tells the columns
+        elif self.of.rows.shape == "fully aggregated":
             self.emit(code, None, True)
         elif not self.of.leaves:
             with code.block("for g in range(gtop)"):

@@ -15,6 +15,7 @@ from runtime.batch.held_deltas import Deltas
 from runtime.batch.lagging import LaggingDeltas
 from runtime.batch.rate import AllRows, First, Held, LastFullyAggregated, LastRow, Rate, Snapshot, check_keys
 from runtime.batch.rate_conditions import LISTED, STAMP, EveryEvents
+from runtime.batch.rate_of_all import AllGroupEvents, AllGroups
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.scalars import ScalarPrinter
 from runtime.batch.select_events import SelectEvents
@@ -113,34 +114,6 @@ class LastOfGroups(OfGroups):
                 code.add("g = r_list[t]")
                 self.emit(code, None, True)
         super().put_out(code)
-
-
-class AllGroups(Rate):
-    """all, of a row per group: every group there ever was."""
-
-    def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
-        super().__init__(of, plan)
-        if of.wants_old:
-            raise NotCompilable("output all of groups with their remove stream")
-        check_keys(of)
-
-    def gathered(self, held: Held) -> State:
-        assert held.groups is not None
-        groups = held.groups
-        return [[[key_to_state(groups.key(slot)), [groups.event(slot), None, False]] for slot in range(groups.top)]]
-
-    def keys(self, gathered: State, held: Held) -> list[Any]:
-        return [key_from_state(key) for key, _ in gathered[0]]
-
-    def room(self) -> str:
-        return f"gtop + {super().room()}"
-
-    def take(self, code: Code) -> None:
-        self.apply(code)
-
-    def put_out(self, code: Code) -> None:
-        with code.block("for g in range(gtop)"):
-            self.emit(code, None, True)
 
 
 class LastOfGroupEvents(OfGroups):
@@ -333,7 +306,7 @@ def _listed(held: Held) -> list[int]:
 
 KINDS: dict[tuple[str, str], type[Rate]] = {
     ("all", "un-aggregated"): AllRows, ("all", "fully aggregated"): AllRows, ("all", "aggregated"): AllRows,
-    ("all", "grouped fully aggregated"): AllGroups,
+    ("all", "grouped fully aggregated"): AllGroups, ("all", "grouped aggregated"): AllGroupEvents,
     ("last", "un-aggregated"): LastRow, ("last", "fully aggregated"): LastFullyAggregated, ("last", "aggregated"): LastRow,
     ("last", "grouped fully aggregated"): LastOfGroups, ("last", "grouped aggregated"): LastOfGroupEvents,
     ("first", "un-aggregated"): First, ("first", "fully aggregated"): First, ("first", "aggregated"): First,

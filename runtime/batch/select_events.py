@@ -41,6 +41,7 @@ class SelectEvents:
         self.inputs: dict[str, str] = {}
         self.retained: dict[str, str] = {}
         self.names = count()
+        self.kept_of_groups: dict[str, str] | None = None
         self.wants_new = rows.raw or rows.selector != "rstream"
         self.wants_old = rows.raw or rows.selector != "istream"
         self.swaps = rows.selector == "rstream" and not rows.raw
@@ -56,7 +57,10 @@ class SelectEvents:
         self.accumulators += [accumulator(p, n, counted) for n, p in enumerate(rows.aggregations)]
         if rows.group_by:
             selector = None if rows.output is None else rows.output.selector
-            ordered = rows.shape == "grouped fully aggregated" and self.leaves and selector in (None, "default")
+            ordered = self.leaves and (
+                (selector in (None, "default") and rows.shape == "grouped fully aggregated")
+                or (selector == "all" and rows.shape == "grouped aggregated")
+            )
             kept, pinned = selector in ("all", "first"), selector == "last"
             at_once = type(self.window) in SLIDING and selector != "default"
             self.groups = GroupKeys(rows.group_by, self.leaves, ordered, kept, pinned, at_once)
@@ -76,6 +80,19 @@ class SelectEvents:
         primitive = isinstance(node.type, Scalar) and node.type.primitive
         return Text(value, None if primitive else mask)
 
+    def _last_of_group(self, node: StreamProperty) -> Text:
+        """A property of the last event of the group ``g``, kept in arrays by group."""
+        assert self.kept_of_groups is not None
+        kind = kind_of(node.type)
+        self.kept_of_groups[node.name] = kind
+        self.inputs[node.name] = kind
+        number = self.number(node.name)
+        value = stored(f"e{number}[g]", kind)
+        if kind in TEXTS:
+            return Text(value, f"({value} >= 0)")
+        primitive = isinstance(node.type, Scalar) and node.type.primitive
+        return Text(value, None if primitive else f"e{number}v[g]")
+
     def number(self, name: str) -> int:
         """The number of a property's column."""
         return list(self.inputs).index(name)
@@ -87,7 +104,7 @@ class SelectEvents:
 
     def at(self, place: str | None, code: Code, *, ring: bool | None = None, new: bool | None = None) -> ScalarPrinter:
         """A printer for the event at a place: a row of the batch, or a position of the ring. Its group is ``g``; with ``ring`` given it is
-        in none yet. None: there is no event."""
+        in none yet. None: there is no event, but the group's last one where ``kept_of_groups`` is not None."""
         in_ring = self.window is not None if ring is None else ring
 
         def leaf(node: TypedExpression) -> Text | None:
@@ -95,6 +112,8 @@ class SelectEvents:
                 assert self.groups is not None
                 return self.groups.value(node, "g")
             if isinstance(node, StreamProperty):
+                if place is None and self.kept_of_groups is not None:
+                    return self._last_of_group(node)
                 if place is None:
                     raise NotCompilable(f"the property '{node.name}' of an event that has gone by is not kept in columns")
                 return self._property(node, place, in_ring)

@@ -25,6 +25,8 @@ STATEMENTS = [
     "select sum(x) as s from T output after 2 events when count_insert > 1",
     "select * from T#unique(k) output first every 3 events",
     "select * from T#time_batch(3 msec) output snapshot every 2 msec",
+    "select k, x from T output snapshot every 2 msec",
+    "select k, x, sum(n) as s from T group by k output snapshot every 2 events",
 ]
 
 

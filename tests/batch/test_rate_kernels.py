@@ -73,7 +73,6 @@ def test_compiled(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> 
     ("select k from T output at (*/5, *, *, *, *)", "output at"),
     ("select k, sum(x) as s from T group by k output after 3 events first every 2 events", "output first of groups when or after"),
     ("select k, sum(x) as s from T group by k output last every 1 month", "output every variable, month or year"),
-    ("select k, x, sum(x) as s from T group by k output all every 1 sec", "output all of the shape grouped aggregated"),
     ("select k from T#unique(k) output every 3 events", "output every behind a window whose events leave in another order"),
 ])
 def test_what_stays_in_the_row_tier(text: str, reason: str) -> None:

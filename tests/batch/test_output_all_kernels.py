@@ -1,0 +1,47 @@
+"""``output all`` of groups in kernels against the row tier."""
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from runtime.batch.available import is_available
+from tests.batch.test_group_kernels import many
+from tests.batch.two_tiers import ROWS, assert_same, assert_state_moves, batches_of
+
+STATEMENTS = [
+    "select irstream k, sum(n) as s from T group by k output all every 3 msec",
+    "select irstream k, n, sum(x) as s from T#length(2) group by k, n having count(*) > 0 output all every 2 events",
+    "select rstream k, sum(x) as s, max(n) as hi from T#time(3 msec) group by k output all every 4 msec",
+    "select irstream k, count(*) as c from T#length_batch(2) group by k output all every 3 events order by k desc, count(*)",
+    "select irstream k, count(*) as c from T#unique(n) group by k output all every 3 msec order by c limit 3",
+    "select k, x, sum(n) as s from T group by k output all every 3 msec",
+    "select irstream k, x, b, d, sum(n) as s from T#length(3) group by k output all every 3 events",
+    "select k, x, m, sum(x) as s from T#time(2 msec) group by k having count(*) > 0 output all every 3 msec",
+    "select irstream k, n, max(x) as hi from T#length_batch(3) group by k output all every 3 msec",
+    "select irstream n, k, sum(x) as s from T#time_batch(2 msec) where b group by n output all every 3 events order by n, k",
+    "select k, x, b, sum(n) as s from T#unique(b) group by k output all every 2 events",
+]
+
+
+@pytest.mark.parametrize("text", STATEMENTS)
+@settings(max_examples=15, deadline=None)
+@given(rows=ROWS, cuts=st.lists(st.integers(0, 24), max_size=3), at=st.integers(0, 4))
+def test_both_tiers_do_the_same(text: str, rows: list[Any], cuts: list[int], at: int) -> None:
+    batches = batches_of(rows, cuts)
+    assert_same(text, batches, 100)
+    assert_state_moves(text, batches, at)
+
+
+@pytest.mark.parametrize("text", [STATEMENTS[1].replace("(2)", "(200)"), STATEMENTS[7].replace("2 msec", "200 msec")])
+def test_many_groups(text: str) -> None:
+    assert_same(text, many(500, 100), 1_000)
+
+
+@pytest.mark.skipif(not is_available(), reason="numba is not installed")
+@pytest.mark.parametrize("text", [STATEMENTS[0], STATEMENTS[6]])
+def test_compiled(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EPL_CACHE_DIR", str(tmp_path))
+    assert_same(text, many(700, 60), 1_000, fast=True)
