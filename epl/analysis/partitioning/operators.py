@@ -11,7 +11,7 @@ from epl.analysis.partitioning.facts import Collector, Stays
 from epl.analysis.partitioning.paths import Carrying, carried, keeps_apart, path_of
 from epl.event_types import EventType
 from epl.plan.contained import ContainedPlan
-from epl.plan.expressions import Previous, StreamProperty, TypedExpression
+from epl.plan.expressions import CurrentTime, IsInsertStream, Previous, StreamProperty, TypedExpression, VariableValue
 from epl.plan.result_set import AggregationPlan, OutputPlan, ResultSetPlan
 from epl.plan.statements import InsertPlan, StreamPlan
 from epl.plan.walk import expressions_of
@@ -54,6 +54,10 @@ def windows(stream: StreamPlan, collector: Collector) -> None:
     configs = stream.windows
     if not configs:
         return
+    together = [c for c in configs if c.is_data_window and not c.groups]
+    if len(together) > 1 and any(c.is_selective for c in together):
+        names = "".join(map(title, together))
+        raise Stays(f"the windows {names}", "what one of them does not let in is told to have left the others")
     if configs[0].groups:
         _grouped(configs, collector)
     else:
@@ -117,6 +121,25 @@ def leaves_in_order(configs: Sequence[WindowConfig], partition_by: Sequence[Type
         return True
     locality = configs[0].locality
     return locality is not None and set(locality.keys) <= set(partition_by)
+
+
+def groups_are_steady(stream: StreamPlan, where: TypedExpression | None, plan: ResultSetPlan) -> None:
+    """Rows that leave were in. Else a group may count no rows and still hold values, and it is dropped with them when a row of any group
+    comes (so Esper 9.0.0).
+    """
+    if not stream.windows or not (plan.group_by or plan.aggregations):
+        return
+    if any(not c.retains and not c.groups and not c.merges for c in stream.windows):
+        raise Stays("the aggregation", "of values that a window derives it is not known to be local to a key")
+    keys = (*plan.group_by, *(key for a in plan.aggregations for key in a.group_by or ()))
+    asked = (("where", () if where is None else (where,)), ("group by", keys))
+    for operator, expressions in asked:
+        if any(isinstance(n, CHANGING) for e in expressions for n in e.walk()):
+            raise Stays(operator, "what it reads may have changed when a row leaves the window; in the filter it would be asked once")
+
+
+CHANGING = (CurrentTime, IsInsertStream, Previous, VariableValue)
+"""Expressions that may have another value for a row when it leaves than when it came."""
 
 
 def previous(configs: Sequence[WindowConfig], *plans: object) -> None:
@@ -207,4 +230,4 @@ def insertion(plan: InsertPlan, row_type: EventType) -> Carrying:
     return Carrying(found)
 
 
-__all__ = ["contained", "insertion", "leaves_in_order", "previous", "result_set", "windows"]
+__all__ = ["contained", "groups_are_steady", "insertion", "leaves_in_order", "previous", "result_set", "windows"]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from epl.analysis.partitioning.facts import Collector, Facts, Feed, Stays
-from epl.analysis.partitioning.operators import contained, insertion, previous, result_set, windows
+from epl.analysis.partitioning.operators import contained, groups_are_steady, insertion, previous, result_set, windows
 from epl.analysis.partitioning.paths import Carrying, carried
 from epl.analysis.partitioning.row_patterns import row_recognition
 from epl.catalog import Settings
@@ -94,6 +94,7 @@ def _select(statement: StatementPlan, plan: SelectPlan, surroundings: Surroundin
     if plan.row_recognition is not None:
         row_recognition(plan.row_recognition, stream.windows, surroundings.states_limited, collector)
     previous(stream.windows, rows, plan.where)
+    groups_are_steady(stream, plan.where, rows)
     result_set(rows, collector)
     feeds: tuple[Feed, ...] = ()
     if plan.insert is not None:
