@@ -72,7 +72,8 @@ class _Tests:
         lines = []
         for n, entry in enumerate(self.inline):
             if entry.test is not None:
-                lines += [f"w{n} = {_text(entry, self._scope, self._source.place)}"]
+                test = _text(entry, self._scope, self._source.place)
+                lines += [f"w{n} = True if {test} else False"]  # comparing is fastest before a jump
                 self.wanted.append(f"w{n}")
         for n, (field, table) in enumerate(self._tables):
             self._scope[f"table{n}"] = table

@@ -254,7 +254,7 @@ def read_mapping(event_type: EventType) -> list[str]:
     names = list(event_type.properties)
     strict = event_type.open or event_type.kind in ("objectarray", "row")
     lines = ["try:", *(f"    v{i} = d[{name!r}]" for i, name in enumerate(names))]
-    lines += [f"    more = len(d) > {len(names)}"] if strict else []
+    lines += [f"    more = len(d) - {len(names)}"] if strict else []  # not 0: faster than comparing
     lines += ["except KeyError:", "    get = d.get", *(f"    v{i} = get({name!r})" for i, name in enumerate(names))]
     lines += ["    more = not d.keys() <= declared"] if strict else []
     if not strict and not names:

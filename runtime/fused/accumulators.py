@@ -37,7 +37,8 @@ def _sum_step(sign: str, narrow: str) -> Callable[[str, str], list[str]]:
     """The lines that bring a value into a total of a Java type."""
     if narrow in BOUNDS:
         low, high = BOUNDS[narrow]
-        return lambda a, v: [f"t = {a}.total {sign} {v}", f"{a}.total = t if {low} <= t <= {high} else {narrow}(t)"]
+        fits = f"not t >> {high.bit_length()} or {low} <= t <= {high}"  # a shift tells fastest that it is not negative and in range
+        return lambda a, v: [f"t = {a}.total {sign} {v}", f"{a}.total = t if {fits} else {narrow}(t)"]
     if narrow:
         return lambda a, v: [f"{a}.total = {narrow}({a}.total {sign} {v})"]
     return lambda a, v: [f"{a}.total = {a}.total {sign} {v}"]
