@@ -16,7 +16,8 @@ from epl.value_types import Scalar
 from runtime.batch.accumulators import Accumulator
 from runtime.batch.arrays import CODES, GROUP, HASH, RING, Arrays, Field
 from runtime.batch.code import Code
-from runtime.batch.intrinsics import fill_table, java_hashes
+from runtime.batch.intrinsics import fill_table
+from runtime.batch.java_hash import follow, hash_text, print_order, spread
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.scalars import INTEGERS, TEXTS, ScalarPrinter, Text, kind_of
 from runtime.batch.strings import StringPool
@@ -24,7 +25,6 @@ from runtime.result_set.hash_order import hash_of
 
 REGISTERS = ("gtop", "gfree", "gempty")
 """Slots that were ever used; how many of them are free; how many have groups without rows."""
-MASK = "4294967295"
 PARTS = (("na", "nb"), ("oa", "ob"))
 
 
@@ -152,27 +152,12 @@ class GroupKeys:
             code.add("g = gtop", "gtop += 1")
         code.add("g_live[g] = True", *(f"g_words[{n}, g] = {word}" for n, word in enumerate(words)))
         if self.hashed:
-            code.add(f"found = {self._hash()}", f"g_hash[g] = (found ^ (found >> 16)) & {MASK}")
+            code.add(*spread("g_hash[g]", self._hash()))
 
     def _hash(self) -> str:
         """Java's hash of the key."""
-        result = ""
-        for number, kind in enumerate(self.kinds):
-            word = f"g_words[{number}, g]"
-            if kind == "String":
-                text = f"g_codes[{word} + 1]"
-            elif kind == "boolean":
-                text = f"(1231 if {word} != 0 else 1237)"
-            elif kind in ("long", "double"):
-                text = f"(({word} ^ ({word} >> 32)) & {MASK})"
-            elif kind == "float":
-                text = f"(np.int64(np.float32(word_double({word})).view(np.int32)) & {MASK})"
-            else:
-                text = f"({word} & {MASK})"
-            if kind != "String" and self.nullable:
-                text = f"({text} if {self._there(number, 'g')} else 0)"
-            result = text if not result else f"((31 * {result} + {text}) & {MASK})"
-        return result
+        there = (lambda number: self._there(number, "g")) if self.nullable else None
+        return hash_text(self.kinds, lambda number: f"g_words[{number}, g]", there, "g_codes")
 
     def _there(self, number: int, group: str) -> str:
         return f"(g_words[{len(self.parts)}, {group}] & {1 << number}) == 0"
@@ -265,12 +250,7 @@ class GroupKeys:
         if not self.hashed:
             return
         with code.block(f"if nt > 1 and {test}"):
-            code.add("capacity = 16")
-            with code.block("while nt > capacity * 3 // 4"):
-                code.add("capacity *= 2")
-            with code.block("for t in range(nt)"):
-                code.add("g_buckets[t] = g_hash[g_touched[t]] & (capacity - 1)")
-            code.add("sort_pairs(g_buckets, g_touched, nt)")
+            print_order(code, "nt", "nt", "g_hash", "g_buckets", "g_touched")
 
     def _one_or_each(self, code: Code, place: Sequence[str]) -> None:
         with code.block("if nb - na + ob - oa == 1"):
@@ -301,10 +281,8 @@ class GroupKeys:
         size = len(pool)
         if CODES in arrays.sizes:
             arrays.grow(CODES, size + 1)
-        if self.hashed and "String" in self.kinds and known < size:
-            strings = pool.dictionary()
-            offsets, units = (np.frombuffer(memoryview(b), t) for b, t in zip(strings.buffers()[1:], (np.int32, np.uint8)) if b is not None)
-            java_hashes(offsets, units, arrays["g_codes"], known, size)
+        if self.hashed and "String" in self.kinds:
+            follow(arrays, "g_codes", pool, known)
         return size
 
 

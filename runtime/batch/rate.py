@@ -5,7 +5,8 @@ Rows wait in the output arrays behind those that are out (``sent``), so that the
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import attrs
@@ -311,13 +312,20 @@ class Snapshot(Rate):
         self._empty = not of.leaves and of.rows.shape not in ("fully aggregated", "grouped fully aggregated")
         if not of.leaves:
             check_keys(of)
-        elif of.window is not None and of.window.contents is None and of.rows.shape != "fully aggregated":
-            raise NotCompilable("output snapshot of a window whose events have another order")
+        elif of.window is not None and of.window.contents is None:
+            of.window.sort_contents()
 
-    @property
-    def contents(self) -> tuple[str, str]:
-        assert self.of.window is not None
-        return self.of.window.contents or ("head", "tail")
+    @contextmanager
+    def _contents(self, code: Code) -> Iterator[None]:
+        """For each event that the window holds, in the order of an iterator."""
+        window = self.of.window
+        assert window is not None
+        if window.contents is not None:
+            with self.events(code, *window.contents):
+                yield
+        else:
+            with window.print_contents(code), self.one(code):
+                yield
 
     def gathered(self, held: Held) -> State:
         if held.groups is None or self.of.leaves or self._empty:
@@ -332,8 +340,8 @@ class Snapshot(Rate):
 
     def room(self) -> str:
         if self.of.leaves:
-            low, high = self.contents
-            return f"{high} - {low} + 2"
+            assert self.of.window is not None
+            return f"{self.of.window.most} + 2"
         return "2" if self.of.groups is None else "gtop + 2"
 
     def take(self, code: Code) -> None:
@@ -348,7 +356,7 @@ class Snapshot(Rate):
             with code.block("for g in range(gtop)"):
                 self.emit(code, None, True)
         else:
-            with self.events(code, *self.contents):
+            with self._contents(code):
                 if self.of.rows.shape == "grouped fully aggregated":
                     with code.block("if g_seen[g] != delta"):
                         code.add("g_seen[g] = delta")

@@ -208,7 +208,13 @@ class ResultSet:
             code.add("q = na")
             yield
             return
-        with self._each(code, low, high), code.block(f"if {KEPT}") if self.of.where is not None else nullcontext():
+        with self._each(code, low, high), self.one(code):
+            yield
+
+    @contextmanager
+    def one(self, code: Code) -> Iterator[None]:
+        """For the event at ``q``, if the where clause lets it through."""
+        with code.block(f"if {KEPT}") if self.of.where is not None else nullcontext():
             if self.of.groups is not None:
                 code.add("g = np.int64(w_g[q & mask])")
             yield

@@ -102,6 +102,8 @@ class SelectRun:
             self.store.add(self.first, intake)
         if kernel.groups is not None:
             self._hashed = kernel.groups.follow(self.arrays, self.pool, self._hashed)
+        if kernel.window is not None:
+            kernel.window.follow(self.arrays, self.pool)
         for each in self.levels:
             each.keys.follow(each.arrays, self.pool, 0)
         registers[NEXT], registers[OUT] = 0, 0 if self.waiting is None else self.waiting.resume(outputs)

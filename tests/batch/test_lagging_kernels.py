@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.batch.test_group_kernels import many
 from tests.batch.two_tiers import ROWS, assert_same, assert_state_moves, batches_of
 
 WINDOWS = [
     "length(3)", "time(3 msec)", "ext_timed(m, 5 msec)", "length_batch(3)", "time_batch(3 msec)", "time_length_batch(4 msec, 3)",
     "keepall", "lastevent", "firstlength(3)", "time_accum(2 msec)",
 ]
+KEYED = ["unique(k)", "unique(n, k, x)", "firstunique(k, b)", "unique(x)"]
 SELECTS = [
     "select irstream k, x from {} output every 3 msec",
     "select * from {} output every 2 events",
@@ -43,7 +45,7 @@ FILTERED = [
 STATEMENTS = [
     *(text.format(f"T#{window}") for number, text in enumerate(SELECTS) for window in WINDOWS),
     *(text.format(f"T#{window}") for text in OTHERS for window in [*WINDOWS[2:6], "unique(k)", "firstunique(n)"]),
-    *(text.format(f"T#{window}") for text in SNAPSHOTS for window in WINDOWS[2:]),
+    *(text.format(f"T#{window}") for text in SNAPSHOTS for window in [*WINDOWS[2:], *KEYED]),
     *(text.format(f"T#{window}") for text in FILTERED for window in [*WINDOWS, "unique(k)"]),
 ]
 
@@ -55,3 +57,9 @@ def test_both_tiers_do_the_same(text: str, rows: list[Any], cuts: list[int], at:
     batches = batches_of(rows, cuts)
     assert_same(text, batches, 100)
     assert_state_moves(text, batches, at)
+
+
+@pytest.mark.parametrize("text", ["select m, sum(n) as s from T#unique(m) group by m output snapshot every 300 msec",
+                                  "select k, m from T#unique(m, k) output snapshot every 200 msec"])
+def test_many_keys(text: str) -> None:
+    assert_same(text, many(900, 300), 2_000)

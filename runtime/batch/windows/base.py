@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import ClassVar
 
 import attrs
@@ -13,6 +14,7 @@ from runtime.batch.code import Code
 from runtime.batch.ring import Ring
 from runtime.batch.run import Surroundings
 from runtime.batch.scalars import ScalarPrinter
+from runtime.batch.strings import StringPool
 from windows.protocol import State
 
 NEVER = 2**63 - 1
@@ -50,6 +52,20 @@ class Window:
     def contents(self) -> tuple[str, str] | None:
         """Texts: the positions that an iterator gives, in its order; None where they do not stand side by side."""
         return ("head", "tail") if self.in_order else None
+
+    @property
+    def most(self) -> str:
+        """A text: how many events an iterator gives."""
+        low, high = self.contents or ("head", "tail")
+        return f"{high} - {low}"
+
+    def sort_contents(self) -> None:
+        """Be ready to ``print_contents``; raises NotCompilable."""
+        raise NotImplementedError
+
+    def print_contents(self, code: Code) -> AbstractContextManager[None]:
+        """For each position ``q`` that an iterator gives, where they do not stand side by side."""
+        raise NotImplementedError
 
     @property
     def due(self) -> str | None:
@@ -92,6 +108,9 @@ class Window:
 
     def start(self, state: Arrays, surroundings: Surroundings) -> None:
         """Put the window's parameters into a fresh state; raises NotCompilable."""
+
+    def follow(self, state: Arrays, pool: StringPool) -> None:
+        """Strings have come."""
 
     def next_due(self, ring: Ring) -> int | None:
         """When its timer is due."""

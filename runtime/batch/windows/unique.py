@@ -1,14 +1,17 @@
 """``unique`` and ``firstunique``: one event a key. Keys have slots in the order in which they came first."""
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
 
 from epl.plan.expressions import TypedExpression
-from runtime.batch.arrays import ONE, RING, Array, Arrays, Field
+from runtime.batch.arrays import CODES, ONE, RING, Array, Arrays, Field
 from runtime.batch.code import Code
 from runtime.batch.intrinsics import fill_table
+from runtime.batch.java_hash import follow, hash_text, print_order, spread
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.ring import Ring
 from runtime.batch.run import Surroundings
@@ -16,7 +19,7 @@ from runtime.batch.scalars import INTEGERS, TEXTS, kind_of
 from runtime.batch.stored import word_of, word_text
 from runtime.batch.strings import StringPool
 from runtime.batch.windows.base import RowPrinter, Take, Window
-from windows.keys import key_of_values, values_of_key
+from windows.keys import hash_of_keys, key_of_values, values_of_key
 from windows.protocol import State
 from windows.unique import FirstUnique, Unique
 
@@ -32,6 +35,7 @@ class UniqueWindow(Window):
     """
 
     config: Unique
+    sorted: bool = False
     in_order: ClassVar[bool] = False
 
     @property
@@ -52,7 +56,36 @@ class UniqueWindow(Window):
         return [
             Field("u_table", np.int64, TABLE, -1), Field("u_words", np.int64, RING, 0, len(self.kinds) + 1),
             Field("u_place", np.int64, RING, -1), Field("u_count", np.int64, ONE), Field("u_peak", np.int64, ONE),
+            *([Field(f"u_{name}", np.int64, RING) for name in ("hash", "buckets", "order")] if self.sorted else []),
+            *([Field("u_codes", np.int64, CODES), Field("u_known", np.int64, ONE)] if self._by_text else []),
         ]
+
+    # ------------------------------------------------------------------ the order of an iterator
+
+    @property
+    def most(self) -> str:
+        return "u_count[0]"
+
+    def sort_contents(self) -> None:
+        self.sorted = True
+
+    @property
+    def _by_text(self) -> bool:
+        return self.sorted and "String" in self.kinds
+
+    def follow(self, state: Arrays, pool: StringPool) -> None:
+        if self._by_text:
+            follow(state, "u_codes", pool, int(state["u_known"][0]))
+            state["u_known"][0] = len(pool)
+
+    @contextmanager
+    def print_contents(self, code: Code) -> Iterator[None]:
+        with code.block("for t in range(u_count[0])"):
+            code.add("u_order[t] = t")
+        print_order(code, "u_count[0]", "max(u_count[0], u_peak[0])", "u_hash", "u_buckets", "u_order")
+        with code.block("for t in range(u_count[0])"):
+            code.add("q = u_place[u_order[t]]")
+            yield
 
     def start(self, state: Arrays, surroundings: Surroundings) -> None:
         state.grow(TABLE, 4 * state.sizes[RING])
@@ -81,6 +114,10 @@ class UniqueWindow(Window):
     def _insert(self, code: Code) -> None:
         code.add("u = u_count[0]", "u_count[0] += 1", "u_table[hole] = u", "u_place[u] = na")
         code.add(*(f"u_words[{number}, u] = u{number}" for number in range(len(self.kinds) + 1)))
+        if self.sorted:
+            kinds, nulls = self.kinds, f"u{len(self.kinds)}"
+            words = [f"(u{n} if {nulls} & {1 << n} == 0 else np.int64(-1))" if kind in TEXTS else f"u{n}" for n, kind in enumerate(kinds)]
+            code.add(*spread("u_hash[u]", hash_text(kinds, words.__getitem__, lambda n: f"{nulls} & {1 << n} == 0", "u_codes")))
 
     def row(self, code: Code, take: Take, printer: RowPrinter) -> None:
         take(code)
@@ -131,6 +168,12 @@ class UniqueWindow(Window):
         for slot, (values, _) in enumerate(entries):
             arrays["u_words"][:, slot] = self._words(values, pool)
             arrays["u_place"][slot] = slot
+        if self.sorted:
+            types = [key.type for key in self.keys]
+            hash_of = hash_of_keys(types)
+            for slot, (values, _) in enumerate(entries):
+                found = 0 if hash_of is None else hash_of(key_of_values(values, types)) & 0xFFFFFFFF
+                arrays["u_hash"][slot] = found ^ (found >> 16)
         arrays["u_count"][0], arrays["u_peak"][0] = len(entries), state["peak"]
         arrays.grow(TABLE, 4 * arrays.sizes[RING])
         self._fill(arrays)
