@@ -38,7 +38,11 @@ WINDOWS = st.one_of(
 PLAIN = ["*", "k, g, x, n, ts", "k, g, x + 1 as x, n, ts", "k as k, n, g, coalesce(x, 0.0) as x, ts + 1 as ts"]
 AGGREGATED = [
     "k, g, sum(x) as x, cast(count(*), int) as n, max(ts) as ts", "k, g, avg(x) as x, n, ts", "k, g, last(x) as x, n, max(ts) as ts",
-    "k, max(g) as g, sum(x) as x, sum(n) as n, min(ts) as ts", "k, g, rate(3) as x, n, ts", "k, g, sum(x, group_by: k) as x, n, ts",
+    "k, max(g) as g, sum(x) as x, sum(n) as n, min(ts) as ts",
+    "k, last(g) as g, median(x) as x, cast(countever(*), int) as n, min(ts) as ts",
+    "k, first(g) as g, stddev(x) as x, maxby(x).n as n, max(ts) as ts",
+    "k, firstever(g) as g, minever(x) as x, max(n) as n, min(ts) as ts",
+    "k, g, rate(3) as x, n, ts", "k, g, sum(x, group_by: k) as x, n, ts",
 ]
 OVER_A_WINDOW = ["k, prev(1, g) as g, x, n, ts", "k, g, x, cast(prevcount(n), int) as n, ts"]
 LIMIT = st.sampled_from([

@@ -124,8 +124,10 @@ def leaves_in_order(configs: Sequence[WindowConfig], partition_by: Sequence[Type
 
 
 def groups_are_steady(stream: StreamPlan, where: TypedExpression | None, plan: ResultSetPlan) -> None:
-    """Rows that leave were in. Else a group may count no rows and still hold values, and it is dropped with them when a row of any group
-    comes (so Esper 9.0.0).
+    """A group that counts no rows is dropped when a row of any group comes (so Esper 9.0.0), and that must not show.
+
+    So rows that leave were in, and where the remove stream tells of groups before they have rows again, aggregations are as new once all
+    rows have left.
     """
     if not stream.windows or not (plan.group_by or plan.aggregations):
         return
@@ -136,7 +138,19 @@ def groups_are_steady(stream: StreamPlan, where: TypedExpression | None, plan: R
     for operator, expressions in asked:
         if any(isinstance(n, CHANGING) for e in expressions for n in e.walk()):
             raise Stays(operator, "what it reads may have changed when a row leaves the window; in the filter it would be asked once")
+    if plan.selector != "istream" or plan.raw:
+        for aggregation in plan.aggregations:
+            if aggregation.ever or aggregation.function not in FORGETS:
+                raise Stays(
+                    f"the aggregation {aggregation.function}",
+                    "what it remembers of a group without rows goes when a row of any group comes, and the remove stream shows it",
+                )
 
+
+FORGETS = {
+    "sum", "avg", "count", "min", "max", "median", "stddev", "avedev", "first", "last", "window", "minby", "maxby", "sorted",
+}
+"""Aggregations that are as new once all rows have left."""
 
 CHANGING = (CurrentTime, IsInsertStream, Previous, VariableValue)
 """Expressions that may have another value for a row when it leaves than when it came."""
@@ -230,4 +244,4 @@ def insertion(plan: InsertPlan, row_type: EventType) -> Carrying:
     return Carrying(found)
 
 
-__all__ = ["contained", "groups_are_steady", "insertion", "leaves_in_order", "previous", "result_set", "windows"]
+__all__ = ["CHANGING", "contained", "groups_are_steady", "insertion", "leaves_in_order", "previous", "result_set", "windows"]

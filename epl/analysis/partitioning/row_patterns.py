@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from epl.analysis.partitioning.facts import Collector, Stays
-from epl.analysis.partitioning.operators import leaves_in_order
+from epl.analysis.partitioning.operators import CHANGING, leaves_in_order
 from epl.analysis.partitioning.paths import Carrying, path_of
 from epl.analysis.partitioning.verdicts import Path
 from epl.plan.expressions import Constant, Element, PropertyOf, StreamProperty, TypedExpression
@@ -26,6 +26,8 @@ def row_recognition(plan: RowRecognitionPlan, configs: Sequence[WindowConfig], l
         raise Stays("interval", "a match waits with those of other partitions that began at the same time")
     if plan.has_window and not leaves_in_order(configs, plan.partition_by):
         raise Stays(CLAUSE, "unless rows leave the window in the order in which they came, those of all partitions are matched anew")
+    if plan.has_window and any(isinstance(n, CHANGING) for e in plan.partition_by for n in e.walk()):
+        raise Stays(f"{CLAUSE} partition by", "what it reads may have changed when a row leaves the window")
     collector.demand(f"{CLAUSE} partition by", plan.partition_by)
     found = {name: path for name, m in zip(plan.output_type.names, plan.measures) if (path := _measured(m, plan)) is not None}
     collector.behind(Carrying(found))
