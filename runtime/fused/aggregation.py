@@ -97,6 +97,7 @@ class Aggregations:
             scope |= {
                 "keyed": aggregator, "groups": aggregator.groups, "group_of": aggregator.groups.get, "make_group": aggregator.factory,
                 "empty": aggregator.empty, "drop_empty": aggregator.drop_empty, "pages": aggregator.pages, "key_of": aggregator.key,
+                "blank": aggregator.blank,
             }
             return
         assert isinstance(aggregator, Ungrouped)
@@ -142,7 +143,7 @@ class Aggregations:
         if self.keyed:
             lines += ["if empty:", "    drop_empty()", "    g = group_of(k)", "if g is None: g = groups[k] = make_group()"]
             lines += ["g.rows += 1"] if not self.plan.unbound else []
-            lines += ["if pages.touched is not None: pages.touched[k] = None", *self._unpacked("a", "g")]
+            lines += ["if pages.touched is not None: pages.touched[k] = None", *self._unpacked("a", "g.readers")]
         for n, inline in enumerate(self.inlines):
             lines += self._step(n, inline.enter(f"a{n}", f"new{n}"), f"new{n}")
         return lines
@@ -151,15 +152,19 @@ class Aggregations:
         lines: list[str] = []
         if self.keyed:
             lines += ["if pages.touched is not None: pages.touched[kl] = None", "gl.rows -= 1", "if gl.rows <= 0: empty.append(kl)"]
-            lines += self._unpacked("b", "gl")
+            lines += self._unpacked("b", "gl.readers")
         a = "b" if self.keyed else "a"
         for n, inline in enumerate(self.inlines):
             lines += self._step(n, inline.leave(f"{a}{n}", f"old{n}"), f"old{n}")
         return lines
 
-    def _unpacked(self, prefix: str, group: str) -> list[str]:
+    def looked_up(self) -> list[str]:
+        """Lines that find the accumulators of the key ``k``, changing nothing; those of an empty group where there is none."""
+        return ["g = group_of(k)", *self._unpacked("a", "(blank if g is None else g.readers)")] if self.inlines else []
+
+    def _unpacked(self, prefix: str, readers: str) -> list[str]:
         names = [f"{prefix}{n}" for n in range(len(self.inlines))]
-        lines = [f"{', '.join(names)}, = {group}.readers"] if names else []
+        lines = [f"{', '.join(names)}, = {readers}"] if names else []
         return [*lines, *(f"{name} = {name}.{i.inner}" for name, i in zip(names, self.inlines) if i.inner)]
 
     def _step(self, n: int, lines: list[str], value: str) -> list[str]:

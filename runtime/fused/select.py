@@ -108,6 +108,9 @@ class _Select:
         before, then = self._take(_Way("return careful((e,), NO_EVENTS)"))
         receiver.receive = self._made("def take(e):", [*before, *then])  # type: ignore[method-assign]
         receiver.write = self._written
+        if self._stage is not None and not self._plan.order_by and self._aggregations is not None and self._aggregations.keyed:
+            level = self._stage.gathering.levels[0]  # type: ignore[attr-defined]
+            level.add_rows = self._made("def take(touched, insert_stream, batch):", self._rows_of_groups(self._aggregations))
         if isinstance(self._view, TimeView):
             timer: Any = self._view.timer
             self._scope |= {"careful_expire": self._view.expire, "timer": timer, "duration": self._view.duration}
@@ -174,6 +177,12 @@ class _Select:
         self._scope["level"] = level = stage.gathering.levels[0]  # type: ignore[attr-defined]
         self._scope["level_pages"] = level.pages
         return ["level.rows[k] = e", "level.touched.add(k)", "if level_pages.touched is not None: level_pages.touched[k] = None"]
+
+    def _rows_of_groups(self, aggregations: Aggregations) -> list[str]:
+        """Limited output: ``RowPerGroup.rows``."""
+        lines = [*aggregations.looked_up(), *self._row("r", "e", _Way(""), leaving=False)]
+        lines += [f"{'' if self._plan.having is None else 'if r is not None: '}add(r)"]
+        return ["add = batch.events.append", "for k, e in touched:", *indented(lines)]
 
     def _count(self, stage: OutputStage) -> list[str]:
         """Limited output: its condition counts the event; one that goes by time does so once only."""
