@@ -145,6 +145,12 @@ class GroupState:
             restore_group(self.accumulators, self.arrays, slots[words], inner, self.ring)
         return slots
 
+    def begin_without_state(self, held: Array | None, counted: Array) -> None:
+        """Groups that nothing is kept of: those of the events that are held, of which some are counted."""
+        slots = self.restore([[], [], None, []], (), held)
+        if self.keys.windowed:
+            self.arrays["g_rows"][: len(slots)] = np.bincount(self.ring.at("w_g", counted).astype(np.int64), minlength=len(slots))
+
     def _hold(self, positions: Array, slots: dict[Words, int]) -> Array:
         """Put the slots of the window's events into the ring, and give them; those of events that are in no group yet are new."""
         found = []
@@ -181,4 +187,19 @@ class GroupState:
             fill_table(arrays["g_table"], arrays["g_words"], arrays["g_live"])
 
 
-__all__ = ["GroupState", "Words"]
+@attrs.define
+class OneGroup:
+    """All events together, beside groups of another kind."""
+
+    accumulators: Sequence[Accumulator]
+    arrays: Arrays
+    ring: Ring
+
+    def state(self) -> State:
+        return group_state(self.accumulators, self.arrays, 0, self.ring)
+
+    def restore(self, state: State, first: Iterable[Any] = (), held: Array | None = None) -> None:
+        restore_group(self.accumulators, self.arrays, 0, state, self.ring)
+
+
+__all__ = ["GroupState", "OneGroup", "Words"]

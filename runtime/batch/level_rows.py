@@ -32,7 +32,7 @@ class LevelRows(ResultSet):
     @contextmanager
     def events(self, code: Code, low: str, high: str) -> Iterator[None]:
         with super().events(code, low, high):
-            if not self.of.leaves:
+            if not self.of.leaves and self.level.groups is not None:
                 code.add("g = g_at")
             yield
 
@@ -48,7 +48,8 @@ class LevelRows(ResultSet):
     def find(self, code: Code, ring: bool) -> None:
         def part(inner: Code) -> None:
             super(LevelRows, self).find(inner, ring)
-            inner.add("g_at = g")
+            if self.level.groups is not None:
+                inner.add("g_at = g")
 
         self.level.print(code, part)
 
@@ -64,7 +65,14 @@ class LevelRows(ResultSet):
         self.level.print(code, part)
 
     def count_in(self, code: Code) -> None:
+        if self.level.groups is None:
+            code.add("g = 0")
         self.level.print(code, self.apply)
+
+    def look(self, code: Code) -> None:
+        """``g_at``: the group of the event at ``q``, of a window."""
+        if self.level.groups is not None and self.of.leaves:
+            code.add(self.level.text("g_at = np.int64(w_g[q & mask])"))
 
 
 __all__ = ["LevelRows"]

@@ -1,4 +1,4 @@
-"""Several groupings of the same events in one kernel: the levels of a rollup.
+"""Several groupings of the same events in one kernel: the levels of a rollup, and aggregations with groups of their own (``group_by:``).
 
 Each level has groups and accumulators of its own. What they print names arrays and registers as if there were one level; ``Level.text``
 puts the level's number behind these names, and ``LevelArrays`` finds the arrays again for the host.
@@ -19,7 +19,9 @@ from runtime.batch.arrays import CODES, ONE, RING, Array, Arrays, Field
 from runtime.batch.code import Code
 from runtime.batch.finish import finish_of
 from runtime.batch.groups import REGISTERS, GroupKeys
+from runtime.batch.refusals import NotCompilable
 from runtime.batch.ring import Ring
+from runtime.batch.scalars import Text
 from runtime.batch.windows import Window
 
 if TYPE_CHECKING:
@@ -32,16 +34,19 @@ VARIABLES = (*REGISTERS, "nt", "g_at")
 
 @attrs.frozen
 class Level:
-    """``groups`` and ``accumulators`` of one grouping; ``number`` tells it from the others."""
+    """``groups`` and ``accumulators`` of one grouping, which may be all events together (None); ``number`` tells it from the others;
+    ``slots``: the numbers of the aggregations among those of the statement."""
 
     number: int
-    groups: GroupKeys
+    groups: GroupKeys | None
     accumulators: tuple[Accumulator, ...]
+    slots: tuple[int, ...] = ()
 
     @property
     def own(self) -> tuple[Field, ...]:
         """The fields under the names that the parts give them."""
-        return (*self.groups.fields(), *(field for each in self.accumulators for field in each.fields()))
+        groups = () if self.groups is None else self.groups.fields()
+        return (*groups, *(field for each in self.accumulators for field in each.fields()))
 
     @property
     def names(self) -> dict[str, str]:
@@ -56,6 +61,11 @@ class Level:
 
     def registers(self) -> tuple[str, tuple[str, ...]]:
         return f"g_registers_{self.number}", tuple(f"{name}_{self.number}" for name in REGISTERS)
+
+    def value(self, slot: int) -> Text:
+        """The value of one of the statement's aggregations for the group in ``g_at``."""
+        found = self.accumulators[self.slots.index(slot)].value("0" if self.groups is None else "g_at")
+        return Text(self.text(found.value), None if found.valid is None else self.text(found.valid))
 
     def text(self, text: str) -> str:
         """What the parts have printed, as the kernel has it."""
@@ -74,7 +84,8 @@ class Level:
     def ring(self, ring: Ring) -> Ring:
         """The ring as this level has it: with the groups that its events are in here."""
         made = attrs.evolve(ring, arrays=self.arrays(ring.arrays), once={})
-        if ring.store is not None and self.groups.windowed:
+        made.slots = None
+        if ring.store is not None and self.groups is not None and self.groups.windowed:
             made.slots = lambda positions: made.at("w_g", positions)
         return made
 
@@ -122,4 +133,26 @@ def rollup_levels(of: SelectEvents, rows: ResultSetPlan, window: Window | None) 
     return found
 
 
-__all__ = ["Level", "LevelArrays", "rollup_levels"]
+def local_groups(of: SelectEvents, rows: ResultSetPlan, window: Window | None) -> list[tuple[Level, SelectEvents]]:
+    """The groupings of aggregations as ``runtime.aggregation.grouped.build_aggregator`` has them; none where all are those of the
+    statement."""
+    plans, keys_of = rows.aggregations, rows.group_by
+    own = [keys_of if p.group_by is None or set(p.group_by) == set(keys_of) else p.group_by for p in plans]
+    if all(keys == keys_of for keys in own):
+        return []
+    if rows.shape not in ("aggregated", "grouped aggregated", "grouped fully aggregated"):
+        raise NotCompilable(f"aggregations with groups of their own in the shape {rows.shape}")
+    if rows.output is not None and rows.output.selector != "default":
+        raise NotCompilable("aggregations with groups of their own behind an output clause")
+    found = []
+    for number, keys in enumerate(dict.fromkeys(own)):
+        slots = tuple(slot for slot, mine in enumerate(own) if mine == keys)
+        groups = GroupKeys(keys, of.leaves, ordered=False) if keys else None
+        level = Level(number, groups, accumulators_of([attrs.evolve(plans[slot], group_by=None) for slot in slots], window), slots)
+        events: Any = copy.copy(of)
+        events.groups, events.accumulators = groups, list(level.accumulators)
+        found.append((level, events))
+    return found
+
+
+__all__ = ["Level", "LevelArrays", "local_groups", "rollup_levels"]

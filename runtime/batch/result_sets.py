@@ -46,19 +46,20 @@ class ResultSet:
     def __init__(self, of: SelectEvents) -> None:
         self.of = of
         self.levels: list[LevelRows] = []
+        self.local: list[LevelRows] = []
         self.delayed = False
         self.columns: list[OutputColumn] = []
         self.order_keys: list[OutputColumn] = []
 
     def fields(self) -> list[Field]:
         """Arrays of its own."""
-        of_levels = [field for each in self.levels for field in each.level.fields()]
-        return of_levels if self.of.groups is None else self.of.groups.fields()
+        of_levels = [field for each in self._nested for field in each.level.fields()]
+        return of_levels if self.of.groups is None else [*self.of.groups.fields(), *of_levels]
 
     def registers(self) -> list[tuple[str, tuple[str, ...]]]:
         """(array, names) of numbers that stand in variables while the kernel runs."""
-        of_levels = [each.level.registers() for each in self.levels]
-        return of_levels if self.of.groups is None else [("g_registers", REGISTERS)]
+        of_levels = [each.level.registers() for each in self._nested if each.level.groups is not None]
+        return of_levels if self.of.groups is None else [("g_registers", REGISTERS), *of_levels]
 
     def advance(self, code: Code, choose: Callable[[Code], None]) -> None:
         """The next delta, which ``choose`` prints."""
@@ -79,9 +80,16 @@ class ResultSet:
 
     def full(self) -> str | None:
         """A text, true where a delta may find no slot for its groups; None where there are none."""
-        if self.of.groups is not None:
-            return self.of.groups.full(self.comers())
-        return " or ".join(f"({each.level.text(each.level.groups.full(self.comers()))})" for each in self.levels) or None
+        found = [] if self.of.groups is None else [f"({self.of.groups.full(self.comers())})"]
+        for each in self._nested:
+            if each.level.groups is not None:
+                found.append(f"({each.level.text(each.level.groups.full(self.comers()))})")
+        return " or ".join(found) or None
+
+    @property
+    def _nested(self) -> list[LevelRows]:
+        """Groupings that stand beside that of the statement."""
+        return [*self.levels, *self.local]
 
     def comers(self) -> str:
         """A text: how many events of an unbound stream a delta may bring."""
@@ -90,14 +98,14 @@ class ResultSet:
     def lists_full(self) -> str | None:
         """A text, true where accumulators have no room for what a delta brings."""
         found = [text for each in self.of.accumulators if (text := each.full()) is not None]
-        found += [each.level.text(text) for each in self.levels if (text := each.lists_full()) is not None]
+        found += [each.level.text(text) for each in self._nested if (text := each.lists_full()) is not None]
         return " or ".join(found) or None
 
     def admit(self, code: Code) -> None:
         """The event at ``tail`` comes into the window: its groups are held."""
         if self.of.groups is not None:
             self.of.groups.take(code, self.of.at("r", code, ring=False))
-        for each in self.levels:
+        for each in self._nested:
             each.level.print(code, each.admit)
 
     def deliver(self, code: Code) -> None:
@@ -136,10 +144,12 @@ class ResultSet:
 
     def find(self, code: Code, ring: bool) -> None:
         """``g``: the group of the event at ``na``, of the ring or of the batch."""
+        for each in self._nested:
+            each.find(code, ring)
         if self.of.groups is not None:
             self.of.groups.find(code, self.of.at("na", code, ring=ring))
-        for each in self.levels:
-            each.find(code, ring)
+            if self.local:
+                code.add("g_own = g")
 
     def shaped(self, code: Code) -> None:
         """The delta as the shape has it."""
@@ -184,7 +194,10 @@ class ResultSet:
         self.emit(rows, "q", True)
         pairwise = self.of.rows.shape != "rollup" and not self.of.wants_old and self.of.rows.output is None
         kept = None if self.of.where is None else KEPT
-        self.of.groups.touched(code, pairwise=pairwise, places=re.search(r"\bq\b", rows.text()) is not None, kept=kept)
+        self.of.groups.touched(code, pairwise=pairwise, places=self._reads_place(rows), kept=kept)
+
+    def _reads_place(self, rows: Code) -> bool:
+        return bool(self.local) or re.search(r"\bq\b", rows.text()) is not None
 
     def row_per_group(self, code: Code) -> None:
         if self.of.leaves:
@@ -217,6 +230,8 @@ class ResultSet:
         with code.block(f"if {KEPT}") if self.of.where is not None else nullcontext():
             if self.of.groups is not None:
                 code.add("g = np.int64(w_g[q & mask])")
+            for each in self.local:
+                each.look(code)
             yield
 
     @contextmanager
@@ -238,6 +253,8 @@ class ResultSet:
             return
         with code.block("for t in range(nt)"):
             code.add("g = np.int64(g_touched[t])", "q = g_last[g]")
+            for each in self.local:
+                each.look(code)
             yield
 
     def apply(self, code: Code) -> None:
@@ -251,6 +268,10 @@ class ResultSet:
                     (self.of.groups.entered if step == "enter" else self.of.groups.left)(code)
                 for each in self.of.accumulators:
                     getattr(each, step)(code, self.of.at, "q")
+        for part in self.local:
+            part.count_in(code)
+        if self.local and self.of.groups is not None and not self.of.leaves:
+            code.add("g = g_own")
 
     def emit(self, code: Code, place: str | None, new: bool) -> None:
         """A row of the insert (``new``) or remove stream, if having lets it."""

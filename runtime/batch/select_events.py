@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from itertools import count
 
+import attrs
+
 from epl.plan.expressions import Aggregated, IsInsertStream, StreamProperty, TypedExpression
 from epl.plan.statements import SelectPlan
 from epl.value_types import Scalar
@@ -10,7 +12,7 @@ from runtime.batch.accumulators import Accumulator, accumulator
 from runtime.batch.code import Code
 from runtime.batch.finish import finish_of
 from runtime.batch.groups import GroupKeys
-from runtime.batch.levels import Level, rollup_levels
+from runtime.batch.levels import Level, local_groups, rollup_levels
 from runtime.batch.parameters import Parameters
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.scalars import TEXTS, Leaf, ScalarPrinter, Text, kind_of, stored
@@ -27,7 +29,7 @@ class SelectEvents:
     """The plan's parts, and printers of expressions. ``inputs``: the properties that are read, with their kinds; ``retained``: those of
     them that are read of events in the window, or of rows that are held; ``leaves``: whether rows leave; ``where``: the condition behind
     the window; ``finish``: order by, limit and distinct; ``levels`` of a rollup, each with
-    what its rows read."""
+    what its rows read; ``parts``: the groupings of aggregations that have their own."""
 
     def __init__(self, plan: SelectPlan) -> None:
         rows = plan.result_set
@@ -50,11 +52,15 @@ class SelectEvents:
         self.groups: GroupKeys | None = None
         self.accumulators: list[Accumulator] = []
         self.levels: list[tuple[Level, SelectEvents]] = []
+        self.parts: list[tuple[Level, SelectEvents]] = []
         counted = self.window if self.leaves else None
         if rows.shape == "rollup":
             self.levels = rollup_levels(self, rows, counted)
             return
-        self.accumulators += [accumulator(p, n, counted) for n, p in enumerate(rows.aggregations)]
+        self.parts = local_groups(self, rows, counted)
+        if not self.parts:
+            plans = [attrs.evolve(plan, group_by=None) for plan in rows.aggregations]
+            self.accumulators += [accumulator(p, n, counted) for n, p in enumerate(plans)]
         if rows.group_by:
             selector = None if rows.output is None else rows.output.selector
             ordered = self.leaves and (
@@ -118,7 +124,8 @@ class SelectEvents:
                     raise NotCompilable(f"the property '{node.name}' of an event that has gone by is not kept in columns")
                 return self._property(node, place, in_ring)
             if isinstance(node, Aggregated):
-                return self.accumulators[node.slot].value("g")
+                part = next((level for level, _ in self.parts if node.slot in level.slots), None)
+                return self.accumulators[node.slot].value("g") if part is None else part.value(node.slot)
             if isinstance(node, IsInsertStream):
                 return Text(str(bool(new)))
             return None

@@ -36,7 +36,8 @@ class SelectKernel:
     ``columns`` of its output; ``streams``: whether it gives insert and remove stream, the first where it gives one; ``parameters``;
     ``window``; ``accumulators``; ``event_type`` of the stream; ``shape`` of the result set; ``groups``, None for a single one;
     ``rate``, None without an output clause; ``where``, the condition behind the window; ``finish`` of the rows, by the ``keys``
-    that are put out behind the columns; ``levels`` of a rollup."""
+    that are put out behind the columns; ``levels`` of a rollup; ``parts``: the groupings of aggregations that
+    have their own."""
 
     source: str
     inputs: tuple[tuple[str, str], ...]
@@ -54,6 +55,7 @@ class SelectKernel:
     keys: tuple[OutputColumn, ...] = ()
     finish: FinishPlan | None = None
     levels: tuple[Level, ...] = ()
+    parts: tuple[Level, ...] = ()
 
     @property
     def computed(self) -> tuple[OutputColumn, ...]:
@@ -91,6 +93,7 @@ class _SelectPrinter:
         self.rate = None if output is None else rate_of(self.of, output)
         self.result_set = self.rate or ResultSet(self.of)
         self.result_set.levels = [LevelRows(events, level, self.result_set) for level, events in self.of.levels]
+        self.result_set.local = [LevelRows(events, level, self.result_set) for level, events in self.of.parts]
 
     # ------------------------------------------------------------------ the function
 
@@ -124,7 +127,7 @@ class _SelectPrinter:
         return SelectKernel(
             source, tuple(of.inputs.items()), tuple(fields), tuple(rows.columns), rows.streams(), of.parameters, of.window,
             tuple(of.accumulators), of.stream.filter.event_type, of.rows.shape, of.groups, self.rate, of.where,
-            tuple(rows.order_keys), of.finish, tuple(level for level, _ in of.levels),
+            tuple(rows.order_keys), of.finish, tuple(level for level, _ in of.levels), tuple(level for level, _ in of.parts),
         )
 
     def _unpack(self, code: Code, fields: list[Field]) -> None:

@@ -16,7 +16,7 @@ from runtime.batch.arrays import GROUP, Array, Arrays, longer, read_only
 from runtime.batch.computed import computed_column
 from runtime.batch.finish import Finish
 from runtime.batch.given import Given
-from runtime.batch.group_state import GroupState, Words
+from runtime.batch.group_state import GroupState, OneGroup, Words
 from runtime.batch.intake import Intake
 from runtime.batch.lagging import LaggingDeltas
 from runtime.batch.rate import Held
@@ -70,10 +70,11 @@ class SelectRun:
         self.groups: GroupState | None = None
         if kernel.groups is not None:
             self.groups = GroupState(kernel.groups, kernel.accumulators, self.arrays, self.pool, self.ring)
-        self.levels: list[GroupState] = []
-        for level in kernel.levels:
+        self.levels: list[GroupState | OneGroup] = []
+        for level in (*kernel.levels, *kernel.parts):
             ring = level.ring(self.ring)
-            self.levels.append(GroupState(level.groups, level.accumulators, ring.arrays, self.pool, ring))
+            keyed = None if level.groups is None else GroupState(level.groups, level.accumulators, ring.arrays, self.pool, ring)
+            self.levels.append(keyed or OneGroup(level.accumulators, ring.arrays, ring))
         self.waiting: Waiting | None = None
         if kernel.rate is not None:
             units = surroundings.environment.settings.units_per_second
@@ -105,7 +106,8 @@ class SelectRun:
         if kernel.window is not None:
             kernel.window.follow(self.arrays, self.pool)
         for each in self.levels:
-            each.keys.follow(each.arrays, self.pool, 0)
+            if isinstance(each, GroupState):
+                each.keys.follow(each.arrays, self.pool, 0)
         registers[NEXT], registers[OUT] = 0, 0 if self.waiting is None else self.waiting.resume(outputs)
         while True:
             status = self.function(
@@ -134,7 +136,7 @@ class SelectRun:
         return made
 
     def _more_groups(self) -> None:
-        found = self.levels if self.groups is None else [self.groups]
+        found = [g for g in (self.groups, *self.levels) if isinstance(g, GroupState)]
         waiting = 1 if self.kernel.leaves else max(1, self.ring.tail - self.ring.head)
         for each in [g for g in found if g.top + waiting > g.arrays.sizes[GROUP]]:
             each.keys.grow(each.arrays)
@@ -217,10 +219,12 @@ class SelectRun:
     def _aggregations(self) -> State:
         if self.kernel.shape == "un-aggregated":
             return None
-        if self.groups is not None:
-            return self.groups.state()
+        if len(self.levels) == 1 and self.kernel.parts:
+            return self.levels[0].state()
         if self.levels:
             return [each.state() for each in self.levels]
+        if self.groups is not None:
+            return self.groups.state()
         return group_state(self.kernel.accumulators, self.arrays, 0, self.ring)
 
     def _restore_result_set(self, state: State) -> None:
@@ -239,8 +243,12 @@ class SelectRun:
     def _restore_aggregations(self, state: State, first: Iterable[Any]) -> dict[Words, int]:
         window = self.kernel.window
         held = self._kept(self._held(window)) if window is not None and self.kernel.leaves else None
-        for each, saved in zip(self.levels, state if self.levels else (), strict=True):
+        states = () if not self.levels else [state] if len(self.levels) == 1 and self.kernel.parts else state
+        for each, saved in zip(self.levels, states, strict=True):
             each.restore(saved, (), held)
+        if self.groups is not None and self.kernel.parts:
+            self.groups.begin_without_state(held, self.ring.counted(self.ring))
+            return {}
         if self.groups is not None:
             return self.groups.restore(state, first, held)
         if self.kernel.shape != "un-aggregated" and not self.levels:

@@ -36,7 +36,7 @@ def test_restart_at_every_step_changes_nothing(traces: pathlib.Path, suite: str)
 NOT_COMPARED = ("tiers", "batch")
 """What of a step says how it was done."""
 
-IN_COLUMNS = {"resultset": 45, "view": 28, "rowrecog": 10, "expr": 240, "event": 20}
+IN_COLUMNS = {"resultset": 115, "view": 28, "rowrecog": 10, "expr": 240, "event": 20}
 """How many traces of a suite at least have statements that all run in the batch tier."""
 
 
