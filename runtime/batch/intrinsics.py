@@ -256,3 +256,63 @@ def mark_chains(ends, before, mark):  # type: ignore[no-untyped-def]
         while node >= 0 and not mark[node]:
             mark[node] = True
             node = before[node]
+
+
+PREVIOUS, REFERENCES = 2, 3
+"""Words of a node of a row pattern's paths: the node before it, how many refer to it."""
+
+
+@inlined
+def release_path(nodes, node, vacant):  # type: ignore[no-untyped-def]
+    """One reference less to a path's last node; nodes without any are free. (First free node, how many have become free)."""
+    freed = 0
+    while node >= 0:
+        nodes[node, REFERENCES] -= 1
+        if nodes[node, REFERENCES] > 0:
+            break
+        before = nodes[node, PREVIOUS]
+        nodes[node, PREVIOUS] = vacant
+        vacant = node
+        freed += 1
+        node = before
+    return vacant, freed
+
+
+@inlined
+def last_not_above(values, low, high, value):  # type: ignore[no-untyped-def]
+    """The place of the last of the ascending ``values[low:high]`` that is not above ``value``; ``low - 1`` where all are."""
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] <= value:
+            low = middle + 1
+        else:
+            high = middle
+    return low - 1
+
+
+@inlined
+def rank_matches(told, count, groups, begins, ends):  # type: ignore[no-untyped-def]
+    """Order the first ``count`` of ``told`` by partition in order of appearance, first row, and the latest last row first."""
+    keys, order, ranks = np.empty(count, np.int64), np.arange(count), np.empty(count, np.int64)
+    for place in range(count):
+        keys[place] = groups[told[place]]
+    sort_pairs(keys, order, count)
+    first = order[0]
+    for place in range(count):
+        if groups[told[order[place]]] != groups[told[first]]:
+            first = order[place]
+        ranks[order[place]] = first
+    for place in range(count):
+        order[place] = place
+        keys[place] = -ends[told[place]]
+    sort_pairs(keys, order, count)
+    for place in range(count):
+        keys[place] = begins[told[order[place]]]
+    sort_pairs(keys, order, count)
+    for place in range(count):
+        keys[place] = ranks[order[place]]
+    sort_pairs(keys, order, count)
+    for place in range(count):
+        keys[place] = told[order[place]]
+    for place in range(count):
+        told[place] = keys[place]

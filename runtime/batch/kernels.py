@@ -26,8 +26,8 @@ HEAD = """\
 import numpy as np
 {imports}
 from runtime.batch.intrinsics import (
-    double_word, heap_insert, heap_remove, int_divide, int_remainder, long_add, long_multiply, long_subtract, mix, remove_slot, same_double,
-    sort_pairs, word_double, wrap_int,
+    double_word, heap_insert, heap_remove, int_divide, int_remainder, last_not_above, long_add, long_multiply, long_subtract, mix,
+    rank_matches, release_path, remove_slot, same_double, sort_pairs, word_double, wrap_int,
 )
 
 """

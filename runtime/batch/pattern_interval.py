@@ -17,9 +17,9 @@ import numpy as np
 
 from epl.plan.row_recognition import RowRecognitionPlan
 from epl.plan.statements import SelectPlan
-from runtime.batch.arrays import GROUP, ONE, Field
+from runtime.batch.arrays import ONE, Field
 from runtime.batch.code import Code
-from runtime.batch.pattern_held import BEGUN, HELD, NEVER, REGISTERS, PatternInterval
+from runtime.batch.pattern_held import BEGUN, HELD, NEVER, PatternInterval
 from runtime.batch.pattern_layout import BEGUN_FULL, FEW_LAYERS, HELD_FULL, NO_ROW, NODES_FULL, OUTPUT_FULL, WORK, WORK_FULL
 from runtime.batch.pattern_measures import MatchPrinter
 from runtime.match_recognize.lattice import bits
@@ -31,10 +31,6 @@ class Machine(Protocol):
     plan: SelectPlan
     pattern: RowRecognitionPlan
     has_strands: bool
-
-    @property
-    def keyed(self) -> bool:
-        """Whether there are partitions."""
 
     def full(self, code: Code, test: str, status: int) -> None: ...
 
@@ -109,17 +105,15 @@ class IntervalPrinter:
         return [
             *(Field(name, np.int64, BEGUN) for name in ("b_row", "b_time", "b_count", "b_first", "b_last")),
             *(Field(name, np.int64, HELD) for name in ("m_next", "m_begin", "m_end", "m_node", "m_len", "m_group")),
-            Field("f_told", np.int64, WORK), Field("f_key", np.int64, WORK), Field("period", np.int64, ONE),
+            Field("f_told", np.int64, WORK), Field("period", np.int64, ONE),
             Field("i_registers", np.int64, "registers"),
             *([Field("d_node", np.int64, WORK), Field("d_begin", np.int64, WORK)] if self.interval.or_terminated else []),
-            *([Field("g_rank", np.int64, GROUP, -1)] if self.machine.keyed else []),
         ]
 
-    def unpack(self, code: Code) -> None:
-        code.add(*(f"{name} = i_registers[{n}]" for n, name in enumerate(REGISTERS)), "span = period[0]", "seen = 0", "stuck = 0")
-
-    def put_back(self, code: Code) -> None:
-        code.add(*(f"i_registers[{n}] = {name}" for n, name in enumerate(REGISTERS)))
+    @staticmethod
+    def begin(code: Code) -> None:
+        """In front of the first row."""
+        code.add("span = period[0]", "seen = 0", "stuck = 0")
 
     # ------------------------------------------------------------------ time
 
@@ -168,14 +162,7 @@ class IntervalPrinter:
 
     def _find(self, code: Code, begin: str) -> None:
         """``b``: the record of the time of a first row; before ``b_head`` where its interval is over."""
-        code.add("b = b_head", "high = b_tail")
-        with code.block("while b < high"):
-            code.add("middle = (b + high) >> 1")
-            with code.block(f"if b_row[middle] <= {begin}"):
-                code.add("b = middle + 1")
-            with code.block("else"):
-                code.add("high = middle")
-        code.add("b -= 1")
+        code.add(f"b = last_not_above(b_row, b_head, b_tail, {begin})")
 
     def sort_in(self, code: Code) -> None:
         """Whether the match ``e``, whose last step is ``mark``, waits or is told now."""
@@ -250,7 +237,7 @@ class IntervalPrinter:
         code.add("start = out")
         if not every:
             with code.block("if telling > 1"):
-                self._sort(code)
+                code.add("rank_matches(f_told, telling, m_group, m_begin, m_end)")
             code.add("ended = -1", "group = -1")
         code.add("j = 0")
         with code.block("while j < telling"):
@@ -288,22 +275,6 @@ class IntervalPrinter:
     def node(self) -> str:
         """The text of row q's node of the match that is told."""
         return "q_node[q]" if self.machine.has_strands else "block + q"
-
-    def _sort(self, code: Code) -> None:
-        """By partition in order of appearance, first row, and the latest last row first."""
-        keys = ["-m_end[f_told[j]]", "m_begin[f_told[j]]"]
-        if self.machine.keyed:
-            code.add("ranks = 0")
-            with code.block("for j in range(telling)"), code.block("if g_rank[m_group[f_told[j]]] < 0"):
-                code.add("g_rank[m_group[f_told[j]]] = ranks", "ranks += 1")
-            keys.append("g_rank[m_group[f_told[j]]]")
-        for key in keys:
-            with code.block("for j in range(telling)"):
-                code.add(f"f_key[j] = {key}")
-            code.add("sort_pairs(f_key, f_told, telling)")
-        if self.machine.keyed:
-            with code.block("for j in range(telling)"):
-                code.add("g_rank[m_group[f_told[j]]] = -1")
 
     def _count(self, code: Code, counted: list[int], which: str, name: str) -> None:
         code.add(*(f"{name}{n} = 0" for n in counted), f"at = m_node[{which}]")

@@ -141,12 +141,7 @@ class StrandPrinter(PatternPrinter):
 
     def release(self, code: Code, node: str) -> None:
         """One reference less; nodes without any are free."""
-        code.add(f"at = {node}")
-        with code.block("while at >= 0"):
-            code.add("p_refs[at] -= 1")
-            with code.block("if p_refs[at] > 0"):
-                code.add("break")
-            code.add("t = p_prev[at]", "p_prev[at] = vacant", "vacant = at", "vacancies += 1", "at = t")
+        code.add(f"vacant, freed = release_path(N, {node}, vacant)", "vacancies += freed")
 
     def _look(self, code: Code, strand: str, numbers: range) -> None:
         for v in self.slots:

@@ -6,6 +6,7 @@ they look at the rows of a match, each match in progress is a strand (``pattern_
 """
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import count
@@ -19,6 +20,7 @@ from epl.value_types import Scalar
 from runtime.batch.arrays import GROUP, Field
 from runtime.batch.code import Code
 from runtime.batch.parameters import Parameters
+from runtime.batch.pattern_held import REGISTERS as INTERVAL_REGISTERS
 from runtime.batch.pattern_held import pattern_interval
 from runtime.batch.pattern_interval import HoldPrinter, IntervalPrinter
 from runtime.batch.pattern_keys import KeyPrinter
@@ -108,15 +110,18 @@ class PatternPrinter:
             self._tell_later(body, matches, self.interval)
         self.retain(body)
         fields = self._all_fields()
-        head, tail = Code(1), Code(1)
-        self._unpack(head, fields, [*matches.columns, *matches.order_keys])
-        head.add(*(f"{name} = R[{n}]" for n, name in enumerate(REGISTERS)), "status = 0")
+        start, tail = Code(1), Code(1)
+        if self.window is not None:
+            start.add("mask = len(w_time) - 1", "length = size[0]")
         if self.interval is not None:
-            self.interval.unpack(head)
-            self.interval.put_back(tail)
-        head.add("while True:")
-        tail.add(*(f"R[{n}] = {name}" for n, name in enumerate(REGISTERS)), "return status")
-        text = pack(f"{head.text()}{body.text()}{tail.text()}", words_of(fields, AXES))
+            self.interval.begin(start)
+        start.add("room = len(o_cause)", "start = 0", "row = 0", "r = 0", "ru = np.uint64(0)", "status = 0", "while True:")
+        words = words_of(fields, AXES)
+        body_text = pack(f"{start.text()}{body.text()}", words)
+        head = Code(1)
+        self._unpack(head, tail, fields, [*matches.columns, *matches.order_keys], body_text)
+        tail.add("return status")
+        text = f"{head.text()}{body_text}{tail.text()}"
         source = f"def kernel(R, n, first, until, jump, causes, times, C, S, O, PI, PF, T, K):\n{text}"
         return PatternKernel(
             source, self.pattern, self.stream.filter.event_type, tuple(self.inputs.items()), tuple(self.retained), tuple(self.previous),
@@ -161,24 +166,30 @@ class PatternPrinter:
         self._told(code)
         interval.let_go(code, self.release)
 
-    @property
-    def keyed(self) -> bool:
-        return bool(self.key.keys)
-
     has_strands = False
     slots: tuple[int, ...] = ()
 
-    def _unpack(self, code: Code, fields: Sequence[Field], columns: Sequence[PatternColumn]) -> None:
-        names = [f"c{n}{v}" for n in range(len(self.inputs)) for v in ("", "v")]
-        if names:
-            code.add(f"{', '.join(names)}, = C")
-        code.add(f"{', '.join(Records.names(fields, AXES))}, = S")
-        if self.window is not None:
-            code.add("mask = len(w_time) - 1", "length = size[0]")
+    def _unpack(self, head: Code, tail: Code, fields: Sequence[Field], columns: Sequence[PatternColumn], body: str) -> None:
+        """Names for what the body mentions, and no others: each costs time to compile. Registers are put back at the end."""
+        used = set(re.findall(r"[A-Za-z_]\w*", body))
+
+        def name(of: str, names: Sequence[str], *, back: bool = False) -> None:
+            for place, each in enumerate(names):
+                if each in used:
+                    head.add(f"{each} = {of}[{place}]")
+                    if back:
+                        tail.add(f"{of}[{place}] = {each}")
+
         outputs = ["o_cause", "o_time", "o_delta", "o_timer"]
         for number, column in enumerate(columns):
             outputs += [f"o{number}"] if column.through is not None else [f"o{number}", f"o{number}v"]
-        code.add(f"{', '.join(outputs)}, = O", "room = len(o_cause)", "start = 0", "row = 0", "r = 0", "ru = np.uint64(0)")
+        name("C", [f"c{n}{v}" for n in range(len(self.inputs)) for v in ("", "v")])
+        name("S", Records.names(fields, AXES))
+        name("O", outputs)
+        name("R", REGISTERS, back=True)
+        if self.interval is not None:
+            head.add(f"i_registers = S[{Records.names(fields, AXES).index('i_registers')}]")
+            name("i_registers", INTERVAL_REGISTERS, back=True)
 
     def _all_fields(self) -> list[Field]:
         fields = [
