@@ -201,7 +201,7 @@ class GroupKeys:
 
     def _reset(self, code: Code, accumulators: Sequence[Accumulator]) -> None:
         for each in accumulators:
-            code.add(*(f"{field.name}[g] = {field.fill!r}" for field in each.fields() if field.axis == GROUP))
+            code.add(*(f"{field.name}[g] = {field.fill!r}" for field in each.fields() if field.axis == GROUP and not field.words))
 
     def _free(self, code: Code) -> None:
         code.add("g_table[g_words[0, g] + 1] = -1" if self.direct else "remove_slot(g_table, g_words, g)")

@@ -59,6 +59,8 @@ AGGREGATED = [
     "select irstream sum(distinct n) as s, avg(distinct x) as a, min(distinct x) as lo, max(distinct n) as hi from T#time(3 msec)",
     "select irstream k, count(distinct k) as c, max(distinct x) as hi from T#unique(n)",
     "select irstream count(distinct m) as c, stddev(distinct x) as s from T#time_length_batch(3 msec, 4)",
+    "select irstream nth(x, 1) as a, nth(k, 0) as b, nth(n, 2, filter: b) as c, leaving() as l from T#length(3)",
+    "select nth(n, 1) as a, nth(d, 1) as b from T",
 ]
 
 GROUPED = [
@@ -69,6 +71,8 @@ GROUPED = [
     "select k, avg(distinct x) as a, first(b) as f, count(*) as c from T#time_length_batch(4 msec, 3) group by k having count(*) > 0",
     "select irstream b, last(k) as l, max(n) as hi from T#ext_timed(m, 5 msec) group by b",
     "select k, count(distinct n) as d, stddev(x) as s, firstever(m) as f from T group by k",
+    "select irstream k, nth(x, 1) as a, leaving(filter: n > 0) as l from T#time(3 msec) group by k",
+    "select irstream b, nth(k, 1) as a, leaving() as l from T#length_batch(3) group by b",
 ]
 
 FILTERED = [

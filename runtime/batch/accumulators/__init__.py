@@ -11,6 +11,7 @@ from runtime.batch.accumulators.base import Accumulator
 from runtime.batch.accumulators.events import Ever, FirstOrLast
 from runtime.batch.accumulators.extremes import ExtremeEver, ExtremeHeap, ExtremeWindow
 from runtime.batch.accumulators.numbers import Average, Count, StandardDeviation, Sum
+from runtime.batch.accumulators.passing import Leaving, Nth
 from runtime.batch.accumulators.wrappers import Distinct, Filtered
 from runtime.batch.arrays import Arrays
 from runtime.batch.refusals import Declined, NotCompilable
@@ -21,7 +22,7 @@ from windows.protocol import State
 
 KINDS: dict[str, type[Accumulator]] = {
     "count": Count, "sum": Sum, "avg": Average, "stddev": StandardDeviation, "first": FirstOrLast, "last": FirstOrLast,
-    "firstever": Ever, "lastever": Ever,
+    "firstever": Ever, "lastever": Ever, "nth": Nth, "leaving": Leaving,
 }
 
 
@@ -29,7 +30,7 @@ def accumulator(plan: AggregationPlan, number: int, window: Window | None) -> Ac
     """The accumulator of one aggregation; raises NotCompilable."""
     if window is not None and not all(is_steady(e) for e in plan.expressions):
         raise NotCompilable(f"{plan.function} of what may change while an event is held")
-    if plan.group_by is not None or plan.constants:
+    if plan.group_by is not None or (plan.constants and plan.function != "nth"):
         raise NotCompilable(f"{plan.function} with group_by or parameters")
     if plan.function in ("min", "max"):
         kind = _extreme(plan, window)
