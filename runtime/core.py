@@ -203,15 +203,16 @@ class Core:
     def run_due(self, now: int) -> None:
         """Run the timers that are due, each once; there is an entry that is due."""
         heap = self.schedule.heap
-        entry = heappop(heap)
-        timer = entry[3]
-        alone = timer.alone
-        due: Sequence[ScheduledTimer] = ()
-        if alone is not None and timer.number == entry[2] and not (heap and heap[0][0] <= now) and not self.pending:
-            timer.number, timer.due = 0, None
-        else:
-            heappush(heap, entry)
-            alone, due = None, self.schedule.take_due(now)
+        timer = heap[0][3]
+        alone = None if self.pending else timer.alone
+        if alone is not None:
+            entry = heappop(heap)
+            if timer.number == entry[2] and not (heap and heap[0][0] <= now):
+                timer.number, timer.due = 0, None
+            else:
+                heappush(heap, entry)
+                alone = None
+        due: Sequence[ScheduledTimer] = self.schedule.take_due(now) if alone is None else ()
         outer, self.busy, at = self.busy, True, self.at
         place = at.place
         if not outer:
