@@ -44,7 +44,8 @@ class Owner(Protocol):
 
 
 class MatchPrinter:
-    """Prints a row of the output for the match whose steps are in ``q_step``, from 0 to ``m`` - 1; ``node``: the text of row q's node."""
+    """Prints a row of the output for the match whose steps are in ``q_step``, from 0 to ``m`` - 1, if having lets it through; ``node``: the
+    text of row q's node."""
 
     def __init__(self, owner: Owner) -> None:
         self.owner = owner
@@ -54,6 +55,7 @@ class MatchPrinter:
         self.order_keys: list[PatternColumn] = []
         rows = owner.plan.result_set
         assert rows is not None
+        self._rows = rows
         self.finish = finish_of(rows)
         self._last: dict[int, None] = {}
         self._first: dict[int, None] = {}
@@ -64,10 +66,12 @@ class MatchPrinter:
     # ------------------------------------------------------------------ printing
 
     def write(self, code: Code, next_step: Callable[[], None] | None = None) -> None:
-        """The match's row, if there is room; ``out`` counts it in any case. ``next_step``: prints the way from ``step`` to that of row q;
-        else the steps are in ``q_step``."""
+        """The match's row, if there is room; ``out`` counts it in any case, without room also what having leaves out. ``next_step``:
+        prints the way from ``step`` to that of row q; else the steps are in ``q_step``."""
         values, sums = Code(0), Code(0)
         self._write_columns(values)
+        having = self._rows.having
+        test = "True" if having is None else self._by_name(values).test(having)
         nodes = self._aggregates(sums)
         code.add(*(f"l{v} = -1" for v in self._last), *(f"f{v} = -1" for v in self._first), *(f"n{v} = 0" for v in self._counts))
         code.add(*(f"e{v}_{k} = -1" for v, k in self._places), *nodes)
@@ -93,7 +97,10 @@ class MatchPrinter:
                 if self.pattern.interval is not None:
                     code.add("o_timer[out] = timing != 0")
             code.extend(values.lines)
-        code.add("out += 1")
+            with code.block(f"if {test}"):
+                code.add("out += 1")
+        with code.block("else"):
+            code.add("out += 1")
 
     def _of_variable(self, variable: int) -> str:
         steps = [n for n, s in enumerate(self.pattern.program.steps) if s.variable == variable]
@@ -156,8 +163,14 @@ class MatchPrinter:
                 continue
             self.columns.append(PatternColumn(name, kind_of(node.type)))
             text = printer.value(node)
-            code.add(f"o{number}[out] = {text.value}", f"o{number}v[out] = {text.valid or 'True'}")
+            self._put(code, number, text, kind_of(node.type))
         self._write_keys(code)
+
+    @staticmethod
+    def _put(code: Code, number: int, text: Text, kind: str) -> None:
+        """A value into the output; the code of no string is -1."""
+        value = f"({text.value} if {text.valid} else np.int64(-1))" if kind in TEXTS and text.valid is not None else text.value
+        code.add(f"o{number}[out] = {value}", f"o{number}v[out] = {text.valid or 'True'}")
 
     def _is_computed(self, node: TypedExpression) -> bool:
         """Whether a property's value is put out, and not its row, of which it is fetched: strings are where rows are compared."""
@@ -169,6 +182,14 @@ class MatchPrinter:
 
     def _write_keys(self, code: Code) -> None:
         """What rows of one call are ordered by, as columns behind the others; they read measures by name."""
+        self.order_keys.clear()
+        for number, node in enumerate(() if self.finish is None else self.finish.keys, len(self.columns)):
+            self.order_keys.append(PatternColumn("", kind_of(node.type)))
+            text = self._by_name(code).value(node)
+            self._put(code, number, text, kind_of(node.type))
+
+    def _by_name(self, code: Code) -> ScalarPrinter:
+        """Prints expressions over the row of measures."""
         measures = dict(zip(self.pattern.output_type.names, self.pattern.measures))
 
         def leaf(node: TypedExpression) -> Text | None:
@@ -176,11 +197,7 @@ class MatchPrinter:
                 return self.owner.printer(self._measure_leaf, code).value(measures[node.name])
             return None
 
-        self.order_keys.clear()
-        for number, node in enumerate(() if self.finish is None else self.finish.keys, len(self.columns)):
-            self.order_keys.append(PatternColumn("", kind_of(node.type)))
-            text = self.owner.printer(leaf, code).value(node)
-            code.add(f"o{number}[out] = {text.value}", f"o{number}v[out] = {text.valid or 'True'}")
+        return self.owner.printer(leaf, code)
 
     def _outputs(self) -> list[tuple[str, TypedExpression]]:
         rows = self.owner.plan.result_set

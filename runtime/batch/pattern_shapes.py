@@ -38,7 +38,7 @@ def check(plan: SelectPlan) -> None:
     if rows is not None:
         reasons += [
             (rows.shape != "un-aggregated", f"match_recognize under the shape {rows.shape}"),
-            (rows.selector != "istream" or rows.having is not None, "match_recognize with having or a remove stream"),
+            (rows.selector != "istream", "match_recognize with a remove stream"),
             (rows.output is not None, "an output clause"),
             (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),
         ]

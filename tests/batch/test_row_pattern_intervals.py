@@ -46,7 +46,9 @@ PATTERNS = [
     clause("A B*", "B as B.n > 0", over="T#length(3)", by="b"), clause("A+ B?", "A as A.b", over="T(n > 0)#ext_timed(ts, 5 msec)"),
 ]
 ORDERED = clause("A B*", "B as B.n > 0", "A.x as ax, A.k as ak, B.countOf() as c", by="b") + " order by ax desc, ak limit 3"
-STATEMENTS = [waiting(text, until) for text in (*PATTERNS, ORDERED) for until in ("interval 4 msec", "interval 6 msec or terminated")]
+CHOSEN = clause("A B*", "B as B.n > 0", "A.x as ax, A.k as ak, B.countOf() as c", by="b") + " having ax > 0"
+UNTIL = "interval 4 msec", "interval 6 msec or terminated"
+STATEMENTS = [waiting(text, until) for text in (*PATTERNS, ORDERED, CHOSEN) for until in UNTIL]
 CUTS = st.lists(st.integers(0, 29), min_size=1, max_size=4)
 
 

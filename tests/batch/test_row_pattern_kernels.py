@@ -60,6 +60,8 @@ WINDOWED = [
 STATEMENTS = [
     *UNBOUND, *LOOKING, *WINDOWED,
     clause("A B", "B as B.x > A.x") + " order by A0",
+    clause("A B*", "B as B.x > A.x", "A.x as ax, B.lastOf().k as bk, count(B.x) as c", mode=ALL, by="") + " having c > 1 or bk = 'a'",
+    clause("A B", "B as B.x > A.x", "A.x as ax, B.n as bn").replace("*", "ax") + " having bn > 0 order by bn",
     clause("A B*", "B as B.x > A.x", "A.x as ax, B.lastOf().k as bk, count(B.x) as c", mode=ALL, by="") + " order by bk desc, ax, c",
     clause("A B*", "B as B.x > A.x", "A.x as ax, B.lastOf().k as bk", mode=f"{ALL}|{NEXT}", by="b") + " order by ax desc limit 2 offset 1",
     clause("A B*", "B as B.n > 0", "A.k as ak, B.countOf() as c", mode=ALL, by="").replace("select *", "select distinct ak"),
