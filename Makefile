@@ -5,7 +5,7 @@ JOBS ?= 2
 DEMO := .venv/demo
 TEST := .venv/test
 
-.PHONY: demo test bench lint clean java python
+.PHONY: demo test bench bench-spark lint clean java python
 
 demo: java $(DEMO)/ready
 	$(DEMO)/bin/python examples/demo.py
@@ -23,6 +23,10 @@ lint: $(TEST)/ready
 # WORKLOADS=W1,W2 ENGINES=row,batch,numpy EVENTS=20000 PARTS=throughput; OPTIONS="--report docs/performance.md" (docs/performance.md)
 bench: $(TEST)/ready
 	$(TEST)/bin/python -m benchmarks --workloads "$(WORKLOADS)" --engines "$(ENGINES)" --parts "$(PARTS)" $(if $(EVENTS),--events $(EVENTS)) $(OPTIONS)
+
+# the hosts on Spark, as ratios to reading the same files; OPTIONS="--rows 500000 --batches 5"
+bench-spark: java $(TEST)/ready
+	$(TEST)/bin/python -m benchmarks.spark $(OPTIONS)
 
 java:
 	@.ci/require-java
