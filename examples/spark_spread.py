@@ -1,8 +1,8 @@
 """A statement spread over engines: ``python examples/spark_spread.py`` (needs Java 17 or newer and ``pip install 'epl-spark[spark]'``).
 
-Prices of many symbols come as files, shuffled within two seconds. ``transform`` gives the rises of each symbol as a streaming DataFrame: rows
-are split by symbol over two engines in Spark's stateful operator, each of which holds rows until no earlier one is expected. The query is
-stopped half-way and goes on from its checkpoint. The same statement over all files as a batch DataFrame, and by ``send_batch`` in
+Prices of many symbols come as files, shuffled within two seconds. ``transform`` gives the rises of each symbol as a streaming DataFrame:
+rows are split by symbol over two engines in Spark's stateful operator, each of which holds rows until no earlier one is expected. The
+query is stopped half-way and goes on from its checkpoint. The same statement over all files as a batch DataFrame, and by ``send_batch`` in
 process, gives the same rows.
 """
 
@@ -21,24 +21,24 @@ from runtime import Runtime
 from runtime.spark import session, transform
 
 MODULE = """
-create schema Tick(symbol string, price double, n long, at long);
+create schema Tick(symbol string, price double, n long, ts long);
 @name('rises') select * from Tick match_recognize (
   partition by symbol
-  measures A.symbol as symbol, A.n as since, last(B.n) as until, A.price as low, last(B.price) as high
+  measures A.symbol as symbol, A.n as since, last(B.n) as til, A.price as low, last(B.price) as high
   pattern (A B{3,} C)
   define B as B.price > prev(B.price), C as C.price < prev(C.price));
 """
-SCHEMA = "symbol string, price double, n long, at long"
+SCHEMA = "symbol string, price double, n long, ts long"
 FILES, ROWS_A_FILE, LATE_MS = 4, 2000, 2000
 
 Rise = tuple[str, int, int, float, float]
 
 
 def make_rows() -> list[dict[str, object]]:
-    """One row every 10 ms; ``at`` is the time in ms, ``n`` the row's number."""
+    """One row every 10 ms; ``ts`` is the time in ms, ``n`` the row's number."""
     chance = random.Random(42)
     return [
-        {"symbol": f"S{chance.randrange(50)}", "price": round(chance.uniform(1, 100), 2), "n": n, "at": n * 10}
+        {"symbol": f"S{chance.randrange(50)}", "price": round(chance.uniform(1, 100), 2), "n": n, "ts": n * 10}
         for n in range(FILES * ROWS_A_FILE)
     ]
 
@@ -46,8 +46,8 @@ def make_rows() -> list[dict[str, object]]:
 def write(folder: Path, rows: list[dict[str, object]]) -> None:
     """Files in which no row comes more than LATE_MS behind a later one, and a last row that says how late it is."""
     chance = random.Random(7)
-    shuffled = sorted(rows, key=lambda row: int(str(row["at"])) + chance.random() * LATE_MS)
-    end = {"symbol": "end", "price": 0.0, "n": len(rows), "at": len(rows) * 10 + LATE_MS}
+    shuffled = sorted(rows, key=lambda row: int(str(row["ts"])) + chance.random() * LATE_MS)
+    end = {"symbol": "end", "price": 0.0, "n": len(rows), "ts": len(rows) * 10 + LATE_MS}
     for number in range(FILES):
         part = shuffled[number * ROWS_A_FILE : (number + 1) * ROWS_A_FILE] + ([end] if number == FILES - 1 else [])
         path = folder / f"{number:03}.parquet"
@@ -63,7 +63,7 @@ def streaming(spark: SparkSession, folder: Path) -> list[Rise]:
         for number in part:
             os.link(folder / "in" / f"{number:03}.parquet", source / f"{number:03}.parquet")
         ticks = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(source))
-        rises = transform(MODULE, {"Tick": ticks}, "rises", time="at", sequence="n", late=f"{LATE_MS} ms", distribute="always", shards=2)
+        rises = transform(MODULE, {"Tick": ticks}, "rises", time="ts", sequence="n", late=f"{LATE_MS} ms", distribute="always", shards=2)
         query = rises.writeStream.format("parquet").option("path", str(out)).option("checkpointLocation", str(folder / "checkpoint"))
         query.trigger(availableNow=True).start().awaitTermination()
     return sorted(tuple(row) for row in spark.read.parquet(str(out)).collect())
@@ -71,7 +71,7 @@ def streaming(spark: SparkSession, folder: Path) -> list[Rise]:
 
 def as_a_batch_job(spark: SparkSession, folder: Path) -> list[Rise]:
     ticks = spark.read.schema(SCHEMA).parquet(str(folder / "in"))
-    rises = transform(MODULE, {"Tick": ticks}, "rises", time="at", sequence="n", distribute="always", shards=2)
+    rises = transform(MODULE, {"Tick": ticks}, "rises", time="ts", sequence="n", distribute="always", shards=2)
     return sorted(tuple(row) for row in rises.collect())
 
 
@@ -81,7 +81,7 @@ def in_process(rows: list[dict[str, object]]) -> list[Rise]:
         deployment = runtime.deploy(MODULE)
         print(deployment["rises"].partitioning.describe())
         deployment["rises"].add_listener(lambda new, old, statement, _: found.extend(tuple(row.values()) for row in new))
-        runtime.send_batch("Tick", pa.Table.from_pylist(rows), time="at", sequence="n")
+        runtime.send_batch("Tick", pa.Table.from_pylist(rows), time="ts", sequence="n")
     return sorted(found)
 
 
@@ -95,8 +95,8 @@ def main() -> list[Rise]:
         found = streaming(spark, folder)
         batch_job = as_a_batch_job(spark, folder)
     print(f"{len(found)} rises of three prices and more; the first:")
-    for symbol, since, until, low, high in found[:5]:
-        print(f"  {symbol:4} rows {since:5} to {until:5}  {low:6} to {high:6}")
+    for symbol, since, til, low, high in found[:5]:
+        print(f"  {symbol:4} rows {since:5} to {til:5}  {low:6} to {high:6}")
     assert found == in_process(rows), "spread over engines and in process agree"
     assert found == batch_job, "and so does the batch job"
     return found

@@ -27,7 +27,7 @@ from runtime.spark.heartbeat import Heartbeat
 from runtime.spark.job import Job, JobState, Keeping, MicroBatchError
 from runtime.spark.schemas import event_type_of_spark
 from runtime.spark.sinks import ParquetSink, Sink
-from runtime.spark.sources import Choice, Sources, check_frames, merge
+from runtime.spark.sources import Choice, Sources, check_frames, merge, observed
 from runtime.statement import Listener
 
 Trigger = str | Mapping[str, str | bool] | None
@@ -180,7 +180,7 @@ def start(
     )
     job = resumed(setup, listeners or {})
     merged = merge(sources, job.feed.sources, job.runtime.settings.time_unit == "microseconds", number_rows=False)
-    writer = merged.writeStream.foreachBatch(job)
+    writer = observed(merged).writeStream.foreachBatch(job)
     if checkpoint is not None:
         _check_identity(setup.checkpoint, f"{checkpoint}/spark")
         writer = writer.option("checkpointLocation", f"{checkpoint}/spark")

@@ -33,7 +33,7 @@ from runtime.spark.packing import OUTPUT_DDL, PACKED_DDL, SHARD, Pack, Unpack
 from runtime.spark.schemas import arrow_for_spark, spark_schema
 from runtime.spark.shard_host import ShardProcessor
 from runtime.spark.shards import check_state_store, shard_ids, with_shards
-from runtime.spark.sources import ROW, SEQUENCE, TIME, Choice, Sources, check_frames, merge
+from runtime.spark.sources import ROW, SEQUENCE, TIME, Choice, Sources, check_frames, merge, observed
 from runtime.spark.task import Task, chosen
 
 log = logging.getLogger("epl.spark")
@@ -227,10 +227,10 @@ class _Planned:
 
     def _stream(self, merged: DataFrame, start_time: int | None) -> DataFrame:
         if isinstance(self.verdict, AnySplit) and self.verdict.stateless:
-            return merged.mapInArrow(StatelessTask(self.task), self.output)
+            return observed(merged).mapInArrow(StatelessTask(self.task), self.output)
         session = merged.sparkSession
         check_state_store(session)
-        parted = self._sharded(merged)
+        parted = self._sharded(observed(merged))
         ids = shard_ids(session, self.shards, int(session.conf.get("spark.sql.shuffle.partitions") or 1))
         packed = parted.mapInArrow(Pack(ids, self.sources.times is not None), PACKED_DDL)
         processor = ShardProcessor(self.task, self.shards, start_time or 0, uuid.uuid4().hex)

@@ -114,6 +114,12 @@ def merge(frames: Mapping[str, DataFrame], sources: Sources, microseconds: bool,
     return reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
 
 
+def observed(merged: DataFrame) -> DataFrame:
+    """The same rows; Spark's listeners are told of each micro-batch how many there were and the newest time, as the metric ``epl``."""
+    newest = [F.max(f"`{TIME}`").alias("newest")] if TIME in merged.columns else []
+    return merged.observe("epl", F.count(F.lit(1)).alias("rows"), *newest)
+
+
 def check_frames(frames: Mapping[str, DataFrame], streaming: bool) -> None:
     """EplRuntimeError where there is no source or one of the wrong sort; EplUnsupportedError for Spark Connect."""
     if not frames:

@@ -93,6 +93,8 @@ def test_any_micro_batches_of_several_types_equal_send(stream: MakeStream, expec
         assert job.streaming_query.name == f"cut {size}" and job.error is None
         assert heard == expected
         assert job.step == -(-120 // size) and job.progress.rows == 120
+        metrics = [p["observedMetrics"]["epl"] for p in job.streaming_query.recentProgress if p["numInputRows"]]
+        assert sum(m["rows"] for m in metrics) == 120 and max(m["newest"] for m in metrics) == ROWS[-1][0]
 
 
 def test_only_the_columns_of_the_type_are_read(spark: SparkSession, tmp_path: Any) -> None:
