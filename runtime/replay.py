@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
+from random import Random
 from typing import Any, Protocol
 
 import attrs
@@ -57,18 +58,20 @@ class Caused:
 
 
 def replay_trace(
-    trace: Mapping[str, Any], *, restart: bool = False, tier: str | None = None, feed: Feed | None = None
+    trace: Mapping[str, Any], *, restart: bool = False, tier: str | None = None, feed: Feed | None = None, cuts: int | None = None
 ) -> dict[str, Any]:
     """The trace with this engine's output. ``restart``: between every two steps the runtime is replaced by one restored from its snapshot.
 
     ``feed``: the events between two other steps go through it as one batch (``restart`` then comes between batches and other steps); each
     of their steps says so under the feed's name: "rows", or "refused: " and why the feed does not take the event, which is then sent by
     itself. With ``tier="batch"`` every statement runs in the batch tier and every event goes through the feed; a trace where that cannot
-    be is replayed in the row tier as a whole: its ``tiers`` say "row", ``row_tier`` of the trace says why.
+    be is replayed in the row tier as a whole: its ``tiers`` say "row", ``row_tier`` of the trace says why. ``cuts``: a seed; each such
+    batch is cut at random places into several.
     What goes wrong in a step is that step's ``exception``; what goes wrong before the first one is every step's.
     """
     try:
-        player = TracePlayer(trace, tier or "row")
+        chance = None if cuts is None else Random(f"{cuts} {trace.get('id', trace.get('name'))}")
+        player = TracePlayer(trace, tier or "row", chance)
     except NotInBatchTier:
         raise
     except EplError as error:
@@ -103,9 +106,11 @@ def _asked(step: Step) -> Done:
 class TracePlayer:
     """One trace on one runtime."""
 
-    def __init__(self, trace: Mapping[str, Any], tier: str) -> None:
+    def __init__(self, trace: Mapping[str, Any], tier: str, chance: Random | None = None) -> None:
         self.trace = trace
         self.tier = tier
+        self._chance = chance
+        """Where batches are cut; None: nowhere."""
         self.listens_to_all = trace.get("listen") == "all"
         self.types: TraceTypes = types_of(trace.get("schema", {}))
         add_variant_streams(trace.get("config", {}), self.types)
@@ -195,8 +200,10 @@ class TracePlayer:
         return played
 
     def _run_batch(self, batch: Sequence[tuple[Done, Event]], feed: Feed) -> None:
-        if batch:
-            self._run([done for done, _ in batch], lambda: feed.send(self.runtime, [event for _, event in batch]))
+        while batch:
+            size = len(batch) if self._chance is None else self._chance.randint(1, len(batch))
+            piece, batch = batch[:size], batch[size:]
+            self._run([done for done, _ in piece], lambda: feed.send(self.runtime, [event for _, event in piece]))  # noqa: B023 - called at once
 
     def deploy(self, step: Step, done: Done) -> None:
         """Deploy a module; the result says its statements' output columns."""

@@ -31,6 +31,7 @@ class Job:
     tier: str | None = None
     limit: float = 60.0
     spark: bool = False
+    cuts: int | None = None
 
 
 @attrs.frozen
@@ -100,7 +101,7 @@ def replay_file(job: Job) -> Outcome:
     broken: list[tuple[str, str]] = []
     for trace in read_traces(job.source):
         try:
-            done.append(with_limit(job.limit, lambda: replay_trace(trace, restart=job.restart, tier=job.tier, feed=feed)))  # noqa: B023 - called at once
+            done.append(with_limit(job.limit, lambda: _replayed(trace, job, feed)))  # noqa: B023 - called at once
         except (Exception, TraceTimeout) as error:  # noqa: BLE001 - one trace must not stop the run; the text is reported
             text = f"{type(error).__name__}: {error}"
             broken.append((str(trace.get("id", trace.get("name"))), text))
@@ -110,6 +111,10 @@ def replay_file(job: Job) -> Outcome:
     ways = [step["spark"] == "rows" for trace in done for step in trace["steps"] if "spark" in step]
     traces = () if job.target is not None else tuple(done)
     return Outcome(job.source, len(done), tuple(broken), traces, sum(ways), len(ways) - sum(ways))
+
+
+def _replayed(trace: dict[str, Any], job: Job, feed: Feed | None) -> dict[str, Any]:
+    return replay_trace(trace, restart=job.restart, tier=job.tier, feed=feed, cuts=job.cuts)
 
 
 def micro_batches() -> Feed:

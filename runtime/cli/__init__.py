@@ -123,6 +123,9 @@ def _add_replay(commands: Commands) -> None:
         action="store_true",
         help="the events between two other steps as one Spark micro-batch (needs the extra [spark] and Java 17)",
     )
+    replay.add_argument(
+        "--cuts", type=int, metavar="SEED", help="with --spark or --tier batch: cut each batch at random places into several"
+    )
     replay.add_argument("--limit", type=float, metavar="SECONDS", help="time limit a trace (default: 60, with --restart or --spark 600)")
     replay.set_defaults(module="runtime.cli.replay")
 

@@ -24,6 +24,8 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("--tier batch: not together with --spark")
     if options.tier == "batch" and not is_available():
         raise UsageError("--tier batch: numba is not installed")
+    if options.cuts is not None and not (options.spark or options.tier == "batch"):
+        raise UsageError("--cuts: together with --spark or --tier batch")
     if options.spark:
         _require_spark()
     if options.jobs < 1:
@@ -35,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"no traces (.json, .json.gz) in {options.path}")
     limit = options.limit or (LONG_LIMIT if options.restart or options.spark else LIMIT)
     jobs = [
-        Job(source, options.out / name if options.out else None, options.restart, options.tier, limit, options.spark)
+        Job(source, options.out / name if options.out else None, options.restart, options.tier, limit, options.spark, options.cuts)
         for source, name in files
     ]
     logging.getLogger("epl").addHandler(logging.NullHandler())  # what statements throw stands in the traces
