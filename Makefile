@@ -5,7 +5,7 @@ JOBS ?= 2
 DEMO := .venv/demo
 TEST := .venv/test
 
-.PHONY: demo test bench bench-spark lint clean java python
+.PHONY: demo test bench bench-spark kill lint clean java python
 
 demo: java $(DEMO)/ready
 	$(DEMO)/bin/python examples/demo.py
@@ -27,6 +27,10 @@ bench: $(TEST)/ready
 # the hosts on Spark, as ratios to reading the same files; OPTIONS="--rows 500000 --batches 5"
 bench-spark: java $(TEST)/ready
 	$(TEST)/bin/python -m benchmarks.spark $(OPTIONS)
+
+# jobs on Spark that die by SIGKILL and lose nothing (docs/operations.md); OPTIONS="--events 500000 --random 3"
+kill: java $(TEST)/ready
+	$(TEST)/bin/python -m tests.spark.kill $(OPTIONS)
 
 java:
 	@.ci/require-java

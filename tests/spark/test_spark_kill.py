@@ -1,0 +1,40 @@
+"""Jobs that die by SIGKILL, with Spark's JVM and with its Python workers, lose nothing and double nothing; at length: ``make kill``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.spark.kill.harness import WORKER, Harness
+from tests.spark.kill.processes import PROC
+from tests.spark.kill.workload import DECLARED, MODULE, SPREAD, STREAMS, Difference, Events, difference, put, read, undisturbed
+
+pytestmark = [pytest.mark.spark, pytest.mark.skipif(not (PROC / "self" / "stat").exists(), reason="processes are found in /proc")]
+
+
+def test_a_driver_killed_at_log_commit_sink_and_snapshot_goes_on(tmp_path: Path) -> None:
+    events = Events(150_000, files=30)
+    harness = Harness(tmp_path, events, ["--until", str(events.end)], pace=0.05)
+    run = harness.through(["snapshot.rename:2", "log.during:2", "commit:1", "sink.rename:3"])
+    assert [death.point for death in run.deaths] == ["snapshot.rename", "log.during", "commit", "sink.rename"]
+    assert all(death.again for death in run.deaths), "each of them comes before Spark is told"
+    assert run.starts == 5
+    for (name, stream), expected in undisturbed(MODULE, events, STREAMS, until=events.end).items():
+        assert difference(expected, read(tmp_path / "job/output" / name / stream)) == Difference(expected.num_rows, 0, 0), (name, stream)
+
+
+def test_python_workers_that_are_killed_are_made_up_for(tmp_path: Path) -> None:
+    events = Events(40_000, files=20, late_ms=0)
+    run = (harness := Harness(tmp_path, events, ["--host", "spread", "--files", "1"], pace=0.2)).through([f"{WORKER}:3"])
+    assert run.workers == 3 and not run.failed and harness.came.put == events.files
+    expected = undisturbed(DECLARED + SPREAD, events, (("spread", "new"),), until=None)["spread", "new"]
+    assert difference(expected, read(tmp_path / "counted")) == Difference(expected.num_rows, 0, 0)
+
+
+def test_lost_and_doubled_rows_are_counted(tmp_path: Path) -> None:
+    rows = Events(1000, files=1).table()
+    put(tmp_path, 0, rows.slice(3))
+    put(tmp_path, 1, rows.slice(990))
+    assert difference(rows, read(tmp_path)) == Difference(1007, 3, 10)
+    assert difference(rows, rows.slice(0, 999)) == Difference(999, 1, 0)
