@@ -24,6 +24,7 @@ from runtime.spark.checkpoint import Checkpoint, Hook, no_hook
 from runtime.spark.feed import Entry, Feed, Step, parts_of
 from runtime.spark.heartbeat import Heartbeat
 from runtime.spark.progress import Progress
+from runtime.spark.pushdown import Wanted, take, wanted_rows
 from runtime.spark.schemas import spark_schema
 from runtime.spark.sinks import ParquetSink, Sink
 from runtime.statement import Statement
@@ -67,6 +68,7 @@ class Job:
         self._steps_since = 0
         self._query: StreamingQuery | None = None
         self._heartbeat: Heartbeat | None = None
+        self._wanted: tuple[tuple[Deployment, ...], Wanted] | None = None
         self._side: dict[str, ParquetSink] = {}
         for name in keeping.sinks:
             feed.want(self.statement(name))
@@ -76,13 +78,23 @@ class Job:
     def __call__(self, frame: DataFrame, batch_id: int) -> None:
         """What foreachBatch calls, on the driver."""
         try:
-            self.process_batch(batch_id, frame.toArrow())
+            rows, newest = take(frame, self._wanted_rows())
+            self.process_batch(batch_id, rows.toArrow(), newest())
         except EplError as error:
             self.error = error
             raise MicroBatchError(f"[epl:{error.code}] micro-batch {batch_id}: {error.message}", hint=error.hint) from error
 
-    def process_batch(self, batch_id: int, table: pa.Table) -> None:
-        """The whole of one micro-batch: the merged rows of all types (runtime.spark.sources), in any order.
+    def _wanted_rows(self) -> Wanted:
+        """What Spark need not bring, by the statements that are deployed now."""
+        deployed = tuple(self.runtime.deployments.values())
+        if self._wanted is None or self._wanted[0] != deployed:
+            plans = [s.plan for d in deployed for s in d]
+            self._wanted = deployed, wanted_rows(plans, self.feed.sources.types)
+        return self._wanted[1]
+
+    def process_batch(self, batch_id: int, table: pa.Table, newest: int | None = None) -> None:
+        """The whole of one micro-batch: the merged rows of all types (runtime.spark.sources), in any order; ``newest``: the newest time of
+        those and of rows that nobody wants.
 
         The last micro-batch again has no effect. Refused before any: a number that does not follow, and rows that ``send_batch`` or the
         late policy refuses.
@@ -92,7 +104,7 @@ class Job:
                 log.info("micro-batch %d comes again: it was processed as step %d", batch_id, self.step)
                 return
             self._check_order(batch_id)
-            self._take(Entry(table, wall=self.wall(), batch=batch_id))
+            self._take(Entry(table, newest, wall=self.wall(), batch=batch_id))
 
     def _check_order(self, batch_id: int) -> None:
         expected = 0 if self.last is None else self.last + 1

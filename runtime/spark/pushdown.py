@@ -1,0 +1,188 @@
+"""Filters that Spark evaluates in front of the engine: rows that no statement wants need not travel to it.
+
+What is pushed down is what every statement that reads a type asks of it, as far as Spark can say it; the engine looks again, so that it is
+enough never to leave out a row that is wanted. A row that is left out still tells the time.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import reduce
+from typing import Literal
+
+from pyspark.sql import Column, DataFrame, Observation
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from epl.event_types import EventType
+from epl.plan.expressions import Constant, Convert, Equality, Logic, Membership, Order, Range, StreamProperty, TypedExpression
+from epl.plan.statements import CreateSchemaPlan, FilterPlan, SelectPlan, StatementPlan
+from epl.value_types import Scalar, ValueType
+from runtime.spark.sources import TIME
+from runtime.structs import PRIMITIVE_DEFAULTS
+
+WHOLE = frozenset({"byte", "short", "int", "long"})
+FORMS: dict[str, tuple[type[spark.DataType], ...]] = {
+    **dict.fromkeys(WHOLE, (spark.IntegralType,)), "double": (spark.IntegralType, spark.FloatType, spark.DoubleType),
+    "String": (spark.StringType,), "boolean": (spark.BooleanType,),
+}
+"""The columns that hold a kind's values as they are."""
+
+Condition = Column | Literal[False] | None
+"""Which rows are wanted: False none, None all of them."""
+Wanted = Callable[[DataFrame], Condition]
+
+
+class NotPushed(Exception):
+    """Spark does not say it as the engine does."""
+
+
+def wanted_rows(plans: Iterable[StatementPlan], types: Iterable[EventType]) -> Wanted:
+    """From merged rows to which of them any statement wants, as far as can be said."""
+    plans, types = tuple(plans), tuple(types)
+
+    def wanted(merged: DataFrame) -> Condition:
+        found = [_wanted(plans, t, f"type{place}", merged.schema[f"type{place}"].dataType) for place, t in enumerate(types)]
+        if all(each is None for each in found):
+            return None
+        there = [(F.col(f"type{place}").isNotNull(), each) for place, each in enumerate(found)]
+        parts = [one if each is None else one & each for one, each in there if each is not False]
+        return _either(parts) if parts else False
+
+    return wanted
+
+
+def take(merged: DataFrame, wanted: Wanted) -> tuple[DataFrame, Callable[[], int | None]]:
+    """The wanted rows; the newest time of all of them, once the rows have been fetched."""
+    condition = wanted(merged)
+    if condition is None:
+        return merged, lambda: None
+    if condition is False:  # Spark would see that there is nothing to do, and observe nothing
+        ends = merged.agg(F.max(f"`{TIME}`")) if TIME in merged.columns else None
+        return merged.limit(0), lambda: None if ends is None else ends.collect()[0][0]
+    if TIME not in merged.columns:
+        return merged.filter(condition), lambda: None
+    told = Observation()
+    rows = merged.observe(told, F.max(f"`{TIME}`").alias("newest")).filter(condition)
+    return rows, lambda: told.get["newest"]
+
+
+def _wanted(plans: tuple[StatementPlan, ...], event_type: EventType, column: str, struct: spark.DataType) -> Condition:
+    found: list[Column] = []
+    for plan in plans:
+        body = plan.body
+        if isinstance(body, CreateSchemaPlan):
+            continue
+        if not isinstance(body, SelectPlan):
+            return None
+        for stream in body.streams:
+            if event_type.is_a(stream.filter.event_type):
+                try:
+                    found.append(_Said(column, struct).filter(stream.filter))
+                except NotPushed:
+                    return None
+    return _either(found) if found else False
+
+
+class _Said:
+    """Conditions over the properties in a struct column, as Spark's: true wherever the engine's are true, and perhaps elsewhere."""
+
+    def __init__(self, column: str, struct: spark.DataType) -> None:
+        assert isinstance(struct, spark.StructType)
+        self._column, self._struct = column, struct
+
+    def filter(self, plan: FilterPlan) -> Column:
+        """What of a filter's conditions can be said; NotPushed where that is none of them."""
+        said = []
+        if plan.key is not None:
+            values = [v.value for v in plan.key.values if isinstance(v, Constant)]
+            form = self._struct[plan.key.property].dataType if plan.key.property in self._struct.names else None
+            if len(values) == len(plan.key.values) and isinstance(form, (spark.StringType, spark.IntegralType, spark.BooleanType)):
+                said.append(self._property(plan.key.property, plan.event_type.properties[plan.key.property].type).isin(values))
+        for condition in plan.conditions:
+            try:
+                said.append(self.condition(condition))
+            except NotPushed:
+                continue
+        if not said:
+            raise NotPushed
+        return reduce(lambda one, other: one & other, said)
+
+    def condition(self, node: TypedExpression) -> Column:
+        if isinstance(node, Logic):
+            return self._logic(node)
+        if isinstance(node, Order):
+            return self._order(node.operator, node.left, node.right)
+        if isinstance(node, Range) and node.include_low and node.include_high and not node.negated and not node.swap:
+            return self._order(">=", node.value, node.low) & self._order("<=", node.value, node.high)
+        if isinstance(node, Equality) and not node.negated and not node.null_safe and not node.arrays:
+            if isinstance(_bare(node.left), Constant) and isinstance(_bare(node.right), Constant):
+                raise NotPushed
+            return self._exact(node.left) == self._exact(node.right)
+        if isinstance(node, Membership) and not node.negated and not any(node.spread):
+            return self._exact(node.value).isin([self._exact(item) for item in node.items])
+        raise NotPushed
+
+    def _logic(self, node: Logic) -> Column:
+        if node.operator == "or":
+            return _either([self.condition(operand) for operand in node.operands])
+        said = []
+        for operand in node.operands:
+            try:
+                said.append(self.condition(operand))
+            except NotPushed:
+                continue
+        if not said:
+            raise NotPushed
+        return reduce(lambda one, other: one & other, said)
+
+    def _order(self, operator: str, left: TypedExpression, right: TypedExpression) -> Column:
+        """Numbers. Spark has NaN above all others, where nothing is true of Java's: such rows are wanted, to be on the safe side."""
+        if isinstance(_bare(left), Constant) and isinstance(_bare(right), Constant):
+            raise NotPushed
+        one, other = self._value(left, WHOLE | {"double"}), self._value(right, WHOLE | {"double"})
+        said = {"<": one < other, "<=": one <= other, ">": one > other, ">=": one >= other}[operator]
+        for node, value in ((left, one), (right, other)):
+            if isinstance(_bare(node), StreamProperty) and _kind(_bare(node)) == "double":
+                said = said | F.isnan(value.cast("double"))
+        return said
+
+    def _exact(self, node: TypedExpression) -> Column:
+        """What is equal here and there alike."""
+        return self._value(node, WHOLE | {"String", "boolean"})
+
+    def _value(self, node: TypedExpression, kinds: frozenset[str]) -> Column:
+        inner = _bare(node)
+        kind = _kind(inner)
+        if kind not in kinds:
+            raise NotPushed
+        if isinstance(inner, Constant) and inner.value is not None:
+            return F.lit(inner.value)
+        if isinstance(inner, StreamProperty) and not inner.optional and inner.name in self._struct.names:
+            if isinstance(self._struct[inner.name].dataType, FORMS[kind]):
+                return self._property(inner.name, inner.type)
+        raise NotPushed
+
+    def _property(self, name: str, value_type: ValueType) -> Column:
+        """A primitive one has its type's default where the column has null."""
+        found = F.col(self._column).getField(name)
+        if isinstance(value_type, Scalar) and value_type.primitive:
+            return F.coalesce(found, F.lit(PRIMITIVE_DEFAULTS[value_type.kind]))
+        return found
+
+
+def _either(columns: list[Column]) -> Column:
+    return reduce(lambda one, other: one | other, columns)
+
+
+def _bare(node: TypedExpression) -> TypedExpression:
+    """Behind conversions of whole numbers to wider ones and to double, which Spark makes the same way."""
+    while isinstance(node, Convert) and _kind(node) in ("int", "long", "double") and _kind(node.operand) in WHOLE:
+        node = node.operand
+    return node
+
+
+def _kind(node: TypedExpression) -> str:
+    return node.type.kind if isinstance(node.type, Scalar) else ""
+
+
+__all__ = ["Wanted", "take", "wanted_rows"]
