@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from epl.errors import EplError, EplRuntimeError
+from epl.event_types import EventType
 from runtime.deployment import Deployment
 from runtime.engine import Runtime
 from runtime.spark.checkpoint import Checkpoint, Hook, no_hook
@@ -68,7 +69,7 @@ class Job:
         self._steps_since = 0
         self._query: StreamingQuery | None = None
         self._heartbeat: Heartbeat | None = None
-        self._wanted: tuple[tuple[Deployment, ...], Wanted] | None = None
+        self._wanted: tuple[tuple[tuple[Deployment, ...], tuple[EventType, ...]], Wanted] | None = None
         self._side: dict[str, ParquetSink] = {}
         for name in keeping.sinks:
             feed.want(self.statement(name))
@@ -86,10 +87,9 @@ class Job:
 
     def _wanted_rows(self) -> Wanted:
         """What Spark need not bring, by the statements that are deployed now."""
-        deployed = tuple(self.runtime.deployments.values())
-        if self._wanted is None or self._wanted[0] != deployed:
-            plans = [s.plan for d in deployed for s in d]
-            self._wanted = deployed, wanted_rows(plans, self.feed.sources.types)
+        basis = tuple(self.runtime.deployments.values()), self.feed.sources.types
+        if self._wanted is None or self._wanted[0] != basis:
+            self._wanted = basis, wanted_rows([s.plan for d in basis[0] for s in d], basis[1])
         return self._wanted[1]
 
     def process_batch(self, batch_id: int, table: pa.Table, newest: int | None = None) -> None:
