@@ -39,7 +39,8 @@ used only if its id stands in the state, and it is taken out before it is change
 @attrs.frozen
 class Head:
     """The small part of a shard's state. ``id``: a random name of the step, so that no other history can be taken for this one; ``base``:
-    the step and id of the snapshot; sizes in bytes of the log behind it and of the snapshot; ``shards``: how many there are."""
+    the step and id of the snapshot; sizes in bytes of the log behind it and of the snapshot; ``shards``: how many there are; ``task``: what
+    it runs (Task.digest)."""
 
     step: int
     id: bytes
@@ -47,6 +48,7 @@ class Head:
     log_bytes: int
     snapshot_bytes: int
     shards: int
+    task: bytes
 
     def encode(self) -> bytes:
         return bytes(msgpack.packb([1, *attrs.astuple(self, recurse=False)]))
@@ -73,6 +75,7 @@ class ShardProcessor(StatefulProcessor):
 
     def __init__(self, task: Task, shards: int, start_time: int, name: str) -> None:
         self.task, self.shards, self.start_time, self.name = task, shards, start_time, name
+        self.digest = task.digest()
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self.head = handle.getValueState("head", "value binary")
@@ -118,6 +121,10 @@ class ShardProcessor(StatefulProcessor):
                 f"the checkpoint was made with {head.shards} shards, and there are {self.shards} now",
                 hint=f"go on with shards={head.shards}",
             )
+        if head is not None and head.task != self.digest:
+            raise EplRuntimeError(
+                "the checkpoint was made with another module, statement or schema", hint="begin with an empty checkpoint folder"
+            )
         return head
 
     def _found(self, shard: int, head: Head) -> Feed:
@@ -147,7 +154,7 @@ class ShardProcessor(StatefulProcessor):
             data = zlib.compress(feed.state(), 1)
             self.snapshot.put([(data[at : at + CHUNK],) for at in range(0, len(data), CHUNK)])
             self.log.clear()
-            made = Head(step, name, (step, name), 0, len(data), self.shards)
+            made = Head(step, name, (step, name), 0, len(data), self.shards, self.digest)
         else:
             self.log.appendValue((packed,))
             made = attrs.evolve(head, step=step, id=name, log_bytes=log_bytes)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from hashlib import blake2b
 from typing import Any
 
 import attrs
@@ -9,7 +10,9 @@ from pyspark.sql import types as spark
 
 from epl.catalog import Settings
 from epl.errors import EplRuntimeError
+from epl.parse import parse_module
 from epl.plan.statements import SelectPlan
+from epl.unparse import unparse
 from runtime.deployment import Deployment
 from runtime.engine import Runtime
 from runtime.reorder import LatePolicy
@@ -37,6 +40,12 @@ class Task:
     time_mode: str
     max_stops: int
     tier: str = "auto"
+
+    def digest(self) -> bytes:
+        """What tells this task's state from that of another one: its text as it is understood, the statement, the types."""
+        text = unparse(parse_module(self.epl))
+        schemas = {name: schema.json() for name, schema in sorted(self.schemas.items())}
+        return blake2b(repr((text, self.statement, self.type_names, schemas, self.settings)).encode(), digest_size=16).digest()
 
     def runtime(self, start_time: int) -> Runtime:
         """A runtime that knows types and functions, with nothing deployed."""

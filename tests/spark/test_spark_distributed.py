@@ -104,10 +104,21 @@ def test_a_stream_spread_gives_what_one_engine_gives_over_a_restart(
         query = run(spread, tmp_path / "out", tmp_path / "checkpoint")
     assert query.lastProgress is not None
     assert alike(dicts(spark.read.parquet(str(tmp_path / "out")))) == alike(in_one_engine(SHAPES[name]))
+
+
+def test_a_checkpoint_of_another_task_is_refused(spark: SparkSession, folder: MakeFolder, tmp_path: Path) -> None:
+    stream = folder("in").add(*pieces(900, 1))
+
+    def go_on(epl: str, shards: int) -> None:
+        frame = transform(epl, {"T": stream.frame()}, "s", time="ts", sequence="n", on_late="drop", shards=shards)
+        run(frame, tmp_path / "out", tmp_path / "checkpoint")
+
+    go_on(SHAPES["pattern"], 2)
+    stream.add(*pieces(900, 2))
     with pytest.raises(StreamingQueryException, match="the checkpoint was made with 2 shards, and there are 3 now"):
-        stream.add(tables[0])
-        changed = transform(SHAPES[name], {"T": stream.frame()}, "s", time="ts", sequence="n", on_late="drop", shards=3)
-        run(changed, tmp_path / "out", tmp_path / "checkpoint")
+        go_on(SHAPES["pattern"], 3)
+    with pytest.raises(StreamingQueryException, match="the checkpoint was made with another module, statement or schema"):
+        go_on(SHAPES["pattern"].replace("B.v > prev(B.v)", "B.v >= prev(B.v)"), 2)
 
 
 def test_a_stream_that_cannot_be_split_runs_in_one_engine_with_late_rows_held(
