@@ -21,7 +21,7 @@ from runtime.batch.arrays import ONE, Field
 from runtime.batch.code import Code
 from runtime.batch.pattern_held import BEGUN, HELD, NEVER, PatternInterval
 from runtime.batch.pattern_layout import BEGUN_FULL, FEW_LAYERS, HELD_FULL, NO_ROW, NODES_FULL, OUTPUT_FULL, WORK, WORK_FULL
-from runtime.batch.pattern_measures import MatchPrinter
+from runtime.batch.pattern_measures import MatchPrinter, step_of
 from runtime.match_recognize.lattice import bits
 
 
@@ -83,11 +83,7 @@ class HoldPrinter:
         with code.block("else"):
             code.add("block = nodes", "nodes += 1 << size")
         with code.block("for q in range(m)"):
-            if next_step is None:
-                code.add("step = q_step[q]")
-            else:
-                with code.block("if q > 0"):
-                    next_step()
+            step_of(code, next_step)
             code.add(f"at = {self.node}", "to = block + q", "p_row[to] = p_row[at]", "p_mark[to] = step", "KEEP")
         code.add("mark = step")
 

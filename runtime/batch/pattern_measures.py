@@ -78,13 +78,9 @@ class MatchPrinter:
         with code.block("if out < room"):
             later = [g for g in self._groups if g.looks_around]
             with code.block("for q in range(m)"):
-                if next_step is None:
-                    code.add("step = q_step[q]")
-                else:
-                    with code.block("if q > 0"):
-                        next_step()
-                    if later:
-                        code.add("q_step[q] = step")
+                step_of(code, next_step)
+                if next_step is not None and later:
+                    code.add("q_step[q] = step")
                 code.add(f"at = {self.node}")
                 self._collect(code)
                 self._sum_up(code, [g for g in self._groups if not g.looks_around])
@@ -277,6 +273,15 @@ class MatchPrinter:
 # ------------------------------------------------------------------ aggregations
 
 
+def step_of(code: Code, next_step: Callable[[], None] | None) -> None:
+    """``step`` of the row ``q`` of a match: found from row to row, or written down already."""
+    if next_step is None:
+        code.add("step = q_step[q]")
+    else:
+        with code.block("if q > 0"):
+            next_step()
+
+
 @attrs.define
 class GroupValue:
     """One aggregation over the rows of a variable; its names begin with ``a`` and the slot."""
@@ -392,4 +397,4 @@ def group_value(slot: int, aggregation: GroupAggregation) -> GroupValue:
     return made
 
 
-__all__ = ["GroupValue", "MatchPrinter", "MatchWriter", "PatternColumn"]
+__all__ = ["GroupValue", "MatchPrinter", "MatchWriter", "PatternColumn", "step_of"]

@@ -98,14 +98,7 @@ class _Said:
             form = self._struct[plan.key.property].dataType if plan.key.property in self._struct.names else None
             if len(values) == len(plan.key.values) and isinstance(form, (spark.StringType, spark.IntegralType, spark.BooleanType)):
                 said.append(self._property(plan.key.property, plan.event_type.properties[plan.key.property].type).isin(values))
-        for condition in plan.conditions:
-            try:
-                said.append(self.condition(condition))
-            except NotPushed:
-                continue
-        if not said:
-            raise NotPushed
-        return reduce(lambda one, other: one & other, said)
+        return self._all_said(plan.conditions, said)
 
     def condition(self, node: TypedExpression) -> Column:
         if isinstance(node, Logic):
@@ -125,10 +118,13 @@ class _Said:
     def _logic(self, node: Logic) -> Column:
         if node.operator == "or":
             return _either([self.condition(operand) for operand in node.operands])
-        said = []
-        for operand in node.operands:
+        return self._all_said(node.operands, [])
+
+    def _all_said(self, conditions: Iterable[TypedExpression], said: list[Column]) -> Column:
+        """``said`` and those of the conditions that can be said; NotPushed where that is none."""
+        for condition in conditions:
             try:
-                said.append(self.condition(operand))
+                said.append(self.condition(condition))
             except NotPushed:
                 continue
         if not said:

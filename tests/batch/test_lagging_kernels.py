@@ -1,14 +1,10 @@
 """Output clauses behind windows of all kinds, and where behind windows, against the row tier."""
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.batch.test_group_kernels import many
-from tests.batch.two_tiers import ROWS, assert_same, assert_state_moves, batches_of
+from tests.batch.two_tiers import assert_same, same_in_both_tiers
 
 WINDOWS = [
     "length(3)", "time(3 msec)", "ext_timed(m, 5 msec)", "length_batch(3)", "time_batch(3 msec)", "time_length_batch(4 msec, 3)",
@@ -50,13 +46,7 @@ STATEMENTS = [
 ]
 
 
-@pytest.mark.parametrize("text", STATEMENTS)
-@settings(max_examples=6, deadline=None)
-@given(rows=ROWS, cuts=st.lists(st.integers(0, 24), max_size=3), at=st.integers(0, 4))
-def test_both_tiers_do_the_same(text: str, rows: list[Any], cuts: list[int], at: int) -> None:
-    batches = batches_of(rows, cuts)
-    assert_same(text, batches, 100)
-    assert_state_moves(text, batches, at)
+test_both_tiers_do_the_same = same_in_both_tiers(STATEMENTS, 6)
 
 
 @pytest.mark.parametrize("text", ["select m, sum(n) as s from T#unique(m) group by m output snapshot every 300 msec",

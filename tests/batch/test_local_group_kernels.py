@@ -4,12 +4,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from runtime.batch.available import is_available
 from tests.batch.test_group_kernels import many
-from tests.batch.two_tiers import ROWS, assert_same, assert_state_moves, batches_of
+from tests.batch.two_tiers import assert_same, same_in_both_tiers
 
 STATEMENTS = [
     "select k, sum(x, group_by: k) as s, sum(n) as t, count(*, group_by: (k, b)) as c from T",
@@ -23,13 +21,7 @@ STATEMENTS = [
 ]
 
 
-@pytest.mark.parametrize("text", STATEMENTS)
-@settings(max_examples=15, deadline=None)
-@given(rows=ROWS, cuts=st.lists(st.integers(0, 24), max_size=3), at=st.integers(0, 4))
-def test_both_tiers_do_the_same(text: str, rows: list[Any], cuts: list[int], at: int) -> None:
-    batches = batches_of(rows, cuts)
-    assert_same(text, batches, 100)
-    assert_state_moves(text, batches, at)
+test_both_tiers_do_the_same = same_in_both_tiers(STATEMENTS, 15)
 
 
 @pytest.mark.parametrize("text", [STATEMENTS[0], STATEMENTS[3].replace("3 msec", "300 msec")])

@@ -1,13 +1,7 @@
 """``output after`` and ``output when`` in kernels against the row tier."""
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from tests.batch.two_tiers import ROWS, assert_same, assert_state_moves, batches_of
+from tests.batch.two_tiers import same_in_both_tiers
 
 STATEMENTS = [
     "select k from T output after 3 events",
@@ -30,10 +24,4 @@ STATEMENTS = [
 ]
 
 
-@pytest.mark.parametrize("text", STATEMENTS)
-@settings(max_examples=12, deadline=None)
-@given(rows=ROWS, cuts=st.lists(st.integers(0, 24), max_size=3), at=st.integers(0, 4))
-def test_both_tiers_do_the_same(text: str, rows: list[Any], cuts: list[int], at: int) -> None:
-    batches = batches_of(rows, cuts)
-    assert_same(text, batches, 100)
-    assert_state_moves(text, batches, at)
+test_both_tiers_do_the_same = same_in_both_tiers(STATEMENTS, 12)

@@ -2,11 +2,14 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime import Runtime
@@ -175,6 +178,20 @@ def assert_state_moves(text: str, batches: list[Batch], at: int) -> None:
     assert moved(RowTier(text), ColumnTier(text, now), batches, at) == expected
     assert moved(ColumnTier(text), RowTier(text, now), batches, at) == expected
     assert moved(ColumnTier(text), ColumnTier(text, now), batches, at) == expected
+
+
+def same_in_both_tiers(statements: Sequence[str], examples: int) -> Callable[..., None]:
+    """A test for a module to hold: any rows, cut anywhere, give what they give in the row tier, and so they do where the state moves."""
+
+    @pytest.mark.parametrize("text", statements)
+    @settings(max_examples=examples, deadline=None)
+    @given(rows=ROWS, cuts=st.lists(st.integers(0, 24), max_size=3), at=st.integers(0, 4))
+    def test(text: str, rows: list[Any], cuts: list[int], at: int) -> None:
+        batches = batches_of(rows, cuts)
+        assert_same(text, batches, 100)
+        assert_state_moves(text, batches, at)
+
+    return test
 
 
 def assert_state_goes_through_a_snapshot(text: str, batches: list[Batch], at: int) -> None:
