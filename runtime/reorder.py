@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from epl.errors import EplRuntimeError
+from runtime.durations import Duration, units_of
 
 ON_LATE = ("refuse", "drop", "side", "keep")
 MAX_BUFFERED = 10_000_000
@@ -62,6 +63,12 @@ class Released:
     until: int | None
     late: pa.Table
     ahead: pa.Table
+
+
+def late_policy(late: Duration | None, on_late: str, ahead: Duration | None, max_buffered: int, units_per_second: int) -> LatePolicy:
+    """A policy as users write it. Raises EplRuntimeError for what is no length of time, or no policy."""
+    bound, beyond = (None if each is None else units_of(name, each, units_per_second) for name, each in (("late", late), ("ahead", ahead)))
+    return LatePolicy(bound, on_late, beyond, max_buffered)
 
 
 class LateRows(EplRuntimeError):
@@ -214,4 +221,4 @@ def table_of(data: bytes) -> pa.Table:
         return reader.read_all()
 
 
-__all__ = ["Counts", "LatePolicy", "LateRows", "Released", "ReorderBuffer", "ipc", "table_of"]
+__all__ = ["Counts", "LatePolicy", "LateRows", "Released", "ReorderBuffer", "ipc", "late_policy", "table_of"]

@@ -6,12 +6,12 @@ running.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import attrs
 from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
 
 from epl.catalog import Settings
 from epl.errors import EplDeploymentError, EplError, EplRuntimeError
@@ -20,7 +20,7 @@ from runtime.adoption import adopt
 from runtime.batches import Options
 from runtime.durations import Duration, units_of
 from runtime.engine import Runtime
-from runtime.reorder import MAX_BUFFERED, LatePolicy
+from runtime.reorder import MAX_BUFFERED, LatePolicy, late_policy
 from runtime.spark.checkpoint import Checkpoint, Hook, no_hook
 from runtime.spark.feed import Entry, Feed
 from runtime.spark.heartbeat import Heartbeat
@@ -28,6 +28,7 @@ from runtime.spark.job import Job, JobState, Keeping, MicroBatchError
 from runtime.spark.schemas import event_type_of_spark
 from runtime.spark.sinks import ParquetSink, Sink
 from runtime.spark.sources import Choice, Sources, check_frames, merge, observed
+from runtime.spark.task import equipped, undeclared
 from runtime.statement import Listener
 
 Trigger = str | Mapping[str, str | bool] | None
@@ -59,15 +60,8 @@ class Module:
                 self.given.advance_time(start_time)
             self.register(self.given)
             return self.given
-        made = Runtime(start_time=start_time or 0, settings=self.settings, tier=self.tier)
-        for name, function in self.functions.items():
-            made.register_function(name, function)
-        for name, factory in self.aggregations.items():
-            made.register_aggregation(name, factory)
-        declared = declared_types(self.given)
-        for name, frame in self.frames.items():
-            if name not in declared:
-                made.register_type(event_type_of_spark(name, frame.schema))
+        schemas = undeclared(self.given, self.frames)
+        made = equipped(start_time or 0, self.settings, self.tier, self.functions, self.aggregations, schemas)
         made.deploy(self.given)
         return made
 
@@ -81,7 +75,10 @@ class Module:
 
     def restored(self, snapshot: bytes) -> Runtime:
         """As the snapshot has it, old texts included."""
-        return Runtime.restore(snapshot, functions=self.functions, aggregations=self.aggregations, tier=self.tier)
+        functions, aggregations, tier = self.functions, self.aggregations, self.tier
+        if isinstance(self.given, Runtime):
+            functions, aggregations, tier = self.given._user_functions, self.given._functions.aggregations, self.given.tier
+        return Runtime.restore(snapshot, functions=functions, aggregations=aggregations, tier=tier)
 
 
 @attrs.frozen
@@ -158,42 +155,48 @@ def start(
     the error itself. Raises EplError for what is wrong with module, sources, options or checkpoint before anything runs.
     """
     check_frames(sources, streaming=True)
-    Options(time, sequence, "refuse", time_mode)
-    if clock not in ("events", SYSTEM):
-        raise EplRuntimeError(f"clock is 'events' or 'system', not {clock!r}")
-    if (outputs or on_late == "side") and checkpoint is None:
-        raise EplRuntimeError("files are kept in the checkpoint's folder", hint="start(…, checkpoint=folder)")
-    if time is None and (late is not None or ahead is not None):
-        raise EplRuntimeError("late and ahead need a time", hint="start(…, time=column)")
-
-    def policy(runtime: Runtime) -> LatePolicy:
-        units = runtime.settings.units_per_second
-        bound, beyond = (None if given is None else units_of(what, given, units) for what, given in (("late", late), ("ahead", ahead)))
-        return LatePolicy(bound, on_late, beyond, max_buffered)
-
+    keeps, waits = bool(outputs) or on_late == "side", late is not None or ahead is not None
+    _check_options(time, sequence, time_mode, clock, checkpoint, keeps=keeps, waits=waits)
     folder = None if checkpoint is None else f"{checkpoint}/output"
     kept: dict[str, Sink] = {name: ParquetSink(f"{folder}/{name}", hook) for name in outputs}
     setup = Setup(
-        Module(module, sources, settings or Settings(), functions or {}, aggregations or {}, tier), policy, (time, sequence),
+        Module(module, sources, settings or Settings(), functions or {}, aggregations or {}, tier),
+        lambda runtime: late_policy(late, on_late, ahead, max_buffered, runtime.settings.units_per_second), (time, sequence),
         {"time_mode": time_mode, "max_stops": max_stops}, Keeping({**kept, **(sinks or {})}, folder, hook),
         None if checkpoint is None else Checkpoint(f"{checkpoint}/state", hook), forget, wall,
     )
     job = resumed(setup, listeners or {})
-    merged = merge(sources, job.feed.sources, job.runtime.settings.time_unit == "microseconds", number_rows=False)
+    quiet = None if idle is None else units_of("idle", idle, job.runtime.settings.units_per_second)
+    beats = Heartbeat(job, heartbeat, quiet) if clock == SYSTEM or idle is not None else None
+    job.attach(_query(job, sources, checkpoint, query_name, trigger), beats)
+    return job
+
+
+def _check_options(
+    time: Choice, sequence: Choice, time_mode: str, clock: str, checkpoint: str | None, *, keeps: bool, waits: bool
+) -> None:
+    """``keeps``: files are asked for; ``waits``: bounds in time are."""
+    Options(time, sequence, "refuse", time_mode)
+    if clock not in ("events", SYSTEM):
+        raise EplRuntimeError(f"clock is 'events' or 'system', not {clock!r}")
+    if keeps and checkpoint is None:
+        raise EplRuntimeError("files are kept in the checkpoint's folder", hint="start(…, checkpoint=folder)")
+    if time is None and waits:
+        raise EplRuntimeError("late and ahead need a time", hint="start(…, time=column)")
+
+
+def _query(job: Job, frames: Mapping[str, DataFrame], checkpoint: str | None, name: str | None, trigger: Trigger) -> StreamingQuery:
+    """Spark's query over all sources, which feeds the job."""
+    merged = merge(frames, job.feed.sources, job.runtime.settings.time_unit == "microseconds", number_rows=False)
     writer = observed(merged).writeStream.foreachBatch(job)
     if checkpoint is not None:
-        _check_identity(setup.checkpoint, f"{checkpoint}/spark")
+        job.check_identity(f"{checkpoint}/spark")
         writer = writer.option("checkpointLocation", f"{checkpoint}/spark")
-    if query_name is not None:
-        writer = writer.queryName(query_name)
+    if name is not None:
+        writer = writer.queryName(name)
     if trigger is not None:
         writer = writer.trigger(**_trigger(trigger))
-    beats = None
-    if clock == SYSTEM or idle is not None:
-        quiet = None if idle is None else units_of("idle", idle, job.runtime.settings.units_per_second)
-        beats = Heartbeat(job, heartbeat, quiet)
-    job.attach(writer.start(), beats)
-    return job
+    return writer.start()
 
 
 # ------------------------------------------------------------------ coming back
@@ -230,8 +233,7 @@ def _is_unchanged(setup: Setup, before: Runtime, state: JobState) -> bool:
         return False
     if Sources.of(tuple(before.event_type(n) for n in module.frames), *setup.choice).layout != state.layout:
         return False
-    declared = declared_types(module.text)
-    renewed = {name: event_type_of_spark(name, frame.schema) for name, frame in module.frames.items() if name not in declared}
+    renewed = {name: event_type_of_spark(name, schema) for name, schema in undeclared(module.text, module.frames).items()}
     return all(_alike(before.event_type(name), each) for name, each in renewed.items())
 
 
@@ -282,26 +284,6 @@ def _known(keeping: Keeping, runtime: Runtime) -> Keeping:
 def _listen(job: Job, listeners: Mapping[str, Listener]) -> None:
     for name, listener in listeners.items():
         job.statement(name).add_listener(listener)
-
-
-def _check_identity(checkpoint: Checkpoint | None, folder: str) -> None:
-    """Spark's checkpoint and ours belong together: EplRuntimeError where one was replaced."""
-    assert checkpoint is not None
-    metadata = checkpoint.spark_metadata(folder)
-    found = None if metadata is None else json.loads(metadata)["id"]
-    if checkpoint.identity is not None and found != checkpoint.identity:
-        raise EplRuntimeError(
-            f"the state in {checkpoint.folder} belongs to Spark's query {checkpoint.identity}, and {folder} holds {found or 'none'}",
-            hint="take both folders from the same copy, or begin with an empty checkpoint folder",
-        )
-
-
-def declared_types(text: str) -> set[str]:
-    """The event types that a module declares."""
-    from epl.parse import parse_module
-    from epl.syntax import CreateSchema
-
-    return {s.body.name for s in parse_module(text).statements if isinstance(s.body, CreateSchema)}
 
 
 def error_of(job: Job) -> EplError | None:

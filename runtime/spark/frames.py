@@ -23,18 +23,18 @@ from epl.analysis.partitioning import AnySplit, Partitioning, SplitBy, Whole, pa
 from epl.catalog import Settings
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from epl.parse import parse_module
-from epl.syntax import CreateSchema, InsertInto, Module, Node, TypeFilter
+from epl.syntax import InsertInto, Module, Node, TypeFilter
 from epl.syntax.patterns import FilterAtom
 from runtime.batches import MAX_STOPS, Options
-from runtime.durations import Duration, units_of
-from runtime.reorder import MAX_BUFFERED, LatePolicy
+from runtime.durations import Duration
+from runtime.reorder import MAX_BUFFERED, late_policy
 from runtime.spark.feed import Entry, Feed, Step
 from runtime.spark.packing import OUTPUT_DDL, PACKED_DDL, SHARD, Pack, Unpack
 from runtime.spark.schemas import arrow_for_spark, spark_schema
 from runtime.spark.shard_host import ShardProcessor
 from runtime.spark.shards import check_state_store, shard_ids, with_shards
 from runtime.spark.sources import ROW, SEQUENCE, TIME, Choice, Sources, check_frames, merge, observed
-from runtime.spark.task import Task, chosen
+from runtime.spark.task import Task, chosen, undeclared
 
 log = logging.getLogger("epl.spark")
 
@@ -142,31 +142,33 @@ def transform(  # type: ignore[misc]
     the end of a batch DataFrame. ``functions``: user functions by name. Raises EplError for what is wrong with the module, the sources or
     the options; faults in rows fail the job, with ``[epl:<code>]`` in the text.
     """
-    if distribute not in DISTRIBUTE:
-        raise EplRuntimeError(f"distribute is one of {', '.join(DISTRIBUTE)}, not {distribute!r}")
+    _check_options(time, sequence, on_late, distribute, shards, time_mode, max_stops)
 
     def apply(frames: Mapping[str, DataFrame]) -> DataFrame:
         streaming = any(frame.isStreaming for frame in frames.values())
         check_frames(frames, streaming=streaming)
-        Options(time, sequence, "refuse", time_mode, max_stops)
         used = settings or Settings()
-        bound, beyond = (
-            None if given is None else units_of(what, given, used.units_per_second) for what, given in (("late", late), ("ahead", ahead))
-        )
-        if on_late == "side":
-            raise EplUnsupportedError("transform has no side output for late rows", hint="on_late='drop' or 'refuse'; start has one")
-        declared = {s.body.name for s in parse_module(epl).statements if isinstance(s.body, CreateSchema)}
-        schemas = {name: frame.schema for name, frame in frames.items() if name not in declared}
-        task = Task(
-            epl, statement or "", tuple(frames), schemas, used, functions or {}, time, sequence,
-            LatePolicy(bound, on_late, beyond, max_buffered), time_mode, max_stops, tier,
-        )
+        policy = late_policy(late, on_late, ahead, max_buffered, used.units_per_second)
+        names, schemas = tuple(frames), undeclared(epl, frames)
+        task = Task(epl, statement or "", names, schemas, used, functions or {}, time, sequence, policy, time_mode, max_stops, tier)
         return _Planned.of(task, frames, distribute, shards).frame(streaming, start_time, until)
 
     if sources is not None:
         return apply(sources)
     name = event_type or only_type(parse_module(epl))
     return lambda frame: apply({name: frame})
+
+
+def _check_options(
+    time: Choice, sequence: Choice, on_late: str, distribute: str, shards: int | None, time_mode: str, max_stops: int
+) -> None:
+    Options(time, sequence, "refuse", time_mode, max_stops)
+    if distribute not in DISTRIBUTE:
+        raise EplRuntimeError(f"distribute is one of {', '.join(DISTRIBUTE)}, not {distribute!r}")
+    if shards is not None and shards < 1:
+        raise EplRuntimeError(f"shards is a number of engines, not {shards!r}")
+    if on_late == "side":
+        raise EplUnsupportedError("transform has no side output for late rows", hint="on_late='drop' or 'refuse'; start has one")
 
 
 @attrs.frozen
@@ -194,8 +196,6 @@ class _Planned:
             if distribute == "always":
                 raise EplUnsupportedError(f"statement '{found.name}' cannot be spread: {verdict.describe()}", hint="distribute='auto'")
             log.info("statement '%s' runs in one engine: it can be split %s", found.name, verdict.describe())
-        if shards is not None and shards < 1:
-            raise EplRuntimeError(f"shards is a number of engines, not {shards!r}")
         whole = distribute == "never" or isinstance(verdict, Whole)
         count = 1 if whole else shards or int(session.conf.get("spark.sql.shuffle.partitions") or 1)
         return cls(attrs.evolve(task, statement=found.name), frames, sources, output, arrow, None if whole else verdict, count)

@@ -6,6 +6,7 @@ whose output may have been seen, and a step that Spark brings again is known by 
 """
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Callable, Mapping
@@ -269,6 +270,18 @@ class Job:
         if self._query is None:
             raise EplRuntimeError("the job has not been started by Spark")
         return self._query
+
+    def check_identity(self, folder: str) -> None:
+        """Spark's checkpoint in ``folder`` and the state belong together: EplRuntimeError where one was replaced."""
+        assert self._checkpoint is not None
+        metadata = self._checkpoint.spark_metadata(folder)
+        found = None if metadata is None else json.loads(metadata)["id"]
+        if self._checkpoint.identity is not None and found != self._checkpoint.identity:
+            raise EplRuntimeError(
+                f"the state in {self._checkpoint.folder} belongs to Spark's query {self._checkpoint.identity}, "
+                f"and {folder} holds {found or 'none'}",
+                hint="take both folders from the same copy, or begin with an empty checkpoint folder",
+            )
 
     def attach(self, query: StreamingQuery, heartbeat: Heartbeat | None = None) -> None:
         """Spark's query that brings the micro-batches, and the thread that moves time between them."""

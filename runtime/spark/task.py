@@ -6,12 +6,14 @@ from hashlib import blake2b
 from typing import Any
 
 import attrs
+from pyspark.sql import DataFrame
 from pyspark.sql import types as spark
 
 from epl.catalog import Settings
 from epl.errors import EplRuntimeError
 from epl.parse import parse_module
 from epl.plan.statements import SelectPlan
+from epl.syntax import CreateSchema
 from epl.unparse import unparse
 from runtime.deployment import Deployment
 from runtime.engine import Runtime
@@ -49,12 +51,7 @@ class Task:
 
     def runtime(self, start_time: int) -> Runtime:
         """A runtime that knows types and functions, with nothing deployed."""
-        made = Runtime(start_time=start_time, settings=self.settings, tier=self.tier)
-        for name, function in self.functions.items():
-            made.register_function(name, function)
-        for name, schema in self.schemas.items():
-            made.register_type(event_type_of_spark(name, schema))
-        return made
+        return equipped(start_time, self.settings, self.tier, self.functions, {}, self.schemas)
 
     def feed(self, start_time: int) -> Feed:
         """A feed with everything deployed, that gathers the statement's output."""
@@ -75,6 +72,27 @@ class Task:
         return feed
 
 
+def equipped(
+    start_time: int, settings: Settings, tier: str, functions: Mapping[str, Callable[..., Any]],
+    aggregations: Mapping[str, Callable[[], Any]], schemas: Mapping[str, spark.StructType],
+) -> Runtime:
+    """A runtime with functions, aggregations and event types by name, nothing deployed."""
+    made = Runtime(start_time=start_time, settings=settings, tier=tier)
+    for name, function in functions.items():
+        made.register_function(name, function)
+    for name, factory in aggregations.items():
+        made.register_aggregation(name, factory)
+    for name, schema in schemas.items():
+        made.register_type(event_type_of_spark(name, schema))
+    return made
+
+
+def undeclared(epl: str, frames: Mapping[str, DataFrame]) -> dict[str, spark.StructType]:
+    """The schemas of the sources whose types the module does not declare."""
+    declared = {s.body.name for s in parse_module(epl).statements if isinstance(s.body, CreateSchema)}
+    return {name: frame.schema for name, frame in frames.items() if name not in declared}
+
+
 def chosen(deployment: Deployment, name: str) -> Statement:
     """The statement of that name; with an empty name the only select, or the only one that is no insert into."""
     if name:
@@ -90,4 +108,4 @@ def chosen(deployment: Deployment, name: str) -> Statement:
     return found[0]
 
 
-__all__ = ["Task", "chosen"]
+__all__ = ["Task", "chosen", "equipped", "undeclared"]

@@ -317,16 +317,23 @@ def test_a_runtime_of_the_user_gets_the_state_back(tmp_path: Any, spark: SparkSe
         )
         return resumed(setup, {})
 
-    first = Runtime()
-    first.deploy(MODULE)
+    with_function = MODULE + "@name('own') select twice(v) as w from U#length(2);"
+
+    def fresh() -> Runtime:
+        made = Runtime()
+        made.register_function("twice", lambda v: 2 * v)
+        made.deploy(with_function)
+        return made
+
+    first = fresh()
     job = over(first)
     job.process_batch(0, merged(job, ROWS[:100]))
     asked = job.iterate("sums")
     same = over(first)
     assert same.iterate("sums") == asked and same.step == 1
-    other = Runtime()
-    other.deploy(MODULE)
+    other = fresh()
     again = over(other)
+    assert again.iterate("own") == job.iterate("own") != []
     assert again.iterate("sums") == asked and other.now == ROWS[99]["ts"]
     again.process_batch(1, merged(again, ROWS[100:]))
     whole = Runtime()
