@@ -1,0 +1,121 @@
+"""Both hosts over a real broker of Kafka, in processes of their own: a JVM that runs takes no connector."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from pyspark import __version__ as spark_version
+from pyspark.sql import SparkSession
+
+from runtime import Runtime
+from runtime.spark import start
+from tests.spark.kafka.broker import Broker
+from tests.spark.kafka.jars import Jars, NotToBeHad, connects_to, jars
+from tests.spark.kafka.workload import END, LATE, MODULE, NAMES, RISES, ROWS, of, table
+from tests.spark.kill.processes import PROC, kill, launch, wait_until_gone
+from tests.spark.kill.workload import read
+
+pytestmark = [pytest.mark.spark, pytest.mark.skipif(not (PROC / "self" / "stat").exists(), reason="processes are found in /proc")]
+
+PATIENCE = 600.0
+"""Seconds after which a job that neither died nor ended is a fault."""
+
+
+@pytest.fixture(scope="module")
+def found() -> Jars:
+    if not spark_version.startswith(f"{connects_to()}."):
+        pytest.skip(f"tests/spark/kafka/pom.xml has the connector of Spark {connects_to()}, this is PySpark {spark_version}")
+    try:
+        return jars()
+    except NotToBeHad as error:
+        pytest.skip(str(error))
+
+
+@attrs.frozen
+class Left:
+    """What both lives of the jobs left. ``ended``: their exit codes."""
+
+    folder: Path
+    ended: tuple[int, ...]
+
+    def told(self, what: str) -> list[dict[str, Any]]:
+        lines = map(json.loads, (self.folder / "told.jsonl").read_text().splitlines())
+        return [line for line in lines if line["what"] == what]
+
+
+@pytest.fixture(scope="module")
+def left(found: Jars, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Left]:
+    folder = tmp_path_factory.mktemp("kafka")
+    with Broker(found, folder) as broker:
+        ended = []
+        for phase in ("first", "second"):
+            connector = ",".join(map(str, found.connector))
+            process = launch(["-m", "tests.spark.kafka.job", phase, str(folder), broker.servers, connector], folder / "log.txt")
+            try:
+                ended.append(process.wait(PATIENCE))
+            finally:
+                kill(process.pid)
+                wait_until_gone(process.pid)
+        assert ended == [-signal.SIGKILL, 0], (folder / "log.txt").read_text()[-4000:]
+        yield Left(folder, tuple(ended))
+
+
+@pytest.fixture(scope="module")
+def from_frames(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The checkpoint of a job that got the same rows as DataFrames of files."""
+    folder = tmp_path_factory.mktemp("frames")
+    sources = {}
+    for name in "AB":
+        frame = spark.createDataFrame(table(of(name, ROWS)))
+        frame.coalesce(1).write.parquet(f"{folder}/{name}")
+        sources[name] = spark.readStream.schema(frame.schema).parquet(f"{folder}/{name}")
+    job = start(MODULE, sources, time="ts", sequence="n", late=LATE, checkpoint=f"{folder}/job", outputs=NAMES)
+    job.process_all_available()
+    job.advance(END)
+    job.stop()
+    return folder / "job"
+
+
+def test_two_topics_give_what_dataframes_give_through_a_kill(left: Left, from_frames: Path) -> None:
+    for name, stream in (("sums", "new"), ("sums", "old"), ("runs", "new")):
+        expected = read(from_frames / "output" / name / stream).to_pylist()
+        assert len(expected) >= 60, name
+        assert read(left.folder / "job/output" / name / stream).to_pylist() == expected, (name, stream)
+    assert [line["point"] for line in left.told("killed")] == ["written"]
+    before, after = (line["step"] for line in left.told("started"))
+    assert before == 0 < after < left.told("finished")[0]["step"], "it died in the middle and went on"
+
+
+def test_a_step_that_is_written_to_a_topic_again_has_the_same_keys(left: Left, from_frames: Path) -> None:
+    records = [(tuple(map(int, key.split(":"))), value) for key, value in left.told("pairs")[0]["rows"]]
+    once = dict(records)
+    assert len(records) > len(once), "the step that was not told to Spark came again"
+    assert all(once[key] == value for key, value in records)
+    expected = read(from_frames / "output/pairs/new").to_pylist()
+    assert [once[key] for key in sorted(once)] == expected and len(expected) >= 20
+
+
+def test_transform_from_topics_to_a_topic_goes_on_from_its_checkpoint(left: Left) -> None:
+    expected: list[dict[str, Any]] = []
+    with Runtime() as runtime:
+        runtime.deploy(RISES, listeners={"rises": lambda new, *_: expected.extend(row.to_dict() for row in new)})
+        runtime.send_batch("T", table(ROWS), time="ts", sequence="n")
+    told = left.told("rises")[0]
+    assert sorted((row for _, row in told["rows"]), key=str) == sorted(expected, key=str) and len(expected) >= 40
+    assert all(key == row["k"] for key, row in told["rows"])
+    assert told["batches"] >= 4, "more than one micro-batch before the restart, and behind it"
+
+
+def test_malformed_values_are_columns_of_null(left: Left) -> None:
+    whole, nulls, partly = {"k": "a", "v": 1, "n": 1}, {"k": None, "v": None, "n": None}, {"k": "c", "v": None, "n": 2}
+    heard = left.told("time of the record")[0]["heard"]
+    assert sorted(heard, key=str) == sorted([whole, nulls, nulls, partly, nulls], key=str)
+    by_value = left.told("time of the value")[0]
+    assert by_value["heard"] == [partly, whole], "7 is read as a time in 1970"
+    assert [{name: row[name] for name in "kvn"} for row in by_value["left_out"]] == [nulls] * 3
