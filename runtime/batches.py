@@ -77,6 +77,7 @@ def send_batch(runtime: Runtime, core: Core, target: str | EventType | Mapping[s
     batch = None if tier is None else tier.batch(order)
     streams = [_stream(part, core) for part in parts if batch is None or part not in batch.parts]
     rows = _merged(streams, order)
+    core.begun += 1
     if batch is None or not batch.parts:
         _feed(core, rows, order, chosen)
         return

@@ -65,13 +65,19 @@ class MatchStates:
 class Core:
     """Shared by all statements of a runtime; used under its lock only."""
 
-    def __init__(self, settings: Settings, start_time: int, on_error: ErrorHandler = log_error) -> None:
+    def __init__(
+        self, settings: Settings, start_time: int, on_error: ErrorHandler = log_error, on_listener_error: ErrorHandler | None = None
+    ) -> None:
         self.settings = settings
         self.clock = Clock(start_time)
         self.schedule = Schedule()
         self.filters = FilterIndex(on_error, self.forget_generated)
         self.updates = EventUpdates(self.forget_generated)
         self.on_error = on_error
+        self.on_listener_error = on_listener_error or on_error
+        """Told of what listeners raise: their faults are not the engine's."""
+        self.begun = 0
+        """How many batches have begun to have effects: whether one that was refused had any."""
         self.match_states = MatchStates(settings.max_states, settings.max_states_prevent_start)
         self.queue: deque[tuple[Event, EventType, int]] = deque()
         self.pending: dict[Delivery, None] = {}

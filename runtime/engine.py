@@ -65,7 +65,12 @@ class Runtime:
         self.lock = threading.RLock()
         self.settings = settings or Settings()
         self.tier = tier
-        self._core = Core(self.settings, start_time, explained(on_error))
+        self._on_error = explained(on_error)
+        self._core = Core(self.settings, start_time, self._told, self._on_error)
+        self.on_fault: ErrorHandler | None = None
+        """Told of exceptions in expressions behind the error handler; what it raises ends the call (runtime.faults)."""
+        self.halted: BaseException | None = None
+        """What ended a step of a job half-way (runtime.spark.feed): the state is then of no use."""
         self._functions = builtin_functions(self.settings)
         self._user_functions: dict[str, Callable[..., Any]] = {}
         self._aggregations: dict[str, Any] = dict(AGGREGATIONS)
@@ -511,6 +516,22 @@ class Runtime:
     def cause(self) -> Cause:
         """What is at work, for listeners and error handlers: the row of the batch, or a timer, that is behind their call."""
         return self._core.at.cause(self._core.clock.now)
+
+    @property
+    def user_functions(self) -> Mapping[str, Callable[..., Any]]:
+        """The functions that were registered, by name."""
+        return self._user_functions
+
+    @property
+    def batches_begun(self) -> int:
+        """How many batches have begun to have effects."""
+        return self._core.begun
+
+    def _told(self, error: BaseException, statement: str, event: Any) -> None:
+        """An expression has raised."""
+        self._on_error(error, statement, event)
+        if self.on_fault is not None:
+            self.on_fault(error, statement, event)
 
     def pend_batch(self, statement: Statement) -> None:
         """The statement has output for its batch listeners at the end of this call."""

@@ -90,7 +90,7 @@ class Statement(Delivery):
                     try:
                         listener(rows, NO_ROWS, self, self.runtime)
                     except Exception as error:  # noqa: BLE001 - law 6
-                        self._core.on_error(error, self.name, None)
+                        self._core.on_listener_error(error, self.name, None)
                 return
         if old:
             self.waiting_old = []
@@ -120,7 +120,7 @@ class Statement(Delivery):
             try:
                 listener(new_rows, old_rows, self, self.runtime)
             except Exception as error:  # noqa: BLE001 - law 6
-                self._core.on_error(error, self.name, None)
+                self._core.on_listener_error(error, self.name, None)
 
     def take_batches(self, output: Output, *, plain: bool) -> None:
         """Output of the batch tier, for the batch listeners. ``plain``: string columns without dictionaries, as the input's are."""
@@ -140,7 +140,7 @@ class Statement(Delivery):
             try:
                 listener(*(told if listener in self._caused else (new, old)), self, self.runtime)
             except Exception as error:  # noqa: BLE001 - law 6
-                self._core.on_error(error, self.name, None)
+                self._core.on_listener_error(error, self.name, None)
 
     def _take_waiting(self) -> tuple[Any, Any]:
         """What waits for the batch listeners, as Arrow; raises EplRuntimeError for what Arrow does not hold."""

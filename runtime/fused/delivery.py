@@ -17,7 +17,7 @@ def delivery_scope(context: StatementContext, output_type: EventType | None) -> 
     core, name, statement = context.core, context.name, context.output
 
     def failed(error: Exception) -> None:
-        core.on_error(error, name, None)
+        core.on_listener_error(error, name, None)
 
     made = {} if output_type is None else {"ComputedRow": computed_row_class(output_type)}
     scope = {"out": statement, "at": core.at, "failed": failed, "EventRow": EventRow, "Rows": Rows, "NO_ROWS": NO_ROWS, **made}

@@ -20,11 +20,13 @@ from runtime.adoption import adopt
 from runtime.batches import Options
 from runtime.durations import Duration, units_of
 from runtime.engine import Runtime
+from runtime.faults import in_words
 from runtime.reorder import MAX_BUFFERED, LatePolicy, late_policy
 from runtime.spark.checkpoint import Checkpoint, Hook, no_hook
-from runtime.spark.feed import Entry, Feed
+from runtime.spark.feed import Entry, Feed, is_lenient
 from runtime.spark.heartbeat import Heartbeat
-from runtime.spark.job import Job, JobState, Keeping, MicroBatchError
+from runtime.spark.job import Job, Keeping, MicroBatchError
+from runtime.spark.job_state import JobState
 from runtime.spark.schemas import event_type_of_spark
 from runtime.spark.sinks import ParquetSink, Sink
 from runtime.spark.sources import Choice, Sources, check_frames, merge, observed
@@ -56,6 +58,11 @@ class Module:
     def runtime(self, start_time: int | None) -> Runtime:
         """Deployed, at ``start_time``, with nothing sent; types that nobody declared have their DataFrames' columns."""
         if isinstance(self.given, Runtime):
+            if self.given.halted is not None:
+                raise EplRuntimeError(
+                    f"the runtime was left half-way through a step by an error: {in_words(self.given.halted)}",
+                    hint="deploy a new one: it gets the state in front of that step from the checkpoint",
+                )
             if start_time is not None and start_time != self.given.now:
                 self.given.advance_time(start_time)
             self.register(self.given)
@@ -93,6 +100,7 @@ class Setup:
     checkpoint: Checkpoint | None
     forget: Collection[str]
     wall: Callable[[], int] | None
+    lenient: bool = False
 
     def job(
         self, runtime: Runtime, waiting: bytes | None = None, *, names: Collection[str] | None = None, keeping: Keeping | None = None
@@ -100,7 +108,7 @@ class Setup:
         """A job over a runtime; ``names``: of the sources' types, those of the frames where not given."""
         types = tuple(runtime.event_type(name) for name in names or self.module.frames)
         feed = Feed(runtime, Sources.of(types, *self.choice), self.policy(runtime), state=waiting, **self.options)
-        return Job(feed, keeping or self.keeping, self.checkpoint, self.wall)
+        return Job(feed, keeping or self.keeping, self.checkpoint, self.wall, lenient=self.lenient)
 
 
 def start(
@@ -130,6 +138,7 @@ def start(
     tier: str = "auto",
     forget: Collection[str] = (),
     wall: Callable[[], int] | None = None,
+    on_error: str = "stop",
     hook: Hook = no_hook,
 ) -> Job:
     """Drive statements with streaming DataFrames, ``sources``: {event type name: DataFrame}; a job that is running comes back.
@@ -151,10 +160,14 @@ def start(
     ``listeners`` by statement are called at least once a step. A checkpoint of another module: statements of the same name and fingerprint
     go on, others begin; one that changed is refused unless named in ``forget``.
 
+    ``on_error``: ``stop`` ends the query where an expression raises, in front of the micro-batch, naming statement, place in the text and
+    event; ``handler`` leaves it to the runtime's error handler, as ``send`` does: the event is lost to that statement.
+
     A micro-batch that is refused ends the query with ``[epl:<code>]`` and the message in Spark's StreamingQueryException; ``Job.error`` is
     the error itself. Raises EplError for what is wrong with module, sources, options or checkpoint before anything runs.
     """
     check_frames(sources, streaming=True)
+    lenient = is_lenient(on_error)
     keeps, waits = bool(outputs) or on_late == "side", late is not None or ahead is not None
     _check_options(time, sequence, time_mode, clock, checkpoint, keeps=keeps, waits=waits)
     folder = None if checkpoint is None else f"{checkpoint}/output"
@@ -163,7 +176,7 @@ def start(
         Module(module, sources, settings or Settings(), functions or {}, aggregations or {}, tier),
         lambda runtime: late_policy(late, on_late, ahead, max_buffered, runtime.settings.units_per_second), (time, sequence),
         {"time_mode": time_mode, "max_stops": max_stops}, Keeping({**kept, **(sinks or {})}, folder, hook),
-        None if checkpoint is None else Checkpoint(f"{checkpoint}/state", hook), forget, wall,
+        None if checkpoint is None else Checkpoint(f"{checkpoint}/state", hook), forget, wall, lenient,
     )
     job = resumed(setup, listeners or {})
     quiet = None if idle is None else units_of("idle", idle, job.runtime.settings.units_per_second)

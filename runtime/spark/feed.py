@@ -5,7 +5,8 @@ entries give the same state and the same output, whenever they are fed (law 2).
 """
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import attrs
@@ -14,6 +15,7 @@ import pyarrow as pa
 
 from epl.errors import EplRuntimeError
 from runtime.engine import Runtime
+from runtime.faults import StatementFault, fault_of, in_words, shown
 from runtime.reorder import LatePolicy, LateRows, Released, ReorderBuffer, ipc, table_of
 from runtime.spark.sources import TIME, Sources
 from runtime.statement import BatchListener, Statement
@@ -23,7 +25,8 @@ from runtime.statement import BatchListener, Statement
 class Entry:
     """One step. ``rows``: merged rows (runtime.spark.sources) in any order, None for a step of time alone; ``newest``: the newest time
     that was seen anywhere, ``until``: that time goes on to without rows, in engine units; ``wall``: the wall clock, in engine units;
-    ``change``: a deployment that comes or goes, as ``Runtime`` names it; ``batch``: Spark's number of the micro-batch."""
+    ``change``: a deployment that comes or goes, as ``Runtime`` names it; ``batch``: Spark's number of the micro-batch; ``lenient``: whether
+    what expressions raise is left to the runtime's error handler, or ends the step."""
 
     rows: pa.Table | None = None
     newest: int | None = None
@@ -31,10 +34,11 @@ class Entry:
     wall: int = 0
     change: Mapping[str, Any] | None = None
     batch: int | None = None
+    lenient: bool = True
 
     def encode(self) -> bytes:
         rows = None if self.rows is None else ipc(self.rows)
-        return bytes(msgpack.packb([1, rows, self.newest, self.until, self.wall, self.change, self.batch]))
+        return bytes(msgpack.packb([1, rows, self.newest, self.until, self.wall, self.change, self.batch, self.lenient]))
 
     @classmethod
     def decode(cls, data: bytes) -> Entry:
@@ -58,12 +62,24 @@ class Output:
 
 @attrs.frozen(eq=False)
 class Step:
-    """What a step gave: output by statement name, rows left out (None where there are none), how many were fed."""
+    """What a step gave: output by statement name, rows left out (None where there are none), how many were fed; ``faults``: how many times
+    expressions raised."""
 
     outputs: Mapping[str, Output]
     late: pa.Table | None
     ahead: pa.Table | None
     rows: int
+    faults: int = 0
+
+
+ON_ERROR = ("stop", "handler")
+
+
+def is_lenient(on_error: str) -> bool:
+    """Whether steps go on when an expression raises; EplRuntimeError for what is no such choice."""
+    if on_error not in ON_ERROR:
+        raise EplRuntimeError(f"on_error is one of {', '.join(ON_ERROR)}, not {on_error!r}")
+    return on_error == "handler"
 
 
 class Feed:
@@ -79,6 +95,9 @@ class Feed:
         if state is not None and self.buffer is not None:
             self.buffer.restore(state)
         self._gathered: dict[str, list[Output]] = {}
+        self._faults = 0
+        self._fault: StatementFault | None = None
+        self._walked = False
         self.wanted: dict[Statement, BatchListener] = {}
         """The statements whose output is gathered."""
 
@@ -94,10 +113,10 @@ class Feed:
     def process(self, entry: Entry) -> Step:
         """Feed the entry. Under the runtime's lock, so that whoever asks sees the state at the end of a step.
 
-        Raises EplRuntimeError before any effect where rows are refused.
+        Raises EplRuntimeError before any effect where rows are refused. What is raised later (StatementFault for an expression, unless
+        the entry is lenient) leaves the runtime half-way: it is ``halted``, and takes no step any more.
         """
-        with self.runtime.lock:
-            self._gathered.clear()
+        with self.runtime.lock, self._step(lenient=entry.lenient):
             late = ahead = None
             fed = 0
             if entry.rows is not None:
@@ -106,29 +125,63 @@ class Feed:
                 fed += self._released(self.buffer.hear(entry.newest))
             if entry.until is not None:
                 fed += self._time(entry.until)
-            return Step(self._outputs(), late, ahead, fed)
+            return self._done(late, ahead, fed)
 
-    def straight(self, rows: pa.Table) -> Step:
+    def straight(self, rows: pa.Table, *, lenient: bool = True) -> Step:
         """Feed rows that are on their own, past the late policy: those without a time have the clock's."""
-        with self.runtime.lock:
-            self._gathered.clear()
+        with self.runtime.lock, self._step(lenient=lenient):
             self._send(rows, "keep")
-            return Step(self._outputs(), None, None, rows.num_rows)
+            return self._done(None, None, rows.num_rows)
+
+    @contextmanager
+    def _step(self, *, lenient: bool) -> Iterator[None]:
+        """All of a step or nothing of it, as far as one can go back; else the runtime is halted."""
+        runtime = self.runtime
+        if runtime.halted is not None:
+            raise EplRuntimeError(
+                f"an error ended a step half-way, and nothing goes on from there: {in_words(runtime.halted)}",
+                hint="start again: the state in front of that step comes back from the checkpoint",
+            )
+        self._gathered.clear()
+        self._faults, self._fault, self._walked = 0, None, False
+        before, begun = None if self.buffer is None else self.buffer.mark(), runtime.batches_begun
+        runtime.on_fault = self._count if lenient else self._stop
+        try:
+            yield
+        except BaseException as error:
+            if self._walked or runtime.batches_begun != begun:
+                runtime.halted = error
+            elif self.buffer is not None and before is not None:
+                self.buffer.back_to(before)
+            raise
+        finally:
+            runtime.on_fault = None
+
+    def _count(self, error: BaseException, statement: str, event: Any) -> None:
+        self._faults += 1
+
+    def _stop(self, error: BaseException, statement: str, event: Any) -> None:
+        """An expression has raised: the step ends."""
+        if self._fault is None:
+            self._fault = fault_of(self.runtime, error, statement, event)
+        raise self._fault
+
+    def _done(self, late: pa.Table | None, ahead: pa.Table | None, fed: int) -> Step:
+        if self._fault is not None:  # raised within what a listener had sent, and taken for the listener's
+            raise self._fault
+        return Step(self._outputs(), late, ahead, fed, self._faults)
 
     def _rows(self, rows: pa.Table, entry: Entry) -> tuple[pa.Table | None, pa.Table | None, int]:
         if self.buffer is None:
             self._send(rows, "refuse")
             return None, None, rows.num_rows
-        before = self.buffer.mark()
         try:
             found = self.buffer.take(rows, wall=entry.wall, newest=entry.newest)
-            self._send(found.rows, "keep" if self.policy.on_late == "keep" else "refuse")
-        except EplRuntimeError as error:
-            self.buffer.back_to(before)
-            if isinstance(error, LateRows):
-                name = self.sources.type_of(rows, error.row).name
-                raise EplRuntimeError(f"Event type '{name}': {error.message}", hint=error.hint) from error
-            raise
+        except LateRows as error:
+            name = self.sources.type_of(rows, error.row).name
+            values = self.sources.tables(rows.slice(error.row, 1))[name].to_pylist()
+            raise EplRuntimeError(f"Event type '{name}': {error.message}: {shown(values[0])}", hint=error.hint) from error
+        self._send(found.rows, "keep" if self.policy.on_late == "keep" else "refuse")
         self._walk(found.until)
         return found.late if found.late.num_rows else None, found.ahead if found.ahead.num_rows else None, found.rows.num_rows
 
@@ -151,6 +204,7 @@ class Feed:
 
     def _walk(self, until: int | None) -> None:
         if until is not None and until > self.runtime.now:
+            self._walked = True
             self.runtime.advance_time_span(until)
 
     def _outputs(self) -> dict[str, Output]:
@@ -194,4 +248,4 @@ def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
 
 
-__all__ = ["Entry", "Feed", "Output", "Step", "parts_of"]
+__all__ = ["Entry", "Feed", "Output", "Step", "is_lenient", "parts_of"]

@@ -16,25 +16,26 @@ from typing import Any, overload
 import attrs
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark import TaskContext
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from epl.analysis.partitioning import AnySplit, Partitioning, SplitBy, Whole, partitioning_of
 from epl.catalog import Settings
-from epl.errors import EplRuntimeError, EplUnsupportedError
+from epl.errors import EplError, EplRuntimeError, EplUnsupportedError
 from epl.parse import parse_module
 from epl.syntax import InsertInto, Module, Node, TypeFilter
 from epl.syntax.patterns import FilterAtom
 from runtime.batches import MAX_STOPS, Options
 from runtime.durations import Duration
 from runtime.reorder import MAX_BUFFERED, late_policy
-from runtime.spark.feed import Entry, Feed, Step
+from runtime.spark.feed import Entry, Feed, Step, is_lenient
 from runtime.spark.packing import OUTPUT_DDL, PACKED_DDL, SHARD, Pack, Unpack
 from runtime.spark.schemas import arrow_for_spark, spark_schema
 from runtime.spark.shard_host import ShardProcessor
 from runtime.spark.shards import check_state_store, shard_ids, with_shards
 from runtime.spark.sources import ROW, SEQUENCE, TIME, Choice, Sources, check_frames, merge, observed
-from runtime.spark.task import Task, chosen, undeclared
+from runtime.spark.task import Task, chosen, named, undeclared
 
 log = logging.getLogger("epl.spark")
 
@@ -52,6 +53,12 @@ class BatchTask:
     until: int | None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        try:
+            yield from self._output(batches)
+        except EplError as error:
+            raise named(error, _partition()) from error
+
+    def _output(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         feed: Feed | None = None
         schema: pa.Schema | None = None
         last: int | None = None
@@ -63,11 +70,14 @@ class BatchTask:
                 schema = arrow_for_spark(next(iter(feed.wanted)).event_type)
                 last = batch.column(LAST)[0].as_py() if LAST in batch.schema.names else None
             extra = [name for name in (FIRST, LAST, SHARD, ROW) if name in batch.schema.names]
-            yield from _rows(feed.process(Entry(pa.Table.from_batches([batch]).drop_columns(extra))), schema)
+            yield from _rows(feed.process(self._entry(rows=pa.Table.from_batches([batch]).drop_columns(extra))), schema)
         if feed is not None and schema is not None:
             ends = [t for t in (self.until, last) if t is not None and t > feed.runtime.now]
             if ends:
-                yield from _rows(feed.process(Entry(until=max(ends))), schema)
+                yield from _rows(feed.process(self._entry(until=max(ends))), schema)
+
+    def _entry(self, rows: pa.Table | None = None, until: int | None = None) -> Entry:
+        return Entry(rows, until=until, lenient=self.task.lenient)
 
     def _start(self, batch: pa.RecordBatch) -> int:
         if self.start_time is not None:
@@ -85,13 +95,25 @@ class StatelessTask:
     task: Task
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        try:
+            yield from self._output(batches)
+        except EplError as error:
+            raise named(error, _partition()) from error
+
+    def _output(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         feed = self.task.feed(0)
         schema = arrow_for_spark(next(iter(feed.wanted)).event_type)
         for batch in batches:
             if batch.num_rows:
                 if TIME in batch.schema.names:
                     feed.runtime.advance_time(pc.min(batch.column(TIME)).as_py() or 0)
-                yield from _rows(feed.straight(pa.Table.from_batches([batch])), schema)
+                yield from _rows(feed.straight(pa.Table.from_batches([batch]), lenient=self.task.lenient), schema)
+
+
+def _partition() -> str:
+    """Which part of the rows a task has."""
+    context = TaskContext.get()
+    return "a partition" if context is None else f"partition {context.partitionId()}"
 
 
 def _rows(step: Step, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -125,6 +147,7 @@ def transform(  # type: ignore[misc]
     settings: Settings | None = None,
     functions: Mapping[str, Callable[..., Any]] | None = None,
     tier: str = "auto",
+    on_error: str = "stop",
 ) -> DataFrame | Callable[[DataFrame], DataFrame]:
     """The insert stream of a statement over batch or streaming DataFrames, as a DataFrame with the statement's columns.
 
@@ -140,9 +163,11 @@ def transform(  # type: ignore[misc]
     DataFrames, rows of equal time and sequence keep the order that their DataFrame has, within a key, and none is late. ``start_time``:
     the clock at the beginning, by default the first row's time in batch DataFrames and 0 in streams; ``until``: the clock walks there at
     the end of a batch DataFrame. ``functions``: user functions by name. Raises EplError for what is wrong with the module, the sources or
-    the options; faults in rows fail the job, with ``[epl:<code>]`` in the text.
+    the options; faults in rows fail the job, with ``[epl:<code>]``, the micro-batch and the shard (or partition) in the text. ``on_error``:
+    as for ``start``.
     """
     _check_options(time, sequence, on_late, distribute, shards, time_mode, max_stops)
+    lenient = is_lenient(on_error)
 
     def apply(frames: Mapping[str, DataFrame]) -> DataFrame:
         streaming = any(frame.isStreaming for frame in frames.values())
@@ -150,7 +175,9 @@ def transform(  # type: ignore[misc]
         used = settings or Settings()
         policy = late_policy(late, on_late, ahead, max_buffered, used.units_per_second)
         names, schemas = tuple(frames), undeclared(epl, frames)
-        task = Task(epl, statement or "", names, schemas, used, functions or {}, time, sequence, policy, time_mode, max_stops, tier)
+        task = Task(
+            epl, statement or "", names, schemas, used, functions or {}, time, sequence, policy, time_mode, max_stops, tier, lenient
+        )
         return _Planned.of(task, frames, distribute, shards).frame(streaming, start_time, until)
 
     if sources is not None:

@@ -9,7 +9,7 @@ import logging
 import threading
 from typing import TYPE_CHECKING
 
-from epl.errors import EplError
+from epl.errors import EplError, EplRuntimeError
 
 if TYPE_CHECKING:
     from runtime.spark.job import Job
@@ -42,9 +42,10 @@ class Heartbeat:
                 return
             try:
                 self.beat(self._job.wall())
-            except EplError as error:
-                self._job.error = self._job.error or error
-                log.error("the heartbeat stops the query: %s", error)
+            except Exception as error:
+                told = error if isinstance(error, EplError) else EplRuntimeError(f"time cannot be moved: {type(error).__name__}: {error}")
+                self._job.error = self._job.error or told
+                log.error("the heartbeat stops the query: %s", error, exc_info=error)
                 self._job.streaming_query.stop()
                 return
 

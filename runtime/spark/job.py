@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import attrs
@@ -22,13 +23,14 @@ from epl.errors import EplError, EplRuntimeError
 from epl.event_types import EventType
 from runtime.deployment import Deployment
 from runtime.engine import Runtime
+from runtime.faults import in_words
 from runtime.spark.checkpoint import Checkpoint, Hook, no_hook
-from runtime.spark.feed import Entry, Feed, Step, parts_of
+from runtime.spark.feed import Entry, Feed, Step
 from runtime.spark.heartbeat import Heartbeat
 from runtime.spark.progress import Progress
 from runtime.spark.pushdown import Wanted, take, wanted_rows
 from runtime.spark.schemas import spark_schema
-from runtime.spark.sinks import ParquetSink, Sink
+from runtime.spark.sinks import LeftOut, ParquetSink, Sink
 from runtime.statement import Statement
 
 log = logging.getLogger("epl.spark")
@@ -53,10 +55,15 @@ class Keeping:
 
 class Job:
     """``runtime``: for listeners, iteration and queries, each of which sees the end of a step. ``step``: the number of the step at work or
-    done last (listeners are called at least once a step, and can tell by it); ``error``: what ended the query."""
+    done last (listeners are called at least once a step, and can tell by it); ``error``: what ended the query; ``lenient``: whether
+    exceptions in expressions are left to the runtime's error handler."""
 
-    def __init__(self, feed: Feed, keeping: Keeping, checkpoint: Checkpoint | None = None, wall: Callable[[], int] | None = None) -> None:
+    def __init__(
+        self, feed: Feed, keeping: Keeping, checkpoint: Checkpoint | None = None, wall: Callable[[], int] | None = None, *,
+        lenient: bool = True,
+    ) -> None:
         self.feed = feed
+        self.lenient = lenient
         self.runtime: Runtime = feed.runtime
         self.step = 0
         self.last: int | None = None
@@ -71,7 +78,7 @@ class Job:
         self._query: StreamingQuery | None = None
         self._heartbeat: Heartbeat | None = None
         self._wanted: tuple[tuple[tuple[Deployment, ...], tuple[EventType, ...]], Wanted] | None = None
-        self._side: dict[str, ParquetSink] = {}
+        self._left_out = None if keeping.folder is None else LeftOut(keeping.folder, keeping.hook)
         for name in keeping.sinks:
             feed.want(self.statement(name))
 
@@ -79,12 +86,13 @@ class Job:
 
     def __call__(self, frame: DataFrame, batch_id: int) -> None:
         """What foreachBatch calls, on the driver."""
+        rows, newest = take(frame, self._wanted_rows())
+        table = rows.toArrow()
         try:
-            rows, newest = take(frame, self._wanted_rows())
-            self.process_batch(batch_id, rows.toArrow(), newest())
+            self.process_batch(batch_id, table, newest())
         except EplError as error:
             self.error = error
-            raise MicroBatchError(f"[epl:{error.code}] micro-batch {batch_id}: {error.message}", hint=error.hint) from error
+            raise MicroBatchError(f"[epl:{error.code}] {error.message}", hint=error.hint) from error
 
     def _wanted_rows(self) -> Wanted:
         """What Spark need not bring, by the statements that are deployed now."""
@@ -101,6 +109,7 @@ class Job:
         late policy refuses.
         """
         with self.runtime.lock:
+            self.check_whole()
             if self.last is not None and batch_id == self.last and self._checkpoint is not None:
                 log.info("micro-batch %d comes again: it was processed as step %d", batch_id, self.step)
                 return
@@ -141,20 +150,49 @@ class Job:
             self._take(Entry(change={"undeploy": name}))
 
     def _take(self, entry: Entry) -> None:
-        """One step, in the order that makes it happen once."""
+        """One step, in the order that makes it happen once. Raises EplError that names the step; where it may have had effects the runtime
+        is halted then, and the job takes no other step and writes no state: a restart begins in front of it, or writes its output again."""
         started = time.perf_counter()
+        entry = attrs.evolve(entry, lenient=self.lenient)
         self.step += 1
-        try:
-            step = self.apply(entry)
-        except Exception:
-            self.step -= 1
-            raise
-        if self._checkpoint is not None:
-            self._checkpoint.log(self.step, entry.encode())
-            self.runtime.stands_behind = (self._checkpoint.folder, self.step)
-        self._put_out(step)
+        with self._named(entry):
+            try:
+                step = self.apply(entry)
+            except BaseException:
+                self.step -= 1
+                raise
+        with self._named(entry, "what it led to could not be written: ", halts=True):
+            if self._checkpoint is not None:
+                self._checkpoint.log(self.step, entry.encode())
+                self.runtime.stands_behind = (self._checkpoint.folder, self.step)
+            self._put_out(step)
         self.progress.note(self, entry, step, time.perf_counter() - started)
         self._snapshot_if_due()
+
+    @contextmanager
+    def _named(self, entry: Entry, what: str = "", *, halts: bool = False) -> Iterator[None]:
+        """Errors name the step that was at work. ``halts``: whatever is raised leaves the runtime where no other step may follow."""
+        try:
+            yield
+        except BaseException as error:
+            if halts:
+                self.runtime.halted = error
+            if not isinstance(error, Exception) or (entry.change is not None and isinstance(error, EplError)):
+                raise
+            told = self._told(error, entry, what)
+            if self.runtime.halted is not None:
+                self.error = self.error or told
+            if told is error:
+                raise
+            raise told from error
+
+    @staticmethod
+    def _told(error: Exception, entry: Entry, what: str) -> EplError:
+        work = f"moving time to {entry.until}" if entry.batch is None else f"micro-batch {entry.batch}"
+        if isinstance(error, EplError):
+            error.message = f"{work}: {what}{error.message}"
+            return error
+        return EplRuntimeError(f"{work}: {what}{in_words(error)}")
 
     def replay(self, entry: Entry) -> None:
         """A step from the input log, after a restart: its output is written again."""
@@ -193,17 +231,8 @@ class Job:
     def _leave_out(self, what: str, rows: pa.Table) -> None:
         """Rows that were left out: told, and put beside where that was chosen."""
         log.warning("step %d: %d rows left out: %s", self.step, rows.num_rows, what)
-        if self.feed.policy.on_late != "side" or self._keeping.folder is None:
-            return
-        for name, table in self.feed.sources.tables(rows).items():
-            if table.num_rows:
-                self._side_sink(what, name).write(self.step, table.combine_chunks().to_batches()[0], None)
-
-    def _side_sink(self, what: str, name: str) -> ParquetSink:
-        path = f"{self._keeping.folder}/{what}/{name}"
-        if path not in self._side:
-            self._side[path] = ParquetSink(path, self._keeping.hook)
-        return self._side[path]
+        if self.feed.policy.on_late == "side" and self._left_out is not None:
+            self._left_out.write(self.step, what, self.feed.sources.tables(rows))
 
     # ------------------------------------------------------------------ snapshots
 
@@ -215,7 +244,7 @@ class Job:
             self.snapshot()
 
     def snapshot(self) -> None:
-        """Write the state now, so that a restart reads no log."""
+        """Write the state now, so that a restart reads no log; refused once an error has ended a step half-way."""
         if self._checkpoint is None:
             raise EplRuntimeError("the job has no checkpoint to write to", hint="start(…, checkpoint=folder)")
         with self.runtime.lock:
@@ -233,14 +262,24 @@ class Job:
             raise EplRuntimeError(f"there are {len(found)} statements named '{name}'", hint=f"there are {names}")
         return found[0]
 
+    def check_whole(self) -> None:
+        """The state stands behind a step: EplRuntimeError where an error has ended one half-way."""
+        if self.runtime.halted is not None:
+            raise EplRuntimeError(
+                f"the job has ended, and its state here is of no use: {in_words(self.runtime.halted)}",
+                hint="start it again: the state in front of that step comes back from the checkpoint",
+            )
+
     def iterate(self, name: str) -> list[Any]:
         """The rows of the statement's window as they stand behind the last step."""
         with self.runtime.lock:
+            self.check_whole()
             return list(self.statement(name))
 
     def query(self, text: str) -> Any:
         """A fire-and-forget query over the state behind the last step."""
         with self.runtime.lock:
+            self.check_whole()
             return self.runtime.query(text)
 
     def output(self, name: str, stream: str = "new") -> DataFrame:
@@ -257,9 +296,9 @@ class Job:
     def left_out(self, name: str, why: str = "late") -> DataFrame | None:
         """The rows of an event type that were left out because they were ``late``, or ``ahead`` of time; None where there are none.
         With ``on_late="side"``."""
-        if self._keeping.folder is None:
+        if self._left_out is None:
             raise EplRuntimeError("rows that are left out are not kept", hint="start(…, on_late='side', checkpoint=folder)")
-        sink = self._side_sink(why, name)
+        sink = self._left_out.sink(why, name)
         return None if sink.is_empty() else _spark().read.parquet(sink.path())
 
     # ------------------------------------------------------------------ Spark's query
@@ -292,61 +331,50 @@ class Job:
             heartbeat.start()
 
     def await_termination(self, timeout: float | None = None) -> bool | None:
-        """Wait until the query ends; raises the error that ended it, as it was. ``timeout`` in seconds: whether it ended within it."""
+        """Wait until the query ends; raises the error that ended it. ``timeout`` in seconds: whether it ended within it."""
         try:
-            return self.streaming_query.awaitTermination(timeout)  # type: ignore[arg-type]
+            ended = self.streaming_query.awaitTermination(timeout)  # type: ignore[arg-type]
         except Exception as failure:
-            if self.error is not None:
-                raise self.error from failure
+            self._raise_known(failure)
             raise
+        if self.error is not None and not self.is_active:  # a heartbeat's: Spark knows of no failure
+            raise self.error
+        return ended
 
     def process_all_available(self) -> None:
         """Wait until all rows that are there now have been processed; raises the error that ended the query, as it was."""
         try:
             self.streaming_query.processAllAvailable()
         except Exception as failure:
-            if self.error is not None:
-                raise self.error from failure
+            self._raise_known(failure)
             raise
+        if self.error is not None and not self.is_active:
+            raise self.error
+
+    def _raise_known(self, failure: Exception) -> None:
+        """The error behind Spark's, if we know of it."""
+        if self.error is not None:
+            failure.__cause__ = self.error.__cause__  # it comes to stand behind Spark's text
+            raise self.error from failure
 
     @property
     def is_active(self) -> bool:
         return self.streaming_query.isActive
 
     def stop(self) -> None:
-        """End the query behind the micro-batch at work, and write the state."""
+        """End the query behind the micro-batch at work, and write the state, if no error has ended it before."""
         if self._heartbeat is not None:
             self._heartbeat.stop()
         self.streaming_query.stop()
-        if self._checkpoint is not None and self.error is None:
+        if self._checkpoint is not None and self.error is None and self.runtime.halted is None:
             self.snapshot()
 
     # ------------------------------------------------------------------ state
 
     def state(self) -> bytes:
         """All that ``restored`` needs, layout of the sources included."""
+        self.check_whole()
         return bytes(msgpack.packb([1, self.step, self.last, self.feed.sources.layout, self.dynamic, self.feed.state()]))
-
-
-@attrs.frozen
-class JobState:
-    """As ``Job.state`` gave it. ``layout``: type names, time columns, sequence columns of the sources; ``dynamic``: ids of the deployments
-    that came while the job ran; ``snapshot`` of the runtime; ``waiting`` rows."""
-
-    step: int
-    last: int | None
-    layout: list[Any]
-    dynamic: list[str]
-    snapshot: bytes
-    waiting: bytes | None
-
-    @classmethod
-    def decode(cls, data: bytes) -> JobState:
-        """Raises EplRuntimeError for another version."""
-        version, step, last, layout, dynamic, feed = msgpack.unpackb(data)
-        if version != 1:
-            raise EplRuntimeError(f"job state version {version} is not known here; this is version 1")
-        return cls(step, last, layout, dynamic, *parts_of(feed))
 
 
 def wall_clock(runtime: Runtime) -> Callable[[], int]:
@@ -362,4 +390,4 @@ def _spark() -> SparkSession:
     return spark
 
 
-__all__ = ["Job", "JobState", "Keeping", "MicroBatchError", "wall_clock"]
+__all__ = ["Job", "Keeping", "MicroBatchError", "wall_clock"]

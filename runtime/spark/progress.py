@@ -44,7 +44,7 @@ class Progress:
 
     def __init__(self) -> None:
         self.last: deque[StepProgress] = deque(maxlen=KEPT)
-        self.steps = self.rows = self.fed = self.late = self.ahead = self.out = 0
+        self.steps = self.rows = self.fed = self.late = self.ahead = self.out = self.faults = 0
         self.seconds = 0.0
         self.state_bytes = 0
         self._told = time.monotonic()
@@ -62,6 +62,7 @@ class Progress:
             self.rows + rows, self.fed + step.rows, self.late + late, self.ahead + ahead, self.out + out,
         )
         self.seconds += seconds
+        self.faults += step.faults
         if time.monotonic() - self._told >= TOLD_EVERY:
             self._told = time.monotonic()
             log.info(
@@ -76,7 +77,9 @@ class Progress:
             ("steps", "steps done", self.steps), ("rows", "rows that came", self.rows), ("rows_fed", "rows fed to the engine", self.fed),
             ("rows_late", "rows left out because they were late", self.late),
             ("rows_ahead", "rows left out because they were too far ahead of time", self.ahead),
-            ("rows_out", "rows that statements put out", self.out), ("seconds", "seconds spent in steps", self.seconds),
+            ("rows_out", "rows that statements put out", self.out),
+            ("faults", "exceptions in expressions that were left to the error handler", self.faults),
+            ("seconds", "seconds spent in steps", self.seconds),
         ]
         gauges = [
             ("engine_time", "engine time, in engine units", None if newest is None else newest.time),

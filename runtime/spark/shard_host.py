@@ -22,7 +22,7 @@ from epl.errors import EplError, EplRuntimeError
 from runtime.reorder import ipc
 from runtime.spark.feed import Entry, Feed, parts_of
 from runtime.spark.packing import BLOB, NEWEST, joined
-from runtime.spark.task import Task
+from runtime.spark.task import Task, named
 
 CHUNK = 4 << 20
 LEAST_LOG = 64 << 10
@@ -87,7 +87,7 @@ class ShardProcessor(StatefulProcessor):
         try:
             yield from self._batch(shard, rows)
         except EplError as error:
-            raise EplRuntimeError(f"[epl:{error.code}] shard {shard}: {error.message}", hint=error.hint) from error
+            raise named(error, f"shard {shard}") from error
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -104,7 +104,7 @@ class ShardProcessor(StatefulProcessor):
         if head is None and newest is None and table is None:
             return
         feed = self.task.feed(self.start_time) if head is None else self._found(shard, head)
-        entry = Entry(table, newest)
+        entry = Entry(table, newest, lenient=self.task.lenient)
         step = feed.process(entry)
         self._write(shard, head, entry, feed)
         for output in step.outputs.values():

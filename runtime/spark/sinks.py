@@ -4,6 +4,7 @@ A sink that keeps to that has each row once, whenever the job dies: steps are re
 """
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 import pyarrow as pa
@@ -42,10 +43,30 @@ class ParquetSink:
         return not self._files[stream].names(".parquet")
 
 
+class LeftOut:
+    """Rows that were left out, by ``what`` (``late``, ``ahead``) and event type: files below ``folder``."""
+
+    def __init__(self, folder: str, hook: Hook = no_hook) -> None:
+        self._folder, self._hook = folder, hook
+        self._sinks: dict[str, ParquetSink] = {}
+
+    def write(self, step: int, what: str, tables: Mapping[str, pa.Table]) -> None:
+        """The rows that a step left out, by event type."""
+        for name, table in tables.items():
+            if table.num_rows:
+                self.sink(what, name).write(step, table.combine_chunks().to_batches()[0], None)
+
+    def sink(self, what: str, name: str) -> ParquetSink:
+        path = f"{self._folder}/{what}/{name}"
+        if path not in self._sinks:
+            self._sinks[path] = ParquetSink(path, self._hook)
+        return self._sinks[path]
+
+
 def _encoded(batch: pa.RecordBatch) -> bytes:
     sink = pa.BufferOutputStream()
     parquet.write_table(pa.Table.from_batches([batch]), sink, coerce_timestamps="us")
     return bytes(sink.getvalue())
 
 
-__all__ = ["ParquetSink", "Sink"]
+__all__ = ["LeftOut", "ParquetSink", "Sink"]

@@ -6,11 +6,12 @@ from hashlib import blake2b
 from typing import Any
 
 import attrs
+from pyspark import TaskContext
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark
 
 from epl.catalog import Settings
-from epl.errors import EplRuntimeError
+from epl.errors import EplError, EplRuntimeError
 from epl.parse import parse_module
 from epl.plan.statements import SelectPlan
 from epl.syntax import CreateSchema
@@ -23,12 +24,15 @@ from runtime.spark.schemas import event_type_of_spark
 from runtime.spark.sources import Choice, Sources
 from runtime.statement import Statement
 
+BATCH_ID = "streaming.sql.batchId"
+"""The property that tells a task which micro-batch it is part of."""
+
 
 @attrs.frozen
 class Task:
     """``statement``: whose insert stream is wanted; ``type_names`` of the sources; ``schemas`` of the types that the module does not
     declare; ``time``, ``sequence``, ``time_mode``, ``max_stops``: as for ``Runtime.send_batch``; ``policy``: of late rows, in engine
-    units."""
+    units; ``lenient``: whether steps go on where expressions raise."""
 
     epl: str
     statement: str
@@ -42,6 +46,7 @@ class Task:
     time_mode: str
     max_stops: int
     tier: str = "auto"
+    lenient: bool = False
 
     def digest(self) -> bytes:
         """What tells this task's state from that of another one: its text as it is understood, the statement, the types."""
@@ -93,6 +98,14 @@ def undeclared(epl: str, frames: Mapping[str, DataFrame]) -> dict[str, spark.Str
     return {name: frame.schema for name, frame in frames.items() if name not in declared}
 
 
+def named(error: EplError, part: str) -> EplRuntimeError:
+    """The error of a task as one whose text says all: Spark hands on nothing else. ``part``: which part of the rows it had."""
+    context = TaskContext.get()
+    batch = None if context is None else context.getLocalProperty(BATCH_ID)
+    work = part if batch is None else f"micro-batch {batch}, {part}"
+    return EplRuntimeError(f"[epl:{error.code}] {work}: {error.message}", hint=error.hint)
+
+
 def chosen(deployment: Deployment, name: str) -> Statement:
     """The statement of that name; with an empty name the only select, or the only one that is no insert into."""
     if name:
@@ -108,4 +121,4 @@ def chosen(deployment: Deployment, name: str) -> Statement:
     return found[0]
 
 
-__all__ = ["Task", "chosen", "equipped", "undeclared"]
+__all__ = ["Task", "chosen", "equipped", "named", "undeclared"]
