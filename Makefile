@@ -12,6 +12,7 @@ demo: java $(DEMO)/ready
 
 test: $(TEST)/ready
 	@.ci/require-java || echo "make test: without Java the Spark tests are skipped."
+	@command -v mvn >/dev/null || echo "make test: without Maven (mvn) the tests over a Kafka broker are skipped."
 	@if [ -z "$$EPL_TRACES" ]; then echo "make test: EPL_TRACES is not set, the tests over recorded traces are skipped."; fi
 	$(TEST)/bin/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
 

@@ -55,11 +55,18 @@ class Topics:
         frame = self.spark.read.format("kafka").options(**self._servers, subscribe=topic).load().orderBy("partition", "offset")
         return [(row[0], json.loads(row[1])) for row in frame.selectExpr("cast(key as string)", "cast(value as string)").collect()]
 
-    def to_topic(self, frame: DataFrame, topic: str, checkpoint: Path) -> int:
-        """What is there now, to another topic; how many micro-batches it took."""
+    def to_topic(self, frame: DataFrame, topic: str, checkpoint: Path, numbered: bool) -> int:
+        """What is there now, to another topic; how many micro-batches it took. ``numbered``: the micro-batch's number is in the key."""
         values = frame.select(F.col("k").alias("key"), F.to_json(F.struct("*")).alias("value"))
-        writer = values.writeStream.format("kafka").options(**self._servers, topic=topic, checkpointLocation=str(checkpoint))
-        query = writer.trigger(availableNow=True).start()
+        if numbered:
+
+            def write(rows: DataFrame, batch_id: int) -> None:
+                self.write(topic, rows.withColumn("key", F.concat(F.lit(f"{batch_id}:"), "key")))
+
+            writer = values.writeStream.foreachBatch(write)
+        else:
+            writer = values.writeStream.format("kafka").options(**self._servers, topic=topic)
+        query = writer.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True).start()
         query.awaitTermination()
         return len([each for each in query.recentProgress if each["numInputRows"]])
 
@@ -101,14 +108,14 @@ def first(topics: Topics, folder: Path, tell: Teller) -> None:
 def second(topics: Topics, folder: Path, tell: Teller) -> None:
     rows = topics.stream("a,b", PER_SPREAD_BATCH)
     rises = transform(RISES, {"T": rows}, time="ts", sequence="n", late=LATE, distribute="always", shards=2)
-    batches = topics.to_topic(rises, "rises", folder / "rises")
+    batches = topics.to_topic(rises, "rises", folder / "rises", numbered=False)
     for name in "AB":
         topics.put(name.lower(), of(name, ROWS[HALF:]))
     run(topics, folder, Killer("", 0, tell), tell)
     tell("pairs", rows=topics.read("pairs"))
     # A row far ahead lets go those that wait for earlier ones.
     topics.put("a", [{"k": "-", "v": 0, "n": len(ROWS), "ts": END}])
-    batches += topics.to_topic(rises, "rises", folder / "rises")
+    batches += topics.to_topic(rises, "rises", folder / "rises", numbered=True)
     tell("rises", rows=topics.read("rises"), batches=batches)
     malformed(topics, folder, tell)
 
