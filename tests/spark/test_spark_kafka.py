@@ -21,7 +21,11 @@ from tests.spark.kafka.workload import END, LATE, MODULE, NAMES, RISES, ROWS, of
 from tests.spark.kill.processes import PROC, kill, launch, wait_until_gone
 from tests.spark.kill.workload import read
 
-pytestmark = [pytest.mark.spark, pytest.mark.skipif(not (PROC / "self" / "stat").exists(), reason="processes are found in /proc")]
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.xdist_group("kafka"),  # one broker: all of these in one worker
+    pytest.mark.skipif(not (PROC / "self" / "stat").exists(), reason="processes are found in /proc"),
+]
 
 PATIENCE = 600.0
 """Seconds after which a job that neither died nor ended is a fault."""
