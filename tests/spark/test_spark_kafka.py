@@ -21,11 +21,7 @@ from tests.spark.kafka.workload import END, LATE, MODULE, NAMES, RISES, ROWS, of
 from tests.spark.kill.processes import PROC, kill, launch, wait_until_gone
 from tests.spark.kill.workload import read
 
-pytestmark = [
-    pytest.mark.spark,
-    pytest.mark.xdist_group("kafka"),  # one broker: all of these in one worker
-    pytest.mark.skipif(not (PROC / "self" / "stat").exists(), reason="processes are found in /proc"),
-]
+pytestmark = [pytest.mark.spark, pytest.mark.skipif(not (PROC / "self" / "stat").exists(), reason="processes are found in /proc")]
 
 PATIENCE = 600.0
 """Seconds after which a job that neither died nor ended is a fault."""
@@ -86,7 +82,7 @@ def from_frames(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -
     return folder / "job"
 
 
-def test_two_topics_give_what_dataframes_give_through_a_kill(left: Left, from_frames: Path) -> None:
+def check_two_topics_give_what_dataframes_give_through_a_kill(left: Left, from_frames: Path) -> None:
     for name, stream in (("sums", "new"), ("sums", "old"), ("runs", "new")):
         expected = read(from_frames / "output" / name / stream).to_pylist()
         assert len(expected) >= 60, name
@@ -96,7 +92,7 @@ def test_two_topics_give_what_dataframes_give_through_a_kill(left: Left, from_fr
     assert before == 0 < after < left.told("finished")[0]["step"], "it died in the middle and went on"
 
 
-def test_a_step_that_is_written_to_a_topic_again_has_the_same_keys(left: Left, from_frames: Path) -> None:
+def check_a_step_that_is_written_to_a_topic_again_has_the_same_keys(left: Left, from_frames: Path) -> None:
     records = [(tuple(map(int, key.split(":"))), value) for key, value in left.told("pairs")[0]["rows"]]
     once = dict(records)
     assert len(records) > len(once), "the step that was not told to Spark came again"
@@ -105,7 +101,7 @@ def test_a_step_that_is_written_to_a_topic_again_has_the_same_keys(left: Left, f
     assert [once[key] for key in sorted(once)] == expected and len(expected) >= 20
 
 
-def test_transform_from_topics_to_a_topic_goes_on_from_its_checkpoint(left: Left) -> None:
+def check_transform_from_topics_to_a_topic_goes_on_from_its_checkpoint(left: Left) -> None:
     expected: list[dict[str, Any]] = []
     with Runtime() as runtime:
         runtime.deploy(RISES, listeners={"rises": lambda new, *_: expected.extend(row.to_dict() for row in new)})
@@ -118,10 +114,18 @@ def test_transform_from_topics_to_a_topic_goes_on_from_its_checkpoint(left: Left
     assert told["batches"] >= 4, "more than one micro-batch before the restart, and behind it"
 
 
-def test_malformed_values_are_columns_of_null(left: Left) -> None:
+def check_malformed_values_are_columns_of_null(left: Left) -> None:
     whole, nulls, partly = {"k": "a", "v": 1, "n": 1}, {"k": None, "v": None, "n": None}, {"k": "c", "v": None, "n": 2}
     heard = left.told("time of the record")[0]["heard"]
     assert sorted(heard, key=str) == sorted([whole, nulls, nulls, partly, nulls], key=str)
     by_value = left.told("time of the value")[0]
     assert by_value["heard"] == [partly, whole], "7 is read as a time in 1970"
     assert [{name: row[name] for name in "kvn"} for row in by_value["left_out"]] == [nulls] * 3
+
+
+def test_both_hosts_over_a_broker(left: Left, from_frames: Path) -> None:
+    """One test, so that there is one broker however tests are dealt out to workers."""
+    check_two_topics_give_what_dataframes_give_through_a_kill(left, from_frames)
+    check_a_step_that_is_written_to_a_topic_again_has_the_same_keys(left, from_frames)
+    check_transform_from_topics_to_a_topic_goes_on_from_its_checkpoint(left)
+    check_malformed_values_are_columns_of_null(left)
