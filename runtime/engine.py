@@ -513,6 +513,13 @@ class Runtime:
             return min((t for t in (nearest, due) if t is not None), default=None)
 
     @property
+    def matches_in_progress(self) -> int:
+        """How many states ``match_recognize`` holds, in all statements."""
+        with self.lock:
+            held = self._core.match_states.count
+            return held if self._batch_tier is None else held + self._batch_tier.matches_in_progress()
+
+    @property
     def cause(self) -> Cause:
         """What is at work, for listeners and error handlers: the row of the batch, or a timer, that is behind their call."""
         return self._core.at.cause(self._core.clock.now)

@@ -10,6 +10,7 @@ is late is decided by the watermark before its batch; within the bound, output d
 """
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import attrs
@@ -207,6 +208,11 @@ def _times(column: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     return pc.fill_null(column, 0).to_numpy(), np.asarray(none, np.bool_)
 
 
+def wall_clock(units_per_second: int) -> int:
+    """The clock on the wall in engine units."""
+    return time.time_ns() // (1_000_000_000 // units_per_second)
+
+
 def ipc(table: pa.Table) -> bytes:
     """A table as an Arrow IPC stream, compressed."""
     sink = pa.BufferOutputStream()
@@ -221,4 +227,4 @@ def table_of(data: bytes) -> pa.Table:
         return reader.read_all()
 
 
-__all__ = ["Counts", "LatePolicy", "LateRows", "Released", "ReorderBuffer", "ipc", "late_policy", "table_of"]
+__all__ = ["Counts", "LatePolicy", "LateRows", "Released", "ReorderBuffer", "ipc", "late_policy", "table_of", "wall_clock"]

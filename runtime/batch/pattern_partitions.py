@@ -44,6 +44,15 @@ def give_back(kernel: PatternKernel, arrays: Records, registers: Array) -> bool:
     return True
 
 
+def matches_in_progress(kernel: PatternKernel, arrays: Records, count: int, made: int, gone: int) -> int:
+    """How many states the row tier would hold: strands, or for each partition the steps that took its last row and go on (behind a window
+    perhaps some more: of matches whose first row has left). ``count``: of slots, ``made``: of strands, ``gone``: the last row that left."""
+    if kernel.strands:
+        return int(np.count_nonzero(arrays["s_begin"][:made] > gone))
+    bits = arrays["g_bits"][:count][_in_progress(kernel, arrays, count, gone)]
+    return int(np.unpackbits(np.ascontiguousarray(bits, np.int64).view(np.uint8)).sum())
+
+
 def _in_progress(kernel: PatternKernel, arrays: Records, count: int, gone: int) -> Array:
     """By slot. A match in progress that began with a row that has left is none: all are where the last row taken has left."""
     if not kernel.strands:

@@ -39,7 +39,7 @@ from runtime.batch.pattern_layout import (
     PatternKernel,
 )
 from runtime.batch.pattern_measures import PatternColumn
-from runtime.batch.pattern_partitions import give_back
+from runtime.batch.pattern_partitions import give_back, matches_in_progress
 from runtime.batch.pattern_restore import PatternRestore
 from runtime.batch.pattern_state import PLACE, PatternState
 from runtime.batch.refusals import NotCompilable
@@ -115,6 +115,11 @@ class PatternRun:
     def call_due(self) -> int | None:
         """Rows that leave a window make no match."""
         return None if self.kernel.interval is None else self.kernel.interval.next_due(self.arrays)
+
+    def matches_in_progress(self) -> int:
+        """How many of its states the row tier would count."""
+        groups, made, gone = (int(self.registers[PLACE[name]]) for name in ("groups", "made", "gone"))
+        return matches_in_progress(self.kernel, self.arrays, groups, made, gone)
 
     def memory(self) -> int:
         return self.arrays.memory()

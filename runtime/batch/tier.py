@@ -25,6 +25,7 @@ from runtime.batch.component import Chain, Input, Node, check_insert
 from runtime.batch.components import components
 from runtime.batch.intake import Intake
 from runtime.batch.kernels import Kernel, Warming
+from runtime.batch.pattern_run import PatternRun
 from runtime.batch.refusals import Declined, NotCompilable, NotInBatchTier
 from runtime.batch.run import Surroundings
 from runtime.batch.running import BatchRunning
@@ -300,6 +301,11 @@ class BatchTier:
                 node.statement.running = BatchRunning(self, node)
             component.chain = Chain(made)
         self._codes_kept = len(self._pool)
+
+    def matches_in_progress(self) -> int:
+        """How many states the row patterns that run here hold."""
+        runs = (s.running.run for d in self._runtime.deployments.values() for s in d if isinstance(s.running, BatchRunning))
+        return sum(run.matches_in_progress() for run in runs if isinstance(run, PatternRun))
 
     # ------------------------------------------------------------------ events and time
 

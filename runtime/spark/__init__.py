@@ -18,8 +18,9 @@ from runtime.spark.driver import start as start
 from runtime.spark.frames import transform as transform
 from runtime.spark.job import Job as Job
 from runtime.spark.job import MicroBatchError as MicroBatchError
+from runtime.spark.metrics import Metrics as Metrics
 from runtime.spark.schemas import event_type_of_spark as event_type_of_spark
 from runtime.spark.schemas import spark_schema as spark_schema
 from runtime.spark.sessions import session as session
 
-__all__ = ["Job", "MicroBatchError", "error_of", "event_type_of_spark", "session", "spark_schema", "start", "transform"]
+__all__ = ["Job", "Metrics", "MicroBatchError", "error_of", "event_type_of_spark", "session", "spark_schema", "start", "transform"]

@@ -2,6 +2,7 @@
 
     <folder>/snapshots/<number>.state      the feed's state behind step <number>
     <folder>/log/<number>.entry            what step <number> was fed with
+    <folder>/owner                         which job may write: the one that was started last
     <folder>/identity                      which query of Spark the steps' micro-batches belong to
 
 A file is written under another name, flushed to the disk and then renamed: it is there as a whole or not at all. Steps are numbered from 1
@@ -10,6 +11,7 @@ without a gap. ``Checkpoint`` takes a path of this machine or a URI that pyarrow
 from __future__ import annotations
 
 import os
+import uuid
 import zlib
 from collections.abc import Callable, Iterator
 
@@ -66,6 +68,10 @@ class Files:
         with self.system.open_input_stream(f"{self.root}/{name}") as stream:
             return bytes(stream.read())
 
+    def size(self, name: str) -> int:
+        """In bytes."""
+        return int(self.system.get_file_info(f"{self.root}/{name}").size or 0)
+
     def remove(self, names: list[str]) -> None:
         for name in names:
             self.system.delete_file(f"{self.root}/{name}")
@@ -86,7 +92,25 @@ class Checkpoint:
         self._head = Files(self.folder, hook)
         for files in (self._snapshots, self._log, self._head):
             files.sweep()
-        self.written = sum(len(self._log.read(name)) for name in self._log.names(".entry")[-1:])
+        self._token: str | None = None
+        last = _number(self._snapshots.names(".state")[-1]) if self._snapshots.names(".state") else 0
+        self.written = sum(self._log.size(name) for name in self._log.names(".entry") if _number(name) > last)
+
+    def take_over(self) -> None:
+        """From now on this one alone may write; any other one over the folder is refused at its next step."""
+        self._token = uuid.uuid4().hex
+        self._head.write("owner", self._token.encode(), "owner")
+
+    @property
+    def is_mine(self) -> bool:
+        """Whether no other one has been started over the folder since."""
+        return self._token is None or self._head.read("owner").decode() == self._token
+
+    def _check_owner(self) -> None:
+        if not self.is_mine:
+            raise EplRuntimeError(
+                f"another job has been started over {self.folder}: this one has ended", hint="one folder, one job: stop one of the two"
+            )
 
     def newest(self) -> tuple[int, bytes] | None:
         """The last snapshot that can be read: the step behind which it was taken, and the state; None where there is none."""
@@ -116,11 +140,13 @@ class Checkpoint:
 
     def log(self, number: int, entry: bytes) -> None:
         """Step ``number`` has been fed with the entry."""
+        self._check_owner()
         self._log.write(f"{number:012}.entry", _framed(entry), "log")
         self.written += len(entry)
 
     def snapshot(self, number: int, state: bytes) -> None:
         """The state behind step ``number``; what only older ones need goes."""
+        self._check_owner()
         self._snapshots.write(f"{number:012}.state", _framed(state), "snapshot")
         self.written = 0
         names = self._snapshots.names(".state")

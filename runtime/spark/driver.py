@@ -101,6 +101,7 @@ class Setup:
     forget: Collection[str]
     wall: Callable[[], int] | None
     lenient: bool = False
+    start_time: int | None = None
 
     def job(
         self, runtime: Runtime, waiting: bytes | None = None, *, names: Collection[str] | None = None, keeping: Keeping | None = None
@@ -139,6 +140,7 @@ def start(
     forget: Collection[str] = (),
     wall: Callable[[], int] | None = None,
     on_error: str = "stop",
+    start_time: int | None = None,
     hook: Hook = no_hook,
 ) -> Job:
     """Drive statements with streaming DataFrames, ``sources``: {event type name: DataFrame}; a job that is running comes back.
@@ -151,6 +153,9 @@ def start(
     ``late="5 seconds"``: rows wait that long, in time of events, for earlier ones; ``on_late``: what is done with those that come later
     still (runtime.reorder.LatePolicy); ``ahead``: rows that are further than that beyond the wall clock are left out; ``max_buffered``
     rows wait at most.
+
+    ``start_time``: the clock at the very beginning, 0 where not given (the first row's time would depend on how the input is cut); a job
+    that comes back has its own.
 
     Time without rows: ``clock="system"``: engine time follows the wall clock, ``late`` behind it. ``idle="30 seconds"``: it goes on once
     no row has come for so long. Looked at every ``heartbeat`` seconds. ``Job.advance`` moves it by hand.
@@ -176,12 +181,13 @@ def start(
         Module(module, sources, settings or Settings(), functions or {}, aggregations or {}, tier),
         lambda runtime: late_policy(late, on_late, ahead, max_buffered, runtime.settings.units_per_second), (time, sequence),
         {"time_mode": time_mode, "max_stops": max_stops}, Keeping({**kept, **(sinks or {})}, folder, hook),
-        None if checkpoint is None else Checkpoint(f"{checkpoint}/state", hook), forget, wall, lenient,
+        None if checkpoint is None else Checkpoint(f"{checkpoint}/state", hook), forget, wall, lenient, start_time,
     )
     job = resumed(setup, listeners or {})
     quiet = None if idle is None else units_of("idle", idle, job.runtime.settings.units_per_second)
     beats = Heartbeat(job, heartbeat, quiet) if clock == SYSTEM or idle is not None else None
-    job.attach(_query(job, sources, checkpoint, query_name, trigger), beats)
+    session = next(iter(sources.values())).sparkSession
+    job.attach(_query(job, sources, checkpoint, query_name, trigger), session, beats)
     return job
 
 
@@ -217,9 +223,11 @@ def _query(job: Job, frames: Mapping[str, DataFrame], checkpoint: str | None, na
 
 def resumed(setup: Setup, listeners: Mapping[str, Listener]) -> Job:
     """A new job, or the one that the checkpoint holds: snapshot, then the log behind it, then what changed in the module."""
+    if setup.checkpoint is not None:
+        setup.checkpoint.take_over()
     found = None if setup.checkpoint is None else setup.checkpoint.newest()
     if found is None:
-        job = setup.job(setup.module.runtime(None))
+        job = setup.job(setup.module.runtime(setup.start_time))
         _listen(job, listeners)
         if setup.checkpoint is not None:
             job.snapshot()
@@ -228,6 +236,7 @@ def resumed(setup: Setup, listeners: Mapping[str, Listener]) -> Job:
     before = setup.module.restored(state.snapshot)
     job = setup.job(before, state.waiting, names=state.layout[0], keeping=_known(setup.keeping, before))
     job.step, job.last, job.dynamic = state.step, state.last, list(state.dynamic)
+    job.progress.state_bytes = len(found[1])
     assert setup.checkpoint is not None
     for _, data in setup.checkpoint.entries(state.step):
         job.replay(Entry.decode(data))

@@ -71,6 +71,11 @@ class Step:
     rows: int
     faults: int = 0
 
+    @property
+    def output_rows(self) -> int:
+        """How many rows statements put out."""
+        return sum(b.num_rows for o in self.outputs.values() for b in (o.new, o.old) if b is not None)
+
 
 ON_ERROR = ("stop", "handler")
 

@@ -30,7 +30,8 @@ from runtime.batches import MAX_STOPS, Options
 from runtime.durations import Duration
 from runtime.reorder import MAX_BUFFERED, late_policy
 from runtime.spark.feed import Entry, Feed, Step, is_lenient
-from runtime.spark.packing import OUTPUT_DDL, PACKED_DDL, SHARD, Pack, Unpack
+from runtime.spark.metrics import told
+from runtime.spark.packing import BLOB, OUTPUT_DDL, PACKED_DDL, SHARD, Pack, Unpack
 from runtime.spark.schemas import arrow_for_spark, spark_schema
 from runtime.spark.shard_host import ShardProcessor
 from runtime.spark.shards import check_state_store, shard_ids, with_shards
@@ -249,7 +250,7 @@ class _Planned:
         else:
             parted = merged.repartition(1)
         ordered = parted.sortWithinPartitions(*order, position, F.col(f"`{ROW}`"))
-        task = attrs.evolve(self.task, policy=attrs.evolve(self.task.policy, bound=None))
+        task = attrs.evolve(self.task, policy=attrs.evolve(self.task.policy, bound=None, ahead=None))
         return ordered.mapInArrow(BatchTask(task, start_time, until), self.output)
 
     def _stream(self, merged: DataFrame, start_time: int | None) -> DataFrame:
@@ -259,10 +260,11 @@ class _Planned:
         check_state_store(session)
         parted = self._sharded(observed(merged))
         ids = shard_ids(session, self.shards, int(session.conf.get("spark.sql.shuffle.partitions") or 1))
-        packed = parted.mapInArrow(Pack(ids, self.sources.times is not None), PACKED_DDL)
+        pack = Pack(ids, self.sources.times is not None, self.task.policy.ahead, self.task.settings.units_per_second)
+        packed = parted.mapInArrow(pack, PACKED_DDL)
         processor = ShardProcessor(self.task, self.shards, start_time or 0, uuid.uuid4().hex)
         blobs = packed.groupBy(SHARD).transformWithState(processor, OUTPUT_DDL, "append", "None")
-        return blobs.mapInArrow(Unpack(self.arrow), self.output)
+        return told(blobs).select(BLOB).mapInArrow(Unpack(self.arrow), self.output)
 
 
 def only_type(module: Module) -> str:

@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import attrs
@@ -24,6 +25,7 @@ from epl.event_types import EventType
 from runtime.deployment import Deployment
 from runtime.engine import Runtime
 from runtime.faults import in_words
+from runtime.reorder import wall_clock
 from runtime.spark.checkpoint import Checkpoint, Hook, no_hook
 from runtime.spark.feed import Entry, Feed, Step
 from runtime.spark.heartbeat import Heartbeat
@@ -73,9 +75,10 @@ class Job:
         """Ids of the deployments that came while the job ran."""
         self._keeping = keeping
         self._checkpoint = checkpoint
-        self.wall = wall or wall_clock(self.runtime)
+        self.wall = wall or wall_of(self.runtime)
         self._steps_since = 0
         self._query: StreamingQuery | None = None
+        self._session: SparkSession | None = None
         self._heartbeat: Heartbeat | None = None
         self._wanted: tuple[tuple[tuple[Deployment, ...], tuple[EventType, ...]], Wanted] | None = None
         self._left_out = None if keeping.folder is None else LeftOut(keeping.folder, keeping.hook)
@@ -86,7 +89,8 @@ class Job:
 
     def __call__(self, frame: DataFrame, batch_id: int) -> None:
         """What foreachBatch calls, on the driver."""
-        rows, newest = take(frame, self._wanted_rows())
+        ahead = self.feed.policy.ahead
+        rows, newest = take(frame, self._wanted_rows(), None if ahead is None else self.wall() + ahead)
         table = rows.toArrow()
         try:
             self.process_batch(batch_id, table, newest())
@@ -195,8 +199,10 @@ class Job:
         return EplRuntimeError(f"{work}: {what}{in_words(error)}")
 
     def replay(self, entry: Entry) -> None:
-        """A step from the input log, after a restart: its output is written again."""
+        """A step from the input log, after a restart: its output is written again. It counts towards the next snapshot, so that the log
+        does not grow from one death to the next."""
         self.step += 1
+        self._steps_since += 1
         self._put_out(self.apply(entry))
 
     def apply(self, entry: Entry) -> Step:
@@ -290,8 +296,8 @@ class Job:
             raise EplRuntimeError(f"the output of '{name}' is not kept as files", hint=f"start(…, outputs=[{name!r}], checkpoint=folder)")
         schema = spark_schema(self.statement(name).event_type)
         if sink.is_empty(stream):
-            return _spark().createDataFrame([], schema)
-        return _spark().read.schema(schema).parquet(sink.path(stream))
+            return self._spark().createDataFrame([], schema)
+        return self._spark().read.schema(schema).parquet(sink.path(stream))
 
     def left_out(self, name: str, why: str = "late") -> DataFrame | None:
         """The rows of an event type that were left out because they were ``late``, or ``ahead`` of time; None where there are none.
@@ -299,7 +305,14 @@ class Job:
         if self._left_out is None:
             raise EplRuntimeError("rows that are left out are not kept", hint="start(…, on_late='side', checkpoint=folder)")
         sink = self._left_out.sink(why, name)
-        return None if sink.is_empty() else _spark().read.parquet(sink.path())
+        return None if sink.is_empty() else self._spark().read.parquet(sink.path())
+
+    def _spark(self) -> SparkSession:
+        """The session of the sources, whatever thread asks."""
+        found = self._session or SparkSession.getActiveSession()
+        if found is None:
+            raise EplRuntimeError("the job has not been started by Spark, and there is no session in this thread")
+        return found
 
     # ------------------------------------------------------------------ Spark's query
 
@@ -322,9 +335,9 @@ class Job:
                 hint="take both folders from the same copy, or begin with an empty checkpoint folder",
             )
 
-    def attach(self, query: StreamingQuery, heartbeat: Heartbeat | None = None) -> None:
-        """Spark's query that brings the micro-batches, and the thread that moves time between them."""
-        self._query, self._heartbeat = query, heartbeat
+    def attach(self, query: StreamingQuery, session: SparkSession, heartbeat: Heartbeat | None = None) -> None:
+        """Spark's query that brings the micro-batches, its session, and the thread that moves time between them."""
+        self._query, self._session, self._heartbeat = query, session, heartbeat
         if self._checkpoint is not None and self._checkpoint.identity is None:
             self._checkpoint.identity = str(query.id)
         if heartbeat is not None:
@@ -366,7 +379,7 @@ class Job:
         if self._heartbeat is not None:
             self._heartbeat.stop()
         self.streaming_query.stop()
-        if self._checkpoint is not None and self.error is None and self.runtime.halted is None:
+        if self._checkpoint is not None and self._checkpoint.is_mine and self.error is None and self.runtime.halted is None:
             self.snapshot()
 
     # ------------------------------------------------------------------ state
@@ -377,17 +390,9 @@ class Job:
         return bytes(msgpack.packb([1, self.step, self.last, self.feed.sources.layout, self.dynamic, self.feed.state()]))
 
 
-def wall_clock(runtime: Runtime) -> Callable[[], int]:
+def wall_of(runtime: Runtime) -> Callable[[], int]:
     """The clock on the wall in engine units."""
-    per_second = runtime.settings.units_per_second
-    return lambda: time.time_ns() // (1_000_000_000 // per_second)
+    return partial(wall_clock, runtime.settings.units_per_second)
 
 
-def _spark() -> SparkSession:
-    spark = SparkSession.getActiveSession()
-    if spark is None:
-        raise EplRuntimeError("there is no Spark session in this thread")
-    return spark
-
-
-__all__ = ["Job", "Keeping", "MicroBatchError", "wall_clock"]
+__all__ = ["Job", "Keeping", "MicroBatchError"]

@@ -6,19 +6,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import attrs
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from runtime.reorder import table_of
+from runtime.reorder import table_of, wall_clock
 from runtime.spark.sources import TIME
 
 SHARD, NEWEST, BLOB = "shard", "newest", "blob"
 PACKED_TYPES: dict[str, pa.DataType] = {SHARD: pa.int32(), NEWEST: pa.int64(), BLOB: pa.binary()}
 PACKED = pa.schema(PACKED_TYPES)
-PACKED_DDL, OUTPUT_DDL = f"{SHARD} int, {NEWEST} bigint, {BLOB} binary", f"{BLOB} binary"
+PACKED_DDL = f"{SHARD} int, {NEWEST} bigint, {BLOB} binary"
+TOLD = ("fed", "late", "ahead", "out", "faults", "matches", "waiting", "state", "time")
+"""What a shard tells of a step, in a row of its own: rows fed and left out, output rows, exceptions that were left to the handler; then how
+it stands: matches in progress, rows that wait, bytes of state, engine time."""
+OUTPUT_DDL = ", ".join([f"{BLOB} binary", *(f"{name} bigint" for name in TOLD)])
 ROWS_A_BLOB = 200_000
 """How many rows are gathered before they are packed."""
 
@@ -26,10 +31,13 @@ ROWS_A_BLOB = 200_000
 @attrs.frozen
 class Pack:
     """The first stage, for ``mapInArrow``: merged rows with the column ``shard``. Every shard hears the newest time of every partition, so
-    that all of them move time alike. ``shards``: their ids; ``timed``: whether there is a time column."""
+    that all of them move time alike. ``shards``: their ids; ``timed``: whether there is a time column; ``ahead``: how far beyond the wall
+    clock a time may be to be told, by ``per_second`` engine units a second."""
 
     shards: tuple[int, ...]
     timed: bool
+    ahead: int | None = None
+    per_second: int = 1000
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         gathered: list[pa.RecordBatch] = []
@@ -37,7 +45,7 @@ class Pack:
         newest: int | None = None
         for batch in batches:
             if self.timed and batch.num_rows:
-                last = pc.max(batch.column(TIME)).as_py()
+                last = self._last(batch.column(TIME))
                 newest = last if newest is None or (last is not None and last > newest) else newest
             gathered.append(batch)
             rows += batch.num_rows
@@ -49,6 +57,12 @@ class Pack:
         yield pa.RecordBatch.from_arrays(
             [pa.array(self.shards, pa.int32()), pa.array([newest] * count, pa.int64()), pa.nulls(count, pa.binary())], schema=PACKED
         )
+
+    def _last(self, times: pa.Array[Any]) -> int | None:
+        if self.ahead is not None:
+            times = times.filter(pc.less_equal(times, pa.scalar(wall_clock(self.per_second) + self.ahead)))
+        found: int | None = pc.max(times).as_py()
+        return found
 
     def _packed(self, batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         if not batches:
@@ -75,7 +89,7 @@ class Unpack:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for blob in batch.column(BLOB):
+            for blob in batch.column(BLOB).drop_null():
                 yield from table_of(blob.as_buffer()).cast(self.schema).to_batches()
 
 
@@ -92,4 +106,4 @@ def joined(blobs: list[bytes]) -> pa.Table | None:
     return pa.concat_tables(tables, promote_options="default") if tables else None
 
 
-__all__ = ["BLOB", "NEWEST", "OUTPUT_DDL", "PACKED_DDL", "SHARD", "Pack", "Unpack", "joined"]
+__all__ = ["BLOB", "NEWEST", "OUTPUT_DDL", "PACKED_DDL", "SHARD", "TOLD", "Pack", "Unpack", "joined"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import attrs
@@ -24,8 +25,8 @@ TOLD_EVERY = 10.0
 @attrs.frozen
 class StepProgress:
     """``step``, Spark's ``batch`` (None for a step of time alone); ``rows`` that came, ``fed`` to the engine, ``late`` and ``ahead`` left
-    out; output rows ``out`` of the statements whose output is kept; ``time``: the engine's behind the step; ``waiting`` rows; ``seconds``
-    it took."""
+    out; output rows ``out`` of the statements whose output is kept; ``time``: the engine's behind the step; ``waiting`` rows; ``matches``
+    of ``match_recognize`` in progress; ``faults``: exceptions in expressions that were left to the error handler; ``seconds`` it took."""
 
     step: int
     batch: int | None
@@ -36,6 +37,8 @@ class StepProgress:
     out: int
     time: int
     waiting: int
+    matches: int
+    faults: int
     seconds: float
 
 
@@ -51,11 +54,15 @@ class Progress:
 
     def note(self, job: Job, entry: Entry, step: Step, seconds: float) -> None:
         """A step has been done."""
-        out = sum(b.num_rows for o in step.outputs.values() for b in (o.new, o.old) if b is not None)
+        out = step.output_rows
         late, ahead = (0 if t is None else t.num_rows for t in (step.late, step.ahead))
         waiting = 0 if job.feed.buffer is None else job.feed.buffer.held
         rows = 0 if entry.rows is None else entry.rows.num_rows
-        done = StepProgress(job.step, entry.batch, rows, step.rows, late, ahead, out, job.runtime.now, waiting, seconds)
+        runtime = job.runtime
+        done = StepProgress(
+            job.step, entry.batch, rows, step.rows, late, ahead, out, runtime.now, waiting, runtime.matches_in_progress, step.faults,
+            seconds,
+        )
         self.last.append(done)
         self.steps += 1
         self.rows, self.fed, self.late, self.ahead, self.out = (
@@ -84,15 +91,23 @@ class Progress:
         gauges = [
             ("engine_time", "engine time, in engine units", None if newest is None else newest.time),
             ("rows_waiting", "rows held for earlier ones", None if newest is None else newest.waiting),
+            ("matches_in_progress", "states of match_recognize", None if newest is None else newest.matches),
             ("state_bytes", "size of the last snapshot", self.state_bytes),
         ]
-        lines = []
-        for kind, each in (("counter", counters), ("gauge", gauges)):
-            for name, text, value in each:
-                if value is not None:
-                    full = f"epl_{name}_total" if kind == "counter" else f"epl_{name}"
-                    lines += [f"# HELP {full} {text}", f"# TYPE {full} {kind}", f"{full} {value}"]
-        return "\n".join(lines) + "\n"
+        told = [metric("counter", name, text, {"": value}) for name, text, value in counters]
+        return "".join([*told, *(metric("gauge", name, text, {"": value}) for name, text, value in gauges if value is not None)])
+
+    def of_batch(self, batch: int) -> StepProgress | None:
+        """What a micro-batch came to, while it is among the last steps: for a StreamingQueryListener, by ``progress.batchId``."""
+        return next((each for each in reversed(self.last) if each.batch == batch), None)
 
 
-__all__ = ["Progress", "StepProgress"]
+def metric(kind: str, name: str, text: str, values: Mapping[str, float]) -> str:
+    """A metric as Prometheus reads it. ``kind``: counter or gauge; ``values``: by labels as written, ``{name="value"}`` or nothing."""
+    full = f"epl_{name}_total" if kind == "counter" else f"epl_{name}"
+    lines = [f"{full}{labels} {value}" for labels, value in values.items()]
+    return "\n".join([f"# HELP {full} {text}", f"# TYPE {full} {kind}", *lines, ""])
+
+
+
+__all__ = ["Progress", "StepProgress", "metric"]

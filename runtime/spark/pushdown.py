@@ -51,18 +51,19 @@ def wanted_rows(plans: Iterable[StatementPlan], types: Iterable[EventType]) -> W
     return wanted
 
 
-def take(merged: DataFrame, wanted: Wanted) -> tuple[DataFrame, Callable[[], int | None]]:
-    """The wanted rows; the newest time of all of them, once the rows have been fetched."""
+def take(merged: DataFrame, wanted: Wanted, until: int | None = None) -> tuple[DataFrame, Callable[[], int | None]]:
+    """The wanted rows; the newest time of all of them, once the rows have been fetched. ``until``: rows beyond that time do not tell it."""
     condition = wanted(merged)
+    time = F.col(f"`{TIME}`") if until is None else F.when(F.col(f"`{TIME}`") <= until, F.col(f"`{TIME}`"))
     if condition is None:
         return merged, lambda: None
     if condition is False:  # Spark would see that there is nothing to do, and observe nothing
-        ends = merged.agg(F.max(f"`{TIME}`")) if TIME in merged.columns else None
+        ends = merged.agg(F.max(time)) if TIME in merged.columns else None
         return merged.limit(0), lambda: None if ends is None else ends.collect()[0][0]
     if TIME not in merged.columns:
         return merged.filter(condition), lambda: None
     told = Observation()
-    rows = merged.observe(told, F.max(f"`{TIME}`").alias("newest")).filter(condition)
+    rows = merged.observe(told, F.max(time).alias("newest")).filter(condition)
     return rows, lambda: told.get["newest"]
 
 

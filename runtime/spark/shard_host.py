@@ -19,11 +19,12 @@ from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from epl.errors import EplError, EplRuntimeError
-from runtime.reorder import ipc
-from runtime.spark.feed import Entry, Feed, parts_of
-from runtime.spark.packing import BLOB, NEWEST, joined
+from runtime.reorder import ipc, wall_clock
+from runtime.spark.feed import Entry, Feed, Step, parts_of
+from runtime.spark.packing import BLOB, NEWEST, TOLD, joined
 from runtime.spark.task import Task, named
 
+NOTHING_TOLD = dict.fromkeys(TOLD)
 CHUNK = 4 << 20
 LEAST_LOG = 64 << 10
 """A log smaller than that is never worth a snapshot that is larger."""
@@ -104,12 +105,13 @@ class ShardProcessor(StatefulProcessor):
         if head is None and newest is None and table is None:
             return
         feed = self.task.feed(self.start_time) if head is None else self._found(shard, head)
-        entry = Entry(table, newest, lenient=self.task.lenient)
+        entry = Entry(table, newest, wall=wall_clock(feed.runtime.settings.units_per_second), lenient=self.task.lenient)
         step = feed.process(entry)
-        self._write(shard, head, entry, feed)
+        state = self._write(shard, head, entry, feed)
         for output in step.outputs.values():
             if output.new is not None:
-                yield Row(**{BLOB: ipc(pa.Table.from_batches([output.new]))})
+                yield Row(**{BLOB: ipc(pa.Table.from_batches([output.new])), **NOTHING_TOLD})
+        yield Row(**{BLOB: None, **_told(step, feed, state)})
 
     # ------------------------------------------------------------------ finding the engine
 
@@ -145,7 +147,8 @@ class ShardProcessor(StatefulProcessor):
 
     # ------------------------------------------------------------------ writing
 
-    def _write(self, shard: int, head: Head | None, entry: Entry, feed: Feed) -> None:
+    def _write(self, shard: int, head: Head | None, entry: Entry, feed: Feed) -> int:
+        """→ bytes that the state has now."""
         name = uuid.uuid4().bytes
         step = 1 if head is None else head.step + 1
         packed = bytes(msgpack.packb([step, name, entry.encode()]))
@@ -162,6 +165,15 @@ class ShardProcessor(StatefulProcessor):
         _kept[self.name, shard] = Kept(step, name, feed)
         while len(_kept) > KEPT:
             _kept.popitem(last=False)
+        return made.snapshot_bytes + made.log_bytes
+
+
+def _told(step: Step, feed: Feed, state: int) -> dict[str, int]:
+    """What packing.TOLD names."""
+    late, ahead = (0 if rows is None else rows.num_rows for rows in (step.late, step.ahead))
+    waiting = 0 if feed.buffer is None else feed.buffer.held
+    done = step.rows, late, ahead, step.output_rows, step.faults
+    return dict(zip(TOLD, (*done, feed.runtime.matches_in_progress, waiting, state, feed.runtime.now), strict=True))
 
 
 def _log_entry(data: bytes) -> tuple[int, bytes, bytes]:
