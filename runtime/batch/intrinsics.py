@@ -12,7 +12,7 @@ def _decorator() -> Any:
         from numba import njit
     except ImportError:
         return lambda function: function
-    return njit(error_model="numpy", cache=True)
+    return njit(error_model="numpy", cache=True, _nrt=True)
 
 
 inlined = _decorator()
@@ -84,22 +84,38 @@ def mix(value):  # type: ignore[no-untyped-def]
 
 @inlined
 def sort_pairs(keys, values, count):  # type: ignore[no-untyped-def]
-    """Sort the first ``count`` of ``values`` by ``keys``, in place; equal keys keep their order (insertion for few, heap on pairs else)."""
-    if count <= 24:
-        for i in range(1, count):
+    """Sort the first ``count`` of ``values`` and of ``keys`` by ``keys``, in place; equal keys keep their order: insertion in runs of 16,
+    which are merged. (numpy's sort takes seconds to compile.)"""
+    for first in range(0, count, 16):
+        for i in range(first + 1, min(first + 16, count)):
             key, value = keys[i], values[i]
             j = i - 1
-            while j >= 0 and keys[j] > key:
+            while j >= first and keys[j] > key:
                 keys[j + 1] = keys[j]
                 values[j + 1] = values[j]
                 j -= 1
             keys[j + 1] = key
             values[j + 1] = value
-        return
-    order = np.argsort(keys[:count], kind="mergesort")
-    copied = values[:count].copy()
-    for i in range(count):
-        values[i] = copied[order[i]]
+    width = 16
+    while width < count:
+        merge_runs(keys, values, count, width)
+        width *= 2
+
+
+@inlined
+def merge_runs(keys, values, count, width):  # type: ignore[no-untyped-def]
+    """Merge each two neighbouring sorted runs of ``width`` into one."""
+    old_keys, old_values = keys[:count].copy(), values[:count].copy()
+    for first in range(0, count - width, 2 * width):
+        left, middle, end = first, first + width, min(first + 2 * width, count)
+        right = middle
+        for i in range(first, end):
+            if right >= end or (left < middle and old_keys[left] <= old_keys[right]):
+                keys[i], values[i] = old_keys[left], old_values[left]
+                left += 1
+            else:
+                keys[i], values[i] = old_keys[right], old_values[right]
+                right += 1
 
 
 @inlined

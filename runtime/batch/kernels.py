@@ -31,8 +31,8 @@ from runtime.batch.intrinsics import (
 )
 
 """
-COMPILED = "from numba import njit\n"
-DECORATED = '@njit(cache=True, error_model="numpy", nogil=True)\n'
+COMPILED = "from numba import njit\nfrom runtime.batch.numba_compiler import KernelCompiler\n"
+DECORATED = '@njit(cache=True, error_model="numpy", nogil=True, pipeline_class=KernelCompiler, _nrt=False)\n'
 
 
 @lru_cache(maxsize=1)
@@ -40,7 +40,9 @@ def _stamp() -> str:
     """What else a compiled kernel depends on: the functions it calls, numba's and numpy's versions."""
     import numba
 
-    text = Path(intrinsics.__file__).read_text(encoding="utf-8")
+    from runtime.batch import numba_compiler
+
+    text = "".join(Path(module.__file__).read_text(encoding="utf-8") for module in (intrinsics, numba_compiler))
     return f"{numba.__version__}|{np.__version__}|{sys.version_info[:2]}|{text}"
 
 
