@@ -41,7 +41,7 @@ class GroupState:
     def key(self, slot: int) -> Any:
         """The key of a slot, as ``runtime.aggregation.keys`` has it."""
         words = self.arrays["g_words"][:, slot].tolist()
-        values = [self._value(number, word, words[-1]) for number, word in enumerate(words[: len(self.keys.parts)])]
+        values = [self._value(number, word, words[-1]) for number, word in enumerate(words) if number in self.keys.in_key]
         return values[0] if len(values) == 1 and not self.keys.tuples else tuple(values)
 
     def _value(self, number: int, word: int, nulls: int) -> Any:
@@ -57,7 +57,9 @@ class GroupState:
     def words(self, values: Sequence[Any]) -> Words:
         """The words of a key's values."""
         found, nulls = [], 0
-        for number, (kind, value) in enumerate(zip(self.keys.kinds, values)):
+        given = dict(zip(self.keys.in_key, values))
+        for number, kind in enumerate(self.keys.kinds):
+            value = given.get(number)
             if kind == "String":
                 found.append(self.pool.code(value))
             elif value is None:
@@ -161,7 +163,7 @@ class GroupState:
 
     def keys_of(self, events: Iterable[Event]) -> list[Any]:
         """The keys of the groups that the events are in."""
-        readers = [self.ring.evaluator(part) for part in self.keys.parts]
+        readers = [self.ring.evaluator(self.keys.parts[number]) for number in self.keys.in_key]
         values = [[read(event) for read in readers] for event in events]
         return [tuple(each) if self._several else each[0] for each in values]
 

@@ -33,7 +33,8 @@ class GroupKeys:
     """``windowed``: rows leave. ``ordered``: several groups that one delta touches come in the order of a Java HashMap. ``kept``: slots
     are never freed; ``pinned``: those with ``r_mark[g] == stamp`` are freed by ``release`` only. ``at_once``: rows are counted
     in the delta in which they come, one in each; else ``g_held`` tells which groups rows wait for in the window. ``tuples``: keys are
-    tuples whatever the number of parts, of which there may be none."""
+    tuples whatever the number of parts, of which there may be none. ``left_out``, of a level of a rollup: the numbers of the parts that
+    its keys do not have. They are null in their words, so that all levels do the same with those."""
 
     parts: tuple[TypedExpression, ...]
     windowed: bool
@@ -42,6 +43,7 @@ class GroupKeys:
     pinned: bool = False
     at_once: bool = False
     tuples: bool = False
+    left_out: frozenset[int] | None = None
 
     def __attrs_post_init__(self) -> None:
         for part in self.parts:
@@ -55,12 +57,18 @@ class GroupKeys:
     @property
     def direct(self) -> bool:
         """Whether the slot is found by a string's code alone."""
-        return self.kinds == ("String",)
+        return self.kinds == ("String",) and self.left_out is None
+
+    @property
+    def in_key(self) -> list[int]:
+        """The numbers of the parts that keys have."""
+        return [number for number in range(len(self.parts)) if number not in (self.left_out or ())]
 
     @property
     def nullable(self) -> bool:
         """Whether a last word says which values are null; strings say it themselves."""
-        return any(not (isinstance(p.type, Scalar) and (p.type.primitive or p.type.kind in TEXTS)) for p in self.parts)
+        sure = (isinstance(p.type, Scalar) and (p.type.primitive or p.type.kind in TEXTS) for p in self.parts)
+        return self.left_out is not None or not all(sure)
 
     @property
     def words(self) -> int:
@@ -100,7 +108,10 @@ class GroupKeys:
 
     def find(self, code: Code, printer: ScalarPrinter) -> None:
         """``g``: the slot of the event that the printer reads; a new one where its group has none."""
-        words = self._words(code, printer)
+        self.look_up(code, self.words_of(code, printer))
+
+    def look_up(self, code: Code, words: Sequence[str]) -> None:
+        """``g``: the slot of the group with these words."""
         if self.direct:
             code.add(f"g = np.int64(g_table[{words[0]} + 1])")
             with code.block("if g < 0"):
@@ -117,9 +128,15 @@ class GroupKeys:
                 code.add("break")
             code.add("place = (place + 1) & (len(g_table) - 1)")
 
-    def _words(self, code: Code, printer: ScalarPrinter) -> list[str]:
+    def words_of(self, code: Code, printer: ScalarPrinter) -> list[str]:
+        """The variables with the words of the event that the printer reads."""
         found, nulls = [], []
         for number, part in enumerate(self.parts):
+            if number in (self.left_out or ()):
+                code.add(f"k{number} = np.int64({-1 if self.kinds[number] in TEXTS else 0})")
+                nulls += [] if self.kinds[number] in TEXTS else [str(1 << number)]
+                found.append(f"k{number}")
+                continue
             text, kind = printer.value(part), self.kinds[number]
             value = text.value
             if kind in ("float", "double"):
@@ -137,7 +154,7 @@ class GroupKeys:
             code.add("k0 = np.int64(0)")
             found.append("k0")
         if self.nullable:
-            code.add(f"k{len(found)} = np.int64({' | '.join(nulls)})")
+            code.add(f"k{len(found)} = np.int64({' | '.join(nulls) or 0})")
             found.append(f"k{len(found)}")
         return found
 
@@ -162,9 +179,11 @@ class GroupKeys:
     def _there(self, number: int, group: str) -> str:
         return f"(g_words[{len(self.parts)}, {group}] & {1 << number}) == 0"
 
-    def value(self, node: TypedExpression, group: str) -> Text | None:
-        """The text of an expression that groups are made by; None for any other."""
-        for number, part in enumerate(self.parts):
+    def value(self, node: TypedExpression, group: str, *, of_event: bool = False) -> Text | None:
+        """The text of an expression that groups are made by; None for any other. ``of_event``: parts that are left out have the event's
+        value, not null."""
+        for number in self.in_key if of_event else range(len(self.parts)):
+            part = self.parts[number]
             if part == node and repr(part) == repr(node):
                 kind, word = self.kinds[number], f"g_words[{number}, {group}]"
                 if kind in TEXTS:
@@ -173,13 +192,17 @@ class GroupKeys:
                     word = f"word_double({word})" if kind == "double" else f"np.float32(word_double({word}))"
                 elif kind == "boolean":
                     word = f"({word} != 0)"
-                primitive = isinstance(part.type, Scalar) and part.type.primitive
+                primitive = isinstance(part.type, Scalar) and part.type.primitive and self.left_out is None
                 return Text(word, None if primitive else f"({self._there(number, group)})")
         return None
 
     def take(self, code: Code, printer: ScalarPrinter) -> None:
         """The event at ``tail`` comes into the ring: its slot is held."""
-        self.find(code, printer)
+        self.hold(code, self.words_of(code, printer))
+
+    def hold(self, code: Code, words: Sequence[str]) -> None:
+        """The event at ``tail`` comes into the ring, of the group with these words."""
+        self.look_up(code, words)
         code.add("w_g[tail & mask] = g")
         if not self.at_once:
             code.add("g_held[g] += 1")

@@ -12,7 +12,8 @@ def _decorator() -> Any:
         from numba import njit
     except ImportError:
         return lambda function: function
-    return njit(error_model="numpy", cache=True, _nrt=True)
+    options: dict[str, Any] = {"error_model": "numpy", "cache": True, "_nrt": True}  # references too, though the kernels count none
+    return njit(**options)
 
 
 inlined = _decorator()

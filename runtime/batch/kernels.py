@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import inspect
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable
@@ -32,7 +34,10 @@ from runtime.batch.intrinsics import (
 
 """
 COMPILED = "from numba import njit\nfrom runtime.batch.numba_compiler import KernelCompiler\n"
-DECORATED = '@njit(cache=True, error_model="numpy", nogil=True, pipeline_class=KernelCompiler, _nrt=False)\n'
+DECORATED = '@njit(cache=True, error_model="numpy", nogil=True, pipeline_class=KernelCompiler, no_cfunc_wrapper=True, _nrt=False)\n'
+PART = '@njit(error_model="numpy", pipeline_class=KernelCompiler, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)\n'
+PART_OF_IT = re.compile(r"^def part\d+\(", re.MULTILINE)
+"""The functions that a kernel calls stand in front of it."""
 
 
 @lru_cache(maxsize=1)
@@ -42,7 +47,7 @@ def _stamp() -> str:
 
     from runtime.batch import numba_compiler
 
-    text = "".join(Path(module.__file__).read_text(encoding="utf-8") for module in (intrinsics, numba_compiler))
+    text = "".join(inspect.getsource(module) for module in (intrinsics, numba_compiler))
     return f"{numba.__version__}|{np.__version__}|{sys.version_info[:2]}|{text}"
 
 
@@ -67,7 +72,7 @@ def _own_folder() -> Path:
 @lru_cache(maxsize=4096)
 def compiled(source: str) -> Kernel:
     """The function ``kernel`` of the source, compiled by numba at its first call; raises ImportError without numba."""
-    text = HEAD.format(imports=COMPILED) + DECORATED + source
+    text = HEAD.format(imports=COMPILED) + PART_OF_IT.sub(rf"{PART}\g<0>", source).replace("def kernel(", f"{DECORATED}def kernel(")
     name = f"epl_{hashlib.sha256((text + _stamp()).encode()).hexdigest()[:32]}"
     path = cache_folder() / f"{name}.py"
     if not path.exists():

@@ -1,11 +1,13 @@
 """The rows of a rollup in a kernel: one for each group of each level that a delta touches."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from runtime.batch.code import Code
-from runtime.batch.levels import Level
+from runtime.batch.groups import REGISTERS
+from runtime.batch.levels import MADE, Level
 from runtime.batch.result_sets import ResultSet
 from runtime.batch.select_events import SelectEvents
 
@@ -46,28 +48,49 @@ class LevelRows(ResultSet):
     # ------------------------------------------------------------------ what is printed
 
     def find(self, code: Code, ring: bool) -> None:
-        def part(inner: Code) -> None:
-            super(LevelRows, self).find(inner, ring)
-            if self.level.groups is not None:
-                inner.add("g_at = g")
+        groups = self.level.groups
+        if groups is None:
+            return
+        words = groups.words_of(code, self.of.at("na", code, ring=ring))
 
-        self.level.print(code, part)
+        def part(inner: Code) -> None:
+            groups.look_up(inner, words)
+            inner.add("g_at = g")
+
+        self._call(code, part)
+
+    def admit(self, code: Code) -> None:
+        groups = self.level.groups
+        if groups is not None:
+            words = groups.words_of(code, self.of.at("r", code, ring=False))
+            self._call(code, lambda inner: groups.hold(inner, words))
 
     def touch(self, code: Code) -> None:
         if self.of.leaves:
-            self.level.print(code, self.touch_groups)
+            self._call(code, self.touch_groups)
 
     def put(self, code: Code, new: bool) -> None:
+        """``flag``: the stream, so that the rows of both are put out by one function."""
         def part(inner: Code) -> None:
-            with self.touched(inner):
-                self.emit(inner, "q", new)
+            rows = Code()
+            with self.touched(rows):
+                self.emit(rows, "q", new)
+            inner.add(*(re.sub(r"(o_flag\[o\]) = \w+$", r"\1 = flag", line) for line in rows.lines))
 
-        self.level.print(code, part)
+        code.add(f"flag = {new is not self.of.swaps}")
+        self._call(code, part)
 
     def count_in(self, code: Code) -> None:
         if self.level.groups is None:
             code.add("g = 0")
-        self.level.print(code, self.apply)
+        self._call(code, self.apply)
+
+    def _call(self, code: Code, part: Callable[[Code], None]) -> None:
+        """What the part prints, as a function."""
+        inner = Code()
+        self.level.print(inner, part)
+        if inner.lines:
+            self.outer.functions.call(code, inner.lines, ("out", *map(self.level.text, REGISTERS)), map(self.level.text, MADE))
 
     def look(self, code: Code) -> None:
         """``g_at``: the group of the event at ``q``, of a window."""

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 SHARED = (RING, CODES, ONE, "registers")
 """Axes that the arrays of all levels have in common."""
-VARIABLES = (*REGISTERS, "nt", "g_at")
+MADE = ("nt", "g_at")
+VARIABLES = (*REGISTERS, *MADE)
 
 
 @attrs.frozen
@@ -122,11 +123,13 @@ def rollup_levels(of: SelectEvents, rows: ResultSetPlan, window: Window | None) 
     found = []
     for number, plan in enumerate(rows.levels):
         keys: tuple[TypedExpression, ...] = tuple(rows.group_by[place] for place in plan.keys)
-        groups = GroupKeys(keys, of.leaves, ordered=False, at_once=False, tuples=True)
+        left_out = frozenset(range(len(rows.group_by))) - set(plan.keys)
+        groups = GroupKeys(rows.group_by, of.leaves, ordered=False, at_once=False, tuples=True, left_out=left_out)
+        columns = tuple(whole if whole in rows.group_by else own for whole, own in zip(rows.columns, plan.columns, strict=True))
         level = Level(number, groups, accumulators_of(rows.aggregations, window))
         events: Any = copy.copy(of)
         events.rows = attrs.evolve(
-            rows, shape="grouped fully aggregated", group_by=keys, columns=plan.columns, having=plan.having, order_by=plan.order_by,
+            rows, shape="grouped fully aggregated", group_by=keys, columns=columns, having=plan.having, order_by=plan.order_by,
         )
         events.groups, events.accumulators, events.finish = groups, list(level.accumulators), finish_of(events.rows)
         found.append((level, events))

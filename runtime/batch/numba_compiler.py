@@ -16,12 +16,13 @@ NEEDLESS = frozenset({"inline_closure_likes", "rewrite_semantic_constants", "dea
 """Passes for closures, array expressions and branches on constants."""
 
 
-class KernelCompiler(CompilerBase):  # type: ignore[misc]  # numba has no types
+class KernelCompiler(CompilerBase):
     """numba's pipeline for a printed function."""
 
     def define_pipelines(self) -> list[PassManager]:
         self.state.typingctx = _remembering(self.state.typingctx)
-        manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        builder: Any = DefaultPassBuilder
+        manager = builder.define_nopython_pipeline(self.state)
         manager.passes = [each for each in manager.passes if each[0].name() not in NEEDLESS]
         manager.finalize()
         return [manager]

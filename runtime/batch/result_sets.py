@@ -12,6 +12,7 @@ from epl.plan.expressions import StreamProperty, TypedExpression
 from runtime.batch.arrays import Field
 from runtime.batch.code import Code
 from runtime.batch.groups import REGISTERS
+from runtime.batch.parts import Parts
 from runtime.batch.scalars import TEXTS, ScalarPrinter, kind_of
 from runtime.batch.select_events import SLIDING, SelectEvents
 
@@ -45,6 +46,7 @@ class ResultSet:
 
     def __init__(self, of: SelectEvents) -> None:
         self.of = of
+        self.functions = Parts()
         self.levels: list[LevelRows] = []
         self.local: list[LevelRows] = []
         self.delayed = False
@@ -106,7 +108,7 @@ class ResultSet:
         if self.of.groups is not None:
             self.of.groups.take(code, self.of.at("r", code, ring=False))
         for each in self._nested:
-            each.level.print(code, each.admit)
+            each.admit(code)
 
     def deliver(self, code: Code) -> None:
         """The delta."""

@@ -103,10 +103,11 @@ class SelectEvents:
         """The number of a property's column."""
         return list(self.inputs).index(name)
 
-    def key(self, node: TypedExpression) -> bool:
+    def key(self, node: TypedExpression, *, of_event: bool = False) -> bool:
         """Whether an expression's value is read from the group once the event is in it."""
-        by_group = self.groups is not None and (self.window is not None or self.rows.output is not None)
-        return by_group and self.groups is not None and self.groups.value(node, "g") is not None
+        if self.groups is None or (self.window is None and self.rows.output is None and self.groups.left_out is None):
+            return False
+        return self.groups.value(node, "g", of_event=of_event) is not None
 
     def at(self, place: str | None, code: Code, *, ring: bool | None = None, new: bool | None = None) -> ScalarPrinter:
         """A printer for the event at a place: a row of the batch, or a position of the ring. Its group is ``g``; with ``ring`` given it is
@@ -114,7 +115,7 @@ class SelectEvents:
         in_ring = self.window is not None if ring is None else ring
 
         def leaf(node: TypedExpression) -> Text | None:
-            if ring is None and self.key(node):
+            if ring is None and self.key(node, of_event=new is None):
                 assert self.groups is not None
                 return self.groups.value(node, "g")
             if isinstance(node, StreamProperty):

@@ -122,7 +122,8 @@ class _SelectPrinter:
         for array, names in self.result_set.registers():
             tail.add(*(f"{array}[{n}] = {name}" for n, name in enumerate(names)))
         tail.add("return status")
-        source = f"def kernel(R, n, first, until, jump, causes, times, C, S, O, PI, PF, T, K):\n{head.text()}{body.text()}{tail.text()}"
+        kernel = f"def kernel(R, n, first, until, jump, causes, times, C, S, O, PI, PF, T, K):\n{head.text()}{body.text()}{tail.text()}"
+        source = self.result_set.functions.text() + kernel
         of, rows = self.of, self.result_set
         return SelectKernel(
             source, tuple(of.inputs.items()), tuple(fields), tuple(rows.columns), rows.streams(), of.parameters, of.window,
