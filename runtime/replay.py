@@ -309,6 +309,13 @@ class TracePlayer:
         """Send one event."""
         self.runtime.send(*self._given(step))
 
+    def event_of(self, step: Step) -> Event | None:
+        """The event that an event step sends, None where the engine refuses it."""
+        try:
+            return self.runtime.event_of(*self._given(step))
+        except Exception:  # noqa: BLE001 - sending it tells why
+            return None
+
     def _given(self, step: Step) -> tuple[str, Any]:
         """What an event step sends: a type's name, and a mapping or JSON text."""
         if step.get("via") == "json" and "json" in step:

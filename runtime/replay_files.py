@@ -32,13 +32,15 @@ class Job:
     limit: float = 60.0
     spark: bool = False
     cuts: int | None = None
+    distributed: bool = False
 
 
 @attrs.frozen
 class Outcome:
     """What came of one file: traces replayed, those that broke off (name, text), and the traces themselves where no target was given.
 
-    ``rows``, ``refused``: how many events went through Spark, and how many had to be sent by themselves.
+    ``rows``, ``refused``: how many events went through Spark, and how many had to be sent by themselves. ``spread``: how many statements
+    can be split, were spread over engines, and agreed with one.
     """
 
     source: Path
@@ -47,6 +49,7 @@ class Outcome:
     traces: tuple[dict[str, Any], ...] = ()
     rows: int = 0
     refused: int = 0
+    spread: tuple[int, int, int] = (0, 0, 0)
 
 
 def trace_files(path: Path) -> list[tuple[Path, Path]]:
@@ -96,12 +99,12 @@ def with_limit(seconds: float, work: Callable[[], dict[str, Any]]) -> dict[str, 
 
 def replay_file(job: Job) -> Outcome:
     """Replay every trace of a file. A trace that breaks off is written with its text as ``error`` and no steps."""
-    feed = micro_batches() if job.spark else columns() if job.tier == "batch" else None
+    replay = _spread() if job.distributed else _in_one_engine(job)
     done: list[dict[str, Any]] = []
     broken: list[tuple[str, str]] = []
     for trace in read_traces(job.source):
         try:
-            done.append(with_limit(job.limit, lambda: _replayed(trace, job, feed)))  # noqa: B023 - called at once
+            done.append(with_limit(job.limit, lambda: replay(trace)))  # noqa: B023 - called at once
         except (Exception, TraceTimeout) as error:  # noqa: BLE001 - one trace must not stop the run; the text is reported
             text = f"{type(error).__name__}: {error}"
             broken.append((str(trace.get("id", trace.get("name"))), text))
@@ -110,11 +113,25 @@ def replay_file(job: Job) -> Outcome:
         write_traces(job.target, done)
     ways = [step["spark"] == "rows" for trace in done for step in trace["steps"] if "spark" in step]
     traces = () if job.target is not None else tuple(done)
-    return Outcome(job.source, len(done), tuple(broken), traces, sum(ways), len(ways) - sum(ways))
+    told = [each for trace in done for each in trace.get("distributed", ())]
+    spread = sum(t["partitionable"] for t in told), sum("agrees" in t for t in told), sum(t.get("agrees", False) for t in told)
+    return Outcome(job.source, len(done), tuple(broken), traces, sum(ways), len(ways) - sum(ways), spread)
 
 
-def _replayed(trace: dict[str, Any], job: Job, feed: Feed | None) -> dict[str, Any]:
-    return replay_trace(trace, restart=job.restart, tier=job.tier, feed=feed, cuts=job.cuts)
+Replay = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def _in_one_engine(job: Job) -> Replay:
+    feed = micro_batches() if job.spark else columns() if job.tier == "batch" else None
+    return lambda trace: replay_trace(trace, restart=job.restart, tier=job.tier, feed=feed, cuts=job.cuts)
+
+
+def _spread() -> Replay:
+    """Spread over several engines, on the Spark session of this process."""
+    from runtime.spark import session  # brings Spark, which no other way of replaying needs
+    from runtime.spark.spread_replay import SpreadReplay
+
+    return SpreadReplay(session("epl replay", cores=1)).replay
 
 
 def micro_batches() -> Feed:

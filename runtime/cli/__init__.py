@@ -124,6 +124,11 @@ def _add_replay(commands: Commands) -> None:
         help="the events between two other steps as one Spark micro-batch (needs the extra [spark] and Java 17)",
     )
     replay.add_argument(
+        "--distributed",
+        action="store_true",
+        help="with --spark: each statement that can be split runs in several engines over a batch DataFrame, held against one engine",
+    )
+    replay.add_argument(
         "--cuts", type=int, metavar="SEED", help="with --spark or --tier batch: cut each batch at random places into several"
     )
     replay.add_argument("--limit", type=float, metavar="SECONDS", help="time limit a trace (default: 60, with --restart or --spark 600)")

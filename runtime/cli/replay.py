@@ -19,13 +19,16 @@ LIMIT, LONG_LIMIT = 60.0, 600.0
 
 
 def run(options: argparse.Namespace) -> int:
-    """0, or 1 where a trace broke off or a file is no trace file; what the steps do is in the traces written, not in the exit code."""
+    """0, or 1 where a trace broke off, a file is no trace file, or engines together differ from one; what the steps do is in the traces
+    written, not in the exit code."""
     if options.tier == "batch" and options.spark:
         raise UsageError("--tier batch: not together with --spark")
     if options.tier == "batch" and not is_available():
         raise UsageError("--tier batch: numba is not installed")
     if options.cuts is not None and not (options.spark or options.tier == "batch"):
         raise UsageError("--cuts: together with --spark or --tier batch")
+    if options.distributed and (not options.spark or options.restart or options.tier or options.cuts is not None):
+        raise UsageError("--distributed: together with --spark, without --restart, --tier and --cuts")
     if options.spark:
         _require_spark()
     if options.jobs < 1:
@@ -37,9 +40,12 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"no traces (.json, .json.gz) in {options.path}")
     limit = options.limit or (LONG_LIMIT if options.restart or options.spark else LIMIT)
     jobs = [
-        Job(source, options.out / name if options.out else None, options.restart, options.tier, limit, options.spark, options.cuts)
+        Job(
+            source, options.out / name if options.out else None, options.restart, options.tier, limit, options.spark, options.cuts,
+            options.distributed,
+        )
         for source, name in files
-    ]
+    ]  # fmt: skip
     logging.getLogger("epl").addHandler(logging.NullHandler())  # what statements throw stands in the traces
     started = time.monotonic()
     done: list[Outcome] = []
@@ -60,6 +66,10 @@ def run(options: argparse.Namespace) -> int:
     seconds = time.monotonic() - started
     replayed = sum(o.replayed for o in done)
     print(f"{replayed} traces of {len(done)} files replayed in {seconds:.1f} s, {len(broken)} broke off", file=sys.stderr)
+    if options.distributed:
+        can, spread, agreed = (sum(counts) for counts in zip(*(o.spread for o in done)))
+        print(f"spread over engines: {spread} of {can} statements that can be split; {agreed} give what one engine gives", file=sys.stderr)
+        return 1 if broken or agreed < spread else 0
     if options.spark:
         rows, refused = sum(o.rows for o in done), sum(o.refused for o in done)
         print(f"through Spark: {rows} events as rows of micro-batches, {refused} refused (see their steps)", file=sys.stderr)

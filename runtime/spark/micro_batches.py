@@ -44,7 +44,7 @@ class MicroBatches:
         if not event.type.properties:
             return None
         try:
-            table = _table([event], event.type)
+            table = table_of_events([event], event.type)
         except (EplError, pa.ArrowException, UnicodeEncodeError) as error:
             return error.message if isinstance(error, EplError) else str(error)
         return changed_property(event, table, runtime.settings.units_per_second)
@@ -76,7 +76,7 @@ def _same_but_for_case(event_type: EventType) -> tuple[str, str] | None:
     return None
 
 
-def _table(events: Sequence[Event], event_type: EventType) -> pa.Table:
+def table_of_events(events: Sequence[Event], event_type: EventType) -> pa.Table:
     """The events as Spark takes them: a column a property."""
     return pa.Table.from_batches([to_batch(events, event_type)]).cast(arrow_for_spark(event_type))
 
@@ -87,7 +87,7 @@ def _numbered(events: Sequence[Event], event_type: EventType) -> pa.Table:
     numbers = pa.array([place for place, _ in places], pa.int64())
     if not event_type.properties:
         return pa.table({SEQUENCE: numbers})
-    return _table([event for _, event in places], event_type).append_column(SEQUENCE, numbers)
+    return table_of_events([event for _, event in places], event_type).append_column(SEQUENCE, numbers)
 
 
-__all__ = ["MicroBatches"]
+__all__ = ["MicroBatches", "table_of_events"]

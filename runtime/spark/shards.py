@@ -74,8 +74,8 @@ def _key(merged: DataFrame, column: str, path: Path) -> tuple[Column, str]:
         found = found.getField(name)
     if isinstance(data_type, spark.IntegralType):
         return found, "bigint"
-    if isinstance(data_type, spark.DecimalType) and data_type.scale == 0:
-        return found, "decimal(38, 0)"
+    if isinstance(data_type, spark.DecimalType):  # all values of a column have its scale, so that equal ones hash alike
+        return found, "decimal(38, 0)" if data_type.scale == 0 else data_type.simpleString()
     if isinstance(data_type, (spark.FloatType, spark.DoubleType)):
         return found, "double"
     if isinstance(data_type, (spark.StringType, spark.BooleanType, spark.DateType, spark.TimestampType, spark.TimestampNTZType)):

@@ -134,6 +134,17 @@ def test_a_stream_that_cannot_be_split_runs_in_one_engine_with_late_rows_held(
     assert alike(dicts(spark.read.parquet(str(tmp_path / "out")))) == alike(expected)
 
 
+def test_rows_are_split_by_decimals(spark: SparkSession) -> None:
+    frame = spark.createDataFrame(pa.Table.from_pylist(ROWS, SCHEMA)).selectExpr("cast(v / 4 as decimal(10, 2)) as d", "n", "ts")
+    spread = transform("@name('s') select d, n from T#unique(d)", {"T": frame}, "s", time="ts", distribute="always", shards=3)
+    assert alike(dicts(spread)) == alike(dicts(frame.selectExpr("cast(d as decimal(38, 18)) as d", "n")))
+    grouped = transform("@name('s') select d, count(*) as c from T group by d", {"T": frame}, "s", time="ts", distribute="always", shards=3)
+    newest: dict[Any, int] = {}
+    for row in dicts(grouped):
+        newest[row["d"]] = max(row["c"], newest.get(row["d"], 0))
+    assert newest == {row["d"]: row["count"] for row in dicts(frame.groupBy("d").count())}
+
+
 def test_what_stands_in_the_way_is_told(spark: SparkSession, stream: Callable[..., DataFrame]) -> None:
     frame = stream("in", pieces(900, 0)[0])
     with pytest.raises(EplUnsupportedError, match="statement 's' cannot be spread: not at all"):
