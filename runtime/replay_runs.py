@@ -68,15 +68,21 @@ class Run:
         if listened:
             self._heard.update({(name, statement.name): True for statement in deployment})
 
-    def heard(self, key: Key, *, attached: bool) -> None:
+    def heard(self, step: Mapping[str, Any], *, attached: bool) -> None:
         """A listener comes or goes."""
-        self._heard[key] = attached and not self.begun
+        self._heard[self._key(step)] = attached and not self.begun
 
     def put_out(self, recorded: Mapping[str, Any], played: Mapping[str, Any]) -> None:
         """What a step caused, in the trace and here."""
         for found, step in ((self._recorded, recorded), (self._played, played)):
             for call in step.get("out", ()):
-                found.setdefault((call["deployment"], call["statement"]), []).extend(call["new"] or ())
+                found.setdefault(self._key(call), []).extend(call.get("new") or ())
+
+    def _key(self, named: Mapping[str, Any]) -> Key:
+        """Steps and calls need not say the deployment: then it is the first one that has the statement."""
+        statement = named["statement"]
+        having = (name for name, deployment in self._deployments if any(s.name == statement for s in deployment))
+        return named.get("deployment") or next(having, ""), statement
 
     def ended(self, player: TracePlayer) -> Run:
         """The run with its candidates, while its modules are still deployed."""
@@ -148,7 +154,7 @@ class Cutter:
         elif step["op"] in READING:
             self.player.play(step)
             if step["op"] in ("add_listener", "remove_listener"):
-                run.heard((step["deployment"], step["statement"]), attached=step["op"] == "add_listener")
+                run.heard(step, attached=step["op"] == "add_listener")
         else:
             run.odd = run.odd or f"it has a step {step['op']}"
             run.put_out(step, self.player.play(step))

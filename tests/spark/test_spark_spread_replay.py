@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from runtime.cli import main
 from runtime.replay import replay_trace
 from runtime.replay_files import Job, replay_file
 from runtime.replay_runs import Cutter
@@ -126,6 +127,15 @@ def test_runs_end_where_modules_go() -> None:
     assert [run.odd for run in Cutter(both).runs()] == [None, "it begins where another one of its modules was undeployed"]
 
 
+def test_deployments_need_no_names() -> None:
+    listen = {"op": "add_listener", "statement": "s"}
+    event = {**a("a", 1), "out": [{"statement": "s", "new": [{"v": 1}], "old": None}]}
+    steps = [{"op": "deploy", "epl": "@name('s') select v from A"}, listen, event]
+    (run,) = Cutter({"start_time": 0, "schema": SCHEMA, "steps": steps}).runs()
+    (found,) = run.candidates
+    assert found.whole and found.recorded == found.played == [{"v": 1}]
+
+
 class Wrong(SpreadReplay):
     """Loses what one engine of several would give, as a wrong split does."""
 
@@ -137,6 +147,12 @@ def test_a_difference_is_told(spark: SparkSession) -> None:
     (entry,) = Wrong(spark).replay(trace(deploy("@name('s') select v from A"), a("a", 1), a("b", 2)))["distributed"]
     assert entry["agrees"] is False and entry["rows"] == 2
     assert len(entry["only_one"]) == 1 and entry["only_spread"] == []
+
+
+def test_the_option_goes_with_spark_alone(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for more in ([], ["--spark", "--cuts", "1"], ["--spark", "--restart"]):
+        assert main(["replay", str(tmp_path), "--distributed", *more]) == 2
+        assert "--distributed: together with --spark" in capsys.readouterr().err
 
 
 def test_a_file_counts_its_statements(spark: SparkSession, tmp_path: Path) -> None:
