@@ -70,12 +70,16 @@ class Long(list[Any]):
     __slots__ = ()
 
 
+SINGLE = frozenset({type(None), bool, int, float, str, bytes})
+"""Values with nothing inside; most of a large state are."""
+
+
 def plain(state: Any) -> Any:
     """A state with lists in place of all that is paged, to be kept while its operator goes on."""
     if isinstance(state, (Paged, list)):
-        return [plain(item) for item in state]
+        return [item if type(item) in SINGLE else plain(item) for item in state]
     if isinstance(state, tuple):
-        return tuple([plain(item) for item in state])
+        return tuple([item if type(item) in SINGLE else plain(item) for item in state])
     if isinstance(state, dict):
         return {key: plain(value) for key, value in state.items()}
     return state

@@ -56,10 +56,11 @@ class PatternKernel:
     slots: tuple[int, ...]
     order_keys: tuple[PatternColumn, ...] = ()
     finish: FinishPlan | None = None
+    writes_layers: bool = attrs.field(init=False)
+    """Whether the row tier keeps layers for the statement, and strands otherwise."""
 
-    @property
-    def writes_layers(self) -> bool:
-        """Whether the row tier keeps layers for the statement, and strands otherwise."""
+    @writes_layers.default
+    def _writes_layers(self) -> bool:
         return not self.plan.or_terminated and all(c is None or c.reads_row_only for c in self.plan.conditions)
 
     def number(self, name: str) -> int:

@@ -99,15 +99,16 @@ class PatternState:
         }
 
     def _partitions(self, events: dict[int, Event], writer: _Paths) -> list[Any]:
-        found = []
-        histories = [self.arrays[name] for name in self.history_names()]
-        for group in range(self.register("groups")):
-            history = [events.get(int(column[group])) for column in histories]
-            if self.kernel.strands:
+        found, count = [], self.register("groups")
+        histories = [self.arrays[name][:count].tolist() for name in self.history_names()]
+        layers = None if self.kernel.strands else _Layers.of(self.arrays, count, self.register("gone"))
+        for group in range(count):
+            history = [events.get(column[group]) for column in histories]
+            if layers is None:
                 strands = self._strands(group, writer)
                 last, written = (writer.first(strands[0][2]) if strands else None), strands
             else:
-                last, written = self._layers(group, events, writer)
+                last, written = self._layers(*layers.at(group), events, writer)
             if last is not None or self.kernel.plan.lookback:
                 found.append([last if last is not None else history[0], history, written])
         return found
@@ -142,18 +143,12 @@ class PatternState:
 
     # ------------------------------------------------------------------ layers
 
-    def _layers(self, group: int, events: dict[int, Event], writer: _Paths) -> tuple[Event | None, Any]:
+    def _layers(
+        self, gone: int, layers: list[tuple[int, int]], events: dict[int, Event], writer: _Paths
+    ) -> tuple[Event | None, Any]:
         """(a row that the partition is known by if a match is in progress, the matches in progress)."""
-        arrays, plan = self.arrays, self.kernel.plan
-        low = int(arrays["g_low"][group]) if "g_low" in arrays.words else 0
-        gone = max(low, self.register("gone"))
-        begin, count = int(arrays["g_off"][group]), int(arrays["g_count"][group])
-        layers: list[tuple[int, int]] = []
-        if arrays["g_bits"][group]:
-            places = slice(begin, begin + count)
-            layers = list(zip(arrays["p_row"][places].tolist(), arrays["p_mark"][places].tolist()))
-        latest = self._latest(layers, gone)
-        alive = any(n > gone for s, n in zip(plan.program.steps, latest) if s.then)
+        latest = self._latest(layers, gone) if layers else ()
+        alive = any(n > gone for s, n in zip(self.kernel.plan.program.steps, latest) if s.then)
         layers = [(n, taken) for n, taken in layers if n >= gone] if alive else []
         last = events[layers[-1][0]] if layers else None
         if self.kernel.writes_layers:
@@ -222,6 +217,32 @@ class PatternState:
             way.append((int(self.arrays["p_row"][node]), int(self.arrays["p_mark"][node])))
             node = int(self.arrays["p_prev"][node])
         return way[::-1]
+
+
+@attrs.frozen
+class _Layers:
+    """The layers of all partitions, by partition: columns are made lists once, not looked up for each."""
+
+    gone: list[int]
+    begins: list[int]
+    ends: list[int]
+    taken: list[int]
+    rows: Array
+    marks: Array
+
+    @classmethod
+    def of(cls, arrays: Records, count: int, gone: int) -> _Layers:
+        low = np.maximum(arrays["g_low"][:count], gone) if "g_low" in arrays.words else np.full(count, gone)
+        begins, counts = arrays["g_off"][:count], arrays["g_count"][:count]
+        taken = arrays["g_bits"][:count].tolist()
+        return cls(low.tolist(), begins.tolist(), (begins + counts).tolist(), taken, arrays["p_row"], arrays["p_mark"])
+
+    def at(self, group: int) -> tuple[int, list[tuple[int, int]]]:
+        """(the last row that counts no more, the (row, steps) of the partition's layers)."""
+        if not self.taken[group]:
+            return self.gone[group], []
+        places = slice(self.begins[group], self.ends[group])
+        return self.gone[group], list(zip(self.rows[places].tolist(), self.marks[places].tolist()))
 
 
 class _Paths:

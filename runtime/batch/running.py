@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from windows.event import Event
-from windows.paging import plain
 from windows.protocol import State
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ class BatchRunning:
             made.close()
 
     def state(self) -> State:
-        return plain(self.run.state())
+        return self.run.state()
 
     def restore(self, state: State) -> None:
         self.run.restore(state)

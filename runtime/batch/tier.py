@@ -36,7 +36,6 @@ from runtime.cause import RowOf
 from runtime.filters import Entry
 from runtime.written import Write
 from windows.event import Event
-from windows.paging import plain
 from windows.protocol import State
 
 if TYPE_CHECKING:
@@ -297,7 +296,7 @@ class BatchTier:
         for component, old in nodes.items():
             made = [self._fresh(node.statement) for node in old]
             for before, node in zip(old, made):
-                node.run.restore(plain(before.run.state()))
+                node.run.restore(before.run.state())
                 node.statement.running = BatchRunning(self, node)
             component.chain = Chain(made)
         self._codes_kept = len(self._pool)

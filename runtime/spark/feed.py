@@ -38,7 +38,7 @@ class Entry:
 
     def encode(self) -> bytes:
         rows = None if self.rows is None else ipc(self.rows)
-        return bytes(msgpack.packb([1, rows, self.newest, self.until, self.wall, self.change, self.batch, self.lenient]))
+        return bytes(msgpack.packb([2, rows, self.newest, self.until, self.wall, self.change, self.batch, self.lenient]))
 
     @classmethod
     def decode(cls, data: bytes) -> Entry:
@@ -47,8 +47,8 @@ class Entry:
             version, rows, *rest = msgpack.unpackb(data)
         except (ValueError, TypeError, msgpack.UnpackException) as error:
             raise EplRuntimeError("an entry of the input log is damaged or cut off") from error
-        if version != 1:
-            raise EplRuntimeError(f"input log version {version} is not known here; this is version 1")
+        if version != 2:
+            raise EplRuntimeError(f"input log version {version} is not known here; this is version 2")
         return cls(None if rows is None else table_of(rows), *rest)
 
 
@@ -226,14 +226,14 @@ class Feed:
     def state(self) -> bytes:
         """Runtime and waiting rows, as ``restored`` takes them."""
         with self.runtime.lock:
-            return bytes(msgpack.packb([1, self.runtime.snapshot(), None if self.buffer is None else self.buffer.state()]))
+            return bytes(msgpack.packb([2, self.runtime.snapshot(), None if self.buffer is None else self.buffer.state()]))
 
 
 def parts_of(state: bytes) -> tuple[bytes, bytes | None]:
     """A feed's state → the runtime's snapshot, the waiting rows; raises EplRuntimeError for another version."""
     version, snapshot, waiting = msgpack.unpackb(state)
-    if version != 1:
-        raise EplRuntimeError(f"feed state version {version} is not known here; this is version 1")
+    if version != 2:
+        raise EplRuntimeError(f"feed state version {version} is not known here; this is version 2")
     return snapshot, waiting
 
 

@@ -35,8 +35,9 @@ from runtime.spark.packing import BLOB, OUTPUT_DDL, PACKED_DDL, SHARD, Pack, Unp
 from runtime.spark.schemas import arrow_for_spark, spark_schema
 from runtime.spark.shard_host import ShardProcessor
 from runtime.spark.shards import check_state_store, shard_ids, with_shards
-from runtime.spark.sources import ROW, SEQUENCE, TIME, Choice, Sources, check_frames, merge, observed
+from runtime.spark.sources import ROW, SEQUENCE, TIME, TYPE, Choice, Sources, check_frames, merge, observed
 from runtime.spark.task import Task, chosen, named, undeclared
+from runtime.spark.workers import steady_archives
 
 log = logging.getLogger("epl.spark")
 
@@ -60,6 +61,7 @@ class BatchTask:
             raise named(error, _partition()) from error
 
     def _output(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        steady_archives()
         feed: Feed | None = None
         schema: pa.Schema | None = None
         last: int | None = None
@@ -102,6 +104,7 @@ class StatelessTask:
             raise named(error, _partition()) from error
 
     def _output(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        steady_archives()
         feed = self.task.feed(0)
         schema = arrow_for_spark(next(iter(feed.wanted)).event_type)
         for batch in batches:
@@ -239,7 +242,6 @@ class _Planned:
         return with_shards(merged, self.sources.types, verdict, shard_ids(session, self.shards, partitions))
 
     def _batch(self, merged: DataFrame, start_time: int | None, until: int | None) -> DataFrame:
-        position = F.coalesce(*[F.when(F.col(f"type{i}").isNotNull(), F.lit(i)) for i in range(len(self.frames))])
         used = ((TIME, self.sources.times), (SEQUENCE, self.sources.sequences))
         order = [F.col(f"`{name}`") for name, column in used if column is not None]
         if self.shards > 1:
@@ -249,7 +251,7 @@ class _Planned:
             parted = self._sharded(merged).repartition(self.shards, SHARD)
         else:
             parted = merged.repartition(1)
-        ordered = parted.sortWithinPartitions(*order, position, F.col(f"`{ROW}`"))
+        ordered = parted.sortWithinPartitions(*order, F.col(f"`{TYPE}`"), F.col(f"`{ROW}`"))
         task = attrs.evolve(self.task, policy=attrs.evolve(self.task.policy, bound=None, ahead=None))
         return ordered.mapInArrow(BatchTask(task, start_time, until), self.output)
 
@@ -258,7 +260,8 @@ class _Planned:
             return observed(merged).mapInArrow(StatelessTask(self.task), self.output)
         session = merged.sparkSession
         check_state_store(session)
-        parted = self._sharded(observed(merged))
+        # Observed behind the split: Spark then makes both projections one.
+        parted = observed(self._sharded(merged))
         ids = shard_ids(session, self.shards, int(session.conf.get("spark.sql.shuffle.partitions") or 1))
         pack = Pack(ids, self.sources.times is not None, self.task.policy.ahead, self.task.settings.units_per_second)
         packed = parted.mapInArrow(pack, PACKED_DDL)

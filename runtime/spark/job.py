@@ -37,9 +37,9 @@ from runtime.statement import Statement
 
 log = logging.getLogger("epl.spark")
 
-MOST_STEPS, LEAST_BYTES = 200, 1 << 20
-"""A snapshot is taken after so many steps, or when the log is as large as the last snapshot and at least so large: what snapshots cost is
-then no more than what the log costs, and a restart reads no more than twice the state."""
+MOST_STEPS, LEAST_LOG = 200, 1 << 20
+"""A snapshot is taken after so many steps, or when the log has at least so many bytes and running and logging its steps has taken as long
+as the last snapshot: snapshots cost no more than the steps do, and a restart reads the log in no more time than a snapshot takes."""
 
 
 class MicroBatchError(EplRuntimeError):
@@ -76,7 +76,7 @@ class Job:
         self._keeping = keeping
         self._checkpoint = checkpoint
         self.wall = wall or wall_of(self.runtime)
-        self._steps_since = 0
+        self._steps_since, self._seconds_since, self._snapshot_seconds = 0, 0.0, 0.0
         self._query: StreamingQuery | None = None
         self._session: SparkSession | None = None
         self._heartbeat: Heartbeat | None = None
@@ -169,6 +169,7 @@ class Job:
             if self._checkpoint is not None:
                 self._checkpoint.log(self.step, entry.encode())
                 self.runtime.stands_behind = (self._checkpoint.folder, self.step)
+            self._seconds_since += time.perf_counter() - started
             self._put_out(step)
         self.progress.note(self, entry, step, time.perf_counter() - started)
         self._snapshot_if_due()
@@ -246,7 +247,8 @@ class Job:
         if self._checkpoint is None:
             return
         self._steps_since += 1
-        if self._steps_since >= MOST_STEPS or self._checkpoint.written >= max(LEAST_BYTES, self.progress.state_bytes):
+        long = self._checkpoint.written >= LEAST_LOG and self._seconds_since >= self._snapshot_seconds
+        if long or self._steps_since >= MOST_STEPS:
             self.snapshot()
 
     def snapshot(self) -> None:
@@ -254,9 +256,11 @@ class Job:
         if self._checkpoint is None:
             raise EplRuntimeError("the job has no checkpoint to write to", hint="start(…, checkpoint=folder)")
         with self.runtime.lock:
+            begun = time.monotonic()
             state = self.state()
             self._checkpoint.snapshot(self.step, state)
-            self.progress.state_bytes, self._steps_since = len(state), 0
+            self._snapshot_seconds = time.monotonic() - begun
+            self.progress.state_bytes, self._steps_since, self._seconds_since = len(state), 0, 0.0
 
     # ------------------------------------------------------------------ what users ask
 

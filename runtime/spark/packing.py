@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from runtime.reorder import table_of, wall_clock
 from runtime.spark.sources import TIME
+from runtime.spark.workers import steady_archives
 
 SHARD, NEWEST, BLOB = "shard", "newest", "blob"
 PACKED_TYPES: dict[str, pa.DataType] = {SHARD: pa.int32(), NEWEST: pa.int64(), BLOB: pa.binary()}
@@ -40,6 +41,7 @@ class Pack:
     per_second: int = 1000
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        steady_archives()
         gathered: list[pa.RecordBatch] = []
         rows = 0
         newest: int | None = None
@@ -88,6 +90,7 @@ class Unpack:
     schema: pa.Schema
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        steady_archives()
         for batch in batches:
             for blob in batch.column(BLOB).drop_null():
                 yield from table_of(blob.as_buffer()).cast(self.schema).to_batches()

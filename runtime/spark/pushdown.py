@@ -17,7 +17,7 @@ from epl.event_types import EventType
 from epl.plan.expressions import Constant, Convert, Equality, Logic, Membership, Order, Range, StreamProperty, TypedExpression
 from epl.plan.statements import CreateSchemaPlan, FilterPlan, SelectPlan, StatementPlan
 from epl.value_types import Scalar, ValueType
-from runtime.spark.sources import TIME
+from runtime.spark.sources import TIME, TYPE, place_of
 from runtime.structs import PRIMITIVE_DEFAULTS
 
 WHOLE = frozenset({"byte", "short", "int", "long"})
@@ -41,10 +41,10 @@ def wanted_rows(plans: Iterable[StatementPlan], types: Iterable[EventType]) -> W
     plans, types = tuple(plans), tuple(types)
 
     def wanted(merged: DataFrame) -> Condition:
-        found = [_wanted(plans, t, f"type{place}", merged.schema[f"type{place}"].dataType) for place, t in enumerate(types)]
+        found = [_wanted(plans, t, _Said(place, merged.schema)) for place, t in enumerate(types)]
         if all(each is None for each in found):
             return None
-        there = [(F.col(f"type{place}").isNotNull(), each) for place, each in enumerate(found)]
+        there = [(F.col(f"`{TYPE}`") == place, each) for place, each in enumerate(found)]
         parts = [one if each is None else one & each for one, each in there if each is not False]
         return _either(parts) if parts else False
 
@@ -67,7 +67,7 @@ def take(merged: DataFrame, wanted: Wanted, until: int | None = None) -> tuple[D
     return rows, lambda: told.get["newest"]
 
 
-def _wanted(plans: tuple[StatementPlan, ...], event_type: EventType, column: str, struct: spark.DataType) -> Condition:
+def _wanted(plans: tuple[StatementPlan, ...], event_type: EventType, said: _Said) -> Condition:
     found: list[Column] = []
     for plan in plans:
         body = plan.body
@@ -78,26 +78,30 @@ def _wanted(plans: tuple[StatementPlan, ...], event_type: EventType, column: str
         for stream in body.streams:
             if event_type.is_a(stream.filter.event_type):
                 try:
-                    found.append(_Said(column, struct).filter(stream.filter))
+                    found.append(said.filter(stream.filter))
                 except NotPushed:
                     return None
     return _either(found) if found else False
 
 
 class _Said:
-    """Conditions over the properties in a struct column, as Spark's: true wherever the engine's are true, and perhaps elsewhere."""
+    """Conditions over the properties of a type in merged rows, as Spark's: true wherever the engine's are true, and perhaps elsewhere."""
 
-    def __init__(self, column: str, struct: spark.DataType) -> None:
-        assert isinstance(struct, spark.StructType)
-        self._column, self._struct = column, struct
+    def __init__(self, place: int, merged: spark.StructType) -> None:
+        self._place, self._merged = place, merged
+
+    def _form(self, name: str) -> spark.DataType | None:
+        """The Spark type of a property's column, None where there is none."""
+        column = place_of(self._place, name)
+        return self._merged[column].dataType if column in self._merged.names else None
 
     def filter(self, plan: FilterPlan) -> Column:
         """What of a filter's conditions can be said; NotPushed where that is none of them."""
         said = []
         if plan.key is not None:
             values = [v.value for v in plan.key.values if isinstance(v, Constant)]
-            form = self._struct[plan.key.property].dataType if plan.key.property in self._struct.names else None
-            if len(values) == len(plan.key.values) and isinstance(form, (spark.StringType, spark.IntegralType, spark.BooleanType)):
+            splits = isinstance(self._form(plan.key.property), (spark.StringType, spark.IntegralType, spark.BooleanType))
+            if len(values) == len(plan.key.values) and splits:
                 said.append(self._property(plan.key.property, plan.event_type.properties[plan.key.property].type).isin(values))
         return self._all_said(plan.conditions, said)
 
@@ -154,14 +158,13 @@ class _Said:
             raise NotPushed
         if isinstance(inner, Constant) and inner.value is not None:
             return F.lit(inner.value)
-        if isinstance(inner, StreamProperty) and not inner.optional and inner.name in self._struct.names:
-            if isinstance(self._struct[inner.name].dataType, FORMS[kind]):
-                return self._property(inner.name, inner.type)
+        if isinstance(inner, StreamProperty) and not inner.optional and isinstance(self._form(inner.name), FORMS[kind]):
+            return self._property(inner.name, inner.type)
         raise NotPushed
 
     def _property(self, name: str, value_type: ValueType) -> Column:
         """A primitive one has its type's default where the column has null."""
-        found = F.col(self._column).getField(name)
+        found = F.col(f"`{place_of(self._place, name)}`")
         if isinstance(value_type, Scalar) and value_type.primitive:
             return F.coalesce(found, F.lit(PRIMITIVE_DEFAULTS[value_type.kind]))
         return found

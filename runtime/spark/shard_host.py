@@ -1,11 +1,13 @@
 """One engine a shard, inside Spark's stateful operator: its state is a snapshot and the input log behind it, in Spark's own state store.
 
 Whatever worker gets a shard finds it again in one of three ways: the engine that it kept is the one that the state names; or the engine
-that it kept stands some steps back in the log, and catches up; or it is made from the snapshot and the log. What a batch writes is its own
-input, or a snapshot when the log has grown as large as the last one was: writing costs by what comes in, not by what is held.
+that it kept stands some steps back in the log, and catches up by those steps alone; or it is made from the snapshot and the log. What a
+batch writes is its own input, or a snapshot once running and logging the steps behind the last one has taken as long as it did: snapshots
+cost no more than the steps do, and a worker that has nothing reads the log in no more time than a snapshot takes.
 """
 from __future__ import annotations
 
+import time
 import uuid
 import zlib
 from collections import OrderedDict
@@ -23,11 +25,12 @@ from runtime.reorder import ipc, wall_clock
 from runtime.spark.feed import Entry, Feed, Step, parts_of
 from runtime.spark.packing import BLOB, NEWEST, TOLD, joined
 from runtime.spark.task import Task, named
+from runtime.spark.workers import steady_archives
 
 NOTHING_TOLD = dict.fromkeys(TOLD)
 CHUNK = 4 << 20
-LEAST_LOG = 64 << 10
-"""A log smaller than that is never worth a snapshot that is larger."""
+MOST_STEPS = 500
+"""The log is no longer than that."""
 
 KEPT = 64
 """How many engines a worker keeps."""
@@ -39,27 +42,37 @@ used only if its id stands in the state, and it is taken out before it is change
 
 @attrs.frozen
 class Head:
-    """The small part of a shard's state. ``id``: a random name of the step, so that no other history can be taken for this one; ``base``:
-    the step and id of the snapshot; sizes in bytes of the log behind it and of the snapshot; ``shards``: how many there are; ``task``: what
-    it runs (Task.digest)."""
+    """The small part of a shard's state. ``step``: the last one; ``ids``: random names of the step of the snapshot and of those behind it,
+    so that no other history can be taken for this one; bytes of the log behind the snapshot and the seconds that its steps took; bytes of
+    the snapshot and the seconds that it took; ``shards``: how many there are; ``task``: what it runs (Task.digest)."""
 
     step: int
-    id: bytes
-    base: tuple[int, bytes]
+    ids: tuple[bytes, ...]
     log_bytes: int
+    log_seconds: float
     snapshot_bytes: int
+    snapshot_seconds: float
     shards: int
     task: bytes
 
+    @property
+    def base(self) -> int:
+        """The step of the snapshot."""
+        return self.step - len(self.ids) + 1
+
+    def id_of(self, step: int) -> bytes | None:
+        """The name of a step, None for one before the snapshot."""
+        return self.ids[step - self.base] if self.base <= step <= self.step else None
+
     def encode(self) -> bytes:
-        return bytes(msgpack.packb([1, *attrs.astuple(self, recurse=False)]))
+        return bytes(msgpack.packb([2, *attrs.astuple(self, recurse=False)]))
 
     @classmethod
     def decode(cls, data: bytes) -> Head:
-        version, step, name, base, *rest = msgpack.unpackb(data)
-        if version != 1:
-            raise EplRuntimeError(f"shard state version {version} is not known here; this is version 1")
-        return cls(step, name, (base[0], base[1]), *rest)
+        version, step, ids, *rest = msgpack.unpackb(data)
+        if version != 2:
+            raise EplRuntimeError(f"shard state version {version} is not known here; this is version 2")
+        return cls(step, tuple(ids), *rest)
 
 
 @attrs.frozen(eq=False)
@@ -79,9 +92,10 @@ class ShardProcessor(StatefulProcessor):
         self.digest = task.digest()
 
     def init(self, handle: StatefulProcessorHandle) -> None:
+        steady_archives()
         self.head = handle.getValueState("head", "value binary")
         self.snapshot = handle.getListState("snapshot", "value binary")
-        self.log = handle.getListState("log", "value binary")
+        self.log = handle.getMapState("log", "step long", "value binary")
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:
         shard = int(key[0])
@@ -106,8 +120,9 @@ class ShardProcessor(StatefulProcessor):
             return
         feed = self.task.feed(self.start_time) if head is None else self._found(shard, head)
         entry = Entry(table, newest, wall=wall_clock(feed.runtime.settings.units_per_second), lenient=self.task.lenient)
+        begun = time.perf_counter()
         step = feed.process(entry)
-        state = self._write(shard, head, entry, feed)
+        state = self._write(shard, head, entry, time.perf_counter() - begun, feed)
         for output in step.outputs.values():
             if output.new is not None:
                 yield Row(**{BLOB: ipc(pa.Table.from_batches([output.new])), **NOTHING_TOLD})
@@ -131,36 +146,36 @@ class ShardProcessor(StatefulProcessor):
 
     def _found(self, shard: int, head: Head) -> Feed:
         kept = _kept.pop((self.name, shard), None)
-        if kept is not None and (kept.step, kept.id) == (head.step, head.id):
-            return kept.feed
-        log = [_log_entry(bytes(each[0])) for each in self.log.get()]
-        known = {head.base[0]: head.base[1], **{step: name for step, name, _ in log}}
-        if kept is not None and known.get(kept.step) == kept.id:
+        if kept is not None and head.id_of(kept.step) == kept.id:
             feed, behind = kept.feed, kept.step
         else:
             data = zlib.decompress(b"".join(bytes(each[0]) for each in self.snapshot.get()))
-            feed, behind = self.task.restored(*parts_of(data)), head.base[0]
-        for step, _, data in log:
-            if step > behind:
-                feed.process(Entry.decode(data))
+            feed, behind = self.task.restored(*parts_of(data)), head.base
+        for step in range(behind + 1, head.step + 1):
+            found = self.log.getValue((step,))
+            if found is None:
+                raise EplRuntimeError(f"the state of the shard is damaged: step {step} of its log is missing")
+            feed.process(Entry.decode(bytes(found[0])))
         return feed
 
     # ------------------------------------------------------------------ writing
 
-    def _write(self, shard: int, head: Head | None, entry: Entry, feed: Feed) -> int:
-        """→ bytes that the state has now."""
+    def _write(self, shard: int, head: Head | None, entry: Entry, seconds: float, feed: Feed) -> int:
+        """``seconds``: that the entry took. → bytes that the state has now."""
         name = uuid.uuid4().bytes
         step = 1 if head is None else head.step + 1
-        packed = bytes(msgpack.packb([step, name, entry.encode()]))
-        log_bytes = len(packed) + (0 if head is None else head.log_bytes)
-        if head is None or log_bytes > max(LEAST_LOG, head.snapshot_bytes):
+        if head is None or head.log_seconds + seconds >= head.snapshot_seconds or len(head.ids) >= MOST_STEPS:
+            begun = time.perf_counter()
             data = zlib.compress(feed.state(), 1)
             self.snapshot.put([(data[at : at + CHUNK],) for at in range(0, len(data), CHUNK)])
             self.log.clear()
-            made = Head(step, name, (step, name), 0, len(data), self.shards, self.digest)
+            made = Head(step, (name,), 0, 0.0, len(data), time.perf_counter() - begun, self.shards, self.digest)
         else:
-            self.log.appendValue((packed,))
-            made = attrs.evolve(head, step=step, id=name, log_bytes=log_bytes)
+            begun = time.perf_counter()
+            packed = entry.encode()
+            self.log.updateValue((step,), (packed,))
+            seconds += head.log_seconds + time.perf_counter() - begun
+            made = attrs.evolve(head, step=step, ids=(*head.ids, name), log_bytes=head.log_bytes + len(packed), log_seconds=seconds)
         self.head.update((made.encode(),))
         _kept[self.name, shard] = Kept(step, name, feed)
         while len(_kept) > KEPT:
@@ -174,11 +189,6 @@ def _told(step: Step, feed: Feed, state: int) -> dict[str, int]:
     waiting = 0 if feed.buffer is None else feed.buffer.held
     done = step.rows, late, ahead, step.output_rows, step.faults
     return dict(zip(TOLD, (*done, feed.runtime.matches_in_progress, waiting, state, feed.runtime.now), strict=True))
-
-
-def _log_entry(data: bytes) -> tuple[int, bytes, bytes]:
-    step, name, entry = msgpack.unpackb(data)
-    return step, name, entry
 
 
 __all__ = ["Head", "ShardProcessor"]

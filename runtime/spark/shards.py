@@ -11,7 +11,7 @@ from epl.analysis.partitioning import Path, SplitBy
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from epl.event_types import EventType
 from runtime.spark.packing import SHARD
-from runtime.spark.sources import ROW, SEQUENCE, TIME
+from runtime.spark.sources import ROW, SEQUENCE, TIME, TYPE, place_of
 
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -40,13 +40,12 @@ def with_shards(merged: DataFrame, types: Sequence[EventType], verdict: SplitBy 
     chosen = F.array(*[F.lit(i) for i in ids])
     place = F.lit(None).cast("bigint")
     paths = [() if verdict is None else verdict.key_of(t) for t in types]
-    found = [[_key(merged, f"type{position}", path) for path in each] for position, each in enumerate(paths)]
+    found = [[_key(merged, position, path) for path in each] for position, each in enumerate(paths)]
     forms = _forms([[form for _, form in each] for each in found])
     for position in reversed(range(len(types))):
-        column = f"type{position}"
         keys = [key.cast(form) for (key, _), form in zip(found[position], forms)]
         hashed = F.xxhash64(*(keys or [F.col(f"`{name}`") for name in (ROW, TIME, SEQUENCE) if name in merged.columns] or [F.lit(0)]))
-        place = F.when(F.col(column).isNotNull(), hashed).otherwise(place)
+        place = hashed if len(types) == 1 else F.when(F.col(f"`{TYPE}`") == position, hashed).otherwise(place)
     # A row of no type tells the time alone; any shard will do.
     place = F.coalesce(place, F.lit(0))
     index = F.pmod(place, F.lit(len(ids))).cast("int") + 1
@@ -64,11 +63,12 @@ def _forms(types: list[list[str]]) -> list[str]:
     return forms
 
 
-def _key(merged: DataFrame, column: str, path: Path) -> tuple[Column, str]:
+def _key(merged: DataFrame, position: int, path: Path) -> tuple[Column, str]:
     """A key, and the Spark type in which to hash it. Raises EplUnsupportedError for types that have none."""
+    column = place_of(position, path[0])
     data_type = merged.schema[column].dataType
-    found = F.col(column)
-    for name in path:
+    found = F.col(f"`{column}`")
+    for name in path[1:]:
         assert isinstance(data_type, spark.StructType)
         data_type = data_type[name].dataType
         found = found.getField(name)

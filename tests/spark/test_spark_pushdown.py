@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from runtime import Runtime
 from runtime.spark import start
 from runtime.spark.pushdown import take, wanted_rows
-from runtime.spark.sources import Sources, merge
+from runtime.spark.sources import Sources, merge, place_of
 
 pytestmark = pytest.mark.spark
 
@@ -39,7 +39,7 @@ def arrived(runtime: Runtime, frame: DataFrame, **columns: str) -> tuple[list[in
     merged = merge({"T": frame}, sources, False, False)
     plans = [s.plan for d in runtime.deployments.values() for s in d]
     rows, newest = take(merged, wanted_rows(plans, sources.types))
-    places = [row["type0"]["ts"] for row in rows.collect()]
+    places = [row[place_of(0, "ts")] for row in rows.collect()]
     return sorted(places), newest()
 
 

@@ -1,0 +1,73 @@
+"""Archives on a worker's path: not read again while they are the same, read again when they have changed."""
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from zipimport import zipimporter
+
+import pytest
+
+from runtime.spark.workers import SteadyArchive, steady_archives
+
+
+def write(path: Path, **modules: str) -> None:
+    made = path.with_suffix(".new")
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, text in modules.items():
+            archive.writestr(f"{name}.py", text)
+    made.replace(path)
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Iterator[Path]:
+    """An archive on the path, with a finder of Python's own."""
+    path = tmp_path / "some.zip"
+    write(path, epl_in_archive="value = 1")
+    before = dict(sys.path_importer_cache)
+    sys.path.append(str(path))
+    importlib.import_module("epl_in_archive")
+    assert type(sys.path_importer_cache[str(path)]) is zipimporter
+    yield path
+    sys.path.remove(str(path))
+    sys.path_importer_cache.clear()
+    sys.path_importer_cache.update(before)
+    for name in [name for name in sys.modules if name.startswith("epl_in_archive")]:
+        del sys.modules[name]
+
+
+def test_an_archive_is_read_again_only_when_it_has_changed(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steady_archives()
+    finder = sys.path_importer_cache[str(archive)]
+    assert type(finder) is SteadyArchive
+    read: list[str] = []
+    plain = zipimporter.invalidate_caches
+    monkeypatch.setattr(zipimporter, "invalidate_caches", lambda self: (read.append(self.archive), plain(self))[1])
+    importlib.invalidate_caches()
+    assert str(archive) not in read
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("epl_in_archive_later")
+    write(archive, epl_in_archive="value = 1", epl_in_archive_later="value = 2")
+    importlib.invalidate_caches()
+    assert read.count(str(archive)) == 1
+    assert importlib.import_module("epl_in_archive_later").value == 2
+    importlib.invalidate_caches()
+    assert read.count(str(archive)) == 1
+
+
+def test_an_archive_that_is_gone_has_nothing(archive: Path) -> None:
+    steady_archives()
+    os.remove(archive)
+    importlib.invalidate_caches()
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("epl_in_archive_later")
+
+
+def test_twice_is_once(archive: Path) -> None:
+    steady_archives()
+    finder = sys.path_importer_cache[str(archive)]
+    steady_archives()
+    assert sys.path_importer_cache[str(archive)] is finder
