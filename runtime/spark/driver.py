@@ -18,13 +18,13 @@ from epl.errors import EplDeploymentError, EplError, EplRuntimeError
 from epl.event_types import EventType
 from runtime.adoption import adopt
 from runtime.batches import Options
-from runtime.durations import Duration, units_of
+from runtime.durations import Duration
 from runtime.engine import Runtime
 from runtime.faults import in_words
 from runtime.reorder import MAX_BUFFERED, LatePolicy, late_policy
 from runtime.spark.checkpoint import Checkpoint, Hook, no_hook
 from runtime.spark.feed import Entry, Feed, is_lenient
-from runtime.spark.heartbeat import Heartbeat
+from runtime.spark.heartbeat import Beat, Heartbeat
 from runtime.spark.job import Job, Keeping, MicroBatchError
 from runtime.spark.job_state import JobState
 from runtime.spark.schemas import event_type_of_spark
@@ -37,7 +37,6 @@ Trigger = str | Mapping[str, str | bool] | None
 """None: a micro-batch as soon as there are rows. ``"5 seconds"``: one every so often. ``"availableNow"``: what is there now, then stop.
 Else the keyword arguments of Spark's ``DataStreamWriter.trigger``."""
 
-SYSTEM = "system"
 
 
 @attrs.frozen
@@ -174,7 +173,8 @@ def start(
     check_frames(sources, streaming=True)
     lenient = is_lenient(on_error)
     keeps, waits = bool(outputs) or on_late == "side", late is not None or ahead is not None
-    _check_options(time, sequence, time_mode, clock, checkpoint, keeps=keeps, waits=waits)
+    _check_options(time, sequence, time_mode, checkpoint, keeps=keeps, waits=waits)
+    Beat.of(clock, idle, heartbeat, 1000)  # refused before anything is made
     folder = None if checkpoint is None else f"{checkpoint}/output"
     kept: dict[str, Sink] = {name: ParquetSink(f"{folder}/{name}", hook) for name in outputs}
     setup = Setup(
@@ -184,20 +184,18 @@ def start(
         None if checkpoint is None else Checkpoint(f"{checkpoint}/state", hook), forget, wall, lenient, start_time,
     )
     job = resumed(setup, listeners or {})
-    quiet = None if idle is None else units_of("idle", idle, job.runtime.settings.units_per_second)
-    beats = Heartbeat(job, heartbeat, quiet) if clock == SYSTEM or idle is not None else None
+    beat = Beat.of(clock, idle, heartbeat, job.runtime.settings.units_per_second)
+    beats = None if beat is None else Heartbeat(job, beat)
     session = next(iter(sources.values())).sparkSession
     job.attach(_query(job, sources, checkpoint, query_name, trigger), session, beats)
     return job
 
 
 def _check_options(
-    time: Choice, sequence: Choice, time_mode: str, clock: str, checkpoint: str | None, *, keeps: bool, waits: bool
+    time: Choice, sequence: Choice, time_mode: str, checkpoint: str | None, *, keeps: bool, waits: bool
 ) -> None:
     """``keeps``: files are asked for; ``waits``: bounds in time are."""
     Options(time, sequence, "refuse", time_mode)
-    if clock not in ("events", SYSTEM):
-        raise EplRuntimeError(f"clock is 'events' or 'system', not {clock!r}")
     if keeps and checkpoint is None:
         raise EplRuntimeError("files are kept in the checkpoint's folder", hint="start(…, checkpoint=folder)")
     if time is None and waits:

@@ -30,6 +30,7 @@ from runtime.batches import MAX_STOPS, Options
 from runtime.durations import Duration
 from runtime.reorder import MAX_BUFFERED, late_policy
 from runtime.spark.feed import Entry, Feed, Step, is_lenient
+from runtime.spark.heartbeat import Beat
 from runtime.spark.metrics import told
 from runtime.spark.packing import BLOB, OUTPUT_DDL, PACKED_DDL, SHARD, Pack, Unpack
 from runtime.spark.schemas import arrow_for_spark, spark_schema
@@ -148,6 +149,9 @@ def transform(  # type: ignore[misc]
     max_stops: int = MAX_STOPS,
     start_time: int | None = None,
     until: int | None = None,
+    clock: str = "events",
+    idle: Duration | None = None,
+    heartbeat: float = 1.0,
     settings: Settings | None = None,
     functions: Mapping[str, Callable[..., Any]] | None = None,
     tier: str = "auto",
@@ -165,10 +169,11 @@ def transform(  # type: ignore[misc]
 
     ``time``, ``sequence``, ``late``, ``on_late``, ``ahead``, ``max_buffered``, ``time_mode``, ``max_stops``: as for ``start``; in batch
     DataFrames, rows of equal time and sequence keep the order that their DataFrame has, within a key, and none is late. ``start_time``:
-    the clock at the beginning, by default the first row's time in batch DataFrames and 0 in streams; ``until``: the clock walks there at
-    the end of a batch DataFrame. ``functions``: user functions by name. Raises EplError for what is wrong with the module, the sources or
-    the options; faults in rows fail the job, with ``[epl:<code>]``, the micro-batch and the shard (or partition) in the text. ``on_error``:
-    as for ``start``.
+    the clock at the beginning, by default the first row's time in batch DataFrames and 0 in streams; ``until``: the clock walks there
+    at the end of a batch DataFrame. ``clock``, ``idle``, ``heartbeat``: time without rows in streams, from the first row on, as for
+    ``start``; Spark then makes a micro-batch at each trigger. ``functions``: user functions by name. Raises EplError for what is wrong
+    with the module, the sources or the options; faults in rows fail the job, with ``[epl:<code>]``, the micro-batch and the shard (or
+    partition) in the text. ``on_error``: as for ``start``.
     """
     _check_options(time, sequence, on_late, distribute, shards, time_mode, max_stops)
     lenient = is_lenient(on_error)
@@ -182,7 +187,11 @@ def transform(  # type: ignore[misc]
         task = Task(
             epl, statement or "", names, schemas, used, functions or {}, time, sequence, policy, time_mode, max_stops, tier, lenient
         )
-        return _Planned.of(task, frames, distribute, shards).frame(streaming, start_time, until)
+        beat = Beat.of(clock, idle, heartbeat, used.units_per_second)
+        if beat is not None and not streaming:
+            raise EplRuntimeError("clock='system' and idle are for streams: batch DataFrames end", hint="until=time walks to a time behind")
+        planned = _Planned.of(task, frames, distribute, shards)
+        return planned.streaming(start_time, beat) if streaming else planned.batch(start_time, until)
 
     if sources is not None:
         return apply(sources)
@@ -231,9 +240,8 @@ class _Planned:
         count = 1 if whole else shards or int(session.conf.get("spark.sql.shuffle.partitions") or 1)
         return cls(attrs.evolve(task, statement=found.name), frames, sources, output, arrow, None if whole else verdict, count)
 
-    def frame(self, streaming: bool, start_time: int | None, until: int | None) -> DataFrame:
-        merged = merge(self.frames, self.sources, self.task.settings.time_unit == "microseconds", number_rows=not streaming)
-        return self._stream(merged, start_time) if streaming else self._batch(merged, start_time, until)
+    def _merged(self, *, number_rows: bool) -> DataFrame:
+        return merge(self.frames, self.sources, self.task.settings.time_unit == "microseconds", number_rows=number_rows)
 
     def _sharded(self, merged: DataFrame) -> DataFrame:
         session = merged.sparkSession
@@ -241,7 +249,8 @@ class _Planned:
         verdict = self.verdict if isinstance(self.verdict, SplitBy) else None
         return with_shards(merged, self.sources.types, verdict, shard_ids(session, self.shards, partitions))
 
-    def _batch(self, merged: DataFrame, start_time: int | None, until: int | None) -> DataFrame:
+    def batch(self, start_time: int | None, until: int | None) -> DataFrame:
+        merged = self._merged(number_rows=True)
         used = ((TIME, self.sources.times), (SEQUENCE, self.sources.sequences))
         order = [F.col(f"`{name}`") for name, column in used if column is not None]
         if self.shards > 1:
@@ -255,7 +264,8 @@ class _Planned:
         task = attrs.evolve(self.task, policy=attrs.evolve(self.task.policy, bound=None, ahead=None))
         return ordered.mapInArrow(BatchTask(task, start_time, until), self.output)
 
-    def _stream(self, merged: DataFrame, start_time: int | None) -> DataFrame:
+    def streaming(self, start_time: int | None, beat: Beat | None) -> DataFrame:
+        merged = self._merged(number_rows=False)
         if isinstance(self.verdict, AnySplit) and self.verdict.stateless:
             return observed(merged).mapInArrow(StatelessTask(self.task), self.output)
         session = merged.sparkSession
@@ -265,8 +275,9 @@ class _Planned:
         ids = shard_ids(session, self.shards, int(session.conf.get("spark.sql.shuffle.partitions") or 1))
         pack = Pack(ids, self.sources.times is not None, self.task.policy.ahead, self.task.settings.units_per_second)
         packed = parted.mapInArrow(pack, PACKED_DDL)
-        processor = ShardProcessor(self.task, self.shards, start_time or 0, uuid.uuid4().hex)
-        blobs = packed.groupBy(SHARD).transformWithState(processor, OUTPUT_DDL, "append", "None")
+        processor = ShardProcessor(self.task, self.shards, start_time or 0, uuid.uuid4().hex, beat)
+        timers = "None" if beat is None else "ProcessingTime"
+        blobs = packed.groupBy(SHARD).transformWithState(processor, OUTPUT_DDL, "append", timers)
         return told(blobs).select(BLOB).mapInArrow(Unpack(self.arrow), self.output)
 
 

@@ -1,4 +1,4 @@
-"""Time goes on while no rows come: a thread that moves a job's clock.
+"""Time goes on while no rows come: a thread that moves a job's clock; in the distributed host Spark's timers ask instead (``Beat``).
 
 ``system``: engine time follows the wall clock, as far behind it as rows may be late. An idle rule: once no row has come for so long, time
 goes on by the wall clock from where it stood. A step is made only where something is due, so that a quiet night leaves no log behind.
@@ -9,21 +9,62 @@ import logging
 import threading
 from typing import TYPE_CHECKING
 
+import attrs
+
 from epl.errors import EplError, EplRuntimeError
+from runtime.durations import Duration, units_of
 
 if TYPE_CHECKING:
+    from runtime.spark.feed import Feed
     from runtime.spark.job import Job
 
 log = logging.getLogger("epl.spark")
 
+SYSTEM = "system"
+
+
+@attrs.frozen
+class Beat:
+    """When time goes on by itself. ``every``: seconds between two looks; ``idle``: engine units without rows before it does; None: it
+    follows the wall clock."""
+
+    every: float
+    idle: int | None
+
+    @classmethod
+    def of(cls, clock: str, idle: Duration | None, every: float, units_per_second: int) -> Beat | None:
+        """As users say it; None where time stands until a row comes. Raises EplRuntimeError for what is no clock."""
+        if clock not in ("events", SYSTEM):
+            raise EplRuntimeError(f"clock is 'events' or 'system', not {clock!r}")
+        if not every > 0:
+            raise EplRuntimeError(f"heartbeat is a number of seconds, not {every!r}")
+        if idle is None:
+            return cls(every, None) if clock == SYSTEM else None
+        return cls(every, units_of("idle", idle, units_per_second))
+
+    def target(self, feed: Feed, wall: int, heard: int) -> int | None:
+        """Where time may go now, None where it stays: nothing is due on the way, or it is not quiet for long enough. ``heard``: the wall
+        clock when rows came last."""
+        bound = feed.policy.bound or 0
+        target = wall - bound
+        if self.idle is not None:
+            quiet = wall - heard
+            newest = feed.runtime.now if feed.buffer is None or feed.buffer.newest is None else feed.buffer.newest
+            if quiet < self.idle:
+                return None
+            target = newest + quiet - bound
+        due = feed.runtime.next_scheduled_time
+        waits = feed.buffer is not None and feed.buffer.held > 0
+        return target if target > feed.runtime.now and (waits or (due is not None and due <= target)) else None
+
 
 class Heartbeat:
-    """``every`` seconds it looks. ``idle``: engine units without rows before time goes on by itself; None: it follows the wall clock."""
+    """The thread of a job."""
 
-    def __init__(self, job: Job, every: float, idle: int | None) -> None:
-        self._job, self._every, self._idle = job, every, idle
+    def __init__(self, job: Job, beat: Beat) -> None:
+        self._job, self._beat = job, beat
         self._rows = -1
-        self._since = 0
+        self._heard = 0
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="epl-heartbeat", daemon=True)
 
@@ -37,7 +78,7 @@ class Heartbeat:
             self._thread.join()
 
     def _run(self) -> None:
-        while not self._ended.wait(self._every):
+        while not self._ended.wait(self._beat.every):
             if not self._job.is_active:
                 return
             try:
@@ -52,28 +93,11 @@ class Heartbeat:
     def beat(self, wall: int) -> None:
         """One look at the clock on the wall."""
         with self._job.runtime.lock:
-            target = self._target(wall)
-            if target is not None and self._is_due(target):
+            if self._job.progress.rows != self._rows:
+                self._rows, self._heard = self._job.progress.rows, wall
+            target = self._beat.target(self._job.feed, wall, self._heard)
+            if target is not None:
                 self._job.advance(target)
 
-    def _target(self, wall: int) -> int | None:
-        """Where time may go; None: nowhere."""
-        feed = self._job.feed
-        bound = feed.policy.bound or 0
-        if self._idle is None:
-            return wall - bound
-        if self._job.progress.rows != self._rows:
-            self._rows, self._since = self._job.progress.rows, wall
-            return None
-        quiet = wall - self._since
-        newest = feed.runtime.now if feed.buffer is None or feed.buffer.newest is None else feed.buffer.newest
-        return newest + quiet - bound if quiet >= self._idle else None
 
-    def _is_due(self, target: int) -> bool:
-        """Whether a row waits or a timer is due on the way."""
-        feed = self._job.feed
-        due = feed.runtime.next_scheduled_time
-        return target > feed.runtime.now and ((feed.buffer is not None and feed.buffer.held > 0) or (due is not None and due <= target))
-
-
-__all__ = ["Heartbeat"]
+__all__ = ["SYSTEM", "Beat", "Heartbeat"]

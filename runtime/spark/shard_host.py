@@ -23,6 +23,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from epl.errors import EplError, EplRuntimeError
 from runtime.reorder import ipc, wall_clock
 from runtime.spark.feed import Entry, Feed, Step, parts_of
+from runtime.spark.heartbeat import Beat
 from runtime.spark.packing import BLOB, NEWEST, TOLD, joined
 from runtime.spark.task import Task, named
 from runtime.spark.workers import steady_archives
@@ -44,7 +45,8 @@ used only if its id stands in the state, and it is taken out before it is change
 class Head:
     """The small part of a shard's state. ``step``: the last one; ``ids``: random names of the step of the snapshot and of those behind it,
     so that no other history can be taken for this one; bytes of the log behind the snapshot and the seconds that its steps took; bytes of
-    the snapshot and the seconds that it took; ``shards``: how many there are; ``task``: what it runs (Task.digest)."""
+    the snapshot and the seconds that it took; ``shards``: how many there are; ``task``: what it runs (Task.digest); ``heard``: the
+    wall clock when rows came last, here or elsewhere."""
 
     step: int
     ids: tuple[bytes, ...]
@@ -54,6 +56,7 @@ class Head:
     snapshot_seconds: float
     shards: int
     task: bytes
+    heard: int
 
     @property
     def base(self) -> int:
@@ -85,14 +88,16 @@ class Kept:
 
 
 class ShardProcessor(StatefulProcessor):
-    """What ``transformWithState`` runs for each shard. ``name``: of the plan, so that a worker tells engines of different queries apart."""
+    """What ``transformWithState`` runs for each shard. ``name``: of the plan, so that a worker tells engines of different queries apart;
+    ``beat``: when time goes on without rows; a timer of Spark's looks, one a shard, from the first row on."""
 
-    def __init__(self, task: Task, shards: int, start_time: int, name: str) -> None:
-        self.task, self.shards, self.start_time, self.name = task, shards, start_time, name
+    def __init__(self, task: Task, shards: int, start_time: int, name: str, beat: Beat | None = None) -> None:
+        self.task, self.shards, self.start_time, self.name, self.beat = task, shards, start_time, name, beat
         self.digest = task.digest()
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         steady_archives()
+        self.handle = handle
         self.head = handle.getValueState("head", "value binary")
         self.snapshot = handle.getListState("snapshot", "value binary")
         self.log = handle.getMapState("log", "step long", "value binary")
@@ -100,14 +105,21 @@ class ShardProcessor(StatefulProcessor):
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:
         shard = int(key[0])
         try:
-            yield from self._batch(shard, rows)
+            yield from self._batch(shard, rows, timerValues)
+        except EplError as error:
+            raise named(error, f"shard {shard}") from error
+
+    def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Any]:
+        shard = int(key[0])
+        try:
+            yield from self._time(shard, timerValues)
         except EplError as error:
             raise named(error, f"shard {shard}") from error
 
     def close(self) -> None:
         """Nothing is held open."""
 
-    def _batch(self, shard: int, rows: Iterator[Row]) -> Iterator[Row]:
+    def _batch(self, shard: int, rows: Iterator[Row], timers: Any) -> Iterator[Row]:
         blobs, newest = [], None
         for row in rows:
             if row[BLOB] is not None:
@@ -115,14 +127,37 @@ class ShardProcessor(StatefulProcessor):
             if row[NEWEST] is not None:
                 newest = row[NEWEST] if newest is None else max(newest, row[NEWEST])
         table = joined(blobs)
-        head = self._head()
-        if head is None and newest is None and table is None:
+        if newest is None and table is None:
             return
+        head = self._head()
         feed = self.task.feed(self.start_time) if head is None else self._found(shard, head)
-        entry = Entry(table, newest, wall=wall_clock(feed.runtime.settings.units_per_second), lenient=self.task.lenient)
+        wall = wall_clock(feed.runtime.settings.units_per_second)
+        yield from self._step(shard, head, Entry(table, newest, wall=wall, lenient=self.task.lenient), wall, feed)
+        if head is None:
+            self._look_later(timers)
+
+    def _time(self, shard: int, timers: Any) -> Iterator[Row]:
+        """No rows, but time goes by."""
+        head = self._head()
+        if head is None or self.beat is None:
+            return
+        feed = self._found(shard, head)
+        wall = wall_clock(feed.runtime.settings.units_per_second)
+        until = self.beat.target(feed, wall, head.heard)
+        if until is None:
+            self._keep(shard, head, feed)
+        else:
+            yield from self._step(shard, head, Entry(until=until, wall=wall, lenient=self.task.lenient), head.heard, feed)
+        self._look_later(timers)
+
+    def _look_later(self, timers: Any) -> None:
+        if self.beat is not None:
+            self.handle.registerTimer(timers.getCurrentProcessingTimeInMs() + int(self.beat.every * 1000))
+
+    def _step(self, shard: int, head: Head | None, entry: Entry, heard: int, feed: Feed) -> Iterator[Row]:
         begun = time.perf_counter()
         step = feed.process(entry)
-        state = self._write(shard, head, entry, time.perf_counter() - begun, feed)
+        state = self._write(shard, head, entry, time.perf_counter() - begun, heard, feed)
         for output in step.outputs.values():
             if output.new is not None:
                 yield Row(**{BLOB: ipc(pa.Table.from_batches([output.new])), **NOTHING_TOLD})
@@ -160,7 +195,7 @@ class ShardProcessor(StatefulProcessor):
 
     # ------------------------------------------------------------------ writing
 
-    def _write(self, shard: int, head: Head | None, entry: Entry, seconds: float, feed: Feed) -> int:
+    def _write(self, shard: int, head: Head | None, entry: Entry, seconds: float, heard: int, feed: Feed) -> int:
         """``seconds``: that the entry took. → bytes that the state has now."""
         name = uuid.uuid4().bytes
         step = 1 if head is None else head.step + 1
@@ -169,18 +204,23 @@ class ShardProcessor(StatefulProcessor):
             data = zlib.compress(feed.state(), 1)
             self.snapshot.put([(data[at : at + CHUNK],) for at in range(0, len(data), CHUNK)])
             self.log.clear()
-            made = Head(step, (name,), 0, 0.0, len(data), time.perf_counter() - begun, self.shards, self.digest)
+            made = Head(step, (name,), 0, 0.0, len(data), time.perf_counter() - begun, self.shards, self.digest, heard)
         else:
             begun = time.perf_counter()
             packed = entry.encode()
             self.log.updateValue((step,), (packed,))
             seconds += head.log_seconds + time.perf_counter() - begun
-            made = attrs.evolve(head, step=step, ids=(*head.ids, name), log_bytes=head.log_bytes + len(packed), log_seconds=seconds)
+            log_bytes, ids = head.log_bytes + len(packed), (*head.ids, name)
+            made = attrs.evolve(head, step=step, ids=ids, log_bytes=log_bytes, log_seconds=seconds, heard=heard)
         self.head.update((made.encode(),))
-        _kept[self.name, shard] = Kept(step, name, feed)
+        self._keep(shard, made, feed)
+        return made.snapshot_bytes + made.log_bytes
+
+    def _keep(self, shard: int, head: Head, feed: Feed) -> None:
+        """The engine that stands where the state does, for the next batch that comes to this worker."""
+        _kept[self.name, shard] = Kept(head.step, head.ids[-1], feed)
         while len(_kept) > KEPT:
             _kept.popitem(last=False)
-        return made.snapshot_bytes + made.log_bytes
 
 
 def _told(step: Step, feed: Feed, state: int) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -166,3 +167,39 @@ def test_shards_meet_evenly_in_the_partitions(spark: SparkSession) -> None:
         rows = spark.createDataFrame([(i,) for i in ids], "id int").selectExpr(f"pmod(hash(id), {partitions}) as p").collect()
         held = [sum(row["p"] == place for row in rows) for place in range(partitions)]
         assert max(held) <= -(-count // partitions)
+
+
+@pytest.mark.parametrize("late", [None, "100 milliseconds"])
+def test_time_goes_on_without_rows(spark: SparkSession, folder: MakeFolder, tmp_path: Path, late: str | None) -> None:
+    """Rows wait and windows expire in all shards while nothing comes, as long as the query is left running; a restart goes on from there."""
+    stream = folder("in").add(*pieces(900, 1))
+    epl = SHAPES["window"]
+    spread = transform(
+        epl, {"T": stream.frame()}, "s", time="ts", sequence="n", late=late, distribute="always", shards=2, idle="1 second", heartbeat=0.5
+    )
+    checkpoint = tmp_path / "checkpoint"
+    writer = spread.writeStream.format("parquet").option("path", str(tmp_path / "out")).option("checkpointLocation", str(checkpoint))
+    expected = alike(in_one_engine(epl, until=ROWS[-1]["ts"] + 60_000))
+    assert len(expected) > len(in_one_engine(epl))
+    found: list[str] = []
+    for _ in range(2):
+        query = writer.trigger(processingTime="200 milliseconds").start()
+        end = time.monotonic() + 60
+        try:
+            while found != expected and time.monotonic() < end and query.isActive:
+                query.awaitTermination(1)
+                found = alike(dicts(spark.read.schema(spread.schema).parquet(str(tmp_path / "out"))))
+        finally:
+            query.stop()
+        assert query.exception() is None
+        assert found == expected
+
+
+def test_clocks_are_for_streams(spark: SparkSession) -> None:
+    frame = spark.createDataFrame(pa.Table.from_pylist(ROWS[:1], SCHEMA))
+    with pytest.raises(EplRuntimeError, match="are for streams: batch DataFrames end"):
+        transform(SHAPES["window"], {"T": frame}, "s", time="ts", idle="1 second")
+    with pytest.raises(EplRuntimeError, match="clock is 'events' or 'system', not 'wall'"):
+        transform(SHAPES["window"], {"T": frame}, "s", time="ts", clock="wall")
+    with pytest.raises(EplRuntimeError, match="heartbeat is a number of seconds, not 0"):
+        transform(SHAPES["window"], {"T": frame}, "s", time="ts", clock="system", heartbeat=0)

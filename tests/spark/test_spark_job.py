@@ -17,7 +17,7 @@ from runtime import Runtime
 from runtime.reorder import LatePolicy
 from runtime.spark.checkpoint import Checkpoint, no_hook
 from runtime.spark.driver import Module, Setup, resumed
-from runtime.spark.heartbeat import Heartbeat
+from runtime.spark.heartbeat import Beat, Heartbeat
 from runtime.spark.job import Job, Keeping
 from runtime.spark.sinks import ParquetSink
 
@@ -254,7 +254,7 @@ def test_time_goes_on_without_rows(tmp_path: Any, spark: SparkSession) -> None:
 
 def test_an_idle_rule_moves_time_by_the_wall_clock(tmp_path: Any, spark: SparkSession) -> None:
     job = made(tmp_path, policy=LatePolicy(10, "drop"))
-    beats = Heartbeat(job, 1.0, idle=50)
+    beats = Heartbeat(job, Beat(1.0, 50))
     beats.beat(0)
     job.process_batch(0, merged(job, ROWS[:10]))
     newest = ROWS[9]["ts"]
@@ -272,7 +272,7 @@ def test_an_idle_rule_moves_time_by_the_wall_clock(tmp_path: Any, spark: SparkSe
 def test_the_system_clock_moves_time_as_far_behind_as_rows_may_be(tmp_path: Any, spark: SparkSession) -> None:
     job = made(tmp_path, policy=LatePolicy(10, "drop"))
     job.process_batch(0, merged(job, ROWS[:10]))
-    beats = Heartbeat(job, 1.0, idle=None)
+    beats = Heartbeat(job, Beat(1.0, None))
     beats.beat(1010)
     assert job.runtime.now == 1000 and job.iterate("sums") == []
     beats.beat(900)
