@@ -171,7 +171,7 @@ def test_shards_meet_evenly_in_the_partitions(spark: SparkSession) -> None:
 
 @pytest.mark.parametrize("late", [None, "100 milliseconds"])
 def test_time_goes_on_without_rows(spark: SparkSession, folder: MakeFolder, tmp_path: Path, late: str | None) -> None:
-    """Rows wait and windows expire in all shards while nothing comes, as long as the query is left running; a restart goes on from there."""
+    """Rows wait and windows expire in all shards while nothing comes, while the query runs; a restart goes on from there."""
     stream = folder("in").add(*pieces(900, 1))
     epl = SHAPES["window"]
     spread = transform(

@@ -220,8 +220,9 @@ class Harness:
 
 def plan(random_kills: int, chance: random.Random) -> list[str]:
     """Every point once, three commits, and so many random ones, in random order; the identity first, which the first start writes."""
-    most = {"log": 4, "sink": 8, "snapshot": 2}
-    rest = [f"{point}:{chance.randint(1, most[point.partition('.')[0]])}" for point in POINTS]
+    # Steps that a restart feeds from the log write their output again, some ten steps of four files: later visits are of new steps.
+    visits = {"log": (1, 4), "sink": (70, 140), "snapshot": (1, 2)}
+    rest = [f"{point}:{chance.randint(*visits[point.partition('.')[0]])}" for point in POINTS]
     rest += [f"{COMMIT}:{visit}" for visit in (1, 2, 3)] + [(RUNNING, RUNNING, STARTING)[each % 3] for each in range(random_kills)]
     chance.shuffle(rest)
     return [chance.choice(IDENTITY), *rest]
