@@ -129,6 +129,10 @@ SUBJECTS = (
 )
 
 
+SIZES = (SUBJECTS[0], *(Subject(f"spread: #time({seconds} sec) group by", spread(WINDOW.format(seconds))) for seconds in (32, 320, 3200)))
+"""1, 10 and 100 MB a shard: so many seconds of a thousand events each, 60 bytes an event, two shards. The last fills in seven batches."""
+
+
 class Run:
     """The queries over folders of their own, into which the same files come."""
 
@@ -193,16 +197,30 @@ def table(subjects: Sequence[Subject], rows: int, latency: bool) -> str:
     return "\n".join(lines)
 
 
+def sizes(subjects: Sequence[Subject]) -> str:
+    """Every batch, since those with a snapshot stand out."""
+    lines = ["| query | median, s | mean, s | each batch, s |", "|---|---:|---:|---|"]
+    for each in subjects:
+        times = each.times[WARM_UP:]
+        lines.append(f"| {each.name} | {each.median:.2f} | {statistics.fmean(times):.2f} | {', '.join(f'{t:.1f}' for t in times)} |")
+    return "\n".join(lines)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.spark", description=__doc__)
     parser.add_argument("--rows", type=int, default=500_000, help="rows a micro-batch (default 500,000)")
     parser.add_argument("--batches", type=int, default=5, help=f"micro-batches that count, behind {WARM_UP} (default 5)")
+    parser.add_argument("--sizes", action="store_true", help="instead: what a batch costs with 1, 10 and 100 MB of state a shard")
     parser.add_argument("--only", default="", help="subjects whose names hold this text; the bare query is always there")
     options = parser.parse_args()
     chosen = [s for s in SUBJECTS if s is SUBJECTS[0] or options.only in s.name]
     spark = session("epl-bench", options=OPTIONS)
     spark.sparkContext.setLogLevel("OFF")
     before = load()
+    if options.sizes:
+        print(f"{sizes(measured(spark, SIZES, options.rows, options.batches))}\n\nLoad {before} before, {load()} after.")
+        spark.stop()
+        return 0
     large = measured(spark, chosen, options.rows, options.batches)
     small = measured(spark, [s for s in chosen if s.keys == 1000], 100, options.batches)
     print(f"{description([f'Spark {spark.version}, local[2]'])}. Load {before} before, {load()} after.\n")
