@@ -45,7 +45,6 @@ def fault_of(runtime: Runtime, error: BaseException, statement: str, event: Any)
     """The error as one that says where it happened. Called where the error is handled, while the clock stands at the event."""
     text = None
     spans: list[Span] = []
-    expression = ""
     found = _statement(runtime, statement)
     where = f"statement '{statement}'"
     if found is not None:
@@ -53,8 +52,8 @@ def fault_of(runtime: Runtime, error: BaseException, statement: str, event: Any)
         whole = _whole(runtime, found)
         spans = list(_expressions(whole, _written(runtime, error))) or [s for s in (_body(whole),) if s is not None]
         if spans:
-            expression = f", {_short(text[spans[0].start : spans[0].end], 60)}"
-            where += f" ({' or '.join(_place(each, text) for each in spans)}{expression})"
+            places = " or ".join(_place(each, text) for each in spans)
+            where += f" ({places}, {_short(text[spans[0].start : spans[0].end], 60)})"
     at_work = "a timer" if event is None else shown(event)
     made = StatementFault(
         f"{where}: {in_words(error)}; while processing {at_work} at engine time {runtime.now}", statement, event, runtime.now,

@@ -56,13 +56,9 @@ class BatchTask:
     until: int | None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        try:
-            yield from self._output(batches)
-        except EplError as error:
-            raise named(error, _partition()) from error
+        return _told_by_partition(self._output(batches))
 
     def _output(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        steady_archives()
         feed: Feed | None = None
         schema: pa.Schema | None = None
         last: int | None = None
@@ -99,13 +95,9 @@ class StatelessTask:
     task: Task
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        try:
-            yield from self._output(batches)
-        except EplError as error:
-            raise named(error, _partition()) from error
+        return _told_by_partition(self._output(batches))
 
     def _output(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        steady_archives()
         feed = self.task.feed(0)
         schema = arrow_for_spark(next(iter(feed.wanted)).event_type)
         for batch in batches:
@@ -115,10 +107,14 @@ class StatelessTask:
                 yield from _rows(feed.straight(pa.Table.from_batches([batch]), lenient=self.task.lenient), schema)
 
 
-def _partition() -> str:
-    """Which part of the rows a task has."""
-    context = TaskContext.get()
-    return "a partition" if context is None else f"partition {context.partitionId()}"
+def _told_by_partition(output: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What a task puts out; its errors name the part of the rows that it has."""
+    steady_archives()
+    try:
+        yield from output
+    except EplError as error:
+        context = TaskContext.get()
+        raise named(error, "a partition" if context is None else f"partition {context.partitionId()}") from error
 
 
 def _rows(step: Step, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

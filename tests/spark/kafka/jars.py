@@ -29,11 +29,11 @@ class Jars:
     connector: tuple[Path, ...]
 
 
-def connects_to() -> str:
-    """The Spark that the connector is of: ``4.1`` for 4.1.3."""
-    found = re.search(r"spark-sql-kafka-0-10_2.13</artifactId>\s*<version>(\d+\.\d+)", POM.read_text())
+def connects_to() -> tuple[int, int]:
+    """The Spark that the connector is of: ``(4, 2)`` for 4.2.0. It serves later ones of that major release too, not earlier ones."""
+    found = re.search(r"spark-sql-kafka-0-10_2.13</artifactId>\s*<version>(\d+)\.(\d+)", POM.read_text())
     assert found is not None
-    return found[1]
+    return int(found[1]), int(found[2])
 
 
 def jars() -> Jars:
