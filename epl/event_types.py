@@ -97,7 +97,7 @@ class EventType:
 
     def is_a(self, other: EventType) -> bool:
         """Whether an event of this type is one of ``other``."""
-        return any(t is other for t in self.lineage())
+        return self is other or any(t is other for t in self.lineage())
 
     def __getstate__(self) -> tuple[None, dict[str, Any]]:
         return None, {f.name: getattr(self, f.name) for f in attrs.fields(EventType) if f.name != "event_class"}

@@ -60,6 +60,9 @@ class Options:
             raise EplRuntimeError(f"time_mode is 'span' or 'jump', not {value!r}")
 
 
+OPTIONS = frozenset(f.name for f in attrs.fields(Options))
+
+
 def send_batch(runtime: Runtime, core: Core, target: str | EventType | Mapping[str, Any], table: Any = None, **options: Any) -> None:
     """Process ``table``'s rows as events of the type ``target``; or ``target`` is {type name: table} and all rows are merged.
 
@@ -92,7 +95,7 @@ def send_batch(runtime: Runtime, core: Core, target: str | EventType | Mapping[s
 
 
 def _options(given: dict[str, Any]) -> Options:
-    unknown = given.keys() - {f.name for f in attrs.fields(Options)}
+    unknown = given.keys() - OPTIONS
     if unknown:
         raise TypeError(f"send_batch() got an unexpected keyword argument {min(unknown)!r}")
     return Options(**given)

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.types as kinds
 
 from runtime.batch.arrays import Array
+from runtime.batch.fetched import fetched
 from runtime.batch.intake import Intake
 from windows.event import Event
 
@@ -76,16 +77,16 @@ class HeldRows:
         """A column's values at the ids, in their order."""
         if len(ids) == 0 or ids.min() >= self.segments[-1].begin:
             last = self.segments[-1]
-            return last.intake.arrow(name).take(pa.array(last.places(ids), pa.int64()))
+            return fetched(last.intake.arrow(name), last.places(ids))
         parts, places = [], np.empty(len(ids), np.int64)
         begin = 0
         for segment in self.segments[int(self._owners(ids.min())) :]:
             chosen = np.flatnonzero((ids >= segment.begin) & (ids < segment.end))
             if len(chosen):
-                parts.append(plain(segment.intake.arrow(name).take(pa.array(segment.places(ids[chosen]), pa.int64()))))
+                parts.append(plain(fetched(segment.intake.arrow(name), segment.places(ids[chosen]))))
                 places[chosen] = np.arange(begin, begin + len(chosen))
                 begin += len(chosen)
-        return pa.concat_arrays(parts).take(pa.array(places, pa.int64()))
+        return fetched(pa.concat_arrays(parts), places)
 
     def events(self, ids: Array) -> dict[int, Event]:
         """The rows as objects, the same one for the same row."""

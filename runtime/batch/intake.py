@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import attrs
@@ -36,7 +36,6 @@ class Intake:
         self._units = units_per_second
         self._made: dict[tuple[str, str, int], tuple[Array, Array]] = {}
         self._through: dict[str, Any] = {}
-        self._all_there: Array | None = None
         self._events: dict[int, Event] = dict(enumerate(events))
 
     @classmethod
@@ -130,9 +129,7 @@ class Intake:
     def _valid(self, column: pa.Array[Any]) -> Array:
         if column.null_count:
             return np.asarray(column.is_valid().to_numpy(zero_copy_only=False), np.bool_)
-        if self._all_there is None:
-            self._all_there = np.ones(self.rows, np.bool_)
-        return self._all_there
+        return _all_there(1 << self.rows.bit_length())[: self.rows]
 
     def _convert(self, column: pa.Array[Any], kind: str, pool: StringPool) -> tuple[Array, Array]:
         arrow = column.type
@@ -175,6 +172,11 @@ class Intake:
         if self._events:
             made._events = {place: self._events[row] for place, row in enumerate(places) if row in self._events}
         return made
+
+
+@lru_cache(maxsize=4)
+def _all_there(rows: int) -> Array:
+    return read_only(np.ones(rows, np.bool_))
 
 
 def _plain(column: Any) -> Any:

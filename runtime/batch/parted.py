@@ -5,9 +5,8 @@ from collections.abc import Iterable
 from typing import Any
 from weakref import ref
 
-import pyarrow as pa
-
 from runtime.batch.arrays import Array
+from runtime.batch.fetched import fetched
 from runtime.batch.intake import Intake
 from runtime.batch.strings import StringPool
 from windows.event import Event
@@ -79,7 +78,7 @@ class Parted:
     def arrow(self, name: str) -> Any:
         found = self._through.get(name)
         if found is None:
-            found = self._through[name] = self.origin.arrow(name).take(pa.array(self.rows))
+            found = self._through[name] = fetched(self.origin.arrow(name), self.rows)
         return found
 
     def part(self, low: int, high: int) -> Part:

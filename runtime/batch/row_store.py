@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.types as kinds
 
 from runtime.batch.arrays import Array
+from runtime.batch.fetched import fetched
 from runtime.batch.intake import Intake
 from windows.event import Event
 
@@ -66,20 +67,20 @@ class RowStore:
         """A column's values at the rows, in their order; there is at least one row. Strings as they came, perhaps with a dictionary."""
         if len(self._parts) == 1:
             part = self._parts[0]
-            return part.intake.arrow(name).take(pa.array(part.places(rows)))
+            return fetched(part.intake.arrow(name), part.places(rows))
         owners = self._owners(rows)
         touched = np.unique(owners)
         if len(touched) == 1:
             part = self._parts[touched[0]]
-            return part.intake.arrow(name).take(pa.array(part.places(rows)))
-        chunks = [self._parts[n].intake.arrow(name).take(pa.array(self._parts[n].places(rows[owners == n]))) for n in touched]
+            return fetched(part.intake.arrow(name), part.places(rows))
+        chunks = [fetched(self._parts[n].intake.arrow(name), self._parts[n].places(rows[owners == n])) for n in touched]
         column = _joined(chunks)
         order = np.argsort(owners, kind="stable")
         if (order[1:] > order[:-1]).all():
             return column
         back = np.empty_like(order)
         back[order] = np.arange(len(order))
-        return column.take(pa.array(back))
+        return fetched(column, back)
 
     def events(self, rows: Array) -> list[Event]:
         """The rows as events, in their order; raises EplRuntimeError where one does not fit its type."""

@@ -17,6 +17,7 @@ from epl.plan.expressions import Constant, Parameter, TypedExpression
 from epl.plan.statements import BodyPlan
 from runtime.batch.arrays import Array, Field, read_only
 from runtime.batch.computed import computed_column
+from runtime.batch.fetched import fetched
 from runtime.batch.given import tables_of
 from runtime.batch.intake import Intake
 from runtime.batch.parameters import Presence
@@ -235,13 +236,13 @@ class RuleSetRun:
         if self._computes is not None:
             made = tuple(np.empty(len(found.rows), dtype) for dtype in self._dtypes)
             self._computes(found.rules, found.rows, times, columns, made, *given)
-        computed, places = iter(made), pa.array(found.rows)
+        computed = iter(made)
         arrays: list[pa.Array[Any]] = []
         for column, field in zip(self.shape.columns, self.shape.schema):
             if column.through is None:
                 array = computed_column(column.kind, next(computed), next(computed), field.type, self.pool)
             else:
-                array = intake.arrow(column.through).take(places)
+                array = fetched(intake.arrow(column.through), found.rows)
             arrays.append(array if pa.types.is_dictionary(array.type) else array.cast(field.type))
         fields = [pa.field(f.name, a.type) for f, a in zip(self.shape.schema, arrays)]
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))

@@ -14,6 +14,7 @@ from runtime.arrow import arrow_schema
 from runtime.batch.accumulators import group_state, restore_group
 from runtime.batch.arrays import GROUP, Array, Arrays, longer, read_only
 from runtime.batch.computed import computed_column
+from runtime.batch.fetched import fetched
 from runtime.batch.finish import Finish
 from runtime.batch.given import Given
 from runtime.batch.group_state import GroupState, OneGroup, Words
@@ -53,7 +54,9 @@ class SelectRun:
         self._given = Given(kernel.inputs, through, kernel.parameters, surroundings)
         self._room = 1024
         self._schema = list(arrow_schema(output_type))
+        self._types = [field.type for field in self._schema]
         self._last_schema: pa.Schema | None = None
+        self._last_types: list[pa.DataType] = []
         self._finish = None if kernel.finish is None else Finish(kernel.finish, [c.kind for c in kernel.computed], surroundings)
         self._whole = kernel.window is None and kernel.streams == (True,) and self._finish is None
         self.lagging: LaggingDeltas | None = None
@@ -299,25 +302,26 @@ class SelectRun:
 
     def _batch(self, outputs: list[Array], intake: Intake) -> pa.RecordBatch:
         rows, computed = outputs[1], iter(outputs[6:])
-        places = None
+        places: Array | None = None
         arrays: list[pa.Array[Any]] = []
-        for column, field in zip(self.kernel.columns, self._schema):
+        for column, declared in zip(self.kernel.columns, self._types):
             if column.through is None:
-                made = computed_column(column.kind, next(computed), next(computed), field.type, self.pool)
+                made = computed_column(column.kind, next(computed), next(computed), declared, self.pool)
             elif self.store is not None:
                 made = self.store.take(column.through, rows)
             elif len(rows) == intake.rows and self._whole:
                 made = intake.arrow(column.through)
             else:
-                places = pa.array(rows - self.first) if places is None else places
-                made = intake.arrow(column.through).take(places)
-            arrays.append(made if made.type == field.type or pa.types.is_dictionary(made.type) else made.cast(field.type))
+                places = rows - self.first if places is None else places
+                made = fetched(intake.arrow(column.through), places)
+            arrays.append(made if made.type == declared or pa.types.is_dictionary(made.type) else made.cast(declared))
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema_of(arrays))
 
     def _schema_of(self, arrays: list[pa.Array[Any]]) -> pa.Schema:
         """The declared one, with dictionaries where the columns have them."""
-        if self._last_schema is None or any(f.type != a.type for f, a in zip(self._last_schema, arrays)):
-            self._last_schema = pa.schema([pa.field(f.name, a.type) for f, a in zip(self._schema, arrays)])
+        types = [a.type for a in arrays]
+        if self._last_schema is None or types != self._last_types:
+            self._last_schema, self._last_types = pa.schema([pa.field(f.name, t) for f, t in zip(self._schema, types)]), types
         return self._last_schema
 
 
