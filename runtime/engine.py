@@ -16,7 +16,7 @@ from epl.functions.user_aggregations import aggregation_spec
 from epl.plan.statements import CreateVariablePlan, ModulePlan, StatementPlan
 from epl.syntax import Module
 from epl.value_types import EnumType
-from runtime.batch.available import is_available
+from runtime.batch.available import is_available, missing
 from runtime.build import Running, build
 from runtime.cause import Cause
 from runtime.context import StatementContext
@@ -88,6 +88,8 @@ class Runtime:
         self.stands_behind: tuple[str, int] | None = None
         """Which step of a checkpoint's job this runtime stands behind (runtime.spark.job)."""
         self._batch_tier: BatchTier | None = None
+        self._row_only: str | None = None
+        """Why there is none, once it has been asked for."""
         if tier == "batch":
             self.columnar(always=True)
         self._system_clock: Any = None
@@ -454,10 +456,12 @@ class Runtime:
 
     def columnar(self, *, always: bool = False) -> BatchTier | None:
         """The batch tier, made when it is first asked for; None under ``tier="row"`` and without numba."""
-        if self._batch_tier is None and (always or (self.tier == "auto" and is_available())):
-            from runtime.batch.tier import BatchTier
+        if self._batch_tier is None and (always or self.tier == "auto"):
+            self._row_only = None if always else missing()
+            if self._row_only is None:
+                from runtime.batch.tier import BatchTier
 
-            self._batch_tier = BatchTier(self, always=always)
+                self._batch_tier = BatchTier(self, always=always)
         return self._batch_tier
 
     def tier_of(self, statement: Statement) -> tuple[str, str]:
@@ -465,7 +469,7 @@ class Runtime:
         if self._batch_tier is None:
             if self.tier == "row":
                 return "row", "tier='row'"
-            return "row", "nothing has come in batches" if is_available() else "numba is not installed"
+            return "row", self._row_only or ("nothing has come in batches" if is_available() else "numba is not installed")
         from runtime.batch.running import BatchRunning
 
         return "batch" if isinstance(statement.running, BatchRunning) else "row", self._batch_tier.reason(statement)

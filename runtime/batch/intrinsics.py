@@ -5,15 +5,17 @@ from typing import Any
 
 import numpy as np
 
+from runtime.batch.available import missing
+
 
 def _decorator() -> Any:
     """numba's, or one that changes nothing: without numba the sources still run, as plain Python, for tests."""
-    try:
-        from numba import njit
-    except ImportError:
+    if missing() is not None:
         return lambda function: function
-    options: dict[str, Any] = {"error_model": "numpy", "cache": True, "_nrt": True}  # references too, though the kernels count none
-    return njit(**options)
+    from runtime.batch.numba_cache import kept
+
+    # References are counted here, though the kernels count none. Options that are not given would be those of whoever calls first.
+    return kept(error_model="numpy", forceinline=False, _nrt=True)
 
 
 inlined = _decorator()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import inspect
 import os
 import re
 import sys
@@ -17,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -33,33 +33,34 @@ from runtime.batch.intrinsics import (
 )
 
 """
-COMPILED = "from numba import njit\nfrom runtime.batch.numba_compiler import KernelCompiler\n"
-DECORATED = '@njit(cache=True, error_model="numpy", nogil=True, pipeline_class=KernelCompiler, no_cfunc_wrapper=True, _nrt=False)\n'
-PART = '@njit(error_model="numpy", pipeline_class=KernelCompiler, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)\n'
+COMPILED = "from runtime.batch.numba_functions import as_kernel, as_part\n"
 PART_OF_IT = re.compile(r"^def part\d+\(", re.MULTILINE)
 """The functions that a kernel calls stand in front of it."""
 
 
 @lru_cache(maxsize=1)
 def _stamp() -> str:
-    """What else a compiled kernel depends on: the functions it calls, numba's and numpy's versions."""
+    """What else a compiled kernel depends on: the functions it calls, how they are compiled, and for what. (numba looks at the processor
+    too, but processes on two kinds that write one file at once may take each other's.)"""
     import numba
+    from llvmlite.binding import get_host_cpu_name
 
-    from runtime.batch import numba_compiler
+    from runtime.batch import numba_functions
 
-    text = "".join(inspect.getsource(module) for module in (intrinsics, numba_compiler))
-    return f"{numba.__version__}|{np.__version__}|{sys.version_info[:2]}|{text}"
+    folder = Path(intrinsics.__file__).parent
+    text = "".join((folder / f"{name}.py").read_text(encoding="utf-8") for name in ("intrinsics", "numba_compiler", "numba_functions"))
+    return f"{numba.__version__}|{np.__version__}|{sys.version_info[:2]}|{get_host_cpu_name()}|{sorted(numba_functions.OPTIONS)}|{text}"
 
 
 def cache_folder() -> Path:
     """Where kernels are kept; a folder of this process alone where that cannot be written."""
     chosen = os.environ.get("EPL_CACHE_DIR")
-    folder = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epl-spark"
     try:
+        folder = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epl-spark"
         folder.mkdir(parents=True, exist_ok=True)
         if os.access(folder, os.W_OK):
             return folder
-    except OSError:
+    except (OSError, RuntimeError):  # a user without a home
         pass
     return _own_folder()
 
@@ -72,11 +73,12 @@ def _own_folder() -> Path:
 @lru_cache(maxsize=4096)
 def compiled(source: str) -> Kernel:
     """The function ``kernel`` of the source, compiled by numba at its first call; raises ImportError without numba."""
-    text = HEAD.format(imports=COMPILED) + PART_OF_IT.sub(rf"{PART}\g<0>", source).replace("def kernel(", f"{DECORATED}def kernel(")
+    text = HEAD.format(imports=COMPILED) + PART_OF_IT.sub(r"@as_part\n\g<0>", source).replace("def kernel(", "@as_kernel\ndef kernel(")
     name = f"epl_{hashlib.sha256((text + _stamp()).encode()).hexdigest()[:32]}"
-    path = cache_folder() / f"{name}.py"
-    if not path.exists():
-        _write(path, text)
+    try:
+        path = _stored(cache_folder() / f"{name}.py", text)
+    except OSError:
+        path = _stored(_own_folder() / f"{name}.py", text)
     return _load(name, path).kernel  # type: ignore[no-any-return]
 
 
@@ -107,10 +109,13 @@ class Warming:
         return self._function(registers, rows, *rest)
 
 
-def _write(path: Path, text: str) -> None:
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, suffix=".tmp", delete=False) as file:
-        file.write(text)
-    os.replace(file.name, path)
+def _stored(path: Path, text: str) -> Path:
+    """The path, with the text in it: a file may have been cut off when its machine stopped."""
+    if not path.exists() or path.read_bytes() != text.encode():
+        temporary = path.with_name(f"{path.stem}.{uuid4().hex}.tmp")
+        temporary.write_bytes(text.encode())
+        os.replace(temporary, path)
+    return path
 
 
 def _load(name: str, path: Path) -> ModuleType:

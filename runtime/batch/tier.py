@@ -17,7 +17,7 @@ from epl.errors import EplUnsupportedError
 from epl.event_types import EventType
 from epl.plan.statements import SelectPlan
 from runtime.batch.arrays import Array
-from runtime.batch.available import is_available
+from runtime.batch.available import missing
 from runtime.batch.build import build_run
 from runtime.batch.calls import Call, Source
 from runtime.batch.column_batch import ColumnBatch
@@ -96,8 +96,9 @@ class BatchTier:
     """The batch tier of one runtime; used under its lock."""
 
     def __init__(self, runtime: Runtime, *, always: bool) -> None:
-        if not is_available():
-            raise EplUnsupportedError("The batch tier needs numba", hint="pip install 'epl-spark[fast]', or tier='row'")
+        reason = missing()
+        if reason is not None:
+            raise EplUnsupportedError(f"The batch tier needs numba: {reason}", hint="pip install 'epl-spark[fast]', or tier='row'")
         self._runtime = runtime
         self._core = runtime._core
         self._always = always
