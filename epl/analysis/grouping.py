@@ -89,9 +89,9 @@ def make_level(
     having: TypedExpression | None,
     order_by: tuple[OrderKey, ...],
 ) -> GroupLevel:
-    """What is computed for the groups of one level: keys that it leaves out are null."""
+    """What is computed for the groups of one level: keys that it leaves out are null, and so is every property that they read."""
     absent = {i for i in range(len(keys)) if i not in level}
-    unread = set(reads(keys[i] for i in absent)) - set(reads(keys[i] for i in level))
+    unread = set(reads(keys[i] for i in absent))
 
     def replace(node: TypedExpression) -> TypedExpression | None:
         if isinstance(node, GroupingCall):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -125,7 +125,7 @@ def rollup_levels(of: SelectEvents, rows: ResultSetPlan, window: Window | None) 
         keys: tuple[TypedExpression, ...] = tuple(rows.group_by[place] for place in plan.keys)
         left_out = frozenset(range(len(rows.group_by))) - set(plan.keys)
         groups = GroupKeys(rows.group_by, of.leaves, ordered=False, at_once=False, tuples=True, left_out=left_out)
-        columns = tuple(whole if whole in rows.group_by else own for whole, own in zip(rows.columns, plan.columns, strict=True))
+        columns = tuple(_column(whole, own, rows.group_by, left_out) for whole, own in zip(rows.columns, plan.columns, strict=True))
         level = Level(number, groups, accumulators_of(rows.aggregations, window))
         events: Any = copy.copy(of)
         events.rows = attrs.evolve(
@@ -134,6 +134,12 @@ def rollup_levels(of: SelectEvents, rows: ResultSetPlan, window: Window | None) 
         events.groups, events.accumulators, events.finish = groups, list(level.accumulators), finish_of(events.rows)
         found.append((level, events))
     return found
+
+
+def _column(whole: TypedExpression, own: TypedExpression, keys: Sequence[TypedExpression], left_out: Set[int]) -> TypedExpression:
+    """A column as a level prints it: a key that the level leaves out is read from the words, as in the levels that have it. ``own``: where
+    a key reads what another key reads that is left out, it is null in a level that has it, too."""
+    return whole if whole in keys and keys.index(whole) in left_out else own
 
 
 def local_groups(of: SelectEvents, rows: ResultSetPlan, window: Window | None) -> list[tuple[Level, SelectEvents]]:

@@ -77,7 +77,7 @@ class ResultSet:
         return max(1, len(self.levels))
 
     def streams(self) -> tuple[bool, ...]:
-        old = self.of.wants_old and (self.of.leaves or self.of.rows.shape in ("fully aggregated", "grouped fully aggregated"))
+        old = self.of.wants_old and (self.of.leaves or self.of.rows.shape in ("fully aggregated", "grouped fully aggregated", "rollup"))
         return (*((True is not self.of.swaps,) if self.of.wants_new else ()), *((False is not self.of.swaps,) if old else ()))
 
     def full(self) -> str | None:
