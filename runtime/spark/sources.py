@@ -31,6 +31,9 @@ alone), engine time (bigint), order within a time, place in the source."""
 ZONE: dict[str, Any] = {"timezone": "UTC"} if "timezone" in inspect.signature(to_arrow_type).parameters else {}
 """Spark 4.2 and later ask for the time zone of instants; 4.1 knows no such argument."""
 
+SPOKEN = str.maketrans({"%": "%25", ".": "%2E", "`": "%60"})
+"""What has a meaning to Spark within a column's name, and how it is written in merged ones."""
+
 Choice = str | Mapping[str, str] | None
 """A column name for all sources, or one a type name; None: no such column."""
 
@@ -88,8 +91,9 @@ class Sources:
 
 
 def place_of(position: int, name: str) -> str:
-    """The column of a merged DataFrame for a property of the type at ``position``."""
-    return f"{position}:{name}"
+    """The column of a merged DataFrame for a property of the type at ``position``; no character in it has a meaning to Spark, which reads
+    a column's own name as a path in places (``mapInArrow``)."""
+    return f"{position}:{name.translate(SPOKEN)}"
 
 
 def _columns_by_type(types: tuple[EventType, ...], choice: Choice, what: str) -> Mapping[str, str] | None:
@@ -144,7 +148,9 @@ def check_frames(frames: Mapping[str, DataFrame], streaming: bool) -> None:
 
 
 def check_columns(event_type: EventType, frame: DataFrame) -> None:
-    """Every property has a column whose Spark type may hold its values; EplRuntimeError naming type and column otherwise."""
+    """Every property has a column of its own whose Spark type may hold its values; EplRuntimeError naming type and column otherwise."""
+    if frame.sparkSession.conf.get("spark.sql.caseSensitive") != "true":
+        _check_cases(event_type, frame.columns)
     for name, prop in event_type.properties.items():
         _require(event_type.name, frame, name)
         data_type = frame.schema[name].dataType
@@ -153,6 +159,16 @@ def check_columns(event_type: EventType, frame: DataFrame) -> None:
                 f"Event type '{event_type.name}': property '{name}' is declared {whole_type(prop)} "
                 f"and cannot hold a column of Spark type {data_type.simpleString()}",
                 hint="cast the column",
+            )
+
+
+def _check_cases(event_type: EventType, columns: list[str]) -> None:
+    for name in event_type.properties:
+        alike = [each for each in columns if each.lower() == name.lower()]
+        if len(alike) > 1:
+            raise EplRuntimeError(
+                f"Event type '{event_type.name}': Spark does not tell the columns '{alike[0]}' and '{alike[1]}' from one another",
+                hint="rename one of them, or set spark.sql.caseSensitive",
             )
 
 
