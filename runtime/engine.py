@@ -500,12 +500,13 @@ class Runtime:
         finally:
             self._release()
 
-    def advance_time_span(self, now: int, resolution: int | None = None) -> None:
-        """Walk to ``now``, stopping at every time at which something is due (or at steps of ``resolution``)."""
+    def advance_time_span(self, now: int, resolution: int | None = None, *, max_stops: int | None = None) -> None:
+        """Walk to ``now``, stopping at every time at which something is due (or at steps of ``resolution``). ``max_stops``: as for
+        ``send_batch``; the clock stands at the last stop where there are more."""
         with self.lock:
             if self._batch_tier is not None:
                 self._batch_tier.advance_span(self.now, int(now), resolution)
-            self._core.advance_span(int(now), resolution)
+            self._core.advance_span(int(now), resolution, max_stops)
             self._deliver_batches()
 
     @property

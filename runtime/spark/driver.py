@@ -17,18 +17,18 @@ from epl.catalog import Settings
 from epl.errors import EplDeploymentError, EplError, EplRuntimeError
 from epl.event_types import EventType
 from runtime.adoption import adopt
-from runtime.batches import Options
+from runtime.batches import MAX_STOPS, Options
 from runtime.durations import Duration
 from runtime.engine import Runtime
 from runtime.faults import in_words
-from runtime.reorder import MAX_BUFFERED, LatePolicy, late_policy
+from runtime.reorder import MAX_BUFFERED, LatePolicy, late_policy, wall_clock
 from runtime.spark.checkpoint import Checkpoint, Hook, no_hook
-from runtime.spark.feed import Entry, Feed, is_lenient
-from runtime.spark.heartbeat import Beat, Heartbeat
-from runtime.spark.job import Job, Keeping, MicroBatchError
+from runtime.spark.feed import Entry, Feed, Rules, is_lenient
+from runtime.spark.heartbeat import SYSTEM, Beat, Heartbeat
+from runtime.spark.job import Job, MicroBatchError
 from runtime.spark.job_state import JobState
 from runtime.spark.schemas import event_type_of_spark
-from runtime.spark.sinks import ParquetSink, Sink
+from runtime.spark.sinks import Keeping, ParquetSink, Sink
 from runtime.spark.sources import Choice, Sources, check_frames, merge, observed
 from runtime.spark.task import equipped, undeclared
 from runtime.statement import Listener
@@ -102,13 +102,31 @@ class Setup:
     lenient: bool = False
     start_time: int | None = None
 
-    def job(
-        self, runtime: Runtime, waiting: bytes | None = None, *, names: Collection[str] | None = None, keeping: Keeping | None = None
-    ) -> Job:
-        """A job over a runtime; ``names``: of the sources' types, those of the frames where not given."""
-        types = tuple(runtime.event_type(name) for name in names or self.module.frames)
-        feed = Feed(runtime, Sources.of(types, *self.choice), self.policy(runtime), state=waiting, **self.options)
-        return Job(feed, keeping or self.keeping, self.checkpoint, self.wall, lenient=self.lenient)
+    def begins(self) -> int | None:
+        """The clock at the very beginning, None where the module says it."""
+        if self.start_time is not None or not self.options.get("at_wall"):
+            return self.start_time
+        settings = self.module.given.settings if isinstance(self.module.given, Runtime) else self.module.settings
+        return wall_clock(settings.units_per_second) if self.wall is None else self.wall()
+
+    def rules(self, runtime: Runtime) -> Rules:
+        """By which the job's entries become steps."""
+        return Rules(self.policy(runtime), **self.options)
+
+    def job(self, runtime: Runtime) -> Job:
+        """A job over a runtime."""
+        types = tuple(runtime.event_type(name) for name in self.module.frames)
+        feed = Feed(runtime, Sources.of(types, *self.choice), self.rules(runtime))
+        return Job(feed, self.keeping, self.checkpoint, self.wall, lenient=self.lenient)
+
+    def former(self, runtime: Runtime, state: JobState) -> Job:
+        """The job as it was, sources and rules included, so that the log means what it meant."""
+        names, times, sequences = state.layout
+        sources = Sources(tuple(runtime.event_type(name) for name in names), times, sequences)
+        job = Job(Feed(runtime, sources, state.rules, state=state.waiting), _known(self.keeping, runtime), self.checkpoint, self.wall,
+                  lenient=self.lenient)
+        job.step, job.last, job.dynamic = state.step, state.last, list(state.dynamic)
+        return job
 
 
 def start(
@@ -130,7 +148,7 @@ def start(
     listeners: Mapping[str, Listener] | None = None,
     trigger: Trigger = None,
     time_mode: str = "span",
-    max_stops: int | None = None,
+    max_stops: int = MAX_STOPS,
     query_name: str | None = None,
     settings: Settings | None = None,
     functions: Mapping[str, Callable[..., Any]] | None = None,
@@ -156,8 +174,9 @@ def start(
     ``start_time``: the clock at the very beginning, 0 where not given (the first row's time would depend on how the input is cut); a job
     that comes back has its own.
 
-    Time without rows: ``clock="system"``: engine time follows the wall clock, ``late`` behind it. ``idle="30 seconds"``: it goes on once
-    no row has come for so long. Looked at every ``heartbeat`` seconds. ``Job.advance`` moves it by hand.
+    Time without rows: ``clock="system"``: engine time follows the wall clock, ``late`` behind it; without ``time`` it is where rows come,
+    and ``start_time``. ``idle="30 seconds"``: time goes on once no row has come for so long. Looked at every ``heartbeat`` seconds.
+    ``Job.advance`` moves it by hand.
 
     State: ``checkpoint``: a folder (or URI) for Spark's checkpoint, the job's state and its files; with it, state and output are exactly
     once. ``outputs``: statements whose output is kept there as Parquet files; ``sinks``: others by statement (runtime.spark.sinks.Sink).
@@ -180,7 +199,8 @@ def start(
     setup = Setup(
         Module(module, sources, settings or Settings(), functions or {}, aggregations or {}, tier),
         lambda runtime: late_policy(late, on_late, ahead, max_buffered, runtime.settings.units_per_second), (time, sequence),
-        {"time_mode": time_mode, "max_stops": max_stops}, Keeping({**kept, **(sinks or {})}, folder, hook),
+        {"time_mode": time_mode, "max_stops": max_stops, "at_wall": clock == SYSTEM and time is None},
+        Keeping({**kept, **(sinks or {})}, folder, hook),
         None if checkpoint is None else Checkpoint(f"{checkpoint}/state", hook), forget, wall, lenient, start_time,
     )
     job = resumed(setup, listeners or {})
@@ -225,15 +245,14 @@ def resumed(setup: Setup, listeners: Mapping[str, Listener]) -> Job:
         setup.checkpoint.take_over()
     found = None if setup.checkpoint is None else setup.checkpoint.newest()
     if found is None:
-        job = setup.job(setup.module.runtime(setup.start_time))
+        job = setup.job(setup.module.runtime(setup.begins()))
         _listen(job, listeners)
         if setup.checkpoint is not None:
             job.snapshot()
         return job
     state = JobState.decode(found[1])
     before = setup.module.restored(state.snapshot)
-    job = setup.job(before, state.waiting, names=state.layout[0], keeping=_known(setup.keeping, before))
-    job.step, job.last, job.dynamic = state.step, state.last, list(state.dynamic)
+    job = setup.former(before, state)
     job.progress.state_bytes = len(found[1])
     assert setup.checkpoint is not None
     for _, data in setup.checkpoint.entries(state.step):
@@ -242,6 +261,9 @@ def resumed(setup: Setup, listeners: Mapping[str, Listener]) -> Job:
     if not _is_unchanged(setup, before, state):
         return _changed(setup, job, listeners)
     _listen(job, listeners)
+    if setup.rules(before) != state.rules:
+        job.feed.follow(setup.rules(before))
+        job.snapshot()
     return job
 
 

@@ -5,7 +5,7 @@ entries give the same state and the same output, whenever they are fed (law 2).
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,6 +14,7 @@ import msgpack
 import pyarrow as pa
 
 from epl.errors import EplRuntimeError
+from runtime.batches import MAX_STOPS
 from runtime.engine import Runtime
 from runtime.faults import StatementFault, fault_of, in_words, shown
 from runtime.reorder import LatePolicy, LateRows, Released, ReorderBuffer, ipc, table_of
@@ -77,6 +78,30 @@ class Step:
         return sum(b.num_rows for o in self.outputs.values() for b in (o.new, o.old) if b is not None)
 
 
+@attrs.frozen
+class Rules:
+    """How entries become steps: state, entries and rules say it all, so that a log is fed by the rules under which it was written.
+
+    ``policy``: of late rows; ``time_mode``, ``max_stops``: as for ``Runtime.send_batch``; ``at_wall``: rows without a time column come at
+    the time of the wall clock.
+    """
+
+    policy: LatePolicy = attrs.field(factory=LatePolicy)
+    time_mode: str = "span"
+    max_stops: int = MAX_STOPS
+    at_wall: bool = False
+
+    def encode(self) -> list[Any]:
+        """As msgpack takes it."""
+        return [*attrs.astuple(self.policy), self.time_mode, self.max_stops, self.at_wall]
+
+    @classmethod
+    def decode(cls, data: Sequence[Any]) -> Rules:
+        """The way back."""
+        policy = len(attrs.fields(LatePolicy))
+        return cls(LatePolicy(*data[:policy]), *data[policy:])
+
+
 ON_ERROR = ("stop", "handler")
 
 
@@ -88,15 +113,11 @@ def is_lenient(on_error: str) -> bool:
 
 
 class Feed:
-    """``wanted``: the statements whose output is gathered. ``time_mode``, ``max_stops``: as for ``Runtime.send_batch``."""
+    """``wanted``: the statements whose output is gathered. ``state``: of the rows that wait."""
 
-    def __init__(
-        self, runtime: Runtime, sources: Sources, policy: LatePolicy, *, time_mode: str = "span", max_stops: int | None = None,
-        state: bytes | None = None,
-    ) -> None:
-        self.runtime, self.sources, self.policy = runtime, sources, policy
-        self._options = {"time_mode": time_mode, **({} if max_stops is None else {"max_stops": max_stops})}
-        self.buffer = None if sources.times is None else ReorderBuffer(policy, TIME, runtime.now)
+    def __init__(self, runtime: Runtime, sources: Sources, rules: Rules, *, state: bytes | None = None) -> None:
+        self.runtime, self.sources, self.rules = runtime, sources, rules
+        self.buffer = None if sources.times is None else ReorderBuffer(rules.policy, TIME, runtime.now)
         if state is not None and self.buffer is not None:
             self.buffer.restore(state)
         self._gathered: dict[str, list[Output]] = {}
@@ -105,6 +126,12 @@ class Feed:
         self._walked = False
         self.wanted: dict[Statement, BatchListener] = {}
         """The statements whose output is gathered."""
+
+    def follow(self, rules: Rules) -> None:
+        """Other rules from the next step on."""
+        self.rules = rules
+        if self.buffer is not None:
+            self.buffer.policy = rules.policy
 
     def want(self, statement: Statement) -> None:
         """Gather the statement's output from now on, under its name."""
@@ -178,6 +205,8 @@ class Feed:
 
     def _rows(self, rows: pa.Table, entry: Entry) -> tuple[pa.Table | None, pa.Table | None, int]:
         if self.buffer is None:
+            if self.rules.at_wall:
+                self._walk(entry.wall)
             self._send(rows, "refuse")
             return None, None, rows.num_rows
         try:
@@ -186,7 +215,7 @@ class Feed:
             name = self.sources.type_of(rows, error.row).name
             values = self.sources.tables(rows.slice(error.row, 1))[name].to_pylist()
             raise EplRuntimeError(f"Event type '{name}': {error.message}: {shown(values[0])}", hint=error.hint) from error
-        self._send(found.rows, "keep" if self.policy.on_late == "keep" else "refuse")
+        self._send(found.rows, "keep" if self.rules.policy.on_late == "keep" else "refuse")
         self._walk(found.until)
         return found.late if found.late.num_rows else None, found.ahead if found.ahead.num_rows else None, found.rows.num_rows
 
@@ -204,13 +233,17 @@ class Feed:
     def _send(self, rows: pa.Table, late: str) -> None:
         if rows.num_rows:
             self.runtime.send_batch(
-                self.sources.tables(rows), time=self.sources.times, sequence=self.sources.sequences, late=late, **self._options
+                self.sources.tables(rows), time=self.sources.times, sequence=self.sources.sequences, late=late,
+                time_mode=self.rules.time_mode, max_stops=self.rules.max_stops,
             )
 
     def _walk(self, until: int | None) -> None:
         if until is not None and until > self.runtime.now:
             self._walked = True
-            self.runtime.advance_time_span(until)
+            if self.rules.time_mode == "jump":
+                self.runtime.advance_time(until)
+            else:
+                self.runtime.advance_time_span(until, max_stops=self.rules.max_stops)
 
     def _outputs(self) -> dict[str, Output]:
         found: dict[str, Output] = {}
@@ -253,4 +286,4 @@ def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
 
 
-__all__ = ["Entry", "Feed", "Output", "Step", "is_lenient", "parts_of"]
+__all__ = ["Entry", "Feed", "Output", "Rules", "Step", "is_lenient", "parts_of"]

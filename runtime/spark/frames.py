@@ -29,8 +29,8 @@ from epl.syntax.patterns import FilterAtom
 from runtime.batches import MAX_STOPS, Options
 from runtime.durations import Duration
 from runtime.reorder import MAX_BUFFERED, late_policy
-from runtime.spark.feed import Entry, Feed, Step, is_lenient
-from runtime.spark.heartbeat import Beat
+from runtime.spark.feed import Entry, Feed, Rules, Step, is_lenient
+from runtime.spark.heartbeat import SYSTEM, Beat
 from runtime.spark.metrics import told
 from runtime.spark.packing import BLOB, OUTPUT_DDL, PACKED_DDL, SHARD, Pack, Unpack
 from runtime.spark.schemas import arrow_for_spark, spark_schema
@@ -180,9 +180,8 @@ def transform(  # type: ignore[misc]
         used = settings or Settings()
         policy = late_policy(late, on_late, ahead, max_buffered, used.units_per_second)
         names, schemas = tuple(frames), undeclared(epl, frames)
-        task = Task(
-            epl, statement or "", names, schemas, used, functions or {}, time, sequence, policy, time_mode, max_stops, tier, lenient
-        )
+        rules = Rules(policy, time_mode, max_stops, at_wall=clock == SYSTEM and time is None)
+        task = Task(epl, statement or "", names, schemas, used, functions or {}, time, sequence, rules, tier, lenient)
         beat = Beat.of(clock, idle, heartbeat, used.units_per_second)
         if beat is not None and not streaming:
             raise EplRuntimeError("clock='system' and idle are for streams: batch DataFrames end", hint="until=time walks to a time behind")
@@ -257,7 +256,8 @@ class _Planned:
         else:
             parted = merged.repartition(1)
         ordered = parted.sortWithinPartitions(*order, F.col(f"`{TYPE}`"), F.col(f"`{ROW}`"))
-        task = attrs.evolve(self.task, policy=attrs.evolve(self.task.policy, bound=None, ahead=None))
+        rules = self.task.rules
+        task = attrs.evolve(self.task, rules=attrs.evolve(rules, policy=attrs.evolve(rules.policy, bound=None, ahead=None)))
         return ordered.mapInArrow(BatchTask(task, start_time, until), self.output)
 
     def streaming(self, start_time: int | None, beat: Beat | None) -> DataFrame:
@@ -269,9 +269,9 @@ class _Planned:
         # Observed behind the split: Spark then makes both projections one.
         parted = observed(self._sharded(merged))
         ids = shard_ids(session, self.shards, int(session.conf.get("spark.sql.shuffle.partitions") or 1))
-        pack = Pack(ids, self.sources.times is not None, self.task.policy.ahead, self.task.settings.units_per_second)
+        pack = Pack(ids, self.sources.times is not None, self.task.rules.policy.ahead, self.task.settings.units_per_second)
         packed = parted.mapInArrow(pack, PACKED_DDL)
-        processor = ShardProcessor(self.task, self.shards, start_time or 0, uuid.uuid4().hex, beat)
+        processor = ShardProcessor(self.task, ids, start_time, uuid.uuid4().hex, beat)
         timers = "None" if beat is None else "ProcessingTime"
         blobs = packed.groupBy(SHARD).transformWithState(processor, OUTPUT_DDL, "append", timers)
         return told(blobs).select(BLOB).mapInArrow(Unpack(self.arrow), self.output)

@@ -24,6 +24,21 @@ SYSTEM = "system"
 
 
 @attrs.frozen
+class Quiet:
+    """Since when no rows have come: the wall clock then (``heard``), and the newest time that was told or gone on to (``stood``)."""
+
+    heard: int
+    stood: int
+
+    @classmethod
+    def since(cls, wall: int, feed: Feed) -> Quiet:
+        """From now on. Time that has gone on by itself, before the last rows or before a restart, is not gone through again."""
+        told = None if feed.buffer is None else feed.buffer.newest
+        gone = feed.runtime.now + (feed.rules.policy.bound or 0)
+        return cls(wall, gone if told is None else max(told, gone))
+
+
+@attrs.frozen
 class Beat:
     """When time goes on by itself. ``every``: seconds between two looks; ``idle``: engine units without rows before it does; None: it
     follows the wall clock."""
@@ -40,19 +55,18 @@ class Beat:
             raise EplRuntimeError(f"heartbeat is a number of seconds, not {every!r}")
         if idle is None:
             return cls(every, None) if clock == SYSTEM else None
+        if clock == SYSTEM:
+            raise EplRuntimeError("idle is for clock='events': with clock='system' time goes on anyway", hint="give one of the two")
         return cls(every, units_of("idle", idle, units_per_second))
 
-    def target(self, feed: Feed, wall: int, heard: int) -> int | None:
-        """Where time may go now, None where it stays: nothing is due on the way, or it is not quiet for long enough. ``heard``: the wall
-        clock when rows came last."""
-        bound = feed.policy.bound or 0
+    def target(self, feed: Feed, wall: int, quiet: Quiet) -> int | None:
+        """Where time may go now, None where it stays: nothing is due on the way, or it is not quiet for long enough."""
+        bound = feed.rules.policy.bound or 0
         target = wall - bound
         if self.idle is not None:
-            quiet = wall - heard
-            newest = feed.runtime.now if feed.buffer is None or feed.buffer.newest is None else feed.buffer.newest
-            if quiet < self.idle:
+            if wall - quiet.heard < self.idle:
                 return None
-            target = newest + quiet - bound
+            target = quiet.stood + wall - quiet.heard - bound
         due = feed.runtime.next_scheduled_time
         waits = feed.buffer is not None and feed.buffer.held > 0
         return target if target > feed.runtime.now and (waits or (due is not None and due <= target)) else None
@@ -63,8 +77,7 @@ class Heartbeat:
 
     def __init__(self, job: Job, beat: Beat) -> None:
         self._job, self._beat = job, beat
-        self._rows = -1
-        self._heard = 0
+        self._quiet: tuple[int | None, Quiet] | None = None
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="epl-heartbeat", daemon=True)
 
@@ -93,11 +106,12 @@ class Heartbeat:
     def beat(self, wall: int) -> None:
         """One look at the clock on the wall."""
         with self._job.runtime.lock:
-            if self._job.progress.rows != self._rows:
-                self._rows, self._heard = self._job.progress.rows, wall
-            target = self._beat.target(self._job.feed, wall, self._heard)
+            # By the number of the micro-batch: rows that nobody wants have not come to the job, and say that it is not quiet.
+            if self._quiet is None or self._quiet[0] != self._job.last:
+                self._quiet = self._job.last, Quiet.since(wall, self._job.feed)
+            target = self._beat.target(self._job.feed, wall, self._quiet[1])
             if target is not None:
                 self._job.advance(target)
 
 
-__all__ = ["SYSTEM", "Beat", "Heartbeat"]
+__all__ = ["SYSTEM", "Beat", "Heartbeat", "Quiet"]

@@ -26,13 +26,14 @@ from runtime.deployment import Deployment
 from runtime.engine import Runtime
 from runtime.faults import in_words
 from runtime.reorder import wall_clock
-from runtime.spark.checkpoint import Checkpoint, Hook, no_hook
+from runtime.spark.checkpoint import Checkpoint
 from runtime.spark.feed import Entry, Feed, Step
 from runtime.spark.heartbeat import Heartbeat
+from runtime.spark.job_state import VERSION
 from runtime.spark.progress import Progress
 from runtime.spark.pushdown import Wanted, take, wanted_rows
 from runtime.spark.schemas import spark_schema
-from runtime.spark.sinks import LeftOut, ParquetSink, Sink
+from runtime.spark.sinks import Keeping, LeftOut, ParquetSink
 from runtime.statement import Statement
 
 log = logging.getLogger("epl.spark")
@@ -44,15 +45,6 @@ times as long as the last snapshot: snapshots cost a quarter of what the steps d
 
 class MicroBatchError(EplRuntimeError):
     """A micro-batch that was refused: Spark hands on its text alone, which starts with ``[epl:<code>]``; its cause is the error."""
-
-
-@attrs.frozen
-class Keeping:
-    """Where a job's output and what is left out go. ``sinks``: by statement; ``folder``: where its own files are, None: nothing is kept."""
-
-    sinks: Mapping[str, Sink]
-    folder: str | None = None
-    hook: Hook = no_hook
 
 
 class Job:
@@ -75,7 +67,7 @@ class Job:
         """Ids of the deployments that came while the job ran."""
         self._keeping = keeping
         self._checkpoint = checkpoint
-        self.wall = wall or wall_of(self.runtime)
+        self.wall = wall or partial(wall_clock, self.runtime.settings.units_per_second)
         self._steps_since, self._seconds_since, self._snapshot_seconds = 0, 0.0, 0.0
         self._query: StreamingQuery | None = None
         self._session: SparkSession | None = None
@@ -89,7 +81,7 @@ class Job:
 
     def __call__(self, frame: DataFrame, batch_id: int) -> None:
         """What foreachBatch calls, on the driver."""
-        ahead = self.feed.policy.ahead
+        ahead = self.feed.rules.policy.ahead
         rows, newest = take(frame, self._wanted_rows(), None if ahead is None else self.wall() + ahead)
         table = rows.toArrow()
         try:
@@ -161,13 +153,14 @@ class Job:
         self.step += 1
         with self._named(entry):
             try:
+                packed = b"" if self._checkpoint is None else entry.encode()
                 step = self.apply(entry)
             except BaseException:
                 self.step -= 1
                 raise
         with self._named(entry, "what it led to could not be written: ", halts=True):
             if self._checkpoint is not None:
-                self._checkpoint.log(self.step, entry.encode())
+                self._checkpoint.log(self.step, packed)
                 self.runtime.stands_behind = (self._checkpoint.folder, self.step)
             self._seconds_since += time.perf_counter() - started
             self._put_out(step)
@@ -193,18 +186,24 @@ class Job:
 
     @staticmethod
     def _told(error: Exception, entry: Entry, what: str) -> EplError:
-        work = f"moving time to {entry.until}" if entry.batch is None else f"micro-batch {entry.batch}"
+        if entry.change is not None:
+            work = ", ".join(f"{what} '{entry.change[what]}'" for what in ("name", "undeploy") if what in entry.change)
+        else:
+            work = f"moving time to {entry.until}" if entry.batch is None else f"micro-batch {entry.batch}"
         if isinstance(error, EplError):
             error.message = f"{work}: {what}{error.message}"
             return error
         return EplRuntimeError(f"{work}: {what}{in_words(error)}")
 
     def replay(self, entry: Entry) -> None:
-        """A step from the input log, after a restart: its output is written again. It counts towards the next snapshot, so that the log
-        does not grow from one death to the next."""
+        """A step from the input log, after a restart: its output is written again, also where it has none any more (a function was mended).
+        It counts towards the next snapshot, so that the log does not grow from one death to the next."""
         self.step += 1
         self._steps_since += 1
-        self._put_out(self.apply(entry))
+        step = self.apply(entry)
+        for name in self._keeping.sinks.keys() - step.outputs.keys():
+            self._keeping.sinks[name].write(self.step, None, None)
+        self._put_out(step)
 
     def apply(self, entry: Entry) -> Step:
         """The step's effect on the runtime."""
@@ -238,7 +237,7 @@ class Job:
     def _leave_out(self, what: str, rows: pa.Table) -> None:
         """Rows that were left out: told, and put beside where that was chosen."""
         log.warning("step %d: %d rows left out: %s", self.step, rows.num_rows, what)
-        if self.feed.policy.on_late == "side" and self._left_out is not None:
+        if self.feed.rules.policy.on_late == "side" and self._left_out is not None:
             self._left_out.write(self.step, what, self.feed.sources.tables(rows))
 
     # ------------------------------------------------------------------ snapshots
@@ -391,12 +390,8 @@ class Job:
     def state(self) -> bytes:
         """All that ``restored`` needs, layout of the sources included."""
         self.check_whole()
-        return bytes(msgpack.packb([1, self.step, self.last, self.feed.sources.layout, self.dynamic, self.feed.state()]))
+        told = self.step, self.last, self.feed.sources.layout, self.feed.rules.encode()
+        return bytes(msgpack.packb([VERSION, *told, self.dynamic, self.feed.state()]))
 
 
-def wall_of(runtime: Runtime) -> Callable[[], int]:
-    """The clock on the wall in engine units."""
-    return partial(wall_clock, runtime.settings.units_per_second)
-
-
-__all__ = ["Job", "Keeping", "MicroBatchError"]
+__all__ = ["Job", "MicroBatchError"]

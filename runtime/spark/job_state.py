@@ -7,17 +7,20 @@ import attrs
 import msgpack
 
 from epl.errors import EplRuntimeError
-from runtime.spark.feed import parts_of
+from runtime.spark.feed import Rules, parts_of
+
+VERSION = 2
 
 
 @attrs.frozen
 class JobState:
-    """As ``Job.state`` gave it. ``layout``: type names, time columns, sequence columns of the sources; ``dynamic``: ids of the deployments
-    that came while the job ran; ``snapshot`` of the runtime; ``waiting`` rows."""
+    """As ``Job.state`` gave it. ``layout``: type names, time columns, sequence columns of the sources; ``rules``: by which the log
+    behind it is fed; ``dynamic``: ids of the deployments that came while the job ran; ``snapshot`` of the runtime; ``waiting`` rows."""
 
     step: int
     last: int | None
     layout: list[Any]
+    rules: Rules
     dynamic: list[str]
     snapshot: bytes
     waiting: bytes | None
@@ -25,10 +28,11 @@ class JobState:
     @classmethod
     def decode(cls, data: bytes) -> JobState:
         """Raises EplRuntimeError for another version."""
-        version, step, last, layout, dynamic, feed = msgpack.unpackb(data)
-        if version != 1:
-            raise EplRuntimeError(f"job state version {version} is not known here; this is version 1")
-        return cls(step, last, layout, dynamic, *parts_of(feed))
+        version, *rest = msgpack.unpackb(data)
+        if version != VERSION:
+            raise EplRuntimeError(f"job state version {version} is not known here; this is version {VERSION}")
+        step, last, layout, rules, dynamic, feed = rest
+        return cls(step, last, layout, Rules.decode(rules), dynamic, *parts_of(feed))
 
 
-__all__ = ["JobState"]
+__all__ = ["VERSION", "JobState"]

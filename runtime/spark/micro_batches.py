@@ -17,11 +17,11 @@ from epl.errors import EplError
 from epl.event_types import EventType
 from runtime.arrow import to_batch
 from runtime.engine import Runtime
-from runtime.reorder import LatePolicy
 from runtime.round_trip import changed_property
-from runtime.spark.feed import Feed
-from runtime.spark.job import Job, Keeping, MicroBatchError
+from runtime.spark.feed import Feed, Rules
+from runtime.spark.job import Job, MicroBatchError
 from runtime.spark.schemas import arrow_for_spark
+from runtime.spark.sinks import Keeping
 from runtime.spark.sources import SEQUENCE, Sources
 from windows.event import Event
 
@@ -62,7 +62,7 @@ class MicroBatches:
 
     def _host(self, runtime: Runtime, sources: Sources) -> Job:
         if self.host is None or self.host.runtime is not runtime:
-            self.host = Job(Feed(runtime, sources, LatePolicy()), Keeping({}))
+            self.host = Job(Feed(runtime, sources, Rules()), Keeping({}))
         self.host.feed.sources = sources
         return self.host
 

@@ -22,8 +22,8 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from epl.errors import EplError, EplRuntimeError
 from runtime.reorder import ipc, wall_clock
-from runtime.spark.feed import Entry, Feed, Step, parts_of
-from runtime.spark.heartbeat import Beat
+from runtime.spark.feed import Entry, Feed, Rules, Step, parts_of
+from runtime.spark.heartbeat import Beat, Quiet
 from runtime.spark.packing import BLOB, NEWEST, TOLD, joined
 from runtime.spark.task import Task, named
 from runtime.spark.workers import steady_archives
@@ -33,6 +33,7 @@ CHUNK = 4 << 20
 MOST_STEPS = 500
 """The log is no longer than that."""
 
+VERSION = 3
 KEPT = 64
 """How many engines a worker keeps."""
 
@@ -45,8 +46,8 @@ used only if its id stands in the state, and it is taken out before it is change
 class Head:
     """The small part of a shard's state. ``step``: the last one; ``ids``: random names of the step of the snapshot and of those behind it,
     so that no other history can be taken for this one; bytes of the log behind the snapshot and the seconds that its steps took; bytes of
-    the snapshot and the seconds that it took; ``shards``: how many there are; ``task``: what it runs (Task.digest); ``heard``: the
-    wall clock when rows came last, here or elsewhere."""
+    the snapshot and the seconds that it took; ``shards``: the ids of all of them; ``task``: what it runs (Task.digest); ``rules``: by which
+    the log is fed; ``quiet``: since when no rows have come, here or elsewhere."""
 
     step: int
     ids: tuple[bytes, ...]
@@ -54,9 +55,10 @@ class Head:
     log_seconds: float
     snapshot_bytes: int
     snapshot_seconds: float
-    shards: int
+    shards: tuple[int, ...]
     task: bytes
-    heard: int
+    rules: Rules
+    quiet: Quiet
 
     @property
     def base(self) -> int:
@@ -68,14 +70,16 @@ class Head:
         return self.ids[step - self.base] if self.base <= step <= self.step else None
 
     def encode(self) -> bytes:
-        return bytes(msgpack.packb([2, *attrs.astuple(self, recurse=False)]))
+        *told, rules, quiet = attrs.astuple(self, recurse=False)
+        return bytes(msgpack.packb([VERSION, *told, rules.encode(), attrs.astuple(quiet)]))
 
     @classmethod
     def decode(cls, data: bytes) -> Head:
-        version, step, ids, *rest = msgpack.unpackb(data)
-        if version != 2:
-            raise EplRuntimeError(f"shard state version {version} is not known here; this is version 2")
-        return cls(step, tuple(ids), *rest)
+        version, *told = msgpack.unpackb(data, use_list=False)
+        if version != VERSION:
+            raise EplRuntimeError(f"shard state version {version} is not known here; this is version {VERSION}")
+        named = dict(zip((f.name for f in attrs.fields(cls)), told, strict=True))
+        return cls(**{**named, "rules": Rules.decode(named["rules"]), "quiet": Quiet(*named["quiet"])})
 
 
 @attrs.frozen(eq=False)
@@ -88,10 +92,11 @@ class Kept:
 
 
 class ShardProcessor(StatefulProcessor):
-    """What ``transformWithState`` runs for each shard. ``name``: of the plan, so that a worker tells engines of different queries apart;
-    ``beat``: when time goes on without rows; a timer of Spark's looks, one a shard, from the first row on."""
+    """What ``transformWithState`` runs for each shard. ``shards``: the ids of all; ``start_time``: None where none was given; ``name``: of
+    the plan, so that a worker tells engines of different queries apart; ``beat``: when time goes on without rows; a timer of Spark's
+    looks, one a shard, from the first row on."""
 
-    def __init__(self, task: Task, shards: int, start_time: int, name: str, beat: Beat | None = None) -> None:
+    def __init__(self, task: Task, shards: tuple[int, ...], start_time: int | None, name: str, beat: Beat | None = None) -> None:
         self.task, self.shards, self.start_time, self.name, self.beat = task, shards, start_time, name, beat
         self.digest = task.digest()
 
@@ -127,14 +132,20 @@ class ShardProcessor(StatefulProcessor):
             if row[NEWEST] is not None:
                 newest = row[NEWEST] if newest is None else max(newest, row[NEWEST])
         table = joined(blobs)
+        head = self._head()  # it is looked at where nothing has come too: the shards may be others
         if newest is None and table is None:
             return
-        head = self._head()
-        feed = self.task.feed(self.start_time) if head is None else self._found(shard, head)
-        wall = wall_clock(feed.runtime.settings.units_per_second)
-        yield from self._step(shard, head, Entry(table, newest, wall=wall, lenient=self.task.lenient), wall, feed)
+        wall = wall_clock(self.task.settings.units_per_second)
+        feed = self.task.feed(self._begins(wall)) if head is None else self._found(shard, head)
+        yield from self._step(shard, head, Entry(table, newest, wall=wall, lenient=self.task.lenient), feed)
         if head is None:
             self._look_later(timers)
+
+    def _begins(self, wall: int) -> int:
+        """The clock in front of the first row."""
+        if self.start_time is not None:
+            return self.start_time
+        return wall if self.task.rules.at_wall else 0
 
     def _time(self, shard: int, timers: Any) -> Iterator[Row]:
         """No rows, but time goes by."""
@@ -142,22 +153,23 @@ class ShardProcessor(StatefulProcessor):
         if head is None or self.beat is None:
             return
         feed = self._found(shard, head)
-        wall = wall_clock(feed.runtime.settings.units_per_second)
-        until = self.beat.target(feed, wall, head.heard)
+        wall = wall_clock(self.task.settings.units_per_second)
+        until = self.beat.target(feed, wall, head.quiet)
         if until is None:
             self._keep(shard, head, feed)
         else:
-            yield from self._step(shard, head, Entry(until=until, wall=wall, lenient=self.task.lenient), head.heard, feed)
+            yield from self._step(shard, head, Entry(until=until, wall=wall, lenient=self.task.lenient), feed)
         self._look_later(timers)
 
     def _look_later(self, timers: Any) -> None:
         if self.beat is not None:
             self.handle.registerTimer(timers.getCurrentProcessingTimeInMs() + int(self.beat.every * 1000))
 
-    def _step(self, shard: int, head: Head | None, entry: Entry, heard: int, feed: Feed) -> Iterator[Row]:
+    def _step(self, shard: int, head: Head | None, entry: Entry, feed: Feed) -> Iterator[Row]:
         begun = time.perf_counter()
         step = feed.process(entry)
-        state = self._write(shard, head, entry, time.perf_counter() - begun, heard, feed)
+        quiet = head.quiet if head is not None and entry.until is not None else Quiet.since(entry.wall, feed)
+        state = self._write(shard, head, entry, time.perf_counter() - begun, quiet, feed)
         for output in step.outputs.values():
             if output.new is not None:
                 yield Row(**{BLOB: ipc(pa.Table.from_batches([output.new])), **NOTHING_TOLD})
@@ -169,49 +181,59 @@ class ShardProcessor(StatefulProcessor):
         found = self.head.get()
         head = None if found is None else Head.decode(bytes(found[0]))
         if head is not None and head.shards != self.shards:
+            before, now = len(head.shards), len(self.shards)
+            if before == now:
+                raise EplRuntimeError(
+                    "the checkpoint's shards were chosen for another number of shuffle partitions",
+                    hint="go on with the spark.sql.shuffle.partitions that the query was begun with",
+                )
             raise EplRuntimeError(
-                f"the checkpoint was made with {head.shards} shards, and there are {self.shards} now",
-                hint=f"go on with shards={head.shards}",
+                f"the checkpoint was made with {before} shards, and there are {now} now", hint=f"go on with shards={before}"
             )
         if head is not None and head.task != self.digest:
             raise EplRuntimeError(
-                "the checkpoint was made with another module, statement or schema", hint="begin with an empty checkpoint folder"
+                "the checkpoint was made with another module, statement, schema, time or sequence",
+                hint="begin with an empty checkpoint folder",
             )
         return head
 
     def _found(self, shard: int, head: Head) -> Feed:
+        """The shard's engine behind its last step, from here on by the rules of this run."""
         kept = _kept.pop((self.name, shard), None)
         if kept is not None and head.id_of(kept.step) == kept.id:
             feed, behind = kept.feed, kept.step
+            feed.follow(head.rules)
         else:
             data = zlib.decompress(b"".join(bytes(each[0]) for each in self.snapshot.get()))
-            feed, behind = self.task.restored(*parts_of(data)), head.base
+            feed, behind = self.task.restored(*parts_of(data), head.rules), head.base
         for step in range(behind + 1, head.step + 1):
             found = self.log.getValue((step,))
             if found is None:
                 raise EplRuntimeError(f"the state of the shard is damaged: step {step} of its log is missing")
             feed.process(Entry.decode(bytes(found[0])))
+        feed.follow(self.task.rules)
         return feed
 
     # ------------------------------------------------------------------ writing
 
-    def _write(self, shard: int, head: Head | None, entry: Entry, seconds: float, heard: int, feed: Feed) -> int:
-        """``seconds``: that the entry took. → bytes that the state has now."""
+    def _write(self, shard: int, head: Head | None, entry: Entry, seconds: float, quiet: Quiet, feed: Feed) -> int:
+        """``seconds``: that the entry took. → bytes that the state has now. A log is of one set of rules."""
         name = uuid.uuid4().bytes
         step = 1 if head is None else head.step + 1
-        if head is None or head.log_seconds + seconds >= head.snapshot_seconds or len(head.ids) >= MOST_STEPS:
+        if head is None or _is_due(head, seconds) or head.rules != feed.rules:
             begun = time.perf_counter()
             data = zlib.compress(feed.state(), 1)
             self.snapshot.put([(data[at : at + CHUNK],) for at in range(0, len(data), CHUNK)])
             self.log.clear()
-            made = Head(step, (name,), 0, 0.0, len(data), time.perf_counter() - begun, self.shards, self.digest, heard)
+            spent = time.perf_counter() - begun
+            made = Head(step, (name,), 0, 0.0, len(data), spent, self.shards, self.digest, feed.rules, quiet)
         else:
             begun = time.perf_counter()
             packed = entry.encode()
             self.log.updateValue((step,), (packed,))
             seconds += head.log_seconds + time.perf_counter() - begun
             log_bytes, ids = head.log_bytes + len(packed), (*head.ids, name)
-            made = attrs.evolve(head, step=step, ids=ids, log_bytes=log_bytes, log_seconds=seconds, heard=heard)
+            made = attrs.evolve(head, step=step, ids=ids, log_bytes=log_bytes, log_seconds=seconds, quiet=quiet)
         self.head.update((made.encode(),))
         self._keep(shard, made, feed)
         return made.snapshot_bytes + made.log_bytes
@@ -221,6 +243,11 @@ class ShardProcessor(StatefulProcessor):
         _kept[self.name, shard] = Kept(head.step, head.ids[-1], feed)
         while len(_kept) > KEPT:
             _kept.popitem(last=False)
+
+
+def _is_due(head: Head, seconds: float) -> bool:
+    """Whether a snapshot is worth its time, behind a step that took so long."""
+    return head.log_seconds + seconds >= head.snapshot_seconds or len(head.ids) >= MOST_STEPS
 
 
 def _told(step: Step, feed: Feed, state: int) -> dict[str, int]:

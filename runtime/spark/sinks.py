@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
+import attrs
 import pyarrow as pa
 from pyarrow import parquet
 
@@ -16,7 +17,8 @@ STREAMS = ("new", "old")
 
 
 class Sink(Protocol):
-    """``write`` gets the insert and the remove stream of one step (None where empty), and replaces what the step wrote before."""
+    """``write`` gets the insert and the remove stream of one step, None where empty, and replaces what the step wrote before. Both are
+    None only where a step that comes again after a restart puts out nothing: what it wrote before, if anything, has to go."""
 
     def write(self, step: int, new: pa.RecordBatch | None, old: pa.RecordBatch | None) -> None: ...
 
@@ -29,11 +31,17 @@ class ParquetSink:
         self._files = {stream: Files(f"{folder}/{stream}", hook) for stream in STREAMS}
         for files in self._files.values():
             files.sweep()
+        self._before = {stream: set(files.names(".parquet")) for stream, files in self._files.items()}
+        """Of an earlier run."""
 
     def write(self, step: int, new: pa.RecordBatch | None, old: pa.RecordBatch | None) -> None:
         for stream, batch in zip(STREAMS, (new, old)):
+            name = f"{step:012}.parquet"
             if batch is not None:
-                self._files[stream].write(f"{step:012}.parquet", _encoded(batch), "sink")
+                self._files[stream].write(name, _encoded(batch), "sink")
+            elif name in self._before[stream]:
+                self._before[stream].remove(name)
+                self._files[stream].remove([name])
 
     def path(self, stream: str = "new") -> str:
         """The folder to read."""
@@ -63,10 +71,19 @@ class LeftOut:
         return self._sinks[path]
 
 
+@attrs.frozen
+class Keeping:
+    """Where a job's output and what is left out go. ``sinks``: by statement; ``folder``: where its own files are, None: nothing is kept."""
+
+    sinks: Mapping[str, Sink]
+    folder: str | None = None
+    hook: Hook = no_hook
+
+
 def _encoded(batch: pa.RecordBatch) -> bytes:
     sink = pa.BufferOutputStream()
     parquet.write_table(pa.Table.from_batches([batch]), sink, coerce_timestamps="us")
     return bytes(sink.getvalue())
 
 
-__all__ = ["LeftOut", "ParquetSink", "Sink"]
+__all__ = ["Keeping", "LeftOut", "ParquetSink", "Sink"]

@@ -18,8 +18,7 @@ from epl.syntax import CreateSchema
 from epl.unparse import unparse
 from runtime.deployment import Deployment
 from runtime.engine import Runtime
-from runtime.reorder import LatePolicy
-from runtime.spark.feed import Feed
+from runtime.spark.feed import Feed, Rules
 from runtime.spark.schemas import event_type_of_spark
 from runtime.spark.sources import Choice, Sources
 from runtime.statement import Statement
@@ -31,8 +30,8 @@ BATCH_ID = "streaming.sql.batchId"
 @attrs.frozen
 class Task:
     """``statement``: whose insert stream is wanted; ``type_names`` of the sources; ``schemas`` of the types that the module does not
-    declare; ``time``, ``sequence``, ``time_mode``, ``max_stops``: as for ``Runtime.send_batch``; ``policy``: of late rows, in engine
-    units; ``lenient``: whether steps go on where expressions raise."""
+    declare; ``time``, ``sequence``: as for ``Runtime.send_batch``; ``rules``: in engine units; ``lenient``: whether steps go on where
+    expressions raise."""
 
     epl: str
     statement: str
@@ -42,17 +41,18 @@ class Task:
     functions: Mapping[str, Callable[..., Any]]
     time: Choice
     sequence: Choice
-    policy: LatePolicy
-    time_mode: str
-    max_stops: int
+    rules: Rules
     tier: str = "auto"
     lenient: bool = False
 
     def digest(self) -> bytes:
-        """What tells this task's state from that of another one: its text as it is understood, the statement, the types."""
+        """What tells this task's state from that of another one: its text as it is understood, the statement, the types and what orders
+        their rows."""
         text = unparse(parse_module(self.epl))
         schemas = {name: schema.json() for name, schema in sorted(self.schemas.items())}
-        return blake2b(repr((text, self.statement, self.type_names, schemas, self.settings)).encode(), digest_size=16).digest()
+        order = [choice if choice is None or isinstance(choice, str) else sorted(choice.items()) for choice in (self.time, self.sequence)]
+        told = text, self.statement, self.type_names, schemas, self.settings, order
+        return blake2b(repr(told).encode(), digest_size=16).digest()
 
     def runtime(self, start_time: int) -> Runtime:
         """A runtime that knows types and functions, with nothing deployed."""
@@ -62,16 +62,16 @@ class Task:
         """A feed with everything deployed, that gathers the statement's output."""
         runtime = self.runtime(start_time)
         runtime.deploy(self.epl)
-        return self._fed(runtime, None)
+        return self._fed(runtime, self.rules, None)
 
-    def restored(self, snapshot: bytes, waiting: bytes | None) -> Feed:
-        """The same, in the state of another one."""
-        return self._fed(Runtime.restore(snapshot, functions=self.functions, tier=self.tier), waiting)
+    def restored(self, snapshot: bytes, waiting: bytes | None, rules: Rules) -> Feed:
+        """The same, in the state of another one, and by its rules."""
+        return self._fed(Runtime.restore(snapshot, functions=self.functions, tier=self.tier), rules, waiting)
 
-    def _fed(self, runtime: Runtime, waiting: bytes | None) -> Feed:
+    def _fed(self, runtime: Runtime, rules: Rules, waiting: bytes | None) -> Feed:
         types = tuple(runtime.event_type(name) for name in self.type_names)
         sources = Sources.of(types, self.time, self.sequence)
-        feed = Feed(runtime, sources, self.policy, time_mode=self.time_mode, max_stops=self.max_stops, state=waiting)
+        feed = Feed(runtime, sources, rules, state=waiting)
         for deployment in runtime.deployments.values():
             feed.want(chosen(deployment, self.statement))
         return feed

@@ -118,7 +118,7 @@ def test_a_checkpoint_of_another_task_is_refused(spark: SparkSession, folder: Ma
     stream.add(*pieces(900, 2))
     with pytest.raises(StreamingQueryException, match="the checkpoint was made with 2 shards, and there are 3 now"):
         go_on(SHAPES["pattern"], 3)
-    with pytest.raises(StreamingQueryException, match="the checkpoint was made with another module, statement or schema"):
+    with pytest.raises(StreamingQueryException, match="the checkpoint was made with another module, statement, schema, time or sequence"):
         go_on(SHAPES["pattern"].replace("B.v > prev(B.v)", "B.v >= prev(B.v)"), 2)
 
 

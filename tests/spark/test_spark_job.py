@@ -18,8 +18,8 @@ from runtime.reorder import LatePolicy
 from runtime.spark.checkpoint import Checkpoint, no_hook
 from runtime.spark.driver import Module, Setup, resumed
 from runtime.spark.heartbeat import Beat, Heartbeat
-from runtime.spark.job import Job, Keeping
-from runtime.spark.sinks import ParquetSink
+from runtime.spark.job import Job
+from runtime.spark.sinks import Keeping, ParquetSink
 
 pytestmark = pytest.mark.spark
 

@@ -163,16 +163,16 @@ def test_a_query_goes_on_with_the_same_runtime_and_checkpoint(folder: Callable[[
 
 
 def test_micro_batches_come_once_and_in_order(spark: SparkSession) -> None:
-    from runtime.reorder import LatePolicy
-    from runtime.spark.feed import Feed
-    from runtime.spark.job import Job, Keeping
+    from runtime.spark.feed import Feed, Rules
+    from runtime.spark.job import Job
+    from runtime.spark.sinks import Keeping
 
     with Runtime() as runtime:
         heard = listen(runtime, "create schema A(k string, v int); @name('s') select v as v from A")
         sources = Sources.of((runtime.event_type("A"),), "ts", None)
         rows = spark.createDataFrame([("x", 1, 5)], "k string, v int, ts bigint")
         merged = merge({"A": rows}, sources, False, False).toArrow()
-        host = Job(Feed(runtime, sources, LatePolicy()), Keeping({}))
+        host = Job(Feed(runtime, sources, Rules()), Keeping({}))
         host.process_batch(3, merged)
         for wrong in (3, 5):
             with pytest.raises(EplRuntimeError, match=f"micro-batch {wrong} came after 3: expected 4"):

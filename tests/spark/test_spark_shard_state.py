@@ -1,0 +1,178 @@
+"""A shard's engine and its state, whatever worker has it and whatever happened there: by hand, with Spark's state store in a dict."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+import pyarrow as pa
+import pytest
+from pyspark.sql import types as spark
+
+from epl.catalog import Settings
+from epl.errors import EplRuntimeError
+from runtime.reorder import LatePolicy, table_of
+from runtime.spark import shard_host
+from runtime.spark.feed import Rules
+from runtime.spark.heartbeat import Beat
+from runtime.spark.packing import BLOB, NEWEST
+from runtime.spark.shard_host import ShardProcessor
+from runtime.spark.sources import Sources
+from runtime.spark.task import Task
+
+pytestmark = pytest.mark.spark
+
+SCHEMA = spark.StructType([spark.StructField(name, each()) for name, each in (
+    ("k", spark.StringType), ("v", spark.IntegerType), ("n", spark.LongType), ("ts", spark.LongType))])
+ARROW = pa.schema([("k", pa.string()), ("v", pa.int32()), ("n", pa.int64()), ("ts", pa.int64())])
+ROWS = [{"k": "ab"[n % 2], "v": n, "n": n, "ts": 10 * n} for n in range(12)]
+EPL = "@name('s') select k, ts, sum(v) as s, current_timestamp() as at from T#time(25 msec) group by k"
+TASK = Task(EPL, "s", ("T",), {"T": SCHEMA}, Settings(), {}, "ts", "n", Rules())
+
+
+@attrs.define
+class Store:
+    """One shard's state, as Spark keeps it, and the timers that it has set."""
+
+    values: dict[str, Any] = attrs.field(factory=dict)
+    timers: list[int] = attrs.field(factory=list)
+
+    def getValueState(self, name: str, *_: str) -> Any:
+        return Value(self.values, name)
+
+    getListState = getMapState = getValueState
+
+    def registerTimer(self, at: int) -> None:
+        self.timers.append(at)
+
+
+@attrs.frozen
+class Value:
+    values: dict[str, Any]
+    name: str
+
+    def get(self) -> Any:
+        return self.values.get(self.name)
+
+    def update(self, value: Any) -> None:
+        self.values[self.name] = value
+
+    put = update
+
+    def clear(self) -> None:
+        self.values.pop(self.name, None)
+
+    def getValue(self, key: Any) -> Any:
+        return self.values.get(self.name, {}).get(key)
+
+    def updateValue(self, key: Any, value: Any) -> None:
+        self.values.setdefault(self.name, {})[key] = value
+
+
+class Timers:
+    def getCurrentProcessingTimeInMs(self) -> int:
+        return 0
+
+
+def packed(rows: list[dict[str, Any]], task: Task = TASK) -> Iterator[dict[str, Any]]:
+    with task.runtime(0) as runtime:
+        merged = Sources.of((runtime.event_type("T"),), task.time, task.sequence).merged({"T": pa.Table.from_pylist(rows, ARROW)})
+    yield {BLOB: shard_host.ipc(merged), NEWEST: None}
+    yield {BLOB: None, NEWEST: max((row["ts"] for row in rows), default=None) if task.time else None}
+
+
+def processor(
+    store: Store, task: Task = TASK, *, shards: tuple[int, ...] = (3, 5), name: str = "q", beat: Beat | None = None
+) -> ShardProcessor:
+    made = ShardProcessor(task, shards, None, name, beat)
+    made.init(store)  # type: ignore[arg-type]
+    return made
+
+
+def outputs(rows: Iterator[Any]) -> list[dict[str, Any]]:
+    return [each for row in rows if row[BLOB] is not None for each in table_of(row[BLOB]).to_pylist()]
+
+
+def batch(made: ShardProcessor, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return outputs(made.handleInputRows((3,), packed(rows, made.task), Timers()))
+
+
+@pytest.fixture(autouse=True)
+def _no_engine_is_kept() -> None:
+    shard_host._kept.clear()
+
+
+@pytest.fixture
+def expected() -> list[dict[str, Any]]:
+    shard_host._kept.clear()
+    made = processor(Store())
+    return [row for at in range(0, 12, 3) for row in batch(made, ROWS[at : at + 3])]
+
+
+@pytest.mark.parametrize("due", [True, False])
+def test_tasks_that_are_tried_again_or_lose_leave_nothing_behind(expected: Any, monkeypatch: pytest.MonkeyPatch, due: bool) -> None:
+    """Each batch runs three times from the same state, one time in another worker; the second one's state is what Spark commits."""
+    monkeypatch.setattr(shard_host, "_is_due", lambda head, seconds: due)
+    store, found = Store(), []
+    for at in range(0, 12, 3):
+        lost, elsewhere = copy.deepcopy(store), copy.deepcopy(store)
+        once = batch(processor(lost), ROWS[at : at + 3])
+        again = batch(processor(store), ROWS[at : at + 3])
+        other = batch(processor(elsewhere, name="another worker"), ROWS[at : at + 3])
+        assert once == again == other
+        found += again
+    assert found == expected
+
+
+def test_a_kept_engine_catches_up_by_the_log_and_an_older_one_is_dropped(expected: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shard_host, "_is_due", lambda head, seconds: head.step == 3)
+    store, found = Store(), []
+    for number in range(12):
+        found += batch(processor(store, name=f"worker {'01101110011'[number % 11]}"), [ROWS[number]])
+    assert sorted(map(repr, found)) == sorted(map(repr, expected))
+
+
+def test_another_bound_for_late_rows_changes_nothing_that_was_put_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shard_host, "_is_due", lambda head, seconds: False)
+    store = Store()
+    found = [row for at in range(3) for row in batch(processor(store), ROWS[2 * at : 2 * at + 2])]
+    waiting = attrs.evolve(TASK, rules=Rules(LatePolicy(1000)))
+    shard_host._kept.clear()
+    with pytest.raises(EplRuntimeError, match="behind the watermark 50"):
+        batch(processor(store, waiting), [ROWS[4]])
+    for rows in (ROWS[9:], ROWS[6:9]):
+        found += batch(processor(store, waiting), rows)
+        shard_host._kept.clear()
+    found += batch(processor(store, attrs.evolve(TASK, rules=Rules(LatePolicy(0)))), [{**ROWS[0], "ts": 5000}])
+    new = [row["ts"] for row in found if row["at"] == row["ts"]]
+    assert new == [row["ts"] for row in ROWS]
+
+
+def test_other_shards_and_other_columns_of_time_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store()
+    batch(processor(store), ROWS[:3])
+    with pytest.raises(EplRuntimeError, match="the checkpoint was made with 2 shards, and there are 3 now"):
+        batch(processor(store, shards=(3, 5, 6)), ROWS[3:])
+    with pytest.raises(EplRuntimeError, match="the checkpoint's shards were chosen for another number of shuffle partitions"):
+        batch(processor(store, shards=(3, 6)), ROWS[3:])
+    for other in (attrs.evolve(TASK, time=None), attrs.evolve(TASK, sequence="v")):
+        with pytest.raises(EplRuntimeError, match="was made with another module, statement, schema, time or sequence"):
+            batch(processor(store, other), ROWS[3:])
+
+
+def test_rows_without_a_time_come_at_the_wall_clock_and_windows_expire_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [5_000_000_000]
+    monkeypatch.setattr(shard_host, "wall_clock", lambda _: clock[0])
+    task = attrs.evolve(TASK, time=None, sequence=None, rules=Rules(at_wall=True))
+    store, beat = Store(), Beat(1.0, None)
+    found = []
+    for rows in (ROWS[:1], ROWS[2:3], ROWS[4:5]):
+        found += batch(processor(store, task, beat=beat), rows)
+        clock[0] += 10
+    assert [(row["s"], row["at"]) for row in found] == [(0, 5_000_000_000), (2, 5_000_000_010), (6, 5_000_000_020)]
+    assert store.timers == [1000]
+    made = processor(store, task, beat=beat)
+    assert [row["time"] for row in made.handleExpiredTimer((3,), Timers(), None)] == [5_000_000_030]
+    assert store.timers == [1000, 1000]
