@@ -204,6 +204,7 @@ def start(
         None if checkpoint is None else Checkpoint(f"{checkpoint}/state", hook), forget, wall, lenient, start_time,
     )
     job = resumed(setup, listeners or {})
+    job.progress.stands(job)
     beat = Beat.of(clock, idle, heartbeat, job.runtime.settings.units_per_second)
     beats = None if beat is None else Heartbeat(job, beat)
     session = next(iter(sources.values())).sparkSession

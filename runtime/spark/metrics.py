@@ -23,6 +23,7 @@ COUNTERS = {
     "ahead": ("rows_ahead", "rows left out because they were too far ahead of time"), "out": ("rows_out", "rows put out"),
     "faults": ("faults", "exceptions in expressions that were left to the error handler"),
 }
+NOTHING = {"shards": 0}
 GAUGES = {
     "matches": ("matches_in_progress", "states of match_recognize"), "waiting": ("rows_waiting", "rows held for earlier ones"),
     "state": ("state_bytes", "size of the engines' states"), "time": ("engine_time", "engine time, in engine units"),
@@ -38,7 +39,8 @@ def told(blobs: DataFrame) -> DataFrame:
 class Metrics(StreamingQueryListener):
     """The queries of ``transform`` as Prometheus text: ``spark.streams.addListener(metrics)``, then ``metrics.prometheus()`` at any time.
 
-    Totals count since the listener was added; a micro-batch that Spark makes again counts again.
+    Totals count since the listener was added; a micro-batch that Spark makes again counts again. How the engines stand is told as of the
+    last micro-batch in which all that ever had a step had one.
     """
 
     def __init__(self) -> None:
@@ -70,7 +72,8 @@ class Metrics(StreamingQueryListener):
                 totals["rows"] += observed[CAME]["rows"]
             for key in COUNTERS:
                 totals[key] += engine[key]
-            self._last[name] = engine
+            if engine["shards"] and engine["shards"] >= self._last.get(name, NOTHING)["shards"]:
+                self._last[name] = engine  # shards whose timers found nothing to do are silent, and still there
 
     def prometheus(self) -> str:
         """All queries, each with the label ``query``: its name, or its id where it has none."""

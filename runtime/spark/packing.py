@@ -21,9 +21,9 @@ SHARD, NEWEST, BLOB = "shard", "newest", "blob"
 PACKED_TYPES: dict[str, pa.DataType] = {SHARD: pa.int32(), NEWEST: pa.int64(), BLOB: pa.binary()}
 PACKED = pa.schema(PACKED_TYPES)
 PACKED_DDL = f"{SHARD} int, {NEWEST} bigint, {BLOB} binary"
-TOLD = ("fed", "late", "ahead", "out", "faults", "matches", "waiting", "state", "time")
-"""What a shard tells of a step, in a row of its own: rows fed and left out, output rows, exceptions that were left to the handler; then how
-it stands: matches in progress, rows that wait, bytes of state, engine time."""
+TOLD = ("fed", "late", "ahead", "out", "faults", "shards", "matches", "waiting", "state", "time")
+"""What a shard tells of a step, in a row of its own: rows fed and left out, output rows, exceptions that were left to the handler; one for
+itself; then how it stands: matches in progress, rows that wait, bytes of state, engine time."""
 OUTPUT_DDL = ", ".join([f"{BLOB} binary", *(f"{name} bigint" for name in TOLD)])
 ROWS_A_BLOB = 200_000
 """How many rows are gathered before they are packed."""

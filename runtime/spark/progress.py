@@ -50,19 +50,23 @@ class Progress:
         self.steps = self.rows = self.fed = self.late = self.ahead = self.out = self.faults = 0
         self.seconds = 0.0
         self.state_bytes = 0
+        self._standing: dict[str, int] = {}
         self._told = time.monotonic()
+
+    def stands(self, job: Job) -> None:
+        """How the job stands, in front of its first step as behind any other."""
+        buffer, runtime = job.feed.buffer, job.runtime
+        waiting = 0 if buffer is None else buffer.held
+        self._standing = {"engine_time": runtime.now, "rows_waiting": waiting, "matches_in_progress": runtime.matches_in_progress}
 
     def note(self, job: Job, entry: Entry, step: Step, seconds: float) -> None:
         """A step has been done."""
         out = step.output_rows
         late, ahead = (0 if t is None else t.num_rows for t in (step.late, step.ahead))
-        waiting = 0 if job.feed.buffer is None else job.feed.buffer.held
+        self.stands(job)
+        now, waiting, matches = self._standing.values()
         rows = 0 if entry.rows is None else entry.rows.num_rows
-        runtime = job.runtime
-        done = StepProgress(
-            job.step, entry.batch, rows, step.rows, late, ahead, out, runtime.now, waiting, runtime.matches_in_progress, step.faults,
-            seconds,
-        )
+        done = StepProgress(job.step, entry.batch, rows, step.rows, late, ahead, out, now, waiting, matches, step.faults, seconds)
         self.last.append(done)
         self.steps += 1
         self.rows, self.fed, self.late, self.ahead, self.out = (
@@ -79,7 +83,6 @@ class Progress:
 
     def prometheus(self) -> str:
         """The totals as Prometheus reads them."""
-        newest = self.last[-1] if self.last else None
         counters = [
             ("steps", "steps done", self.steps), ("rows", "rows that came", self.rows), ("rows_fed", "rows fed to the engine", self.fed),
             ("rows_late", "rows left out because they were late", self.late),
@@ -89,9 +92,9 @@ class Progress:
             ("seconds", "seconds spent in steps", self.seconds),
         ]
         gauges = [
-            ("engine_time", "engine time, in engine units", None if newest is None else newest.time),
-            ("rows_waiting", "rows held for earlier ones", None if newest is None else newest.waiting),
-            ("matches_in_progress", "states of match_recognize", None if newest is None else newest.matches),
+            ("engine_time", "engine time, in engine units", self._standing.get("engine_time")),
+            ("rows_waiting", "rows held for earlier ones", self._standing.get("rows_waiting")),
+            ("matches_in_progress", "states of match_recognize", self._standing.get("matches_in_progress")),
             ("state_bytes", "size of the last snapshot", self.state_bytes),
         ]
         told = [metric("counter", name, text, {"": value}) for name, text, value in counters]

@@ -254,7 +254,7 @@ def _told(step: Step, feed: Feed, state: int) -> dict[str, int]:
     """What packing.TOLD names."""
     late, ahead = (0 if rows is None else rows.num_rows for rows in (step.late, step.ahead))
     waiting = 0 if feed.buffer is None else feed.buffer.held
-    done = step.rows, late, ahead, step.output_rows, step.faults
+    done = step.rows, late, ahead, step.output_rows, step.faults, 1
     return dict(zip(TOLD, (*done, feed.runtime.matches_in_progress, waiting, state, feed.runtime.now), strict=True))
 
 

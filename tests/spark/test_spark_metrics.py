@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 
 from runtime.spark import Metrics, start, transform
+from runtime.spark.packing import TOLD
 from runtime.spark.progress import metric
 
 pytestmark = pytest.mark.spark
@@ -73,3 +75,32 @@ def test_a_metric_has_one_head_and_a_line_for_each_label() -> None:
     assert metric("gauge", "x", "what", {'{q="a"}': 1, '{q="b"}': 2.5}) == (
         '# HELP epl_x what\n# TYPE epl_x gauge\nepl_x{q="a"} 1\nepl_x{q="b"} 2.5\n'
     )
+
+
+def progress(shards: int | None, **gauges: int) -> Any:
+    """What a listener hears of a micro-batch in which so many shards had a step, None for none of them."""
+    told = dict.fromkeys(TOLD) if shards is None else {**dict.fromkeys(TOLD, 0), "shards": shards, **gauges}
+    observed = {"epl_engine": Row(**told), "epl": Row(rows=0)}
+    return SimpleNamespace(progress=SimpleNamespace(name="q", id="0", batchDuration=1, observedMetrics=observed))
+
+
+def test_shards_that_have_nothing_to_do_do_not_make_the_others_vanish() -> None:
+    metrics = Metrics()
+    for event in (progress(2, matches=5, time=100), progress(None), progress(1, matches=2, time=200, out=3)):
+        metrics.onQueryProgress(event)
+    text = metrics.prometheus()
+    for line in ('epl_matches_in_progress{query="q"} 5', 'epl_engine_time{query="q"} 100', 'epl_rows_out_total{query="q"} 3'):
+        assert f"\n{line}\n" in text
+    metrics.onQueryProgress(progress(2, matches=1, time=300))
+    assert '\nepl_matches_in_progress{query="q"} 1\n' in metrics.prometheus()
+
+
+def test_a_job_that_comes_back_tells_at_once_how_it_stands(stream: Any, tmp_path: Path) -> None:
+    source = stream("in", *tables())
+    for _ in range(2):
+        job = start(MODULE, {"T": source}, time="ts", on_late="drop", checkpoint=str(tmp_path / "job"), trigger="availableNow")
+        job.await_termination()
+        text = job.progress.prometheus()
+        assert "\nepl_engine_time 120\n" in text and "\nepl_matches_in_progress 3\n" in text and "\nepl_rows_waiting 0\n" in text
+        job.stop()
+    assert "\nepl_steps_total 0\n" in text
