@@ -117,13 +117,13 @@ class Ring:
         return found
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:
-        """What ``make`` gives, until events come or go."""
+        """What ``make`` gives, until a batch or a time has been taken."""
         if name not in self._once:
             self._once[name] = make()
         return self._once[name]
 
     def changed(self) -> None:
-        """Events have come or gone."""
+        """A batch or a time has been taken: aggregations have changed, and events may have come or gone."""
         self._once.clear()
 
 

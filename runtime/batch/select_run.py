@@ -134,6 +134,7 @@ class SelectRun:
             sent = len(outputs[5])
         made = self._arrow(outputs, sent, intake, causes)
         self.first += intake.rows
+        self._changed()
         if self.store is not None and kernel.window is not None:
             self._forget(kernel.window, self.store)
         return made
@@ -153,7 +154,6 @@ class SelectRun:
 
     def _forget(self, window: Window, store: RowStore) -> None:
         """Rows that the window holds no more."""
-        self._changed()
         oldest, size = window.oldest(self.ring), window.size(self.ring)
         if self.lagging is not None:
             rows = self.ring.at("w_row", self.ring.kept())

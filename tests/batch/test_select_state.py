@@ -18,6 +18,7 @@ from tests.batch.two_tiers import (
     ROWS,
     ColumnTier,
     RowTier,
+    assert_same,
     assert_state_goes_through_a_snapshot,
     assert_state_moves,
     batches_of,
@@ -59,6 +60,24 @@ def test_the_state_is_the_row_tiers(text: str, rows: list[Any], cuts: list[int])
     tier = RowTier(text, clock(batches, len(batches)))
     tier.restore(found)
     assert repr([row.to_dict() for row in tier.statement]) == repr(unmoved(text, batches)[1])
+
+
+def test_state_is_that_of_now_whenever_it_was_asked_for_before() -> None:
+    """Also without a window, whose rows come and go."""
+    tier = ColumnTier("select count(distinct k) as c from T")
+    for number, key in enumerate("aab"):
+        batch, = batches_of([(key, 1.0, 1, True, 1, None, 0)], [])
+        tier.feed(batch)
+        assert sum(count for _, count in tier.state()["result_set"][0][0][1]) == number + 1
+
+
+@pytest.mark.parametrize("window", ["", "#length(3)", "#unique(n)"])
+def test_zeros_of_both_signs_are_two_values(window: str) -> None:
+    text = f"select irstream count(distinct x) as c, stddev(distinct x) as d, avg(distinct x) as a from T{window}"
+    batches = batches_of([("a", x, number, True, 1, None, 0) for number, x in enumerate([0.0, -0.0, 0.0, 2.0, -0.0])], [1, 3])
+    assert_same(text, batches, END)
+    for at in (1, 2, 3):
+        assert_state_moves(text, batches, at)
 
 
 @pytest.mark.parametrize("text", [text for text in STATEMENTS if "time" in text])

@@ -30,7 +30,7 @@ EMPTY = pa.table({f.name: pa.array([], f.type) for f in ARROW})
 
 NUMBERS = st.one_of(st.none(), st.sampled_from([0.0, 1.0, 2.0, 2.5, -3.25, 0.1, 1e300, float("nan"), float("inf")]))
 INTS = st.one_of(st.none(), st.sampled_from([0, 1, 2, 3, -5, 2**31 - 1, -(2**31)]))
-LONGS = st.one_of(st.none(), st.sampled_from([0, 1, -7, 3, 9, 2**62, 2**63 - 1]))
+LONGS = st.one_of(st.none(), st.sampled_from([0, 1, -7, 3, 9, 2**62, 2**63 - 1, -(2**62)]))
 DATES = st.one_of(st.none(), st.integers(0, 10**9).map(lambda v: datetime.datetime.fromtimestamp(v, datetime.timezone.utc)))
 ROWS = st.lists(
     st.tuples(
@@ -148,6 +148,7 @@ def moved(first: Any, second: Any, batches: list[Batch], at: int, **how: Any) ->
     """What the two put out, one after the other."""
     for batch in batches[:at]:
         first.feed(batch)
+        first.state()  # may be asked for at any time
     second.restore(first.state(), **how)
     for batch in batches[at:]:
         second.feed(batch)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from runtime.aggregation.keys import freeze
 from runtime.batch.accumulators.base import At, OfNumbers
 from runtime.batch.arrays import GROUP, RING, Arrays, Field
 from runtime.batch.code import Code
@@ -55,7 +56,7 @@ class ExtremeHeld(ExtremeEver):
         values = [value for _, value in self.counted(slot, ring) if value is not None]
         nans = sum(value != value for value in values)
         if self.plan.distinct:
-            values, nans = list(dict.fromkeys(values)), min(nans, 1)
+            values, nans = list({freeze(value): value for value in values if value == value}.values()), min(nans, 1)
         return [sorted(value for value in values if value == value), nans]
 
 

@@ -109,8 +109,6 @@ class Distinct(Accumulator):
         printer = at(place, code)
         text = printer.keep(printer.value(self.argument))
         word = word_text(text, self.kind)
-        if self.kind in ("float", "double"):
-            word = word_text(Text(f"({text.value} + 0.0)"), self.kind)  # as in Python, 0.0 and -0.0 are one value here
         if text.valid is None:
             code.add("high = g << 1", f"low = {word}")
         else:
@@ -176,7 +174,7 @@ class Distinct(Accumulator):
         if used + len(pairs) > min(arrays.sizes[self._pairs], arrays.sizes[self._table] >> 1):
             self.grow(arrays, len(pairs))
         for place, (value, count) in enumerate(pairs, used):
-            low = 0 if value is None else word_of(value + 0.0 if self.kind in ("float", "double") else value, self.kind, pool)
+            low = 0 if value is None else word_of(value, self.kind, pool)
             arrays[f"{name}_k"][:, place] = slot << 1 | (value is None), low
             arrays[f"{name}_c"][place], arrays[f"{name}_o"][place] = count, place
             insert_slot(arrays[f"{name}_t"], arrays[f"{name}_k"], place)
