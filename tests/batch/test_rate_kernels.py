@@ -52,7 +52,14 @@ STATEMENTS: list[str] = [
     "select irstream k, sum(x) as s from T(x is not null) group by k output every 2 events",
     "select k, n, count(*) as c, current_timestamp() as at from T group by k, n output every 4 msec",
     "select k, x, min(x) as lo from T group by k having count(*) > 1 output every 3 events",
+    "select irstream k, count(distinct n) as c from T#length(2) group by k output last every 3 events",
+    "select irstream count(distinct b) as c, max(distinct n) as hi from T#time(1 msec) output every 2 events",
 ]
+
+
+def test_events_that_leave_count_beside_distinct_values() -> None:
+    text = "select irstream n, count(distinct x) as c from T#time(1 msec) group by n output last every 2 events"
+    assert_same(text, batches_of([("a", 1.0, number, True, 1, None, 1) for number in (1, 1, 2, 3, 3)], []), 100)
 
 
 @pytest.mark.parametrize("text", STATEMENTS)

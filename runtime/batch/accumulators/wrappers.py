@@ -137,10 +137,10 @@ class Distinct(Accumulator):
     def leave(self, code: Code, at: At, place: str) -> None:
         name = self.name
         self._find(code, at, place)
-        code.add(f"{name}_c[pair] -= 1", f"gone = {name}_c[pair] == 0")
-        with code.block("if gone"):
+        code.add(f"{name}_c[pair] -= 1", f"ended = {name}_c[pair] == 0")
+        with code.block("if ended"):
             code.add(f"remove_slot({name}_t, {name}_k, pair)", f"{name}_e[{name}_q[1]] = pair", f"{name}_q[1] += 1")
-        with code.block("if True" if self.lets_all_in else "if gone"):
+        with code.block("if True" if self.lets_all_in else "if ended"):
             self.inner.leave(code, at, place)
 
     def value(self, group: str) -> Text:
