@@ -189,7 +189,7 @@ class GroupKeys:
                 if kind in TEXTS:
                     return Text(word, f"({word} >= 0)")
                 if kind in ("float", "double"):
-                    word = f"word_double({word})" if kind == "double" else f"np.float32(word_double({word}))"
+                    word = f"np.float64(word_double({word}))" if kind == "double" else f"np.float32(word_double({word}))"
                 elif kind == "boolean":
                     word = f"({word} != 0)"
                 primitive = isinstance(part.type, Scalar) and part.type.primitive and self.left_out is None

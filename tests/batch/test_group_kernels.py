@@ -55,6 +55,13 @@ def many(count: int, keys: int, step: int = 2) -> list[tuple[pa.Table, Any]]:
     ]
 
 
+@pytest.mark.parametrize("text", [
+    "select x, avg(x / x) as a from T#length(2) group by x", "select x, sum(1 / x) as s from T group by rollup(x)",
+])
+def test_keys_that_are_zero_divide_as_in_java(text: str) -> None:
+    assert_same(text, batches_of([("a", x, 1, True, 1, None, 0) for x in (0.0, -0.0, 2.0, 0.0)], [2]), 10)
+
+
 @pytest.mark.skipif(not is_available(), reason="numba is not installed")
 @pytest.mark.parametrize("text", [*(STATEMENTS[i] for i in (1, 5)), *(STATEMENTS[i].replace(" msec", "0 msec") for i in (8, 15, 17))])
 def test_compiled(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
