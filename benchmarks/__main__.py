@@ -18,10 +18,11 @@ from benchmarks.machine import description, load
 from benchmarks.memory import STATEMENTS, held
 from benchmarks.plot import picture
 from benchmarks.scaling import curves, prepared
+from benchmarks.shapes import measured
 from benchmarks.throughput import measure
 from benchmarks.workloads import WORKLOADS
 
-PARTS = ("throughput", "scaling", "memory", "compiling")
+PARTS = ("throughput", "scaling", "memory", "compiling", "shapes")
 ALL_PARTS = 100_000
 GENERAL = ("esper", "row", "batch")
 """The engines whose growth and memory are measured: those that take any statement."""
@@ -69,6 +70,10 @@ class Bench:
     def compiling(self) -> str:
         told("compiling")
         return report.compiling(first_and_warm())
+
+    def shapes(self) -> str:
+        told("shapes")
+        return report.shapes(measured())
 
     def _general(self) -> dict[str, Engine]:
         return {name: engine for name, engine in self.engines.items() if name in GENERAL}

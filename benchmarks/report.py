@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from benchmarks.compiling import Took
 from benchmarks.memory import Held
 from benchmarks.scaling import AXES, Curve
+from benchmarks.shapes import Compiled
 from benchmarks.throughput import Result
 
 GOALS = {"batch": 0, "row": 1}
@@ -128,6 +129,12 @@ def compiling(found: Sequence[Took]) -> str:
     return "Milliseconds:\n\n" + table(["what", "first / cold", "warm"], rows)
 
 
+def shapes(found: Sequence[Compiled]) -> str:
+    """CPU seconds, cold and kept, the slowest first."""
+    rows = [[c.shape, f"{c.cold:.2f}", f"{c.kept:.2f}"] for c in sorted(found, key=lambda c: -c.cold)]
+    return "CPU seconds:\n\n" + table(["shape", "cold", "from the cache folder"], rows)
+
+
 # ------------------------------------------------------------------ the document
 
 
@@ -140,4 +147,4 @@ def replaced(document: str, part: str, text: str) -> str:
     return pattern.sub(lambda _: f"{begin}\n{text}\n{end}", document)
 
 
-__all__ = ["by_workload", "compiling", "memory", "number", "replaced", "scaling", "table", "throughput"]
+__all__ = ["by_workload", "compiling", "memory", "number", "replaced", "scaling", "shapes", "table", "throughput"]

@@ -108,7 +108,9 @@ def sort_pairs(keys, values, count):  # type: ignore[no-untyped-def]
 @inlined
 def merge_runs(keys, values, count, width):  # type: ignore[no-untyped-def]
     """Merge each two neighbouring sorted runs of ``width`` into one."""
-    old_keys, old_values = keys[:count].copy(), values[:count].copy()
+    old_keys, old_values = np.empty(count, np.int64), np.empty(count, np.int64)
+    for place in range(count):
+        old_keys[place], old_values[place] = keys[place], values[place]
     for first in range(0, count - width, 2 * width):
         left, middle, end = first, first + width, min(first + 2 * width, count)
         right = middle
@@ -312,9 +314,10 @@ def last_not_above(values, low, high, value):  # type: ignore[no-untyped-def]
 @inlined
 def rank_matches(told, count, groups, begins, ends):  # type: ignore[no-untyped-def]
     """Order the first ``count`` of ``told`` by partition in order of appearance, first row, and the latest last row first."""
-    keys, order, ranks = np.empty(count, np.int64), np.arange(count), np.empty(count, np.int64)
+    keys, order, ranks = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
     for place in range(count):
         keys[place] = groups[told[place]]
+        order[place] = place
     sort_pairs(keys, order, count)
     first = order[0]
     for place in range(count):

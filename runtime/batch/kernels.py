@@ -12,7 +12,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -72,7 +72,16 @@ def _own_folder() -> Path:
 
 @lru_cache(maxsize=4096)
 def compiled(source: str) -> Kernel:
-    """The function ``kernel`` of the source, compiled by numba at its first call; raises ImportError without numba."""
+    """The function ``kernel`` of the source, compiled at its first call; raises ImportError without numba."""
+    from runtime.batch.native.compiler import NativeKernel, is_at_home
+
+    if not is_at_home():
+        return by_numba(source)
+    return NativeKernel(source, cache_folder(), partial(by_numba, source))
+
+
+def by_numba(source: str) -> Kernel:
+    """The same function, compiled by numba."""
     text = HEAD.format(imports=COMPILED) + PART_OF_IT.sub(r"@as_part\n\g<0>", source).replace("def kernel(", "@as_kernel\ndef kernel(")
     name = f"epl_{hashlib.sha256((text + _stamp()).encode()).hexdigest()[:32]}"
     try:

@@ -53,11 +53,11 @@ class HoldPrinter:
             with code.block("elif holding + telling >= len(f_told)"):
                 code.add(f"stuck = {WORK_FULL}")
             if not owner.machine.has_strands:
-                code.add(f"size = {FEW_LAYERS}")
-                with code.block("while (1 << size) < m"):
-                    code.add("size += 1")
-                code.add("block = b_free[size]")
-                with code.block("if block < 0 and nodes + (1 << size) > len(p_row)"):
+                code.add(f"level = {FEW_LAYERS}")
+                with code.block("while (1 << level) < m"):
+                    code.add("level += 1")
+                code.add("block = b_free[level]")
+                with code.block("if block < 0 and nodes + (1 << level) > len(p_row)"):
                     code.add(f"stuck = {NODES_FULL}")
             with code.block("if stuck == 0"):
                 self._take(code, next_step)
@@ -79,9 +79,9 @@ class HoldPrinter:
 
     def _copy(self, code: Code, next_step: Callable[[], None] | None) -> None:
         with code.block("if block >= 0"):
-            code.add("b_free[size] = p_row[block]")
+            code.add("b_free[level] = p_row[block]")
         with code.block("else"):
-            code.add("block = nodes", "nodes += 1 << size")
+            code.add("block = nodes", "nodes += 1 << level")
         with code.block("for q in range(m)"):
             step_of(code, next_step)
             code.add(f"at = {self.node}", "to = block + q", "p_row[to] = p_row[at]", "p_mark[to] = step", "KEEP")
@@ -291,10 +291,10 @@ class IntervalPrinter:
 
 def release_block(code: Code, block: str) -> None:
     """The copy of a path is free."""
-    code.add(f"block = {block}", f"size = {FEW_LAYERS}")
-    with code.block("while (1 << size) < m_len[e]"):
-        code.add("size += 1")
-    code.add("p_row[block] = b_free[size]", "b_free[size] = block")
+    code.add(f"block = {block}", f"level = {FEW_LAYERS}")
+    with code.block("while (1 << level) < m_len[e]"):
+        code.add("level += 1")
+    code.add("p_row[block] = b_free[level]", "b_free[level] = block")
 
 
 __all__ = ["HoldPrinter", "IntervalPrinter", "release_block"]

@@ -100,13 +100,13 @@ class LayerPrinter(PatternPrinter):
 
     def _larger(self, code: Code) -> None:
         """``place``: twice the room. ``b_free`` is by size a list of what is free."""
-        code.add("size = g_size[gu]", "place = b_free[size + 1]")
+        code.add("level = g_size[gu]", "place = b_free[level + 1]")
         with code.block("if place < 0"):
             self.full(code, "nodes + 2 * count > len(p_row)", NODES_FULL)
             code.add("place = nodes", "nodes += 2 * g_cap[gu]")
         with code.block("else"):
-            code.add("b_free[size + 1] = p_row[place]")
-        code.add("g_size[gu] = size + 1", "g_cap[gu] *= 2")
+            code.add("b_free[level + 1] = p_row[place]")
+        code.add("g_size[gu] = level + 1", "g_cap[gu] *= 2")
 
     def retain(self, code: Code) -> None:
         super().retain(code)

@@ -153,7 +153,7 @@ def test_sections_of_the_document_are_replaced() -> None:
     with pytest.raises(ValueError, match="no section"):
         replaced(document, "scaling", "")
     performance = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
-    for part in ("throughput", "scaling", "memory", "compiling"):
+    for part in ("throughput", "scaling", "memory", "compiling", "shapes"):
         assert f"<!-- {part} -->" in performance and f"<!-- /{part} -->" in performance
 
 

@@ -1,0 +1,112 @@
+"""A printed kernel as a function that is compiled for the types of its arguments when it is called with them first."""
+from __future__ import annotations
+
+import ast
+import hashlib
+import inspect
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from runtime.batch import intrinsics
+from runtime.batch.native import entry, expressions, functions, lines, machine, types
+from runtime.batch.native.entry import OTHER_TYPES, EntryPrinter
+from runtime.batch.native.functions import ModulePrinter
+from runtime.batch.native.machine import Loaded, object_of, target
+from runtime.batch.native.types import INT64, NotNative, Type, type_of
+
+NDARRAY = id(np.ndarray)
+CONSTANTS = {name: value for name, value in vars(intrinsics).items() if type(value) is int}
+
+
+def is_at_home() -> bool:
+    """Whether kernels can be compiled here: this LLVM and this numpy are known."""
+    return machine.is_known() and entry.layout_is_known()
+
+
+@lru_cache(maxsize=1)
+def _intrinsics() -> dict[str, ast.FunctionDef]:
+    return _functions(inspect.getsource(intrinsics))
+
+
+def _functions(source: str) -> dict[str, ast.FunctionDef]:
+    return {node.name: node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
+
+
+@lru_cache(maxsize=1)
+def _stamp() -> str:
+    """What else an object file depends on."""
+    texts = [inspect.getsource(each) for each in (intrinsics, entry, expressions, functions, lines, machine, types)]
+    return hashlib.sha256("\n".join([*texts, target()]).encode()).hexdigest()
+
+
+def module_text(source: str, arguments: tuple[Any, ...]) -> str:
+    """The LLVM module of a kernel for arguments of these types; raises NotNative."""
+    of = [type_of(argument) for argument in arguments]
+    module = ModulePrinter({**_intrinsics(), **_functions(source)}, CONSTANTS)
+    called, result = module.function("kernel", tuple(of))
+    if result is not INT64:
+        raise NotNative("a kernel that gives anything but an integer")
+    return module.text() + EntryPrinter(list(_numbers(arguments))).printed(called, of)
+
+
+def _numbers(value: object) -> Iterator[int]:
+    """numpy's numbers of the arrays' dtypes."""
+    if isinstance(value, np.ndarray):
+        yield value.dtype.num
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _numbers(item)
+
+
+class NativeKernel:
+    """``kernel`` of the source. Object files are kept in ``folder``. ``otherwise`` gives the function for a source that says what this
+    compiler does not know."""
+
+    def __init__(self, source: str, folder: Path, otherwise: Callable[[], Callable[..., int]]) -> None:
+        self._source, self._folder, self._otherwise = source, folder, otherwise
+        self._made: dict[tuple[tuple[Type, ...], tuple[int, ...]], Loaded] = {}
+        self._entry: Callable[[tuple[Any, ...], int], int] | None = None
+        self._other: Callable[..., int] | None = None
+
+    def __call__(self, *arguments: Any) -> int:
+        if self._entry is not None:
+            status: int = self._entry(arguments, NDARRAY)
+            if status != OTHER_TYPES:
+                return status
+        return self._call_other(arguments)
+
+    def _call_other(self, arguments: tuple[Any, ...]) -> int:
+        """The call for types that the last one had not."""
+        if self._other is not None:
+            return self._other(*arguments)
+        try:
+            key = tuple(map(type_of, arguments)), tuple(_numbers(arguments))
+            if key not in self._made:
+                self._made[key] = self._loaded(repr(key), arguments)
+        except NotNative:
+            self._other = self._otherwise()
+            return self._other(*arguments)
+        found = self._entry = self._made[key].entry
+        status: int = found(arguments, NDARRAY)
+        assert status != OTHER_TYPES
+        return status
+
+    def _loaded(self, key: str, arguments: tuple[Any, ...]) -> Loaded:
+        name = hashlib.sha256("\n".join([self._source, key, _stamp()]).encode()).hexdigest()[:32]
+        path = self._folder / f"epl_{name}.o"
+        if path.exists():
+            return Loaded(path.read_bytes())
+        data = object_of(module_text(self._source, arguments))
+        with tempfile.NamedTemporaryFile("wb", dir=path.parent, suffix=".tmp", delete=False) as file:
+            file.write(data)
+        os.replace(file.name, path)
+        return Loaded(data)
+
+
+__all__ = ["NativeKernel", "is_at_home", "module_text"]
