@@ -14,7 +14,7 @@ from runtime.aggregation.grouped import key_from_state, key_to_state
 from runtime.batch.accumulators import Accumulator, group_state, restore_group
 from runtime.batch.arrays import CODES, GROUP, Array, Arrays
 from runtime.batch.groups import GroupKeys
-from runtime.batch.intrinsics import fill_table
+from runtime.batch.hosted import fill_table
 from runtime.batch.refusals import Declined
 from runtime.batch.ring import Ring
 from runtime.batch.strings import StringPool

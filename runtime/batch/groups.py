@@ -16,7 +16,7 @@ from epl.value_types import Scalar
 from runtime.batch.accumulators import Accumulator
 from runtime.batch.arrays import CODES, GROUP, HASH, RING, Arrays, Field
 from runtime.batch.code import Code
-from runtime.batch.intrinsics import fill_table
+from runtime.batch.hosted import fill_table
 from runtime.batch.java_hash import follow, hash_text, print_order, spread
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.scalars import INTEGERS, TEXTS, ScalarPrinter, Text, kind_of

@@ -1,52 +1,33 @@
-"""What generated kernels call: Java's rules that are too long to print inline. Compiled by numba, or plain Python on numpy scalars."""
+"""What generated kernels call: Java's rules that are too long to print inline. Plain Python on numpy scalars, in the language of kernels:
+compiled with the kernels that call them, and by themselves for the host (runtime.batch.hosted)."""
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
 
-from runtime.batch.available import missing
 
-
-def _decorator() -> Any:
-    """numba's, or one that changes nothing: without numba the sources still run, as plain Python, for tests."""
-    if missing() is not None:
-        return lambda function: function
-    from runtime.batch.numba_cache import kept
-
-    # References are counted here, though the kernels count none. Options that are not given would be those of whoever calls first.
-    return kept(error_model="numpy", forceinline=False, _nrt=True)
-
-
-inlined = _decorator()
-
-
-@inlined
-def wrap_int(value):  # type: ignore[no-untyped-def]
+def wrap_int(value: Any) -> Any:
     """The low 32 bits of a 64-bit integer, as a Java int."""
     return ((value + 2147483648) & 4294967295) - 2147483648
 
 
-@inlined
-def long_add(left, right):  # type: ignore[no-untyped-def]
+def long_add(left: Any, right: Any) -> Any:
     """Java's sum of longs, which wraps around: a compiler may take it that a signed sum does not."""
     return np.int64(np.uint64(left) + np.uint64(right))
 
 
-@inlined
-def long_subtract(left, right):  # type: ignore[no-untyped-def]
+def long_subtract(left: Any, right: Any) -> Any:
     """Java's difference of longs."""
     return np.int64(np.uint64(left) - np.uint64(right))
 
 
-@inlined
-def long_multiply(left, right):  # type: ignore[no-untyped-def]
+def long_multiply(left: Any, right: Any) -> Any:
     """Java's product of longs."""
     return np.int64(np.uint64(left) * np.uint64(right))
 
 
-@inlined
-def int_divide(left, right):  # type: ignore[no-untyped-def]
+def int_divide(left: Any, right: Any) -> Any:
     """Java's integer division, towards zero; the divisor is not zero."""
     if right == 0:
         return left - left
@@ -56,8 +37,7 @@ def int_divide(left, right):  # type: ignore[no-untyped-def]
     return quotient
 
 
-@inlined
-def int_remainder(left, right):  # type: ignore[no-untyped-def]
+def int_remainder(left: Any, right: Any) -> Any:
     """Java's integer remainder: the sign of the dividend; the divisor is not zero."""
     if right == 0:
         return left - left
@@ -67,16 +47,14 @@ def int_remainder(left, right):  # type: ignore[no-untyped-def]
     return result
 
 
-@inlined
-def same_double(left, right):  # type: ignore[no-untyped-def]
+def same_double(left: Any, right: Any) -> Any:
     """``Double.equals``: NaN equals itself, 0.0 does not equal -0.0."""
     if left == right:
         return left != 0 or np.copysign(1.0, left) == np.copysign(1.0, right)
     return left != left and right != right
 
 
-@inlined
-def mix(value):  # type: ignore[no-untyped-def]
+def mix(value: Any) -> Any:
     """A 64-bit integer's bits, scattered: where a hash table looks first. Unsigned, since a compiler may take it that signed products do
     not overflow, and then gives another hash where it knows more of the value."""
     bits = np.int64(value).view(np.uint64)
@@ -85,8 +63,7 @@ def mix(value):  # type: ignore[no-untyped-def]
     return np.uint64(bits ^ (bits >> np.uint64(33))).view(np.int64)
 
 
-@inlined
-def sort_pairs(keys, values, count):  # type: ignore[no-untyped-def]
+def sort_pairs(keys: Any, values: Any, count: Any) -> Any:
     """Sort the first ``count`` of ``values`` and of ``keys`` by ``keys``, in place; equal keys keep their order: insertion in runs of 16,
     which are merged. (numpy's sort takes seconds to compile.)"""
     for first in range(0, count, 16):
@@ -105,8 +82,7 @@ def sort_pairs(keys, values, count):  # type: ignore[no-untyped-def]
         width *= 2
 
 
-@inlined
-def merge_runs(keys, values, count, width):  # type: ignore[no-untyped-def]
+def merge_runs(keys: Any, values: Any, count: Any, width: Any) -> Any:
     """Merge each two neighbouring sorted runs of ``width`` into one."""
     old_keys, old_values = np.empty(count, np.int64), np.empty(count, np.int64)
     for place in range(count):
@@ -123,30 +99,26 @@ def merge_runs(keys, values, count, width):  # type: ignore[no-untyped-def]
                 right += 1
 
 
-@inlined
-def double_word(value):  # type: ignore[no-untyped-def]
+def double_word(value: Any) -> Any:
     """The bits of a double; every NaN has the same."""
     if value != value:
         return np.int64(0x7FF8000000000000)
     return np.float64(value).view(np.int64)
 
 
-@inlined
-def word_double(word):  # type: ignore[no-untyped-def]
+def word_double(word: Any) -> Any:
     """The double with these bits."""
     return np.int64(word).view(np.float64)
 
 
-@inlined
-def _home(keys, slot):  # type: ignore[no-untyped-def]
+def _home(keys: Any, slot: Any) -> Any:
     place = mix(keys[0, slot])
     for word in range(1, keys.shape[0]):
         place = mix(place ^ keys[word, slot])
     return place
 
 
-@inlined
-def fill_table(table, keys, live):  # type: ignore[no-untyped-def]
+def fill_table(table: Any, keys: Any, live: Any) -> Any:
     """Fill an empty open-addressing table with the slots that are ``live``; ``keys[word, slot]`` are their key words."""
     mask = len(table) - 1
     for slot in range(len(live)):
@@ -157,8 +129,7 @@ def fill_table(table, keys, live):  # type: ignore[no-untyped-def]
             table[place] = slot
 
 
-@inlined
-def remove_slot(table, keys, slot):  # type: ignore[no-untyped-def]
+def remove_slot(table: Any, keys: Any, slot: Any) -> Any:
     """Take a slot out of an open-addressing table; those behind it move up, so that every one is still found."""
     mask = len(table) - 1
     hole = _home(keys, slot) & mask
@@ -176,8 +147,7 @@ def remove_slot(table, keys, slot):  # type: ignore[no-untyped-def]
     table[hole] = -1
 
 
-@inlined
-def insert_slot(table, keys, slot):  # type: ignore[no-untyped-def]
+def insert_slot(table: Any, keys: Any, slot: Any) -> Any:
     """Put a slot into an open-addressing table that does not have it."""
     mask = len(table) - 1
     place = _home(keys, slot) & mask
@@ -186,8 +156,7 @@ def insert_slot(table, keys, slot):  # type: ignore[no-untyped-def]
     table[place] = slot
 
 
-@inlined
-def _heap_before(values, one, other, largest):  # type: ignore[no-untyped-def]
+def _heap_before(values: Any, one: Any, other: Any, largest: Any) -> Any:
     """Whether the value at one place is better than that at the other; NaN is greater than every number."""
     a, b = values[one], values[other]
     if largest:
@@ -195,8 +164,7 @@ def _heap_before(values, one, other, largest):  # type: ignore[no-untyped-def]
     return a < b or (b != b and a == a)
 
 
-@inlined
-def heap_merge(one, other, left, right, up, values, mask, largest):  # type: ignore[no-untyped-def]
+def heap_merge(one: Any, other: Any, left: Any, right: Any, up: Any, values: Any, mask: Any, largest: Any) -> Any:
     """The top of two skew heaps put together; -1 is an empty one. ``left``, ``right``, ``up`` link positions by ``position & mask``."""
     if one < 0:
         return other
@@ -219,8 +187,7 @@ def heap_merge(one, other, left, right, up, values, mask, largest):  # type: ign
         one = child
 
 
-@inlined
-def heap_insert(top, position, left, right, up, values, mask, largest):  # type: ignore[no-untyped-def]
+def heap_insert(top: Any, position: Any, left: Any, right: Any, up: Any, values: Any, mask: Any, largest: Any) -> Any:
     """The top of the heap once the position is in it."""
     left[position & mask] = -1
     right[position & mask] = -1
@@ -230,8 +197,7 @@ def heap_insert(top, position, left, right, up, values, mask, largest):  # type:
     return top
 
 
-@inlined
-def heap_remove(top, position, left, right, up, values, mask, largest):  # type: ignore[no-untyped-def]
+def heap_remove(top: Any, position: Any, left: Any, right: Any, up: Any, values: Any, mask: Any, largest: Any) -> Any:
     """The top of the heap once the position, which is in it, has been taken out."""
     place = position & mask
     above = up[place]
@@ -247,8 +213,7 @@ def heap_remove(top, position, left, right, up, values, mask, largest):  # type:
     return top
 
 
-@inlined
-def java_hashes(offsets, data, hashes, first, last):  # type: ignore[no-untyped-def]
+def java_hashes(offsets: Any, data: Any, hashes: Any, first: Any, last: Any) -> Any:
     """``hashes[code + 1]``: String.hashCode of the UTF-8 strings ``first`` … ``last - 1``."""
     for code in range(first, last):
         result = 0
@@ -269,11 +234,10 @@ def java_hashes(offsets, data, hashes, first, last):  # type: ignore[no-untyped-
         hashes[code + 1] = result
 
 
-@inlined
-def mark_chains(ends, before, mark):  # type: ignore[no-untyped-def]
+def mark_chains(ends: Any, before: Any, mark: Any) -> Any:
     """Mark the nodes ``ends`` and all that they lead back to: ``before`` is the node before each, -1 for none."""
-    for end in ends:
-        node = end
+    for place in range(len(ends)):
+        node = ends[place]
         while node >= 0 and not mark[node]:
             mark[node] = True
             node = before[node]
@@ -283,8 +247,7 @@ PREVIOUS, REFERENCES = 2, 3
 """Words of a node of a row pattern's paths: the node before it, how many refer to it."""
 
 
-@inlined
-def release_path(nodes, node, vacant):  # type: ignore[no-untyped-def]
+def release_path(nodes: Any, node: Any, vacant: Any) -> Any:
     """One reference less to a path's last node; nodes without any are free. (First free node, how many have become free)."""
     freed = 0
     while node >= 0:
@@ -299,8 +262,7 @@ def release_path(nodes, node, vacant):  # type: ignore[no-untyped-def]
     return vacant, freed
 
 
-@inlined
-def last_not_above(values, low, high, value):  # type: ignore[no-untyped-def]
+def last_not_above(values: Any, low: Any, high: Any, value: Any) -> Any:
     """The place of the last of the ascending ``values[low:high]`` that is not above ``value``; ``low - 1`` where all are."""
     while low < high:
         middle = (low + high) >> 1
@@ -311,8 +273,7 @@ def last_not_above(values, low, high, value):  # type: ignore[no-untyped-def]
     return low - 1
 
 
-@inlined
-def rank_matches(told, count, groups, begins, ends):  # type: ignore[no-untyped-def]
+def rank_matches(told: Any, count: Any, groups: Any, begins: Any, ends: Any) -> Any:
     """Order the first ``count`` of ``told`` by partition in order of appearance, first row, and the latest last row first."""
     keys, order, ranks = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
     for place in range(count):

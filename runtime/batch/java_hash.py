@@ -7,7 +7,7 @@ import numpy as np
 
 from runtime.batch.arrays import CODES, Arrays
 from runtime.batch.code import Code
-from runtime.batch.intrinsics import java_hashes
+from runtime.batch.hosted import java_hashes
 from runtime.batch.strings import StringPool
 
 MASK = "4294967295"

@@ -27,7 +27,7 @@ Kernel = Callable[..., int]
 HEAD = """\
 import numpy as np
 {imports}
-from runtime.batch.intrinsics import (
+from runtime.batch.{intrinsics} import (
     double_word, heap_insert, heap_remove, int_divide, int_remainder, last_not_above, long_add, long_multiply, long_subtract, mix,
     rank_matches, release_path, remove_slot, same_double, sort_pairs, word_double, wrap_int,
 )
@@ -48,7 +48,7 @@ def _stamp() -> str:
     from runtime.batch import numba_functions
 
     folder = Path(intrinsics.__file__).parent
-    text = "".join((folder / f"{name}.py").read_text(encoding="utf-8") for name in ("intrinsics", "numba_compiler", "numba_functions"))
+    text = "".join((folder / f"{name}.py").read_text(encoding="utf-8") for name in ("intrinsics", "jitted", "numba_compiler", "numba_functions"))
     return f"{numba.__version__}|{np.__version__}|{sys.version_info[:2]}|{get_host_cpu_name()}|{sorted(numba_functions.OPTIONS)}|{text}"
 
 
@@ -77,12 +77,13 @@ def compiled(source: str) -> Kernel:
 
     if not is_at_home():
         return by_numba(source)
-    return NativeKernel(source, cache_folder(), partial(by_numba, source))
+    return NativeKernel(source, cache_folder, partial(by_numba, source))
 
 
 def by_numba(source: str) -> Kernel:
     """The same function, compiled by numba."""
-    text = HEAD.format(imports=COMPILED) + PART_OF_IT.sub(r"@as_part\n\g<0>", source).replace("def kernel(", "@as_kernel\ndef kernel(")
+    text = HEAD.format(imports=COMPILED, intrinsics="jitted")
+    text += PART_OF_IT.sub(r"@as_part\n\g<0>", source).replace("def kernel(", "@as_kernel\ndef kernel(")
     name = f"epl_{hashlib.sha256((text + _stamp()).encode()).hexdigest()[:32]}"
     try:
         path = _stored(cache_folder() / f"{name}.py", text)
@@ -95,8 +96,14 @@ def by_numba(source: str) -> Kernel:
 def interpreted(source: str) -> Kernel:
     """The same function as plain Python: slow, for tests and for looking inside."""
     namespace: dict[str, Any] = {}
-    exec(compile(HEAD.format(imports="") + source, "<kernel>", "exec"), namespace)  # noqa: S102
-    return namespace["kernel"]  # type: ignore[no-any-return]
+    exec(compile(HEAD.format(imports="", intrinsics="intrinsics") + source, "<kernel>", "exec"), namespace)  # noqa: S102
+    kernel = namespace["kernel"]
+
+    def run(*arguments: Any) -> int:
+        with np.errstate(all="ignore"):
+            return kernel(*arguments)  # type: ignore[no-any-return]
+
+    return run
 
 
 class Warming:
@@ -112,8 +119,7 @@ class Warming:
         if self._left > 0:
             self._left -= int(np.size(rows)) if isinstance(rows, np.ndarray) else rows
             if self._left > 0:
-                with np.errstate(all="ignore"):
-                    return self._function(registers, rows, *rest)
+                return self._function(registers, rows, *rest)
             self._function = compiled(self._source)
         return self._function(registers, rows, *rest)
 

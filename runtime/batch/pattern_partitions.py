@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from runtime.batch.arrays import CODES, GROUP, HASH, Array
-from runtime.batch.intrinsics import fill_table
+from runtime.batch.hosted import fill_table
 from runtime.batch.pattern_held import live_matches
 from runtime.batch.pattern_layout import REGISTERS, SMALL, SMALL_KEYS, PatternKernel
 from runtime.batch.records import Records

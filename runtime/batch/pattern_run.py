@@ -15,8 +15,8 @@ from runtime.batch.computed import computed_column
 from runtime.batch.finish import CAUSE, DELTA, ROW, TIME, TIMER, Finish
 from runtime.batch.given import Given
 from runtime.batch.held_rows import HeldRows
+from runtime.batch.hosted import fill_table, mark_chains
 from runtime.batch.intake import Intake
-from runtime.batch.intrinsics import fill_table, mark_chains
 from runtime.batch.pattern_held import HELD, live_matches, make_room_for_begun
 from runtime.batch.pattern_layout import (
     BEGUN_FULL,

@@ -25,7 +25,7 @@ from epl.plan.expressions import (
 from epl.plan.statements import FilterPlan
 from runtime.batch.arrays import Array
 from runtime.batch.code import Code
-from runtime.batch.intrinsics import fill_table
+from runtime.batch.hosted import fill_table
 from runtime.batch.scalars import INTEGERS, TEXTS, ScalarPrinter, both, kind_of
 from runtime.batch.strings import StringPool
 

@@ -94,7 +94,7 @@ def otherwise() -> Callable[..., int]:
 def native(source: str, folder: Path) -> Callable[..., int]:
     from runtime.batch.native.compiler import NativeKernel
 
-    return NativeKernel(source, folder, otherwise)
+    return NativeKernel(source, lambda: folder, otherwise)
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +157,7 @@ def test_an_argument_that_is_no_number_raises(folder: Path) -> None:
 def test_what_it_does_not_know_goes_elsewhere(folder: Path, body: str) -> None:
     from runtime.batch.native.compiler import NativeKernel
 
-    function = NativeKernel(f"def kernel(a):\n    {body}\n", folder, lambda: lambda *_: 41)
+    function = NativeKernel(f"def kernel(a):\n    {body}\n", lambda: folder, lambda: lambda *_: 41)
     assert function(np.ones(3, np.int64)) == 41
 
 
@@ -171,6 +171,23 @@ def test_a_second_process_finds_the_object_file(tmp_path: Path, monkeypatch: pyt
     assert native(source, tmp_path)(np.ones(1, np.int64)) == 2
 
 
+@pytest.mark.parametrize("size", [0, 20, 200])
+def test_a_file_that_was_cut_off_is_written_anew(size: int, tmp_path: Path) -> None:
+    source = "def kernel(a):\n    return a[0] + 2\n"
+    assert native(source, tmp_path)(np.ones(1, np.int64)) == 3
+    (path,) = tmp_path.glob("epl_*.o")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:size])
+    with pytest.warns(RuntimeWarning, match="damaged"):
+        assert native(source, tmp_path)(np.ones(1, np.int64)) == 3
+    assert len(path.read_bytes()) == len(whole)
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
+    with pytest.warns(RuntimeWarning, match="cannot be written"):
+        assert native("def kernel(a):\n    return a[0] + 3\n", tmp_path / "none")(np.ones(1, np.int64)) == 4
+
+
 @pytest.mark.parametrize("text", [GROUPED[0], GROUPED[-1], LIMITED[0], LIMITED[-1]])
 def test_statements_need_no_other_compiler(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPL_CACHE_DIR", str(tmp_path))
@@ -178,3 +195,35 @@ def test_statements_need_no_other_compiler(text: str, tmp_path: Path, monkeypatc
     kernels.compiled.cache_clear()
     rows = [("ab"[n % 2], float(n), n, n % 3 == 0, n, None, 1) for n in range(200)]
     assert_same(text, batches_of(rows, [70]), 300, fast=True)
+
+
+ORDERED = "select irstream k, sum(x) as s, max(n) as m from T#time(4 msec) group by k output every 3 events order by k"
+
+
+@pytest.mark.parametrize("text", [ORDERED, LIMITED[0]])
+def test_numba_where_this_compiler_is_not_at_home(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from runtime.batch.native import compiler
+
+    monkeypatch.setenv("EPL_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(compiler, "is_at_home", lambda: False)
+    kernels.compiled.cache_clear()
+    rows = [("ab"[n % 2] + str(n % 40), float(n), n, n % 3 == 0, n, None, 1) for n in range(200)]
+    assert_same(text, batches_of(rows, [70]), 300, fast=True)
+    assert list(tmp_path.glob("epl_*.py")) and not list(tmp_path.glob("epl_*.o"))
+    kernels.compiled.cache_clear()
+
+
+def test_intrinsics_that_the_host_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled, by numba too, and as plain Python they fill the same table."""
+    from runtime.batch import hosted, intrinsics, jitted
+
+    monkeypatch.setenv("EPL_CACHE_DIR", str(tmp_path))
+    keys, live = np.arange(-20, 20).reshape(1, -1) * 7919, np.arange(40) % 3 > 0
+    tables = [np.full(64, -1, np.int32) for _ in range(3)]
+    with np.errstate(over="ignore"):
+        for fill, table in zip((hosted.fill_table, intrinsics.fill_table, vars(jitted)["fill_table"]), tables):
+            fill(table, keys, live)
+    assert tables[0].tolist() == tables[1].tolist() == tables[2].tolist() and (tables[0] >= 0).sum() == live.sum()
+    marks = np.zeros(6, np.bool_)
+    hosted.mark_chains(np.array([4, 1]), np.array([-1, 0, 1, 2, 2, 3]), marks)
+    assert marks.tolist() == [True, True, True, False, True, False]

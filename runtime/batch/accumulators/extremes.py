@@ -9,7 +9,7 @@ from runtime.aggregation.keys import freeze
 from runtime.batch.accumulators.base import At, OfNumbers
 from runtime.batch.arrays import GROUP, RING, Arrays, Field
 from runtime.batch.code import Code
-from runtime.batch.intrinsics import heap_insert
+from runtime.batch.hosted import heap_insert
 from runtime.batch.ring import Ring
 from runtime.batch.scalars import Text
 from windows.protocol import State
@@ -169,5 +169,5 @@ class ExtremeHeap(ExtremeHeld):
         for (position, _), value in self.counted(slot, ring):
             if value is not None:
                 arrays[f"{name}_w"][position & mask] = value
-                root = int(heap_insert(root, position, *links, mask, self.largest))
+                root = heap_insert(root, position, links, mask, self.largest)
         arrays[f"{name}_f"][slot] = root

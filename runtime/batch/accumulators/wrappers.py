@@ -8,7 +8,7 @@ from runtime.batch.accumulators.base import Accumulator, At
 from runtime.batch.accumulators.extremes import ExtremeHeld
 from runtime.batch.arrays import Arrays, Field
 from runtime.batch.code import Code
-from runtime.batch.intrinsics import fill_table, insert_slot
+from runtime.batch.hosted import fill_table, insert_slot
 from runtime.batch.ring import Ring
 from runtime.batch.scalars import Text, kind_of
 from runtime.batch.stored import value_of_word, word_of, word_text

@@ -4,8 +4,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import inspect
-import os
-import tempfile
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +16,7 @@ from runtime.batch.native import entry, expressions, functions, lines, machine, 
 from runtime.batch.native.entry import OTHER_TYPES, EntryPrinter
 from runtime.batch.native.functions import ModulePrinter
 from runtime.batch.native.machine import Loaded, object_of, target
+from runtime.batch.native.object_files import keep, kept
 from runtime.batch.native.types import INT64, NotNative, Type, type_of
 
 NDARRAY = id(np.ndarray)
@@ -45,14 +44,14 @@ def _stamp() -> str:
     return hashlib.sha256("\n".join([*texts, target()]).encode()).hexdigest()
 
 
-def module_text(source: str, arguments: tuple[Any, ...]) -> str:
-    """The LLVM module of a kernel for arguments of these types; raises NotNative."""
+def module_text(source: str, name: str, arguments: tuple[Any, ...]) -> str:
+    """The LLVM module of a function for arguments of these types; raises NotNative."""
     of = [type_of(argument) for argument in arguments]
     module = ModulePrinter({**_intrinsics(), **_functions(source)}, CONSTANTS)
-    called, result = module.function("kernel", tuple(of))
-    if result is not INT64:
-        raise NotNative("a kernel that gives anything but an integer")
-    return module.text() + EntryPrinter(list(_numbers(arguments))).printed(called, of)
+    called, result = module.function(name, tuple(of))
+    if result not in (INT64, None):
+        raise NotNative("a function that gives anything but an integer")
+    return module.text() + EntryPrinter(list(_numbers(arguments))).printed(called, of, result is not None)
 
 
 def _numbers(value: object) -> Iterator[int]:
@@ -65,11 +64,13 @@ def _numbers(value: object) -> Iterator[int]:
 
 
 class NativeKernel:
-    """``kernel`` of the source. Object files are kept in ``folder``. ``otherwise`` gives the function for a source that says what this
-    compiler does not know."""
+    """A function of the source, or of the intrinsics; one that gives nothing gives 0. Object files are kept in ``folder()``. ``otherwise``
+    gives the function for a source that says what this compiler does not know."""
 
-    def __init__(self, source: str, folder: Path, otherwise: Callable[[], Callable[..., int]]) -> None:
-        self._source, self._folder, self._otherwise = source, folder, otherwise
+    def __init__(
+        self, source: str, folder: Callable[[], Path], otherwise: Callable[[], Callable[..., int]], name: str = "kernel"
+    ) -> None:
+        self._source, self._folder, self._otherwise, self._name = source, folder, otherwise, name
         self._made: dict[tuple[tuple[Type, ...], tuple[int, ...]], Loaded] = {}
         self._entry: Callable[[tuple[Any, ...], int], int] | None = None
         self._other: Callable[..., int] | None = None
@@ -98,14 +99,12 @@ class NativeKernel:
         return status
 
     def _loaded(self, key: str, arguments: tuple[Any, ...]) -> Loaded:
-        name = hashlib.sha256("\n".join([self._source, key, _stamp()]).encode()).hexdigest()[:32]
-        path = self._folder / f"epl_{name}.o"
-        if path.exists():
-            return Loaded(path.read_bytes())
-        data = object_of(module_text(self._source, arguments))
-        with tempfile.NamedTemporaryFile("wb", dir=path.parent, suffix=".tmp", delete=False) as file:
-            file.write(data)
-        os.replace(file.name, path)
+        name = hashlib.sha256("\n".join([self._source, self._name, key, _stamp()]).encode()).hexdigest()[:32]
+        path = self._folder() / f"epl_{name}.o"
+        data = kept(path)
+        if data is None:
+            data = object_of(module_text(self._source, self._name, arguments))
+            keep(path, data)
         return Loaded(data)
 
 

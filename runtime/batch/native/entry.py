@@ -64,12 +64,16 @@ class EntryPrinter:
         self._lines = Lines()
         self._numbers = iter(numbers)
 
-    def printed(self, called: str, types: Sequence[Type]) -> str:
+    def printed(self, called: str, types: Sequence[Type], gives: bool) -> str:
+        """``gives``: whether the function gives an integer, or nothing."""
         lines = self._lines
         operand = self._operand("%args", TupleType(tuple(types)))
         self._demand(f"icmp eq ptr {lines.set('call ptr @PyErr_Occurred()')}, null")
         thread = lines.set("call ptr @PyEval_SaveThread()")
-        status = lines.set(f"call i64 {called}({', '.join(arguments_of(operand))})")
+        call = f"{called}({', '.join(arguments_of(operand))})"
+        status = lines.set(f"call i64 {call}") if gives else "0"
+        if not gives:
+            lines.add(f"call void {call}")
         lines.add(f"call void @PyEval_RestoreThread(ptr {thread})")
         lines.add(f"ret i64 {status}")
         lines.begin("other")

@@ -10,7 +10,7 @@ import numpy as np
 from epl.plan.expressions import TypedExpression
 from runtime.batch.arrays import CODES, ONE, RING, Array, Arrays, Field
 from runtime.batch.code import Code
-from runtime.batch.intrinsics import fill_table
+from runtime.batch.hosted import fill_table
 from runtime.batch.java_hash import follow, hash_text, print_order, spread
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.ring import Ring
