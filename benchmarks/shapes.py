@@ -42,8 +42,8 @@ SHAPES = {
     "output snapshot": f"select symbol, avg(price) as a, sum(volume) as s from {WINDOW} group by symbol output snapshot every 1 sec",
     "aggregations with group_by": "select irstream symbol, volume, sum(price, group_by: symbol) as a, sum(price, group_by: volume) as b, "
     f"count(*, group_by: ()) as c from {LENGTH} group by symbol, volume",
-    "… and output every": "select irstream symbol, volume, sum(price, group_by: symbol) as a, sum(price, group_by: volume) as b, "
-    f"count(*, group_by: ()) as c from {LENGTH} group by symbol, volume output every 1 sec",
+    "aggregations with group_by, output every": "select irstream symbol, volume, sum(price, group_by: symbol) as a, "
+    f"sum(price, group_by: volume) as b, count(*, group_by: ()) as c from {LENGTH} group by symbol, volume output every 1 sec",
     "rollup": "select symbol, volume, sum(price) as s from Trade group by rollup(symbol, volume)",
     "rollup, window": f"select irstream symbol, volume, sum(price) as s, count(*) as c from {WINDOW} group by rollup(symbol, volume)",
     "rollup, window, output every": f"select irstream symbol, volume, sum(price) as s, count(*) as c from {WINDOW} "
