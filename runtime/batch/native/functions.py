@@ -97,7 +97,9 @@ class FunctionPrinter:
         self._block(self._source.body)
         self._end()
         body = "\n".join([*self.lines.variables, *self.lines.texts])
-        return f"define internal {llvm_of(self._result)} {called}({', '.join(parameters)}) nounwind {{\nentry:\n{body}\n}}\n"
+        inlined = "alwaysinline " if self._source.name.startswith("part") else ""  # a call hands over some hundred numbers
+        head = f"define internal {llvm_of(self._result)} {called}({', '.join(parameters)}) {inlined}nounwind"
+        return f"{head} {{\nentry:\n{body}\n}}\n"
 
     def _end(self) -> None:
         """What stands behind the last statement."""
