@@ -159,11 +159,16 @@ class Feed:
                 fed += self._time(entry.until)
             return self._done(late, ahead, fed)
 
-    def straight(self, rows: pa.Table, *, lenient: bool = True) -> Step:
-        """Feed rows that are on their own, past the late policy: those without a time have the clock's."""
+    def straight(self, rows: pa.Table, *, wall: int, lenient: bool = True) -> Step:
+        """Feed rows that are on their own, in whatever order: none is behind another, so that only those without a time and those ahead of
+        the ``wall`` clock can be left out."""
         with self.runtime.lock, self._step(lenient=lenient):
-            self._send(rows, "keep")
-            return self._done(None, None, rows.num_rows)
+            if self.buffer is None:
+                self._send(rows, "refuse")
+                return self._done(None, None, rows.num_rows)
+            found = self._accepted(ReorderBuffer(attrs.evolve(self.rules.policy, bound=None), TIME), rows, wall, None)
+            self._send(found.rows, "keep")
+            return self._done(_some(found.late), _some(found.ahead), found.rows.num_rows)
 
     @contextmanager
     def _step(self, *, lenient: bool) -> Iterator[None]:
@@ -209,15 +214,18 @@ class Feed:
                 self._walk(entry.wall)
             self._send(rows, "refuse")
             return None, None, rows.num_rows
+        found = self._accepted(self.buffer, rows, entry.wall, entry.newest)
+        self._send(found.rows, "keep" if self.rules.policy.on_late == "keep" else "refuse")
+        self._walk(found.until)
+        return _some(found.late), _some(found.ahead), found.rows.num_rows
+
+    def _accepted(self, buffer: ReorderBuffer, rows: pa.Table, wall: int, newest: int | None) -> Released:
         try:
-            found = self.buffer.take(rows, wall=entry.wall, newest=entry.newest)
+            return buffer.take(rows, wall=wall, newest=newest)
         except LateRows as error:
             name = self.sources.type_of(rows, error.row).name
             values = self.sources.tables(rows.slice(error.row, 1))[name].to_pylist()
             raise EplRuntimeError(f"Event type '{name}': {error.message}: {shown(values[0])}", hint=error.hint) from error
-        self._send(found.rows, "keep" if self.rules.policy.on_late == "keep" else "refuse")
-        self._walk(found.until)
-        return found.late if found.late.num_rows else None, found.ahead if found.ahead.num_rows else None, found.rows.num_rows
 
     def _time(self, until: int) -> int:
         if self.buffer is None:
@@ -268,6 +276,10 @@ def parts_of(state: bytes) -> tuple[bytes, bytes | None]:
     if version != 2:
         raise EplRuntimeError(f"feed state version {version} is not known here; this is version 2")
     return snapshot, waiting
+
+
+def _some(rows: pa.Table) -> pa.Table | None:
+    return rows if rows.num_rows else None
 
 
 def _joined(batches: list[pa.RecordBatch | None]) -> pa.RecordBatch | None:

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import or_
 from typing import Any, overload
 
 import attrs
@@ -28,12 +30,14 @@ from epl.syntax import InsertInto, Module, Node, TypeFilter
 from epl.syntax.patterns import FilterAtom
 from runtime.batches import MAX_STOPS, Options
 from runtime.durations import Duration
-from runtime.reorder import MAX_BUFFERED, late_policy
-from runtime.spark.feed import Entry, Feed, Rules, Step, is_lenient
+from runtime.reorder import MAX_BUFFERED, late_policy, wall_clock
+from runtime.spark.catalyst import Spoken, spoken
+from runtime.spark.feed import Entry, Feed, Rules, is_lenient
 from runtime.spark.heartbeat import SYSTEM, Beat
 from runtime.spark.metrics import told
 from runtime.spark.packing import BLOB, OUTPUT_DDL, PACKED_DDL, SHARD, Pack, Unpack
-from runtime.spark.schemas import arrow_for_spark, spark_schema
+from runtime.spark.pushdown import Wanted, narrowed, wanted_rows
+from runtime.spark.results import Result, result_of
 from runtime.spark.shard_host import ShardProcessor
 from runtime.spark.shards import check_state_store, shard_ids, with_shards
 from runtime.spark.sources import ROW, SEQUENCE, TIME, TYPE, Choice, Sources, check_frames, merge, observed
@@ -52,6 +56,7 @@ class BatchTask:
     """A partition of a batch DataFrame, in order: → the statement's insert stream. ``until``: where the clock walks at the end."""
 
     task: Task
+    result: Result
     start_time: int | None
     until: int | None
 
@@ -60,21 +65,23 @@ class BatchTask:
 
     def _output(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         feed: Feed | None = None
-        schema: pa.Schema | None = None
         last: int | None = None
         for batch in batches:
             if not batch.num_rows:
                 continue
-            if feed is None or schema is None:
+            if feed is None:
                 feed = self.task.feed(self._start(batch))
-                schema = arrow_for_spark(next(iter(feed.wanted)).event_type)
                 last = batch.column(LAST)[0].as_py() if LAST in batch.schema.names else None
             extra = [name for name in (FIRST, LAST, SHARD, ROW) if name in batch.schema.names]
-            yield from _rows(feed.process(self._entry(rows=pa.Table.from_batches([batch]).drop_columns(extra))), schema)
-        if feed is not None and schema is not None:
+            yield from self._rows(feed, self._entry(rows=pa.Table.from_batches([batch]).drop_columns(extra)))
+        if feed is not None:
             ends = [t for t in (self.until, last) if t is not None and t > feed.runtime.now]
             if ends:
-                yield from _rows(feed.process(self._entry(until=max(ends))), schema)
+                yield from self._rows(feed, self._entry(until=max(ends)))
+
+    def _rows(self, feed: Feed, entry: Entry) -> Iterator[pa.RecordBatch]:
+        for rows in self.result.tables(feed.process(entry), feed.sources):
+            yield from rows.to_batches()
 
     def _entry(self, rows: pa.Table | None = None, until: int | None = None) -> Entry:
         return Entry(rows, until=until, lenient=self.task.lenient)
@@ -93,18 +100,22 @@ class StatelessTask:
     """Any rows of a stream, where nothing is kept from row to row: → the statement's insert stream. The clock is each row's time."""
 
     task: Task
+    result: Result
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return _told_by_partition(self._output(batches))
 
     def _output(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         feed = self.task.feed(0)
-        schema = arrow_for_spark(next(iter(feed.wanted)).event_type)
+        runtime = feed.runtime
         for batch in batches:
             if batch.num_rows:
                 if TIME in batch.schema.names:
-                    feed.runtime.advance_time(pc.min(batch.column(TIME)).as_py() or 0)
-                yield from _rows(feed.straight(pa.Table.from_batches([batch]), lenient=self.task.lenient), schema)
+                    runtime.advance_time(pc.min(batch.column(TIME)).as_py() or 0)
+                wall = wall_clock(runtime.settings.units_per_second)
+                step = feed.straight(pa.Table.from_batches([batch]), wall=wall, lenient=self.task.lenient)
+                for rows in self.result.tables(step, feed.sources):
+                    yield from rows.to_batches()
 
 
 def _told_by_partition(output: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -115,12 +126,6 @@ def _told_by_partition(output: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBa
     except EplError as error:
         context = TaskContext.get()
         raise named(error, "a partition" if context is None else f"partition {context.partitionId()}") from error
-
-
-def _rows(step: Step, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    for output in step.outputs.values():
-        if output.new is not None:
-            yield from pa.Table.from_batches([output.new]).cast(schema).to_batches()
 
 
 @overload
@@ -164,14 +169,16 @@ def transform(  # type: ignore[misc]
     engine.
 
     ``time``, ``sequence``, ``late``, ``on_late``, ``ahead``, ``max_buffered``, ``time_mode``, ``max_stops``: as for ``start``; in batch
-    DataFrames, rows of equal time and sequence keep the order that their DataFrame has, within a key, and none is late. ``start_time``:
+    DataFrames, rows of equal time and sequence keep the order that their DataFrame has, within a key, and only those without a time are
+    late, as for statements that keep no state. ``on_late="side"``: rows that are left out come in rows of their own, in one more column,
+    ``left_out``: ``struct<why, A: struct<…>, …>`` with a field for each event type; it is null in the statement's rows. ``start_time``:
     the clock at the beginning, by default the first row's time in batch DataFrames and 0 in streams; ``until``: the clock walks there
     at the end of a batch DataFrame. ``clock``, ``idle``, ``heartbeat``: time without rows in streams, from the first row on, as for
     ``start``; Spark then makes a micro-batch at each trigger. ``functions``: user functions by name. Raises EplError for what is wrong
     with the module, the sources or the options; faults in rows fail the job, with ``[epl:<code>]``, the micro-batch and the shard (or
     partition) in the text. ``on_error``: as for ``start``.
     """
-    _check_options(time, sequence, on_late, distribute, shards, time_mode, max_stops)
+    _check_options(time, sequence, distribute, shards, time_mode, max_stops)
     lenient = is_lenient(on_error)
 
     def apply(frames: Mapping[str, DataFrame]) -> DataFrame:
@@ -195,28 +202,29 @@ def transform(  # type: ignore[misc]
 
 
 def _check_options(
-    time: Choice, sequence: Choice, on_late: str, distribute: str, shards: int | None, time_mode: str, max_stops: int
+    time: Choice, sequence: Choice, distribute: str, shards: int | None, time_mode: str, max_stops: int
 ) -> None:
     Options(time, sequence, "refuse", time_mode, max_stops)
     if distribute not in DISTRIBUTE:
         raise EplRuntimeError(f"distribute is one of {', '.join(DISTRIBUTE)}, not {distribute!r}")
     if shards is not None and shards < 1:
         raise EplRuntimeError(f"shards is a number of engines, not {shards!r}")
-    if on_late == "side":
-        raise EplUnsupportedError("transform has no side output for late rows", hint="on_late='drop' or 'refuse'; start has one")
 
 
 @attrs.frozen
 class _Planned:
-    """A task that has been checked here and now. ``verdict``: how rows are split, None: not at all."""
+    """A task that has been checked here and now. ``verdict``: how rows are split, None: not at all; ``wanted``: which rows any statement
+    wants; ``spoken``: the statement in Spark's own terms, None where an engine runs it."""
 
     task: Task
-    frames: Mapping[str, DataFrame]
     sources: Sources
+    merged: DataFrame
     output: Any
-    arrow: pa.Schema
+    result: Result
     verdict: Partitioning | None
     shards: int
+    wanted: Wanted
+    spoken: Spoken | None
 
     @classmethod
     def of(cls, task: Task, frames: Mapping[str, DataFrame], distribute: str, shards: int | None) -> _Planned:
@@ -226,55 +234,68 @@ class _Planned:
             sources = Sources.of(tuple(trial.event_type(name) for name in task.type_names), task.time, task.sequence)
             plans = [s.plan for d in trial.deployments.values() for s in d]
             verdict: Partitioning | None = partitioning_of(plans, found.plan, settings=task.settings)
-            output, arrow = spark_schema(found.event_type), arrow_for_spark(found.event_type)
+            batch = not any(frame.isStreaming for frame in frames.values())
+            merged = merge(frames, sources, task.settings.time_unit == "microseconds", number_rows=batch)
+            output, result = result_of(found.event_type, sources, merged.schema, beside=task.rules.policy.on_late == "side")
         if isinstance(verdict, Whole):
             if distribute == "always":
                 raise EplUnsupportedError(f"statement '{found.name}' cannot be spread: {verdict.describe()}", hint="distribute='auto'")
             log.info("statement '%s' runs in one engine: it can be split %s", found.name, verdict.describe())
         whole = distribute == "never" or isinstance(verdict, Whole)
         count = 1 if whole else shards or int(session.conf.get("spark.sql.shuffle.partitions") or 1)
-        return cls(attrs.evolve(task, statement=found.name), frames, sources, output, arrow, None if whole else verdict, count)
+        policy = attrs.evolve(task.rules.policy, bound=None, ahead=None) if batch else task.rules.policy
+        task = attrs.evolve(task, statement=found.name, rules=attrs.evolve(task.rules, policy=policy))
+        stateless = not whole and isinstance(verdict, AnySplit) and verdict.stateless
+        said = spoken(found.plan, plans, sources.types, merged.schema, policy) if stateless else None
+        if said is not None:
+            log.info("statement '%s' runs in Spark's own terms, without an engine", found.name)
+        wanted = wanted_rows(plans, sources.types)
+        return cls(task, sources, merged, output, result, None if whole else verdict, count, wanted, said)
 
-    def _merged(self, *, number_rows: bool) -> DataFrame:
-        return merge(self.frames, self.sources, self.task.settings.time_unit == "microseconds", number_rows=number_rows)
+    def _sharded(self, merged: DataFrame, ids: Sequence[int]) -> DataFrame:
+        return with_shards(merged, self.sources.types, self.verdict if isinstance(self.verdict, SplitBy) else None, ids)
 
-    def _sharded(self, merged: DataFrame) -> DataFrame:
-        session = merged.sparkSession
-        partitions = int(session.conf.get("spark.sql.shuffle.partitions") or 1)
-        verdict = self.verdict if isinstance(self.verdict, SplitBy) else None
-        return with_shards(merged, self.sources.types, verdict, shard_ids(session, self.shards, partitions))
+    def _ids(self) -> tuple[int, ...]:
+        session = self.merged.sparkSession
+        return shard_ids(session, self.shards, int(session.conf.get("spark.sql.shuffle.partitions") or 1))
 
     def batch(self, start_time: int | None, until: int | None) -> DataFrame:
-        merged = self._merged(number_rows=True)
+        if self.spoken is not None:
+            return self.spoken(self.merged)
+        merged = self.merged
         used = ((TIME, self.sources.times), (SEQUENCE, self.sources.sequences))
         order = [F.col(f"`{name}`") for name, column in used if column is not None]
         if self.shards > 1:
             if self.sources.times is not None:
                 ends = merged.agg(F.min(f"`{TIME}`").alias(FIRST), F.max(f"`{TIME}`").alias(LAST))
                 merged = merged.crossJoin(F.broadcast(ends))
-            parted = self._sharded(merged).repartition(self.shards, SHARD)
+                merged = narrowed(merged, self.wanted).filter(F.col(f"`{TYPE}`").isNotNull())
+            parted = self._sharded(merged, self._ids()).repartition(self.shards, SHARD)
         else:
-            parted = merged.repartition(1)
+            told = [F.col(f"`{name}`").isNotNull() for name in (TYPE, TIME) if name in merged.columns]
+            parted = narrowed(merged, self.wanted).filter(reduce(or_, told)).repartition(1)
         ordered = parted.sortWithinPartitions(*order, F.col(f"`{TYPE}`"), F.col(f"`{ROW}`"))
-        rules = self.task.rules
-        task = attrs.evolve(self.task, rules=attrs.evolve(rules, policy=attrs.evolve(rules.policy, bound=None, ahead=None)))
-        return ordered.mapInArrow(BatchTask(task, start_time, until), self.output)
+        return ordered.mapInArrow(BatchTask(self.task, self.result, start_time, until), self.output)
 
     def streaming(self, start_time: int | None, beat: Beat | None) -> DataFrame:
-        merged = self._merged(number_rows=False)
+        merged = self.merged
         if isinstance(self.verdict, AnySplit) and self.verdict.stateless:
-            return observed(merged).mapInArrow(StatelessTask(self.task), self.output)
-        session = merged.sparkSession
-        check_state_store(session)
+            rows = observed(merged)
+            if self.spoken is not None:
+                return self.spoken(rows)
+            condition = self.wanted(merged)
+            rows = rows if condition is None or condition is False else rows.filter(condition)
+            return rows.mapInArrow(StatelessTask(self.task, self.result), self.output)
+        check_state_store(merged.sparkSession)
+        ids = self._ids()
         # Observed behind the split: Spark then makes both projections one.
-        parted = observed(self._sharded(merged))
-        ids = shard_ids(session, self.shards, int(session.conf.get("spark.sql.shuffle.partitions") or 1))
+        parted = observed(self._sharded(narrowed(merged, self.wanted), ids))
         pack = Pack(ids, self.sources.times is not None, self.task.rules.policy.ahead, self.task.settings.units_per_second)
         packed = parted.mapInArrow(pack, PACKED_DDL)
-        processor = ShardProcessor(self.task, ids, start_time, uuid.uuid4().hex, beat)
+        processor = ShardProcessor(self.task, self.result, ids, start_time, uuid.uuid4().hex, beat)
         timers = "None" if beat is None else "ProcessingTime"
         blobs = packed.groupBy(SHARD).transformWithState(processor, OUTPUT_DDL, "append", timers)
-        return told(blobs).select(BLOB).mapInArrow(Unpack(self.arrow), self.output)
+        return told(blobs).select(BLOB).mapInArrow(Unpack(), self.output)
 
 
 def only_type(module: Module) -> str:

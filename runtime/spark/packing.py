@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from runtime.reorder import table_of, wall_clock
-from runtime.spark.sources import TIME
+from runtime.spark.sources import TIME, TYPE
 from runtime.spark.workers import steady_archives
 
 SHARD, NEWEST, BLOB = "shard", "newest", "blob"
@@ -49,6 +49,8 @@ class Pack:
             if self.timed and batch.num_rows:
                 last = self._last(batch.column(TIME))
                 newest = last if newest is None or (last is not None and last > newest) else newest
+            if batch.column(TYPE).null_count:  # it has told the time, and that was all
+                batch = batch.filter(batch.column(TYPE).is_valid())
             gathered.append(batch)
             rows += batch.num_rows
             if rows >= ROWS_A_BLOB:
@@ -85,15 +87,13 @@ class Pack:
 
 @attrs.frozen
 class Unpack:
-    """The last stage, for ``mapInArrow``: blobs → rows of the schema."""
-
-    schema: pa.Schema
+    """The last stage, for ``mapInArrow``: blobs → rows."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         steady_archives()
         for batch in batches:
             for blob in batch.column(BLOB).drop_null():
-                yield from table_of(blob.as_buffer()).cast(self.schema).to_batches()
+                yield from table_of(blob.as_buffer()).to_batches()
 
 
 def _blob(table: pa.Table) -> bytes:

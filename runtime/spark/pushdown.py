@@ -41,7 +41,7 @@ def wanted_rows(plans: Iterable[StatementPlan], types: Iterable[EventType]) -> W
     plans, types = tuple(plans), tuple(types)
 
     def wanted(merged: DataFrame) -> Condition:
-        found = [_wanted(plans, t, _Said(place, merged.schema)) for place, t in enumerate(types)]
+        found = [_wanted(plans, t, Said(place, merged.schema)) for place, t in enumerate(types)]
         if all(each is None for each in found):
             return None
         there = [(F.col(f"`{TYPE}`") == place, each) for place, each in enumerate(found)]
@@ -49,6 +49,19 @@ def wanted_rows(plans: Iterable[StatementPlan], types: Iterable[EventType]) -> W
         return _either(parts) if parts else False
 
     return wanted
+
+
+def narrowed(merged: DataFrame, wanted: Wanted) -> DataFrame:
+    """The merged rows without what nobody wants; where rows have a time, it stays of all of them, and those that are not wanted have no
+    type."""
+    condition = wanted(merged)
+    if condition is None or condition is False:
+        return merged
+    if TIME not in merged.columns:
+        return merged.filter(condition)
+    kept = F.coalesce(condition, F.lit(False))
+    columns = {name: F.col(f"`{name}`") for name in merged.columns}
+    return merged.select(*[column if name == TIME else F.when(kept, column).alias(name) for name, column in columns.items()])
 
 
 def take(merged: DataFrame, wanted: Wanted, until: int | None = None) -> tuple[DataFrame, Callable[[], int | None]]:
@@ -67,7 +80,7 @@ def take(merged: DataFrame, wanted: Wanted, until: int | None = None) -> tuple[D
     return rows, lambda: told.get["newest"]
 
 
-def _wanted(plans: tuple[StatementPlan, ...], event_type: EventType, said: _Said) -> Condition:
+def _wanted(plans: tuple[StatementPlan, ...], event_type: EventType, said: Said) -> Condition:
     found: list[Column] = []
     for plan in plans:
         body = plan.body
@@ -84,13 +97,14 @@ def _wanted(plans: tuple[StatementPlan, ...], event_type: EventType, said: _Said
     return _either(found) if found else False
 
 
-class _Said:
-    """Conditions over the properties of a type in merged rows, as Spark's: true wherever the engine's are true, and perhaps elsewhere."""
+class Said:
+    """Conditions over the properties of a type in merged rows, as Spark's: true wherever the engine's are true, and perhaps elsewhere;
+    ``exact``: nowhere else."""
 
-    def __init__(self, place: int, merged: spark.StructType) -> None:
-        self._place, self._merged = place, merged
+    def __init__(self, place: int, merged: spark.StructType, *, exact: bool = False) -> None:
+        self._place, self._merged, self._exactly = place, merged, exact
 
-    def _form(self, name: str) -> spark.DataType | None:
+    def form(self, name: str) -> spark.DataType | None:
         """The Spark type of a property's column, None where there is none."""
         column = place_of(self._place, name)
         return self._merged[column].dataType if column in self._merged.names else None
@@ -100,9 +114,12 @@ class _Said:
         said = []
         if plan.key is not None:
             values = [v.value for v in plan.key.values if isinstance(v, Constant)]
-            splits = isinstance(self._form(plan.key.property), (spark.StringType, spark.IntegralType, spark.BooleanType))
-            if len(values) == len(plan.key.values) and splits:
-                said.append(self._property(plan.key.property, plan.event_type.properties[plan.key.property].type).isin(values))
+            splits = isinstance(self.form(plan.key.property), (spark.StringType, spark.IntegralType, spark.BooleanType))
+            if len(values) != len(plan.key.values) or not splits:
+                if self._exactly:
+                    raise NotPushed
+            else:
+                said.append(self.property(plan.key.property, plan.event_type.properties[plan.key.property].type).isin(values))
         return self._all_said(plan.conditions, said)
 
     def condition(self, node: TypedExpression) -> Column:
@@ -110,7 +127,7 @@ class _Said:
             return self._logic(node)
         if isinstance(node, Order):
             return self._order(node.operator, node.left, node.right)
-        if isinstance(node, Range) and node.include_low and node.include_high and not node.negated and not node.swap:
+        if isinstance(node, Range) and node.include_low and node.include_high and not node.negated and _ascends(node):
             return self._order(">=", node.value, node.low) & self._order("<=", node.value, node.high)
         if isinstance(node, Equality) and not node.negated and not node.null_safe and not node.arrays:
             if isinstance(_bare(node.left), Constant) and isinstance(_bare(node.right), Constant):
@@ -126,25 +143,29 @@ class _Said:
         return self._all_said(node.operands, [])
 
     def _all_said(self, conditions: Iterable[TypedExpression], said: list[Column]) -> Column:
-        """``said`` and those of the conditions that can be said; NotPushed where that is none."""
+        """``said`` and those of the conditions that can be said; NotPushed where that is none, or exactly not all."""
         for condition in conditions:
             try:
                 said.append(self.condition(condition))
             except NotPushed:
-                continue
+                if self._exactly:
+                    raise
+        if self._exactly:
+            said.append(F.lit(True))
         if not said:
             raise NotPushed
         return reduce(lambda one, other: one & other, said)
 
     def _order(self, operator: str, left: TypedExpression, right: TypedExpression) -> Column:
-        """Numbers. Spark has NaN above all others, where nothing is true of Java's: such rows are wanted, to be on the safe side."""
+        """Numbers. Spark has NaN above all others, where nothing is true of Java's: if in doubt such rows are wanted."""
         if isinstance(_bare(left), Constant) and isinstance(_bare(right), Constant):
             raise NotPushed
         one, other = self._value(left, WHOLE | {"double"}), self._value(right, WHOLE | {"double"})
         said = {"<": one < other, "<=": one <= other, ">": one > other, ">=": one >= other}[operator]
         for node, value in ((left, one), (right, other)):
             if isinstance(_bare(node), StreamProperty) and _kind(_bare(node)) == "double":
-                said = said | F.isnan(value.cast("double"))
+                nan = F.isnan(value.cast("double"))
+                said = said & ~nan if self._exactly else said | nan
         return said
 
     def _exact(self, node: TypedExpression) -> Column:
@@ -158,16 +179,23 @@ class _Said:
             raise NotPushed
         if isinstance(inner, Constant) and inner.value is not None:
             return F.lit(inner.value)
-        if isinstance(inner, StreamProperty) and not inner.optional and isinstance(self._form(inner.name), FORMS[kind]):
-            return self._property(inner.name, inner.type)
+        if isinstance(inner, StreamProperty) and not inner.optional and isinstance(self.form(inner.name), FORMS[kind]):
+            return self.property(inner.name, inner.type)
         raise NotPushed
 
-    def _property(self, name: str, value_type: ValueType) -> Column:
+    def property(self, name: str, value_type: ValueType) -> Column:
         """A primitive one has its type's default where the column has null."""
         found = F.col(f"`{place_of(self._place, name)}`")
         if isinstance(value_type, Scalar) and value_type.primitive:
             return F.coalesce(found, F.lit(PRIMITIVE_DEFAULTS[value_type.kind]))
         return found
+
+
+def _ascends(node: Range) -> bool:
+    """Whether the bounds stand as they are to be taken: EPL swaps those that descend."""
+    low, high = _bare(node.low), _bare(node.high)
+    numbers = all(isinstance(each, Constant) and isinstance(each.value, (int, float)) for each in (low, high))
+    return not node.swap or (numbers and low.value <= high.value)  # type: ignore[attr-defined]
 
 
 def _either(columns: list[Column]) -> Column:
@@ -185,4 +213,4 @@ def _kind(node: TypedExpression) -> str:
     return node.type.kind if isinstance(node.type, Scalar) else ""
 
 
-__all__ = ["Wanted", "take", "wanted_rows"]
+__all__ = ["NotPushed", "Said", "Wanted", "narrowed", "take", "wanted_rows"]

@@ -16,7 +16,6 @@ from typing import Any
 
 import attrs
 import msgpack
-import pyarrow as pa
 from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
@@ -25,6 +24,7 @@ from runtime.reorder import ipc, wall_clock
 from runtime.spark.feed import Entry, Feed, Rules, Step, parts_of
 from runtime.spark.heartbeat import Beat, Quiet
 from runtime.spark.packing import BLOB, NEWEST, TOLD, joined
+from runtime.spark.results import Result
 from runtime.spark.task import Task, named
 from runtime.spark.workers import steady_archives
 
@@ -92,12 +92,14 @@ class Kept:
 
 
 class ShardProcessor(StatefulProcessor):
-    """What ``transformWithState`` runs for each shard. ``shards``: the ids of all; ``start_time``: None where none was given; ``name``: of
-    the plan, so that a worker tells engines of different queries apart; ``beat``: when time goes on without rows; a timer of Spark's
-    looks, one a shard, from the first row on."""
+    """What ``transformWithState`` runs for each shard. ``result``: how rows go out; ``shards``: the ids of all; ``start_time``: None where
+    none was given; ``name``: of the plan, so that a worker tells engines of different queries apart; ``beat``: when time goes on without
+    rows; a timer of Spark's looks, one a shard, from the first row on."""
 
-    def __init__(self, task: Task, shards: tuple[int, ...], start_time: int | None, name: str, beat: Beat | None = None) -> None:
-        self.task, self.shards, self.start_time, self.name, self.beat = task, shards, start_time, name, beat
+    def __init__(
+        self, task: Task, result: Result, shards: tuple[int, ...], start_time: int | None, name: str, beat: Beat | None = None
+    ) -> None:
+        self.task, self.result, self.shards, self.start_time, self.name, self.beat = task, result, shards, start_time, name, beat
         self.digest = task.digest()
 
     def init(self, handle: StatefulProcessorHandle) -> None:
@@ -170,9 +172,8 @@ class ShardProcessor(StatefulProcessor):
         step = feed.process(entry)
         quiet = head.quiet if head is not None and entry.until is not None else Quiet.since(entry.wall, feed)
         state = self._write(shard, head, entry, time.perf_counter() - begun, quiet, feed)
-        for output in step.outputs.values():
-            if output.new is not None:
-                yield Row(**{BLOB: ipc(pa.Table.from_batches([output.new])), **NOTHING_TOLD})
+        for rows in self.result.tables(step, feed.sources):
+            yield Row(**{BLOB: ipc(rows), **NOTHING_TOLD})
         yield Row(**{BLOB: None, **_told(step, feed, state)})
 
     # ------------------------------------------------------------------ finding the engine

@@ -34,12 +34,12 @@ def shard_ids(session: SparkSession, count: int, partitions: int) -> tuple[int, 
 
 
 def with_shards(merged: DataFrame, types: Sequence[EventType], verdict: SplitBy | None, ids: Sequence[int]) -> DataFrame:
-    """Merged rows with their shard. ``verdict``: None where any split will do."""
+    """Merged rows with their shard. ``verdict``: None where any split will do. Rows of types that nobody reads tell the time, anywhere."""
     if len(ids) == 1:
         return merged.withColumn(SHARD, F.lit(ids[0]))
     chosen = F.array(*[F.lit(i) for i in ids])
     place = F.lit(None).cast("bigint")
-    paths = [() if verdict is None else verdict.key_of(t) for t in types]
+    paths = [verdict.key_of(t) if verdict is not None and verdict.reads(t) else () for t in types]
     found = [[_key(merged, position, path) for path in each] for position, each in enumerate(paths)]
     forms = _forms([[form for _, form in each] for each in found])
     for position in reversed(range(len(types))):

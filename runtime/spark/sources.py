@@ -64,13 +64,19 @@ class Sources:
 
     def tables(self, merged: pa.Table) -> dict[str, pa.Table]:
         """The rows of each type as a table of its properties, with time and sequence beside them; in the order of the merged rows."""
-        return {event_type.name: self._table(position, event_type, merged) for position, event_type in enumerate(self.types)}
+        return {event_type.name: self._table(position, merged) for position, event_type in enumerate(self.types)}
 
-    def _table(self, position: int, event_type: EventType, merged: pa.Table) -> pa.Table:
+    def columns(self, position: int) -> dict[str, str]:
+        """The columns of a type's rows, properties and beside them time and sequence → those of the merged rows."""
+        event_type = self.types[position]
         chosen = {name: place_of(position, name) for name in event_type.properties}
         for merged_name, names in ((TIME, self.times), (SEQUENCE, self.sequences)):
             if names is not None:
                 chosen.setdefault(names[event_type.name], merged_name)
+        return chosen
+
+    def _table(self, position: int, merged: pa.Table) -> pa.Table:
+        chosen = self.columns(position)
         kinds = merged.column(TYPE)
         rows = merged.select(list(chosen.values())).rename_columns(list(chosen))
         if len(self.types) == 1 and not kinds.null_count:

@@ -18,6 +18,7 @@ from runtime.spark import shard_host
 from runtime.spark.feed import Rules
 from runtime.spark.heartbeat import Beat
 from runtime.spark.packing import BLOB, NEWEST
+from runtime.spark.results import Result
 from runtime.spark.shard_host import ShardProcessor
 from runtime.spark.sources import Sources
 from runtime.spark.task import Task
@@ -29,6 +30,7 @@ SCHEMA = spark.StructType([spark.StructField(name, each()) for name, each in (
 ARROW = pa.schema([("k", pa.string()), ("v", pa.int32()), ("n", pa.int64()), ("ts", pa.int64())])
 ROWS = [{"k": "ab"[n % 2], "v": n, "n": n, "ts": 10 * n} for n in range(12)]
 EPL = "@name('s') select k, ts, sum(v) as s, current_timestamp() as at from T#time(25 msec) group by k"
+OUTPUT = pa.schema([("k", pa.string()), ("ts", pa.int64()), ("s", pa.int32()), ("at", pa.int64())])
 TASK = Task(EPL, "s", ("T",), {"T": SCHEMA}, Settings(), {}, "ts", "n", Rules())
 
 
@@ -86,7 +88,7 @@ def packed(rows: list[dict[str, Any]], task: Task = TASK) -> Iterator[dict[str, 
 def processor(
     store: Store, task: Task = TASK, *, shards: tuple[int, ...] = (3, 5), name: str = "q", beat: Beat | None = None
 ) -> ShardProcessor:
-    made = ShardProcessor(task, shards, None, name, beat)
+    made = ShardProcessor(task, Result(OUTPUT, beside=False), shards, None, name, beat)
     made.init(store)  # type: ignore[arg-type]
     return made
 

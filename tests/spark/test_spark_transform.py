@@ -141,7 +141,6 @@ def test_functions_and_the_choice_of_statement(rows: DataFrame) -> None:
         ("@name('s') select v from T", {"on_late": "lose"}, EplRuntimeError, "on_late is one of refuse, drop, side, keep, not 'lose'"),
         ("@name('s') select v from T", {"distribute": "so"}, EplRuntimeError, "distribute is one of auto, always, never, not 'so'"),
         ("@name('s') select v from T", {"shards": 0}, EplRuntimeError, "shards is a number of engines, not 0"),
-        ("@name('s') select v from T", {"on_late": "side"}, EplUnsupportedError, "transform has no side output for late rows"),
         (
             "@name('s') select v from T#length(5)", {"distribute": "always"}, EplUnsupportedError,
             "statement 's' cannot be spread: not at all: the window #length of statement 's'",

@@ -58,6 +58,10 @@ class SplitBy(Verdict):
             raise EplValidationError(f"Event type '{event_type.name}' has super-types that are split by different keys")
         return next(iter(wanted), ())
 
+    def reads(self, event_type: EventType) -> bool:
+        """Whether the statements read rows of the type from outside."""
+        return any(t.name in self.keys for t in event_type.lineage())
+
     def describe(self) -> str:
         parts = [
             f"{name} by {', '.join(map(path_text, paths))}" if paths else f"{name} anyhow" for name, paths in self.keys.items()
