@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from epl.plan.expressions import TypedExpression
+from epl.plan.expressions import TimeSpan, TypedExpression
 from epl.plan.result_set import OutputPlan
 from runtime.aggregation.factory import Row
 from runtime.crontab import Crontab
 from runtime.evaluate import compile_expression
+from runtime.periods import MONTHS
 from runtime.result_set.condition import Condition, TimeContext, When
 from runtime.result_set.gathering import Gathers, build_gathering
 from runtime.result_set.grouped_first import FirstOfGroupEvents, FirstOfGroups
@@ -82,9 +83,14 @@ class AtTimes(Condition):
 def periods(context: TimeContext, period: TypedExpression) -> Callable[[int | None, int], int | None]:
     """Every period, counted from the first rows on."""
 
+    months = isinstance(period, TimeSpan) and any(unit in MONTHS for unit, _ in period.parts)
+
     def following(due: int | None, now: int) -> int:
         if due is None:
             return context.add_time(now, period)
+        if due <= now and not months:  # time may have jumped over any number of them
+            step = max(context.add_time(due, period) - due, 1)
+            return due + step * ((now - due) // step + 1)
         while due <= now:
             due = max(context.add_time(due, period), due + 1)
         return due

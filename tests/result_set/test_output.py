@@ -99,3 +99,23 @@ def test_what_is_not_there_yet_is_refused(clause: str) -> None:
 def test_an_unknown_variable_is_refused() -> None:
     with pytest.raises(EplValidationError, match="Variable named 'n' has not been declared"):
         Runtime().deploy(SCHEMA + "select k from T output every n events")
+
+
+@pytest.mark.parametrize(("period", "end", "next_due"), [
+    ("1 msec", 10**15, 10**15 + 1), ("7 seconds", 10**15, 10**15 + 7000 - (10**15 - 5) % 7000), ("2 months", 10**12, None),
+])
+def test_a_jump_over_many_periods_runs_the_timer_once(period: str, end: int, next_due: int | None) -> None:
+    heard: list[int] = []
+    with Runtime(tier="row") as runtime:
+        runtime.deploy(f"@public @buseventtype create schema T(v int); @name('s') select v from T output every {period}")
+        runtime.statement("s").add_listener(lambda new, old, s, r: heard.append(r.now))
+        runtime.advance_time(5)
+        runtime.send("T", {"v": 1})
+        runtime.advance_time(end)
+        assert heard == [end]
+        if next_due is not None:
+            runtime.send("T", {"v": 2})
+            runtime.advance_time(next_due - 1)
+            assert heard == [end]
+            runtime.advance_time(next_due)
+            assert heard == [end, next_due]
