@@ -9,10 +9,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as kinds
 
+from runtime.batch.fetched import fetched
 from runtime.batch.refusals import Declined
 
 CODE = np.int32
 LIMIT = 2**31 - 2
+UNSEEN = CODE(-2)
+"""In the codes of a dictionary: no row has had the value."""
 
 
 class StringPool:
@@ -56,18 +59,35 @@ class StringPool:
             return np.full(len(encoded), -1, CODE)
         mapping = self._mapping(encoded.dictionary)
         indices = encoded.indices
-        if indices.null_count:
-            places = indices.fill_null(0).to_numpy(zero_copy_only=False)
-            valid = indices.is_valid().to_numpy(zero_copy_only=False)
-            return np.asarray(np.where(valid, mapping[places], CODE(-1)), CODE)
-        return np.asarray(mapping.take(indices.to_numpy(zero_copy_only=False)), CODE)
+        if not indices.null_count:
+            return self._mapped_to(mapping, encoded.dictionary, indices.to_numpy(zero_copy_only=False))
+        valid = indices.is_valid().to_numpy(zero_copy_only=False)
+        codes = np.full(len(indices), -1, CODE)
+        codes[valid] = self._mapped_to(mapping, encoded.dictionary, indices.drop_null().to_numpy(zero_copy_only=False))
+        return codes
+
+    def _mapped_to(
+        self, mapping: np.ndarray[Any, Any], dictionary: pa.Array[Any], places: np.ndarray[Any, Any]
+    ) -> np.ndarray[Any, Any]:
+        """The codes at the places of a dictionary. Only what rows have gets a code: a dictionary may be far longer than a batch, and codes
+        of what no row has would have to be forgotten again and again."""
+        codes: np.ndarray[Any, Any] = mapping.take(places)
+        missing = codes == UNSEEN
+        if not missing.any():
+            return codes
+        seen = np.zeros(len(mapping), np.bool_)
+        seen[places[missing]] = True
+        new = np.flatnonzero(seen)
+        mapping[new] = self.codes(fetched(dictionary, new).to_pylist())
+        return np.asarray(mapping.take(places), CODE)
 
     def _mapping(self, dictionary: pa.Array[Any]) -> np.ndarray[Any, Any]:
-        """A dictionary's codes; batches that share one are told by its buffers, which are held so that no other can take their place."""
+        """A dictionary's codes, as far as they have been asked for; batches that share one are told by its buffers, which are held so that
+        no other can take their place."""
         place = (dictionary.offset, len(dictionary), *(None if b is None else b.address for b in dictionary.buffers()))
         found = self._mapped.get(place)
         if found is None:
-            found = dictionary, self.codes(dictionary.to_pylist())
+            found = dictionary, np.full(len(dictionary), UNSEEN, CODE)
             while len(self._mapped) >= 16:
                 del self._mapped[next(iter(self._mapped))]
             self._mapped[place] = found
