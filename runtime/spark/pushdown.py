@@ -114,7 +114,7 @@ class Said:
         said = []
         if plan.key is not None:
             values = [v.value for v in plan.key.values if isinstance(v, Constant)]
-            splits = isinstance(self.form(plan.key.property), (spark.StringType, spark.IntegralType, spark.BooleanType))
+            splits = isinstance(self._compared(plan.key.property), (spark.StringType, spark.IntegralType, spark.BooleanType))
             if len(values) != len(plan.key.values) or not splits:
                 if self._exactly:
                     raise NotPushed
@@ -179,13 +179,21 @@ class Said:
             raise NotPushed
         if isinstance(inner, Constant) and inner.value is not None:
             return F.lit(inner.value)
-        if isinstance(inner, StreamProperty) and not inner.optional and isinstance(self.form(inner.name), FORMS[kind]):
+        if isinstance(inner, StreamProperty) and not inner.optional and isinstance(self._compared(inner.name), FORMS[kind]):
             return self.property(inner.name, inner.type)
         raise NotPushed
 
+    def _compared(self, name: str) -> spark.DataType | None:
+        """As ``form``; None too where values are not compared as they are: a collation takes more of them as equal."""
+        form = self.form(name)
+        return None if self._exactly and isinstance(form, spark.StringType) and form != spark.StringType() else form
+
     def property(self, name: str, value_type: ValueType) -> Column:
-        """A primitive one has its type's default where the column has null."""
+        """A primitive one has its type's default where the column has null. Doubles are compared as such, whatever the column's type: Spark
+        takes a whole number as a float beside a float."""
         found = F.col(f"`{place_of(self._place, name)}`")
+        if isinstance(value_type, Scalar) and value_type.kind == "double" and not isinstance(self.form(name), spark.DoubleType):
+            found = found.cast("double")
         if isinstance(value_type, Scalar) and value_type.primitive:
             return F.coalesce(found, F.lit(PRIMITIVE_DEFAULTS[value_type.kind]))
         return found

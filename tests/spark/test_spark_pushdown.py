@@ -104,6 +104,18 @@ def test_what_spark_says_itself(spark: SparkSession) -> None:
     assert has_python(two), "a statement that reads what another one makes"
 
 
+def test_what_spark_compares_otherwise(spark: SparkSession) -> None:
+    """A collation takes more strings as equal; beside a float a whole number is a float to Spark."""
+    told = spark.sql("select * from values ('a', 1), ('A', 2) as t(k, v)").selectExpr("k collate UTF8_LCASE as k", "v")
+    for text in ("select v from T(k = 'a')", "select v from T(k in ('a', 'b'))", "select v from T(k = 'a' and v < 3)"):
+        result = transform("create schema T(k string, v int);" + text, {"T": told})
+        assert has_python(result) and [row.v for row in result.collect()] == [1], text
+    floats = spark.sql("select cast(16777216 as float) as d, 1 as v")
+    for condition, found in (("d < 16777217", [1]), ("d >= 16777217", []), ("d > 16777215", [1])):
+        result = transform(f"create schema T(d double, v int); select v from T({condition})", {"T": floats})
+        assert [row.v for row in result.collect()] == found, condition
+
+
 def test_unwanted_rows_of_stateful_statements_tell_the_time_alone(spark: SparkSession) -> None:
     frame = spark.createDataFrame(pa.Table.from_pylist(ROWS, SCHEMA))
     epl = DECLARED + "@name('s') select k, count(*) as c from T(v = 5)#time(20 msec) group by k output snapshot every 10 msec"
