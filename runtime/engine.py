@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from epl.analysis.modules import analyse_module
@@ -42,6 +43,9 @@ from windows.registry import WINDOWS
 
 if TYPE_CHECKING:
     from runtime.batch.tier import BatchTier
+
+
+NUMBER = attrgetter("number")
 
 
 class Runtime:
@@ -554,7 +558,7 @@ class Runtime:
             self._batch_tier.deliver()
         while self._batches:
             pending, self._batches = self._batches, {}
-            for statement in sorted(pending, key=lambda s: s.number):
+            for statement in sorted(pending, key=NUMBER):
                 statement.deliver_batches()
 
     # ------------------------------------------------------------------ queries, state

@@ -46,6 +46,7 @@ class Statement(Delivery):
         self.listeners: list[Listener] = []
         """Replaced when it changes, so that a call under way goes on over those it has begun with."""
         self.batch_listeners: list[BatchListener] = []
+        """Likewise."""
         self._core = core
         self._at = core.at
         self.waiting_new: list[Event] = []
@@ -136,7 +137,7 @@ class Statement(Delivery):
             self._core.on_error(error, self.name, None)
             return
         told = (new, old) if self._causes is None else self._causes.beside(new, old)
-        for listener in tuple(self.batch_listeners):
+        for listener in self.batch_listeners:
             try:
                 listener(*(told if listener in self._caused else (new, old)), self, self.runtime)
             except Exception as error:  # noqa: BLE001 - law 6
@@ -191,7 +192,7 @@ class Statement(Delivery):
         the call that a row listener would get, engine time, and the input row that is behind it (runtime.cause_columns).
         """
         with self.runtime.lock:
-            self.batch_listeners.append(listener)
+            self.batch_listeners = [*self.batch_listeners, listener]
             if causes:
                 from runtime.cause_columns import CauseColumns  # brings Arrow
 

@@ -15,7 +15,7 @@ from runtime.batch.arrays import Array
 from runtime.batch.calls import Call, Source, Timeline, calls_of
 from runtime.batch.intake import Intake
 from runtime.batch.refusals import Declined, NotCompilable
-from runtime.batch.run import Causes, Run
+from runtime.batch.run import NOTHING, Causes, Run
 from runtime.batch.shared_runs import Member, SharedRuns
 from runtime.columns import Columns
 from runtime.incoming import whole_type
@@ -73,6 +73,8 @@ class Reader:
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.reads = nodes[0].reads
         self.nodes = tuple(nodes)
+        self.statements = tuple(n.statement for n in nodes)
+        self.inserts = any(n.insert is not None for n in nodes)
         self.runs = SharedRuns([n.member for n in nodes])
 
     def wants(self, event_type: EventType) -> bool:
@@ -114,9 +116,16 @@ class Chain:
         timeline = Timeline(times)
         for reader in self._readers:
             given = _together(reader.reads, [i for i in (*inputs, *made) if reader.wants(i.event_type)])
-            told = any(n in self._routes or n.statement.listeners or (numbered and n.statement.batch_listeners) for n in reader.nodes)
+            told = any(s.listeners or (numbered and s.batch_listeners) for s in reader.statements)
+            told = told or (reader.inserts and any(n in self._routes for n in reader.nodes))
             dues = {n: n.run.call_due() or 0 for n in reader.nodes} if jump and told else {}
             outputs = reader.runs.feed(given.intake, given.times, until, jump=jump, causes=told)
+            plain = not given.intake.has_dictionaries
+            if not told and not reader.inserts:  # rule sets have thousands of statements
+                for statement, output in zip(reader.statements, outputs):
+                    if output is not NOTHING:
+                        statement.take_batches(output, plain=plain)
+                continue
             for node, output in zip(reader.nodes, outputs):
                 if output.is_empty():
                     continue
@@ -127,7 +136,7 @@ class Chain:
                     made.append(_routed(node, output.new, output.new_causes, timeline, given.source))
                 if node.statement.listeners or (numbered and node.statement.batch_listeners):
                     found += calls_of(node.statement, output, timeline, given.source, dues.get(node, 0))
-                node.statement.take_batches(output, plain=not given.intake.has_dictionaries)
+                node.statement.take_batches(output, plain=plain)
         return found
 
 

@@ -23,12 +23,11 @@ from runtime.batch.intake import Intake
 from runtime.batch.parameters import Presence
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.rule_kernel import Rule, rule
-from runtime.batch.run import Causes, Output, Run, Surroundings, decoded
+from runtime.batch.run import NOTHING, Causes, Output, Run, Surroundings, decoded
 from runtime.batch.scalars import DTYPES
 from runtime.batch.select_run import SelectRun
 from runtime.evaluate import compile_expression
 
-NOTHING = Output()
 NO_RANKS = np.zeros(0, np.int32)
 
 SORT = """\
@@ -83,12 +82,15 @@ class RuleSet:
 @attrs.frozen
 class Matches:
     """Pairs of statement and row, by statement, then row; those of statement ``s`` stand at ``begins[s]`` … ``begins[s + 1]``.
-    ``computed``: values and valid of the columns that were computed on the way."""
+    ``computed``: values and valid of the columns that were computed on the way. ``found``: the rows as they were found, ascending;
+    ``order``: where each pair stands among those."""
 
     rules: Array
     rows: Array
     begins: Array
     computed: tuple[Array, ...]
+    found: Array
+    order: Array
 
     def spans(self) -> Iterator[tuple[int, int, int]]:
         """(statement, begin, end) of those that have any."""
@@ -207,7 +209,7 @@ class RuleSetRun:
         begins, order = np.zeros(len(self.rules) + 1, np.int64), np.empty_like(rows)
         sorted_rules, sorted_rows = np.empty_like(rules), np.empty_like(rows)
         self._sort(rules, rows, begins, sorted_rules, sorted_rows, order)
-        return Matches(sorted_rules, sorted_rows, begins, tuple(each[order] for each in computed))
+        return Matches(sorted_rules, sorted_rows, begins, tuple(each[order] for each in computed), rows, order)
 
     def _pairs(self, count: int, times: Array, columns: tuple[Array, ...], given: tuple[Any, ...]) -> list[Array]:
         """Statements and rows that match, and what statements that aggregate compute, in order of the rows."""
@@ -242,7 +244,7 @@ class RuleSetRun:
             if column.through is None:
                 array = computed_column(column.kind, next(computed), next(computed), field.type, self.pool)
             else:
-                array = fetched(intake.arrow(column.through), found.rows)
+                array = fetched(fetched(intake.arrow(column.through), found.found), found.order)  # the batch's memory is read in its order
             arrays.append(array if pa.types.is_dictionary(array.type) else array.cast(field.type))
         fields = [pa.field(f.name, a.type) for f, a in zip(self.shape.schema, arrays)]
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
@@ -258,4 +260,4 @@ class RuleSetRun:
         return sum(a.nbytes for a in (self._integers, self._floats, *self._route, *self._kept))
 
 
-__all__ = ["NOTHING", "Matches", "RuleSet", "RuleSetRun", "rule_sets"]
+__all__ = ["Matches", "RuleSet", "RuleSetRun", "rule_sets"]

@@ -58,6 +58,10 @@ class Output:
         return attrs.evolve(self, new=new, old=old, plain=True)
 
 
+NOTHING = Output()
+"""One for all that put out nothing."""
+
+
 def decoded(batch: pa.RecordBatch) -> pa.RecordBatch:
     """With plain columns in place of those with a dictionary."""
     if not any(pa.types.is_dictionary(f.type) for f in batch.schema):
@@ -123,4 +127,4 @@ class Surroundings:
         return call
 
 
-__all__ = ["Causes", "Output", "Run", "Surroundings", "decoded"]
+__all__ = ["NOTHING", "Causes", "Output", "Run", "Surroundings", "decoded"]

@@ -16,8 +16,8 @@ from runtime.batch.arrays import Array
 from runtime.batch.intake import Intake
 from runtime.batch.parted import Parted
 from runtime.batch.rule_kernel import Rule, key_rule
-from runtime.batch.rule_set import NOTHING, Matches, RuleSetRun, rule_sets
-from runtime.batch.run import Causes, Output, Run, Surroundings
+from runtime.batch.rule_set import Matches, RuleSetRun, rule_sets
+from runtime.batch.run import NOTHING, Causes, Output, Run, Surroundings
 
 NEVER = np.iinfo(np.int64).max
 
