@@ -48,7 +48,7 @@ $(DEMO)/ready: setup.cfg pyproject.toml | python
 $(TEST)/ready: setup.cfg pyproject.toml | python
 	$(PYTHON) -m venv $(TEST)
 	$(TEST)/bin/python -m pip install --quiet --quiet --upgrade pip
-	$(TEST)/bin/python -m pip install --quiet --quiet -e '.[dev,spark,fast]'
+	$(TEST)/bin/python -m pip install --quiet --quiet -e '.[dev,spark,fast,delta]'
 	touch $@
 
 clean:

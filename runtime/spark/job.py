@@ -22,6 +22,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from epl.errors import EplError, EplRuntimeError
 from epl.event_types import EventType
+from runtime.arrow import arrow_schema
 from runtime.deployment import Deployment
 from runtime.engine import Runtime
 from runtime.faults import in_words
@@ -33,7 +34,7 @@ from runtime.spark.job_state import VERSION
 from runtime.spark.progress import Progress
 from runtime.spark.pushdown import Wanted, take, wanted_rows
 from runtime.spark.schemas import spark_schema
-from runtime.spark.sinks import Keeping, LeftOut, ParquetSink
+from runtime.spark.sinks import Keeping, KeptSink, LeftOut
 from runtime.statement import Statement
 
 log = logging.getLogger("epl.spark")
@@ -75,7 +76,7 @@ class Job:
         self._wanted: tuple[tuple[tuple[Deployment, ...], tuple[EventType, ...]], Wanted] | None = None
         self._left_out = None if keeping.folder is None else LeftOut(keeping.folder, keeping.hook)
         for name in keeping.sinks:
-            feed.want(self.statement(name))
+            self._keep(self.statement(name))
 
     # ------------------------------------------------------------------ steps
 
@@ -223,7 +224,13 @@ class Job:
         self.dynamic.append(deployment.id)
         for statement in deployment:
             if statement.name in self._keeping.sinks:
-                self.feed.want(statement)
+                self._keep(statement)
+
+    def _keep(self, statement: Statement) -> None:
+        sink = self._keeping.sinks[statement.name]
+        if isinstance(sink, KeptSink):
+            sink.begin(arrow_schema(statement.event_type))
+        self.feed.want(statement)
 
     def _put_out(self, step: Step) -> None:
         for name, output in step.outputs.items():
@@ -295,20 +302,18 @@ class Job:
         """What a statement has put out so far, each row once: a batch DataFrame of the files that the job keeps (``outputs=``).
         ``stream``: ``new`` or ``old``, the insert or the remove stream."""
         sink = self._keeping.sinks.get(name)
-        if not isinstance(sink, ParquetSink):
+        if not isinstance(sink, KeptSink):
             raise EplRuntimeError(f"the output of '{name}' is not kept as files", hint=f"start(…, outputs=[{name!r}], checkpoint=folder)")
-        schema = spark_schema(self.statement(name).event_type)
-        if sink.is_empty(stream):
-            return self._spark().createDataFrame([], schema)
-        return self._spark().read.schema(schema).parquet(sink.path(stream))
+        schema, files = spark_schema(self.statement(name).event_type), sink.files(stream)
+        return self._spark().read.schema(schema).parquet(*files) if files else self._spark().createDataFrame([], schema)
 
     def left_out(self, name: str, why: str = "late") -> DataFrame | None:
         """The rows of an event type that were left out because they were ``late``, or ``ahead`` of time; None where there are none.
         With ``on_late="side"``."""
         if self._left_out is None:
             raise EplRuntimeError("rows that are left out are not kept", hint="start(…, on_late='side', checkpoint=folder)")
-        sink = self._left_out.sink(why, name)
-        return None if sink.is_empty() else self._spark().read.parquet(sink.path())
+        files = self._left_out.sink(why, name).files()
+        return self._spark().read.parquet(*files) if files else None
 
     def _spark(self) -> SparkSession:
         """The session of the sources, whatever thread asks."""

@@ -23,7 +23,18 @@ class Sink(Protocol):
     def write(self, step: int, new: pa.RecordBatch | None, old: pa.RecordBatch | None) -> None: ...
 
 
-class ParquetSink:
+class KeptSink(Sink):
+    """A sink whose rows ``Job.output`` reads."""
+
+    def begin(self, schema: pa.Schema) -> None:
+        """The columns to come; raises EplUnsupportedError where they cannot be kept. Called before the first step."""
+
+    def files(self, stream: str = "new") -> list[str]:
+        """The Parquet files, or folders of them, that hold the stream's rows."""
+        raise NotImplementedError
+
+
+class ParquetSink(KeptSink):
     """A folder of Parquet files, ``new/<step>.parquet`` and ``old/<step>.parquet``: readers never see a half-written one."""
 
     def __init__(self, folder: str, hook: Hook = no_hook) -> None:
@@ -43,12 +54,8 @@ class ParquetSink:
                 self._before[stream].remove(name)
                 self._files[stream].remove([name])
 
-    def path(self, stream: str = "new") -> str:
-        """The folder to read."""
-        return f"{self.folder}/{stream}"
-
-    def is_empty(self, stream: str = "new") -> bool:
-        return not self._files[stream].names(".parquet")
+    def files(self, stream: str = "new") -> list[str]:
+        return [f"{self.folder}/{stream}"] if self._files[stream].names(".parquet") else []
 
 
 class LeftOut:
@@ -86,4 +93,4 @@ def _encoded(batch: pa.RecordBatch) -> bytes:
     return bytes(sink.getvalue())
 
 
-__all__ = ["Keeping", "LeftOut", "ParquetSink", "Sink"]
+__all__ = ["STREAMS", "Keeping", "KeptSink", "LeftOut", "ParquetSink", "Sink"]
