@@ -45,12 +45,14 @@ KNOWN_GAPS: dict[str, str] = json.loads(LEDGER.read_text(encoding="utf-8"))
 
 
 def same(expected: Any, actual: Any) -> bool:
-    """Equal values: numbers within 1e-9, true is not 1, a key that is missing is null."""
+    """Equal values: numbers within 1e-9, true is not 1, 0.0 is not -0.0, a key that is missing is null."""
     if expected is None or actual is None:
         return expected is actual
     if isinstance(expected, bool) or isinstance(actual, bool):
         return expected is actual
     if isinstance(expected, (int, float)) and isinstance(actual, (int, float)):
+        if expected == 0 == actual:
+            return math.copysign(1, expected) == math.copysign(1, actual)
         return math.isclose(expected, actual, rel_tol=1e-9, abs_tol=1e-12)
     if isinstance(expected, dict) and isinstance(actual, dict):
         return all(same(expected.get(k), actual.get(k)) for k in expected.keys() | actual.keys())

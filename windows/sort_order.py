@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from epl.plan.expressions import TypedExpression
+from epl.zeros import ordered
 from windows.event import Event
 from windows.protocol import BuildContext
 
@@ -53,7 +54,7 @@ def _part(evaluate: Callable[[Event], Any], descending: bool) -> Callable[[Event
         value = evaluate(event)
         if value is None:
             return (0,)
-        return (2,) if value != value else (1, value)
+        return (2,) if value != value else (1, value or ordered(value))
 
     if not descending:
         return ascending

@@ -16,6 +16,7 @@ from epl.errors import EplRuntimeError
 from epl.functions.java_values import equality_key, map_key
 from epl.java import decimal_add, decimal_divide, to_double, wrap_int, wrap_long
 from epl.java import math_context as context_of
+from epl.zeros import ordered
 
 Counts = tuple[int, ...]
 Items = list[Any]
@@ -178,11 +179,27 @@ def aggregate(counts: Counts) -> Call:
 
 
 def minimum(counts: Counts) -> Call:
-    return _with_results(counts, lambda _items, values: min((v for v in values if v is not None), default=None))
+    return _with_results(counts, lambda _items, values: _extreme(values, min))
 
 
 def maximum(counts: Counts) -> Call:
-    return _with_results(counts, lambda _items, values: max((v for v in values if v is not None), default=None))
+    return _with_results(counts, lambda _items, values: _extreme(values, max))
+
+
+def _extreme(values: Iterable[Any], choose: Callable[..., Any]) -> Any:
+    """The value that is chosen of those that are not null."""
+    known = [v for v in values if v is not None]
+    return choose(known, key=_rank if _needs_ranks(known) else None, default=None)
+
+
+def _needs_ranks(known: Items) -> bool:
+    """Whether Python's order of the values, none of them null, may be another than Java's: there are zeros or NaN among floats."""
+    return bool(known) and isinstance(known[0], float) and any(v == 0 or v != v for v in known)
+
+
+def _rank(value: Any) -> Any:
+    """NaN is greater than every number, -0.0 less than 0.0."""
+    return (value != value, value or ordered(value))
 
 
 def min_by(counts: Counts) -> Call:
@@ -196,7 +213,10 @@ def max_by(counts: Counts) -> Call:
 def _extreme_by(counts: Counts, choose: Callable[..., Any]) -> Call:
     def extreme(items: Items, values: Iterable[Any]) -> Any:
         pairs = [(v, x) for v, x in zip(values, items) if v is not None]
-        return choose(pairs, key=operator.itemgetter(0))[1] if pairs else None
+        if not pairs:
+            return None
+        ranked = _needs_ranks([v for v, _ in pairs])
+        return choose(pairs, key=(lambda pair: _rank(pair[0])) if ranked else operator.itemgetter(0))[1]
 
     return _with_results(counts, extreme)
 
@@ -210,6 +230,8 @@ def order_by_descending(counts: Counts) -> Call:
 
 
 def _sorted(items: Items, values: Items, descending: bool) -> Items:
+    if _needs_ranks([v for v in values if v is not None]):
+        values = [v if v is None else _rank(v) for v in values]
     keys = [(v is not None, v) for v in values] if any(v is None for v in values) else values
     return [items[i] for i in sorted(range(len(keys)), key=keys.__getitem__, reverse=descending)]
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from epl.value_types import ValueType, is_numeric
+from epl.value_types import Scalar, ValueType, is_numeric
+from epl.zeros import ordered
 from runtime.aggregation.sorted_bag import SortedBag
 from windows.event import Event
 
 Row = Any
 Key = Any
 MakeKey = Callable[[Sequence[Any]], Key]
+WHOLE = ("byte", "short", "int", "long", "string", "boolean")
+"""Types of which each value equals itself alone."""
 NULL_KEY = (0,)
 NAN_KEY = (2,)
 
@@ -34,11 +37,14 @@ class Descending:
 
 
 def key_part(value_type: ValueType, descending: bool) -> Callable[[Any], Any]:
-    """value → something that sorts as Esper sorts it: ascending nulls first and NaN last, descending the other way round."""
+    """value → something that sorts as Esper sorts it: ascending nulls first, -0.0 before 0.0 and NaN last; descending the other way round.
+    """
     if not descending:
-        return lambda v: NULL_KEY if v is None else ((1, v) if v == v else NAN_KEY)
+        if isinstance(value_type, Scalar) and value_type.kind in WHOLE:
+            return lambda v: NULL_KEY if v is None else (1, v)
+        return lambda v: NULL_KEY if v is None else ((1, v or ordered(v)) if v == v else NAN_KEY)
     if is_numeric(value_type):
-        return lambda v: NAN_KEY if v is None else ((1, -v) if v == v else NULL_KEY)
+        return lambda v: NAN_KEY if v is None else ((1, -v or ordered(-v)) if v == v else NULL_KEY)
     return lambda v: NAN_KEY if v is None else (1, Descending(v))
 
 

@@ -1,10 +1,12 @@
-"""min and max: of what is there, and of all that ever was. NaN is greater than every other number, as Java orders it."""
+"""min and max: of what is there, and of all that ever was. In Java's order: NaN is greater than every other number, -0.0 less than 0.0."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import copysign
 from typing import Any
 
+from epl.zeros import ordered, plain
 from runtime.aggregation.sorted_bag import SortedBag
 
 Row = Any
@@ -28,7 +30,7 @@ class Extreme:
         if value is None:
             return
         if value == value:
-            self.bag.add(value)
+            self.bag.add(value or ordered(value))
         else:
             self.nans += 1
 
@@ -37,7 +39,7 @@ class Extreme:
         if value is None:
             return
         if value == value:
-            self.bag.remove(value)
+            self.bag.remove(value or ordered(value))
         elif self.nans:
             self.nans -= 1
 
@@ -46,18 +48,18 @@ class Extreme:
             return NAN
         if not self.bag:
             return None
-        return self.bag.last() if self.largest else self.bag.first()
+        return plain(self.bag.last() if self.largest else self.bag.first())
 
     def clear(self) -> None:
         self.bag.clear()
         self.nans = 0
 
     def state(self) -> Any:
-        return [list(self.bag), self.nans]
+        return [[plain(value) for value in self.bag], self.nans]
 
     def restore(self, state: Any) -> None:
         values, self.nans = state
-        self.bag = SortedBag(values)
+        self.bag = SortedBag(map(ordered, values))
 
 
 class ExtremeEver:
@@ -75,7 +77,10 @@ class ExtremeEver:
         if value is None:
             return
         found = self.found
-        if found is None or (value != value if self.largest else found != found) or (value > found if self.largest else value < found):
+        if (
+            found is None or (value != value if self.largest else found != found) or (value > found if self.largest else value < found)
+            or (not value and value == 0 == found and (copysign(1.0, value) > 0) == self.largest)
+        ):
             self.found = value
 
     def leave(self, row: Row) -> None:

@@ -7,26 +7,9 @@ from math import copysign
 from typing import Any
 
 from epl.value_types import ArrayType, CollectionType, MapType, Scalar, ValueType
+from epl.zeros import NEGATIVE_ZERO
 
 NAN = float("nan")
-
-
-class NegativeZero(float):
-    """-0.0 used as a key: Java's Double tells it from 0.0."""
-
-    __slots__ = ()
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __ne__(self, other: object) -> bool:  # float has one of its own
-        return self is not other
-
-    def __hash__(self) -> int:
-        return id(type(self))
-
-
-NEGATIVE_ZERO = NegativeZero("-0.0")
 
 
 class FrozenList(tuple[Any, ...]):

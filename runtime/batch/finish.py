@@ -98,11 +98,12 @@ class Finish:
             place = np.where(there, 1, 0)
             if values.dtype.kind == "f":
                 place[there & np.isnan(values)] = 2
+                values = _in_order(values.astype(np.float64))
             else:
                 values = values.astype(np.int64)
             values = np.where(place == 1, values, 0)
             if key.descending:
-                place, values = 2 - place, (-values if values.dtype.kind == "f" else ~values)
+                place, values = 2 - place, ~values
             found += [place, values]
         return found
 
@@ -137,6 +138,12 @@ def _column(outputs: list[Array], number: int, rows: Array, kind: str) -> tuple[
     values = values[rows]
     there = valid[rows] if len(valid) else np.ones(len(rows), np.bool_)
     return values, there & (values >= 0) if kind in TEXTS else there
+
+
+def _in_order(values: Array) -> Array:
+    """Integers in the order of the doubles; -0.0 is less than 0.0."""
+    words: Array = values.view(np.int64)
+    return np.where(words < 0, words ^ np.int64(0x7FFFFFFFFFFFFFFF), words)
 
 
 def _ranks(codes: Array, pool: StringPool) -> Array:

@@ -157,8 +157,11 @@ def insert_slot(table: Any, keys: Any, slot: Any) -> Any:
 
 
 def _heap_before(values: Any, one: Any, other: Any, largest: Any) -> Any:
-    """Whether the value at one place is better than that at the other; NaN is greater than every number."""
+    """Whether the value at one place is better than that at the other; NaN is greater than every number, -0.0 less than 0.0."""
     a, b = values[one], values[other]
+    if a == 0 and b == 0:
+        first, second = np.copysign(1.0, np.float64(a)), np.copysign(1.0, np.float64(b))
+        return first > second if largest else first < second
     if largest:
         return a > b or (a != a and b == b)
     return a < b or (b != b and a == a)

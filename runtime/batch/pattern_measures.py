@@ -13,7 +13,7 @@ from epl.value_types import EventOf, Scalar
 from runtime.batch.code import Code
 from runtime.batch.finish import finish_of
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.scalars import DTYPES, INTEGERS, TEXTS, ScalarPrinter, Text, both, kind_of
+from runtime.batch.scalars import DTYPES, INTEGERS, TEXTS, ScalarPrinter, Text, both, kind_of, sign_of_zero
 
 
 @attrs.frozen
@@ -347,13 +347,14 @@ class AverageValue(SumValue):
 
 
 class ExtremeValue(GroupValue):
-    """NaN is greater than every number."""
+    """NaN is greater than every number, -0.0 less than 0.0."""
 
     def step(self, code: Code, value: str) -> None:
         name, largest = self.name, self.aggregation.plan.function in ("max", "maxever")
         test = f"{value} {'>' if largest else '<'} {name}"
         if self.kind in ("float", "double"):
-            test = f"({test} or {f'{value} != {value}' if largest else f'{name} != {name}'})"
+            nan = f"{value} != {value}" if largest else f"{name} != {name}"
+            test = f"({test} or {nan} or {sign_of_zero(self.kind, value, name, '>' if largest else '<')})"
         with code.block(f"if {name}n == 0 or {test}"):
             code.add(f"{name} = {value}", f"{name}n = 1")
 

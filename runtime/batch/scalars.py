@@ -283,14 +283,18 @@ def _bitwise(printer: ScalarPrinter, node: Bitwise) -> Text:
     return Text(f"({left.value} {node.operator} {right.value})", both(left.valid, right.valid))
 
 
+def sign_of_zero(kind: str, value: str, other: str, sign: str) -> str:
+    """The text that tells of two zeros of a floating kind whether the first may stand for both: ``<`` if it is -0.0, ``>`` if 0.0."""
+    number = value if kind == "double" else f"np.float64({value})"
+    return f"({value} == 0 and {other} == 0 and np.copysign(1.0, {number}) {sign} 0)"
+
+
 def _extreme(printer: ScalarPrinter, node: Extreme) -> Text:
     sign = "<" if node.function == "min" else ">"
     texts = [printer.keep(printer.value(o)) for o in node.operands]
     found = texts[0]
     for text in texts[1:]:
         better = f"({found.value} if {found.value} {sign} {text.value} else {text.value})"
-        if len(texts) > 2:
-            better = f"({text.value} if {text.value} {sign} {found.value} else {found.value})"
         found = printer.keep(Text(better, both(found.valid, text.valid)))
     return found
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from math import copysign
 from types import CodeType
 from typing import Any
 
 from epl import java
 from epl.functions.java_regex import like_pattern, translate
 from epl.plan.expressions import TypedExpression
+from epl.zeros import ordered
 from runtime.evaluate import operations, print_logic, print_numbers, print_values
 from runtime.evaluate.environment import Environment
 from runtime.evaluate.printer import Printer
@@ -28,7 +30,7 @@ OPERATIONS: dict[str, Any] = {
         java.wrap_int, java.wrap_long, java.negate, java.to_float, java.integer_divide, java.integer_remainder, java.float_divide,
         java.float_remainder,
         java.decimal_add, java.decimal_subtract, java.decimal_multiply, java.decimal_divide, java.decimal_remainder,
-        translate, like_pattern,
+        translate, like_pattern, copysign, ordered,
     )},
 }
 """What generated code may call by name."""

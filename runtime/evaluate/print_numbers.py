@@ -133,7 +133,9 @@ def print_bitwise(printer: Printer, node: Bitwise) -> str:
 def print_extreme(printer: Printer, node: Extreme) -> str:
     kept: list[str] = []
     texts = [printer.operand(o, kept) for o in node.operands]
-    if len(texts) == 2:
-        sign = "<" if node.function == "min" else ">"
-        return printer.guarded(kept, f"({texts[0]} if {texts[0]} {sign} {texts[1]} else {texts[1]})")
-    return printer.guarded(kept, f"{node.function}({', '.join(texts)})")
+    sign = "<" if node.function == "min" else ">"
+    found = f"({texts[0]} if {texts[0]} {sign} {texts[1]} else {texts[1]})"
+    for text in texts[2:]:
+        before = printer.temporary()
+        found = f"({before} if ({before} := {found}) {sign} {text} else {text})"
+    return printer.guarded(kept, found)

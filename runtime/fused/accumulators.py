@@ -66,18 +66,26 @@ def _count(counts_rows: bool, inner: str = "") -> Inline:
     return Inline(lambda a, v: [f"{a}.count += 1"], leave, lambda a: f"{a}.count", inner, counts_rows)
 
 
-def _extreme(end: str) -> Inline:
-    """``end``: where in the bag's blocks the value stands."""
+def _extreme(end: str, floating: bool) -> Inline:
+    """``end``: where in the bag's blocks the value stands. The bag tells the zeros of ``floating`` numbers apart."""
+    if not floating:
+        return Inline(
+            lambda a, v: [f"{a}.bag.add({v})"], lambda a, v: [f"{a}.bag.remove({v})"],
+            lambda a: f"({a}.bag.blocks{end} if {a}.bag.blocks else None)",
+        )
     return Inline(
-        lambda a, v: [f"if {v} == {v}: {a}.bag.add({v})", f"else: {a}.nans += 1"],
-        lambda a, v: [f"if {v} == {v}: {a}.bag.remove({v})", f"elif {a}.nans: {a}.nans -= 1"],
-        lambda a: f"({a}.bag.blocks{end} if {a}.bag.blocks and not {a}.nans else {a}.value())",
+        lambda a, v: [f"if {v} == {v}: {a}.bag.add({v} or ordered({v}))", f"else: {a}.nans += 1"],
+        lambda a, v: [f"if {v} == {v}: {a}.bag.remove({v} or ordered({v}))", f"elif {a}.nans: {a}.nans -= 1"],
+        lambda a: f"({a}.bag.blocks{end} or {a}.value() if {a}.bag.blocks and not {a}.nans else {a}.value())",
     )
 
 
-def _extreme_ever(largest: bool) -> Inline:
-    """As ExtremeEver.enter has it; NaN is the greatest."""
-    better = f"{'{v}' if largest else 'm'} != {'{v}' if largest else 'm'} or {{v}} {'>' if largest else '<'} m"
+def _extreme_ever(largest: bool, floating: bool) -> Inline:
+    """As ExtremeEver.enter has it."""
+    better = "{v} > m" if largest else "{v} < m"
+    if floating:
+        nan = "{v} != {v}" if largest else "m != m"
+        better = f"{nan} or {better} or not {{v}} and not m and copysign(1.0, {{v}}) {'>' if largest else '<'} 0"
     return Inline(
         lambda a, v: [f"m = {a}.found", f"if m is None or {better.format(v=v)}: {a}.found = {v}"], lambda a, v: [], lambda a: f"{a}.found"
     )
@@ -99,15 +107,19 @@ def inline_of(plan: AggregationPlan, reader: Any) -> Inline | None:
     if kind in NARROWS and _has_numbers(plan):
         return _sum(NARROWS[kind], lambda a: f"({a}.total if {a}.count else None)")
     if kind is Extreme and _has_numbers(plan):
-        return _extreme("[-1][-1]" if reader.largest else "[0][0]")
+        return _extreme("[-1][-1]" if reader.largest else "[0][0]", _is_floating(plan))
     if kind is ExtremeEver and _has_numbers(plan):
-        return _extreme_ever(reader.largest)
+        return _extreme_ever(reader.largest, _is_floating(plan))
     return None
 
 
 def _has_numbers(plan: AggregationPlan) -> bool:
     """Whether the argument is of a type whose values always compare and add."""
     return getattr(plan.arguments[0].type, "kind", None) in ("byte", "short", "int", "long", "float", "double")
+
+
+def _is_floating(plan: AggregationPlan) -> bool:
+    return getattr(plan.arguments[0].type, "kind", None) in ("float", "double")
 
 
 __all__ = ["Inline", "inline_of"]

@@ -38,7 +38,7 @@ def clause(pattern: str, define: str = "", measures: str = "", *, mode: str = ""
 
 ROWS = st.lists(
     st.tuples(
-        st.sampled_from(["a", "a", "b", None]), st.sampled_from([None, 0.0, 1.0, 2.0, 2.5, 3.0, 4.0, float("nan")]),
+        st.sampled_from(["a", "a", "b", None]), st.sampled_from([None, 0.0, -0.0, 1.0, 2.0, 2.5, 3.0, 4.0, float("nan")]),
         st.sampled_from([None, 0, 1, 2]), st.sampled_from([True, True, False, None]), st.integers(0, 3), st.integers(0, 3),
     ),
     max_size=30,

@@ -28,7 +28,7 @@ ARROW = pa.schema([
 ])
 EMPTY = pa.table({f.name: pa.array([], f.type) for f in ARROW})
 
-NUMBERS = st.one_of(st.none(), st.sampled_from([0.0, 1.0, 2.0, 2.5, -3.25, 0.1, 1e300, float("nan"), float("inf")]))
+NUMBERS = st.one_of(st.none(), st.sampled_from([0.0, -0.0, 1.0, 2.0, 2.5, -3.25, 0.1, 1e300, float("nan"), float("inf")]))
 INTS = st.one_of(st.none(), st.sampled_from([0, 1, 2, 3, -5, 2**31 - 1, -(2**31)]))
 LONGS = st.one_of(st.none(), st.sampled_from([0, 1, -7, 3, 9, 2**62, 2**63 - 1, -(2**62)]))
 DATES = st.one_of(st.none(), st.integers(0, 10**9).map(lambda v: datetime.datetime.fromtimestamp(v, datetime.timezone.utc)))

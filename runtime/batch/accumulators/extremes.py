@@ -1,22 +1,23 @@
-"""min and max."""
+"""min and max, in Java's order: NaN is greater than every number, -0.0 less than 0.0."""
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
 
+from epl.zeros import ordered, plain
 from runtime.aggregation.keys import freeze
 from runtime.batch.accumulators.base import At, OfNumbers
 from runtime.batch.arrays import GROUP, RING, Arrays, Field
 from runtime.batch.code import Code
 from runtime.batch.hosted import heap_insert
 from runtime.batch.ring import Ring
-from runtime.batch.scalars import Text
+from runtime.batch.scalars import Text, sign_of_zero
 from windows.protocol import State
 
 
 class ExtremeEver(OfNumbers):
-    """min and max of what never leaves; NaN is greater than every number."""
+    """min and max of what never leaves."""
 
     @property
     def largest(self) -> bool:
@@ -31,7 +32,8 @@ class ExtremeEver(OfNumbers):
         found = f"{self.name}_v[g]"
         test = f"{text.value} {'>' if self.largest else '<'} {found}"
         if self.kind in ("float", "double"):
-            test = f"({test} or {f'{text.value} != {text.value}' if self.largest else f'{found} != {found}'})"
+            zero = sign_of_zero(self.kind, text.value, found, ">" if self.largest else "<")
+            test = f"({test} or {f'{text.value} != {text.value}' if self.largest else f'{found} != {found}'} or {zero})"
         with code.block(f"if {text.valid or 'True'} and (not {self.name}_h[g] or {test})"):
             code.add(f"{found} = {text.value}", f"{self.name}_h[g] = True")
 
@@ -57,7 +59,7 @@ class ExtremeHeld(ExtremeEver):
         nans = sum(value != value for value in values)
         if self.plan.distinct:
             values, nans = list({freeze(value): value for value in values if value == value}.values()), min(nans, 1)
-        return [sorted(value for value in values if value == value), nans]
+        return [[plain(value) for value in sorted(ordered(value) for value in values if value == value)], nans]
 
 
 class ExtremeWindow(ExtremeHeld):
@@ -85,6 +87,8 @@ class ExtremeWindow(ExtremeHeld):
             sign = "<" if self.largest else ">"
             worse = f"{last} {sign} {text.value} or {last} == {text.value}"
             if self.kind in ("float", "double"):
+                zero = sign_of_zero(self.kind, text.value, last, ">" if self.largest else "<")
+                worse = f"{last} {sign} {text.value} or {last} == {text.value} and {text.value} != 0 or {zero}"
                 worse += f" or {text.value} != {text.value}" if self.largest else f" or {last} != {last}"
             with code.block(f"while d >= 0 and ({worse})"):
                 code.add(f"d = {name}_p[d & mask]")
@@ -126,6 +130,7 @@ class ExtremeWindow(ExtremeHeld):
 
     def _ranks_before(self, value: Any, other: Any) -> bool:
         """Whether the newcomer is no worse than the other."""
+        value, other = ordered(value), ordered(other)
         if self.largest:
             return bool(value >= other or value != value)
         return bool(value <= other or other != other)
