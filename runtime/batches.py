@@ -8,7 +8,8 @@ time moved in between, never shows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from itertools import count
@@ -27,7 +28,11 @@ from runtime.table_events import events_of
 from windows.event import Event
 
 if TYPE_CHECKING:
+    from runtime.batch.column_batch import ColumnBatch
     from runtime.engine import Runtime
+
+Placed = tuple[int, int, "Event | None"]
+"""(place, time, event) of a row; None for one that the row tier does not want."""
 
 MAX_STOPS = 1_000_000
 """How many timers may be due between two rows: a guard against gaps that would take minutes (a one-second timer and a gap of years)."""
@@ -59,6 +64,10 @@ class Options:
         if value not in ("span", "jump"):
             raise EplRuntimeError(f"time_mode is 'span' or 'jump', not {value!r}")
 
+    @property
+    def counts_stops(self) -> bool:
+        return self.time is not None and self.time_mode == "span"
+
 
 OPTIONS = frozenset(f.name for f in attrs.fields(Options))
 
@@ -76,22 +85,48 @@ def send_batch(runtime: Runtime, core: Core, target: str | EventType | Mapping[s
         raise EplRuntimeError("send_batch takes a type and a table, or one mapping of types to tables")
     parts = [_part(_bus_type(runtime, name), each, chosen, core) for name, each in tables.items()]
     order = BatchOrder(parts, chosen, core.clock.now)
-    tier = None if core.updates.active else runtime.columnar()
-    batch = None if tier is None else tier.batch(order)
-    streams = [_stream(part, core) for part in parts if batch is None or part not in batch.parts]
-    rows = _merged(streams, order)
-    core.begun += 1
-    if batch is None or not batch.parts:
-        _feed(core, rows, order, chosen)
-        return
-    until = max(part.end(core.clock.now) for part in parts)
-    jump = chosen.time_mode == "jump"
-    batch.feed(until, jump=jump)
-    _feed(core, rows, order, chosen)
-    if jump:
-        core.advance(until)
+    tier = runtime.columnar()
+    batch = None if tier is None or core.updates.active else tier.batch(order)
+    if tier is None or not tier.is_used:
+        _feed_rows_of(parts, order, core, chosen)
+    elif batch is None:
+        _feed_rows_of(parts, order, core, chosen)
+        tier.advance(core.clock.now, jump=False)
+    elif chosen.counts_stops and tier.may_stop(order.times, order.end, chosen.max_stops, beside=batch.leaves_rows):
+        with tier.in_rows():
+            _feed_rows_of(parts, order, core, chosen)
     else:
-        core.advance_span(until, None, chosen.max_stops)
+        _feed_both(batch, order, core, chosen)
+
+
+def _feed_rows_of(parts: Sequence[Part], order: BatchOrder, core: Core, options: Options) -> None:
+    """Feed the row tier alone."""
+    rows = _merged([_stream(part, core) for part in parts], order)
+    core.begun += 1
+    _feed(core, rows, order, options)
+
+
+def _feed_both(batch: ColumnBatch, order: BatchOrder, core: Core, options: Options) -> None:
+    """Feed what ``batch`` takes to the batch tier, and the other rows to the row tier, whose time goes on by all of them."""
+    rest = [part for part in order.parts if part not in batch.parts]
+    rows: Iterable[Placed] = _merged([_stream(part, core) for part in rest], order)
+    core.begun += 1
+    jump = options.time_mode == "jump"
+    batch.feed(order.end, jump=jump)
+    if options.time is not None and (rest or core.schedule.heap):
+        if jump or (options.counts_stops and order.widest_gap() > options.max_stops):
+            rows = _with_others(rows, order)
+        else:
+            options = attrs.evolve(options, max_stops=sys.maxsize)  # between two rows of all there are not so many
+    _feed(core, rows, order, options)
+    if options.time is not None and core.clock.now < order.end:
+        core.advance_span(order.end)
+
+
+def _with_others(rows: Iterable[Placed], order: BatchOrder) -> Iterator[Placed]:
+    """The rows, and between them the places of the others, at which time stops too: the event is None there."""
+    events = {place: event for place, _, event in rows}
+    return ((place, time, events.get(place)) for place, time in enumerate(order.times.tolist()))
 
 
 def _options(given: dict[str, Any]) -> Options:
@@ -140,12 +175,13 @@ def _standing(now: int, rows: int) -> Times:
 
 
 class BatchOrder:
-    """All rows of a batch in order of (time, sequence, type, row). ``times``: by place, none below the clock; ``places``: by part and row,
-    None where the rows of the only part stand in order as they are.
+    """All rows of a batch in order of (time, sequence, type, row). ``start``: where the clock stands; ``times``: by place, none below it;
+    ``places``: by part and row, None where the rows of the only part stand in order as they are.
     """
 
     def __init__(self, parts: Sequence[Part], options: Options, now: int) -> None:
         self.parts = tuple(parts)
+        self.start = now
         self.places: dict[Part, Times | None] = {}
         self.is_plain = len(parts) == 1 and parts[0].is_ordered()
         if self.is_plain:
@@ -166,6 +202,15 @@ class BatchOrder:
         places[order] = np.arange(len(order))
         bounds = np.cumsum([0, *(p.columns.rows for p in parts)])
         self.places.update({p: places[low:high] for p, low, high in zip(parts, bounds, bounds[1:])})
+
+    @property
+    def end(self) -> int:
+        """The time of the last row."""
+        return int(self.times[-1]) if len(self.times) else self.start
+
+    def widest_gap(self) -> int:
+        """The longest time between two rows, or before the first."""
+        return int(np.diff(self.times, prepend=self.start).max(initial=0))
 
     def row_of(self, place: int) -> tuple[str, int]:
         """Which row stands at a place: (type, row in its table)."""
@@ -275,7 +320,7 @@ def _merged(streams: Sequence[tuple[Part, list[Event]]], order: BatchOrder) -> I
 # ------------------------------------------------------------------ feeding: effects
 
 
-def _feed(core: Core, rows: Iterable[tuple[int, int, Event]], order: BatchOrder, options: Options) -> None:
+def _feed(core: Core, rows: Iterable[Placed], order: BatchOrder, options: Options) -> None:
     # What a listener sends has the cause of that listener's call.
     at = AtWork() if core.busy else core.at
     at.row_of = order.row_of
@@ -285,10 +330,11 @@ def _feed(core: Core, rows: Iterable[tuple[int, int, Event]], order: BatchOrder,
         at.place, at.row_of = 0, None
 
 
-def _feed_rows(core: Core, rows: Iterable[tuple[int, int, Event]], at: AtWork, options: Options) -> None:
+def _feed_rows(core: Core, rows: Iterable[Placed], at: AtWork, options: Options) -> None:
     if options.time is None:
         for at.place, _, event in rows:
-            core.process(event)
+            if event is not None:
+                core.process(event)
         return
     clock, jump, max_stops = core.clock, options.time_mode == "jump", options.max_stops
     for place, row_time, event in rows:
@@ -297,8 +343,9 @@ def _feed_rows(core: Core, rows: Iterable[tuple[int, int, Event]], at: AtWork, o
             core.advance(time)
         else:
             core.advance_span(time, None, max_stops)
-        at.place = place
-        core.process(event)
+        if event is not None:
+            at.place = place
+            core.process(event)
 
 
 __all__ = ["MAX_STOPS", "BatchOrder", "Options", "Part", "send_batch"]

@@ -455,8 +455,10 @@ class Runtime:
         from runtime.batches import send_batch  # brings Arrow, which a runtime without batches need not load
 
         with self.lock:
-            send_batch(self, self._core, *arguments, **options)
-            self._deliver_batches()
+            try:
+                send_batch(self, self._core, *arguments, **options)
+            finally:  # what came out before a gap that is refused
+                self._deliver_batches()
 
     def columnar(self, *, always: bool = False) -> BatchTier | None:
         """The batch tier, made when it is first asked for; None under ``tier="row"`` and without numba."""
@@ -508,10 +510,17 @@ class Runtime:
         """Walk to ``now``, stopping at every time at which something is due (or at steps of ``resolution``). ``max_stops``: as for
         ``send_batch``; the clock stands at the last stop where there are more."""
         with self.lock:
-            if self._batch_tier is not None:
-                self._batch_tier.advance_span(self.now, int(now), resolution)
-            self._core.advance_span(int(now), resolution, max_stops)
-            self._deliver_batches()
+            now, tier = int(now), self._batch_tier
+            try:
+                if tier is not None and max_stops is not None and not resolution and tier.may_stop(None, now, max_stops, beside=False):
+                    with tier.in_rows():
+                        self._core.advance_span(now, None, max_stops)
+                else:
+                    if tier is not None:
+                        tier.advance_span(self.now, now, resolution)
+                    self._core.advance_span(now, resolution, max_stops)
+            finally:
+                self._deliver_batches()
 
     @property
     def next_scheduled_time(self) -> int | None:

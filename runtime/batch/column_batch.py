@@ -37,6 +37,11 @@ class ColumnBatch:
                 del self._inputs[owner]
                 self.parts = [p for p in self.parts if owners[p] is not owner]
 
+    @property
+    def leaves_rows(self) -> bool:
+        """Whether there are rows that it does not take."""
+        return any(part.columns.rows for part in self._order.parts if part not in self.parts)
+
     def feed(self, until: int, *, jump: bool) -> None:
         """The rows, then time up to ``until`` for all that the batch tier holds."""
         self._tier.row_of = self._order.row_of

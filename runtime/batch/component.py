@@ -17,6 +17,7 @@ from runtime.batch.intake import Intake
 from runtime.batch.refusals import Declined, NotCompilable
 from runtime.batch.run import NOTHING, Causes, Run
 from runtime.batch.shared_runs import Member, SharedRuns
+from runtime.batch.stops import Gaps
 from runtime.columns import Columns
 from runtime.incoming import whole_type
 
@@ -105,6 +106,17 @@ class Chain:
 
     def next_due(self) -> int | None:
         return min((due for due in (r.runs.next_due() for r in self._readers) if due is not None), default=None)
+
+    def stops(self, gaps: Gaps) -> int:
+        """At how many times, at most, timers are due in one of the gaps."""
+        found, made = 0, dict[Node, int]()
+        for reader in self._readers:
+            others = min(gaps.widest, sum(made[n] for n in made if n.insert is not None and reader.wants(n.insert.target)))
+            for node in reader.nodes:
+                timers = node.run.timers()
+                found += sum(t.in_a_gap(gaps, others) for t in timers)
+                made[node] = others + sum(t.anywhere(gaps, others) for t in timers)
+        return found
 
     def feed(
         self, inputs: Sequence[Input], times: Array, until: int, *, jump: bool = False, numbered: bool = False

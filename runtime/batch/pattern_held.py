@@ -15,6 +15,7 @@ from epl.plan.row_recognition import RowRecognitionPlan
 from runtime.batch.arrays import Array, Arrays
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.run import Surroundings
+from runtime.batch.stops import Timers
 from runtime.batch.windows import is_calendar
 
 BEGUN, HELD = "begun", "held"
@@ -45,6 +46,11 @@ class PatternInterval:
     def next_due(arrays: Arrays) -> int | None:
         due = int(arrays["i_registers"][PLACE["timer"]])
         return None if due == NEVER else due
+
+    @staticmethod
+    def timers(arrays: Arrays) -> Timers:
+        registers = arrays["i_registers"]
+        return Timers("each", int(arrays["period"][0]), int(registers[PLACE["b_tail"]] - registers[PLACE["b_head"]]))
 
 
 def pattern_interval(plan: RowRecognitionPlan) -> PatternInterval | None:

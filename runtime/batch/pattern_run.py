@@ -45,6 +45,7 @@ from runtime.batch.pattern_state import PLACE, PatternState
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.run import Causes, Output, Surroundings
 from runtime.batch.scalars import DTYPES
+from runtime.batch.stops import Timers
 from windows.protocol import State
 
 NO_ROWS = np.zeros(0, np.int64)
@@ -111,6 +112,14 @@ class PatternRun:
     def next_due(self) -> int | None:
         """When a row of a time window is to leave next, or matches that an interval holds back are to be told."""
         return self._logical().next_due()
+
+    def timers(self) -> list[Timers]:
+        found: list[Timers] = []
+        if self.kernel.window is not None and self.kernel.window.timed:
+            found.append(Timers("each", int(self.arrays["size"][0]), int(self.registers[PLACE["tail"]] - self.registers[PLACE["head"]])))
+        if self.kernel.interval is not None:
+            found.append(self.kernel.interval.timers(self.arrays))
+        return found
 
     def call_due(self) -> int | None:
         """Rows that leave a window make no match."""

@@ -37,6 +37,7 @@ from runtime.batch.result_sets import ResultSet
 from runtime.batch.ring import Ring
 from runtime.batch.run import Surroundings
 from runtime.batch.select_events import SelectEvents
+from runtime.batch.stops import Timers
 from runtime.batch.waiting import Waiting, batch_in, batch_out
 from runtime.batch.windows.base import NEVER
 from windows.protocol import State
@@ -118,6 +119,10 @@ class Rate(ResultSet):
         """When output is due next."""
         due = int(arrays["r_registers"][DUE])
         return None if due == NEVER else due
+
+    def timers(self, arrays: Arrays) -> list[Timers]:
+        """What output may be due by."""
+        return [Timers("always", int(arrays["period"][0]))] if self.timed else []
 
     def advance(self, code: Code, choose: Callable[[Code], None]) -> None:
         if not (self.timed and self.conditioned):

@@ -1,7 +1,7 @@
 """What the host knows of a kernel with its state: rows in, record batches out, state as the row tier has it."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import attrs
@@ -12,6 +12,7 @@ from epl.plan.expressions import StreamProperty, TypedExpression
 from runtime.batch.arrays import Array
 from runtime.batch.intake import Intake
 from runtime.batch.kernels import Kernel
+from runtime.batch.stops import Timers
 from runtime.batch.strings import StringPool
 from runtime.evaluate import Environment, compile_expression
 from runtime.periods import add_period
@@ -86,6 +87,9 @@ class Run(Protocol):
 
     def call_due(self) -> int | None:
         """The same of timers that may make listeners be called: their order among statements where one jump of time runs several."""
+
+    def timers(self) -> Sequence[Timers]:
+        """What may be due, whether it is now or not."""
 
     def state(self) -> State:
         """As ``runtime.build.RunningSelect.state`` gives it: events are objects, the same one for the same row."""

@@ -28,6 +28,7 @@ from runtime.batch.row_store import RowStore
 from runtime.batch.run import Causes, Output, Surroundings
 from runtime.batch.scalars import DTYPES
 from runtime.batch.select_kernel import SelectKernel
+from runtime.batch.stops import Timers
 from runtime.batch.waiting import Waiting
 from runtime.batch.windows import Window
 from windows.protocol import State
@@ -176,6 +177,11 @@ class SelectRun:
         window, rate = self.kernel.window, self.kernel.rate
         dues = [None if window is None else window.next_due(self.ring), None if rate is None else rate.next_due(self.arrays)]
         return min((due for due in dues if due is not None), default=None)
+
+    def timers(self) -> list[Timers]:
+        window, rate = self.kernel.window, self.kernel.rate
+        own = None if window is None else window.timers(self.ring)
+        return [*([] if own is None else [own]), *([] if rate is None else rate.timers(self.arrays))]
 
     def call_due(self) -> int | None:
         return self.next_due()

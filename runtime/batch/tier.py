@@ -6,7 +6,8 @@ batch has columns that no kernel can take, and when it is joined by a statement 
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ from runtime.batch.refusals import Declined, NotCompilable, NotInBatchTier
 from runtime.batch.run import Surroundings
 from runtime.batch.running import BatchRunning
 from runtime.batch.shared_runs import Member
+from runtime.batch.stops import Gaps
 from runtime.batch.strings import StringPool
 from runtime.batches import BatchOrder
 from runtime.cause import RowOf
@@ -246,6 +248,35 @@ class BatchTier:
         for event_type, entry in component.entries:
             self._core.filters.remove(event_type, entry)
         component.entries.clear()
+
+    @contextmanager
+    def in_rows(self) -> Iterator[None]:
+        """All that is here moves to the row tier, and back."""
+        moved = self._active()
+        for component in moved:
+            self.demote(component)
+        try:
+            yield
+        finally:
+            self._refresh()
+            for component in moved:
+                stays = all(self._components.get(s.number) is component for s in component.statements)
+                if stays and component.chain is None and (self._always or not component.has_row_listeners()):
+                    self.promote(component)
+
+    @property
+    def is_used(self) -> bool:
+        """Whether any component is here."""
+        return bool(self._active())
+
+    def may_stop(self, times: Array | None, until: int, limit: int, *, beside: bool) -> bool:
+        """Whether time could stop more than ``limit`` times between two rows on the way ``until`` then, and timers here be among those that
+        stop it. ``times``: of the rows; ``beside``: whether the row tier has rows too, which may set timers there."""
+        gaps = Gaps(self._core.clock.now, NO_TIMES if times is None else times, until, limit)
+        if not gaps.widest:
+            return False
+        stops = sum(c.chain.stops(gaps) for c in self._active() if c.chain is not None)
+        return stops > limit or (stops > 0 and (beside or self._core.schedule.nearest() is not None))
 
     def forget(self, statement: Statement) -> None:
         """The statement is undeployed."""

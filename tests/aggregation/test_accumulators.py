@@ -122,7 +122,8 @@ def test_equals_recomputation(name: str, data: st.DataObject) -> None:
             group = factory()
             group.restore(saved)
         got, wanted = group.readers[0].value(), expected(retained)
-        assert got == pytest.approx(wanted) if isinstance(wanted, float) else got == wanted
+        # a deviation of zero may have the root of what rounding left of the variance
+        assert got == pytest.approx(wanted, abs=1e-6) if isinstance(wanted, float) else got == wanted
     group.clear()
     assert group.readers[0].value() == expected([])
 

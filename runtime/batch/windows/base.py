@@ -14,6 +14,7 @@ from runtime.batch.code import Code
 from runtime.batch.ring import Ring
 from runtime.batch.run import Surroundings
 from runtime.batch.scalars import ScalarPrinter
+from runtime.batch.stops import Timers
 from runtime.batch.strings import StringPool
 from windows.protocol import State
 
@@ -114,6 +115,10 @@ class Window:
 
     def next_due(self, ring: Ring) -> int | None:
         """When its timer is due."""
+        return None
+
+    def timers(self, ring: Ring) -> Timers | None:
+        """What may be due; None for a window without timers."""
         return None
 
     def held(self, ring: Ring) -> Array:

@@ -12,6 +12,7 @@ from runtime.batch.code import Code
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.ring import Ring
 from runtime.batch.run import Surroundings
+from runtime.batch.stops import Timers
 from runtime.batch.windows.base import NEVER, RowPrinter, Take, Window
 from windows.length_batch import LengthBatch
 from windows.paging import Long
@@ -21,9 +22,10 @@ from windows.time_length_batch import TimeLengthBatch
 
 
 class BatchWindow(Window):
-    """What they share. ``timed``: ``w_due`` is when the timer is due."""
+    """What they share. ``timed``: ``w_due`` is when the timer is due, at the earliest a period (``period_name``) behind the one before."""
 
     timed: ClassVar[bool] = False
+    period_name: ClassVar[str] = "size"
 
     @property
     def due(self) -> str | None:
@@ -57,6 +59,9 @@ class BatchWindow(Window):
     def next_due(self, ring: Ring) -> int | None:
         due = int(ring.arrays["w_due"][0]) if self.timed else NEVER
         return None if due == NEVER else due
+
+    def timers(self, ring: Ring) -> Timers | None:
+        return Timers("while", int(ring.arrays[self.period_name][0])) if self.timed else None
 
     def counted(self, ring: Ring) -> Array:
         return np.arange(ring.head, self.end(ring))
@@ -146,6 +151,7 @@ class TimeLengthBatchWindow(BatchWindow):
 
     config: TimeLengthBatch
     timed = True
+    period_name = "w_period"
 
     def fields(self) -> list[Field]:
         return [*super().fields(), Field("size", np.int64, ONE), Field("w_period", np.int64, ONE)]

@@ -10,6 +10,7 @@ from runtime.batch.refusals import Declined, NotCompilable
 from runtime.batch.ring import Ring
 from runtime.batch.run import Surroundings
 from runtime.batch.scalars import INTEGERS, ScalarPrinter, kind_of
+from runtime.batch.stops import Timers
 from runtime.batch.windows.base import NEVER, RowPrinter, Take, Window
 from windows.ext_timed import ExtTimed
 from windows.first_events import FirstLength
@@ -93,6 +94,9 @@ class TimeWindow(PeriodWindow):
         if ring.head == ring.tail:
             return None
         return int(ring.at("w_time", ring.positions()[:1])[0] + ring.arrays["size"][0])
+
+    def timers(self, ring: Ring) -> Timers:
+        return Timers("each", int(ring.arrays["size"][0]), ring.tail - ring.head)
 
     def state(self, ring: Ring) -> State:
         return {"events": timed_events(ring), "duration": int(ring.arrays["size"][0]), "due": self.next_due(ring)}
