@@ -1,10 +1,9 @@
-"""A changed module goes on with the state of the statements that did not change: same name, same fingerprint (law 1)."""
+"""A changed module goes on with the state of the statements that did not change: same name, if they have one, same fingerprint (law 1)."""
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
-
-import attrs
 
 from epl.errors import EplDeploymentError
 from runtime.pages import PageReader, all_pages, statement_key
@@ -18,54 +17,78 @@ Place = tuple["Statement", str, int]
 """A statement, its deployment's id, its number there."""
 
 
-@attrs.frozen
-class Adopted:
-    """Names of statements: ``kept`` go on, ``fresh`` begin, ``dropped`` are gone with their state."""
-
-    kept: tuple[str, ...]
-    fresh: tuple[str, ...]
-    dropped: tuple[str, ...]
-
-
-def adopt(runtime: Runtime, before: Runtime, forget: Collection[str] = ()) -> Adopted:
+def adopt(runtime: Runtime, before: Runtime, forget: Collection[str] = ()) -> None:
     """Give ``runtime``'s statements the state of those of the same name and fingerprint in ``before``, and its variables their values.
+    Statements without a name are found by their fingerprint, wherever they stand.
 
     ``runtime``: deployed at ``before``'s time, nothing sent. ``forget``: names of statements that may begin anew although they changed.
-    Raises EplDeploymentError, nothing having been done, where a statement of the same name changed and its state would be lost.
+    Raises EplDeploymentError, nothing having been done, where a statement changed and its state would be lost.
     """
-    old, new = _places(before), _places(runtime)
-    kept = {name: (old[name], new[name]) for name in new if name in old and _same(old[name], new[name])}
-    changed = [name for name in new if name in old and name not in kept and name not in forget and _has_state(old[name][0])]
+    kept = sorted([*_named(runtime, before, forget), *_unnamed(runtime, before, forget)], key=lambda pair: pair[0][0].number)
+    reader = PageReader(dict(all_pages(before, frame(before))))
+    _add_types(reader, runtime, before, {old.number: new for (old, _, _), new in kept})
+    for (_, deployment_id, number), statement in kept:
+        assert statement.running is not None
+        statement.running.restore(reader.body(statement_key(before.deployments[deployment_id][number], number), "statement"))
+    for name, value in reader.body("variables", "variables").items():
+        if name in runtime._variables:
+            runtime._variables[name].value = value
+
+
+def _named(runtime: Runtime, before: Runtime, forget: Collection[str]) -> list[tuple[Place, Statement]]:
+    old, new = _by_name(before), _by_name(runtime)
+    both = [name for name in new if name in old]
+    kept = [name for name in both if _fingerprint(old[name]) == _fingerprint(new[name])]
+    changed = [name for name in both if name not in kept and name not in forget and _has_state(old[name][0])]
     if changed:
         raise EplDeploymentError(
             f"statement '{changed[0]}' is not the one whose state was kept: its text, or the schema of a type it uses, has changed",
             hint=f"give it another name, or let it begin anew: forget={changed!r}",
         )
-    reader = PageReader(dict(all_pages(before, frame(before))))
-    _add_types(reader, runtime, before)
-    for statement, deployment_id, number in old.values():
-        if statement.name in kept:
-            running = kept[statement.name][1][0].running
-            assert running is not None
-            running.restore(reader.body(statement_key(before.deployments[deployment_id][number], number), "statement"))
-    for name, value in reader.body("variables", "variables").items():
-        if name in runtime._variables:
-            runtime._variables[name].value = value
-    return Adopted(tuple(kept), tuple(n for n in new if n not in kept), tuple(n for n in old if n not in new))
+    return [(old[name], new[name][0]) for name in kept]
 
 
-def _places(runtime: Runtime) -> dict[str, Place]:
-    """By name; a name that several deployments use stands with the deployment's id."""
-    found: dict[str, Place] = {}
+def _unnamed(runtime: Runtime, before: Runtime, forget: Collection[str]) -> list[tuple[Place, Statement]]:
+    """Equal ones in their order. One that is gone may have changed into one that is new, which nothing tells."""
+    new: dict[str, deque[Place]] = {}
+    for place in _places(runtime, named=False):
+        new.setdefault(_fingerprint(place), deque()).append(place)
+    kept, gone = [], []
+    for place in _places(before, named=False):
+        waiting = new.get(_fingerprint(place))
+        if waiting:
+            kept.append((place, waiting.popleft()[0]))
+        else:
+            gone.append(place[0])
+    kinds = {place[0].plan.kind for places in new.values() for place in places}
+    changed = [s.name for s in gone if s.plan.kind in kinds and s.name not in forget and _has_state(s)]
+    if changed:
+        raise EplDeploymentError(
+            f"a statement without a name, '{changed[0]}' by default, has state and is not there any more, and there are new ones: it may "
+            "be one of them whose text, or the schema of a type it uses, has changed",
+            hint=f"give statements names with @name, or let its state go: forget={changed!r}",
+        )
+    return kept
+
+
+def _places(runtime: Runtime, *, named: bool) -> Iterator[Place]:
     for deployment in runtime.deployments.values():
         for number, statement in enumerate(deployment):
-            name = statement.name if statement.name not in found else f"{deployment.id}/{statement.name}"
-            found[name] = statement, deployment.id, number
+            if statement.plan.is_named == named:
+                yield statement, deployment.id, number
+
+
+def _by_name(runtime: Runtime) -> dict[str, Place]:
+    """A name that several deployments use stands with the deployment's id."""
+    found: dict[str, Place] = {}
+    for place in _places(runtime, named=True):
+        name = place[0].name
+        found[name if name not in found else f"{place[1]}/{name}"] = place
     return found
 
 
-def _same(old: Place, new: Place) -> bool:
-    return bool(old[0].plan.fingerprint == new[0].plan.fingerprint)
+def _fingerprint(place: Place) -> str:
+    return place[0].plan.fingerprint
 
 
 def _has_state(statement: Statement) -> bool:
@@ -82,14 +105,18 @@ def _holds(state: Any) -> bool:
     return state is not None
 
 
-def _add_types(reader: PageReader, runtime: Runtime, before: Runtime) -> None:
-    """The types that the old pages refer to are those of the same names here."""
+def _add_types(reader: PageReader, runtime: Runtime, before: Runtime, kept: Mapping[int, Statement]) -> None:
+    """The types that the old pages refer to: those at the same places in the plans of statements that go on, else of the same names.
+    ``kept``: by number of the old statement."""
+    types_of = reader.table.types_of
     reader.table.add_registered(runtime._types)
-    here = {t.name: t for d in runtime.deployments.values() for s in d for t in reader.table.types_of(s)}
+    here = {t.name: t for d in runtime.deployments.values() for s in d for t in types_of(s)}
     here.update(runtime._types)
     for deployment in before.deployments.values():
         for number, statement in enumerate(deployment):
-            reader.table.add_renewed(statement, deployment.id, number, here)
+            same = kept.get(statement.number)
+            types = [here.get(t.name) for t in types_of(statement)] if same is None else types_of(same)
+            reader.table.add_renewed(types, deployment.id, number)
 
 
-__all__ = ["Adopted", "adopt"]
+__all__ = ["adopt"]

@@ -1,7 +1,7 @@
 """Event types and value types as plain data, and references to event types that outlive a process."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -46,11 +46,11 @@ class TypeTable:
         for place, event_type in enumerate(self.types_of(statement)):
             self._add(event_type, f"{deployment_id}/{number}/{place}")
 
-    def add_renewed(self, statement: Statement, deployment_id: str, number: int, here: Mapping[str, EventType]) -> None:
-        """The references of a statement that is there no more, or not as it was: to the types of the same names ``here``."""
-        for place, event_type in enumerate(self.types_of(statement)):
-            if event_type.name in here:
-                self._renew(here[event_type.name], f"{deployment_id}/{number}/{place}", ())
+    def add_renewed(self, types: Sequence[EventType | None], deployment_id: str, number: int) -> None:
+        """The references of a statement of another runtime: to the types that stand here for those in its plan, None where none does."""
+        for place, event_type in enumerate(types):
+            if event_type is not None:
+                self._renew(event_type, f"{deployment_id}/{number}/{place}", ())
 
     def _renew(self, event_type: EventType, reference: str, around: tuple[EventType, ...]) -> None:
         self._types[reference] = event_type

@@ -267,7 +267,7 @@ class Runtime:
             names = names_in(parsed(module))
         return [
             d for d in reversed(self._deployments.values())
-            if names & ({s.name for s in d if s.plan.annotations} | {each.name for each in d.plan.declared})
+            if names & ({s.name for s in d if s.plan.is_named} | {each.name for each in d.plan.declared})
         ]
 
     def _deploy(self, plan: ModulePlan, name: str | None, listeners: dict[str, Listener], parameters: dict[str | int, Any]) -> Deployment:

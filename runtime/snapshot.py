@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from runtime.engine import Runtime
 
 MAGIC = b"EPLSPARK"
-VERSION = 2
+VERSION = 3
 
 
 def snapshot(runtime: Runtime) -> bytes:

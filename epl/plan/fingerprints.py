@@ -29,8 +29,9 @@ def _describe(event_type: EventType, known: dict[int, int], lines: list[str]) ->
         f"{p.name}: {_value(p.type, known, lines)}{' indexed' * p.indexed}{' mapped' * p.mapped}" for p in event_type.properties.values()
     ]
     others = [[_describe(t, known, lines) for t in types] for types in (event_type.supertypes, event_type.members)]
+    name = "" if event_type.kind == "row" else event_type.name  # of the statement's own rows, named after it: its text has its name, if any
     lines[number] = repr((
-        event_type.name, event_type.kind, properties, others, event_type.start_timestamp, event_type.end_timestamp, event_type.open,
+        name, event_type.kind, properties, others, event_type.start_timestamp, event_type.end_timestamp, event_type.open,
         event_type.any_type, event_type.property_resolution,
     ))
     return number

@@ -145,6 +145,11 @@ class StatementPlan:
     def kind(self) -> str:
         return type(self.body).__name__.removesuffix("Plan")
 
+    @property
+    def is_named(self) -> bool:
+        """Whether ``@name`` gave it its name."""
+        return any(a.name.lower() == "name" for a in self.annotations)
+
 
 @attrs.frozen
 class Declared:
