@@ -42,7 +42,7 @@ from runtime.spark.shard_host import ShardProcessor
 from runtime.spark.shards import check_state_store, shard_ids, with_shards
 from runtime.spark.sources import ROW, SEQUENCE, TIME, TYPE, Choice, Sources, check_frames, merge, observed
 from runtime.spark.task import Task, chosen, named, undeclared
-from runtime.spark.workers import steady_archives
+from runtime.spark.workers import settle
 
 log = logging.getLogger("epl.spark")
 
@@ -120,7 +120,7 @@ class StatelessTask:
 
 def _told_by_partition(output: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """What a task puts out; its errors name the part of the rows that it has."""
-    steady_archives()
+    settle()
     try:
         yield from output
     except EplError as error:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from runtime.reorder import table_of, wall_clock
 from runtime.spark.sources import TIME, TYPE
-from runtime.spark.workers import steady_archives
+from runtime.spark.workers import settle
 
 SHARD, NEWEST, BLOB = "shard", "newest", "blob"
 PACKED_TYPES: dict[str, pa.DataType] = {SHARD: pa.int32(), NEWEST: pa.int64(), BLOB: pa.binary()}
@@ -41,7 +41,7 @@ class Pack:
     per_second: int = 1000
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        steady_archives()
+        settle()
         gathered: list[pa.RecordBatch] = []
         rows = 0
         newest: int | None = None
@@ -90,7 +90,7 @@ class Unpack:
     """The last stage, for ``mapInArrow``: blobs → rows."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        steady_archives()
+        settle()
         for batch in batches:
             for blob in batch.column(BLOB).drop_null():
                 yield from table_of(blob.as_buffer()).to_batches()

@@ -26,7 +26,7 @@ from runtime.spark.heartbeat import Beat, Quiet
 from runtime.spark.packing import BLOB, NEWEST, TOLD, joined
 from runtime.spark.results import Result
 from runtime.spark.task import Task, named
-from runtime.spark.workers import steady_archives
+from runtime.spark.workers import look_again, settle
 
 NOTHING_TOLD = dict.fromkeys(TOLD)
 CHUNK = 4 << 20
@@ -103,7 +103,7 @@ class ShardProcessor(StatefulProcessor):
         self.digest = task.digest()
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        steady_archives()
+        settle()
         self.handle = handle
         self.head = handle.getValueState("head", "value binary")
         self.snapshot = handle.getListState("snapshot", "value binary")
@@ -205,6 +205,8 @@ class ShardProcessor(StatefulProcessor):
             feed, behind = kept.feed, kept.step
             feed.follow(head.rules)
         else:
+            if kept is not None:
+                look_again()
             data = zlib.decompress(b"".join(bytes(each[0]) for each in self.snapshot.get()))
             feed, behind = self.task.restored(*parts_of(data), head.rules), head.base
         for step in range(behind + 1, head.step + 1):

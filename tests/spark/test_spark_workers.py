@@ -1,17 +1,21 @@
-"""Archives on a worker's path: not read again while they are the same, read again when they have changed."""
+"""Archives on a worker's path: read again only when they have changed. The collector: sees what is new, and all from time to time."""
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
+import weakref
 import zipfile
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from zipimport import zipimporter
 
 import pytest
 
-from runtime.spark.workers import SteadyArchive, steady_archives
+from runtime.spark import workers
+from runtime.spark.workers import SteadyArchive, look_again, settle, steady_archives
 
 
 def write(path: Path, **modules: str) -> None:
@@ -71,3 +75,53 @@ def test_twice_is_once(archive: Path) -> None:
     finder = sys.path_importer_cache[str(archive)]
     steady_archives()
     assert sys.path_importer_cache[str(archive)] is finder
+
+
+class Ring:
+    """Holds itself, so that only the collector can end it."""
+
+    def __init__(self) -> None:
+        self.me = self
+
+
+@pytest.fixture
+def in_a_task(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As in a worker of Spark's, at its first task."""
+    monkeypatch.setattr(workers.TaskContext, "get", lambda: object())
+    monkeypatch.setattr(workers, "_tasks", count())
+    yield
+    gc.unfreeze()
+
+
+def dropped_ring() -> weakref.ref[Ring]:
+    """A ring that a task found alive, and that died since."""
+    ring = Ring()
+    settle()
+    return weakref.ref(ring)
+
+
+def test_outside_of_workers_the_collector_stays_as_it_is() -> None:
+    frozen = gc.get_freeze_count()
+    settle()
+    assert gc.get_freeze_count() == frozen
+
+
+def test_what_was_there_before_a_task_is_left_out_until_something_large_was_dropped(in_a_task: None) -> None:
+    ring = dropped_ring()
+    gc.collect()
+    assert ring() is not None
+    look_again()
+    gc.collect()
+    assert ring() is None
+
+
+def test_the_collector_sees_everything_from_time_to_time(in_a_task: None) -> None:
+    ring = dropped_ring()
+    for _ in range(workers.LOOK_AGAIN - 1):
+        assert gc.get_freeze_count() > 0
+        settle()
+    assert gc.get_freeze_count() == 0
+    gc.collect()
+    assert ring() is None
+    settle()
+    assert gc.get_freeze_count() > 0
