@@ -1,8 +1,7 @@
 """The public face: ``Runtime``."""
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +9,9 @@ from epl.analysis.modules import analyse_module
 from epl.catalog import Catalog, Settings, Variable
 from epl.errors import EplDeploymentError, EplRuntimeError, EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
-from epl.functions.aggregations import AGGREGATIONS
-from epl.functions.library import builtin_functions
-from epl.functions.user import function_spec, import_python
-from epl.functions.user_aggregations import aggregation_spec
+from epl.functions.user import import_python
 from epl.plan.statements import CreateVariablePlan, ModulePlan, StatementPlan
 from epl.syntax import Module
-from epl.value_types import EnumType
 from runtime.batch.available import is_available, missing
 from runtime.build import Running, build
 from runtime.cause import Cause
@@ -31,8 +26,7 @@ from runtime.incoming import to_event
 from runtime.page_marks import Marks, Pages
 from runtime.parameters import check_all_used, parameters_of
 from runtime.plan_cache import parsed
-from runtime.python_types import event_type_of
-from runtime.python_types import value_type as resolve
+from runtime.registered import Registered
 from runtime.snapshot import frame
 from runtime.snapshot import restore as restored
 from runtime.snapshot import snapshot as snapshot_of
@@ -48,7 +42,7 @@ if TYPE_CHECKING:
 NUMBER = attrgetter("number")
 
 
-class Runtime:
+class Runtime(Registered):
     """One EPL engine: statements in, events and time in, changes out.
 
     Time is external unless ``clock="system"``: it stands at ``start_time`` (ms; µs where settings say so) and moves by ``advance_time``,
@@ -66,8 +60,7 @@ class Runtime:
             raise ValueError("tier is 'auto', 'row' or 'batch'")
         if settings is not None and settings.sort_using_collator:
             raise EplUnsupportedError("Sorting with a collator is not supported", hint="strings sort by their code units")
-        self.lock = threading.RLock()
-        self.settings = settings or Settings()
+        super().__init__(settings or Settings())
         self.tier = tier
         self._on_error = explained(on_error)
         self._core = Core(self.settings, start_time, self._told, self._on_error)
@@ -75,12 +68,6 @@ class Runtime:
         """Told of exceptions in expressions behind the error handler; what it raises ends the call (runtime.faults)."""
         self.halted: BaseException | None = None
         """What ended a step of a job half-way (runtime.spark.feed): the state is then of no use."""
-        self._functions = builtin_functions(self.settings)
-        self._user_functions: dict[str, Callable[..., Any]] = {}
-        self._aggregations: dict[str, Any] = dict(AGGREGATIONS)
-        self._types: dict[str, EventType] = {}
-        self._variables: dict[str, VariableCell] = {}
-        self._enums: dict[str, tuple[str, ...]] = {}
         self._deployments: dict[str, Deployment] = {}
         self._statement_count = 0
         self._deployment_count = 0
@@ -102,111 +89,21 @@ class Runtime:
 
             self._system_clock = SystemClock(self)
 
-    # ------------------------------------------------------------------ types, functions, variables
-
-    def register(
-        self, name: str, schema: Any, *, supertypes: Iterable[str] = (), start_timestamp: str | None = None,
-        end_timestamp: str | None = None
-    ) -> EventType:
-        """Declare an event type: a dict of Python or EPL types, a dataclass, an attrs class, a pyarrow or Spark schema."""
-        with self.lock:
-            event_type = event_type_of(name, schema, self._types)
-            parents = tuple(self.event_type(s) for s in supertypes)
-            if parents or start_timestamp or end_timestamp:
-                inherited = {n: p for t in parents for n, p in t.properties.items()}
-                event_type = EventType(
-                    event_type.name, event_type.kind, {**inherited, **event_type.properties}, parents, start_timestamp, end_timestamp,
-                    open=event_type.open
-                )
-            return self.register_type(event_type)
-
-    def register_type(self, event_type: EventType) -> EventType:
-        """Declare an event type made elsewhere. The same layout under the same name again is the same type."""
-        with self.lock:
-            known = self._types.get(event_type.name)
-            if known is not None:
-                if known.properties == event_type.properties and known.kind == event_type.kind:
-                    return known
-                raise EplDeploymentError(f"Event type named '{event_type.name}' has already been declared")
-            if event_type.kind == "bean" and event_type.property_resolution == "case_sensitive":
-                event_type.property_resolution = self.settings.property_resolution
-            self._types[event_type.name] = event_type
-            return event_type
-
-    def register_function(self, name: str, function: Callable[..., Any]) -> None:
-        """Make a Python function callable from EPL as ``name(…)``; type hints give its types."""
-        with self.lock:
-            self._functions.add_single_row(name, function_spec(name, function))
-            self._user_functions[name] = function
-
-    def register_aggregation(self, name: str, factory: Callable[[], Any]) -> None:
-        """Make a Python class callable from EPL as an aggregation: enter, leave, value, clear, state, restore, typed by their hints.
-
-        ``factory()`` makes one for each group. Raises TypeError naming the methods that are missing.
-        """
-        with self.lock:
-            if name.lower() in AGGREGATIONS:
-                raise ValueError(f"'{name}' is an aggregation of EPL")
-            self._aggregations[name.lower()] = aggregation_spec(name, factory)
-            self._functions.aggregations[name.lower()] = factory
-
-    def register_enum(self, name: str, constants: Iterable[str]) -> EnumType:
-        """The constants of an enum, written ``Name.CONSTANT`` in EPL; values are the constants' names. A full class name is taken as well.
-        """
-        with self.lock:
-            made = EnumType(name.replace("$", ".").rsplit(".", 1)[-1], tuple(constants))
-            self._enums[name] = made.constants
-            self._functions.constants.update({f"{name}.{constant}": (made, constant) for constant in made.constants})
-            return made
-
-    def declare_variable(self, name: str, value_type: Any, value: Any = None, *, constant: bool = False) -> None:
-        """A variable that statements see, declared from Python: a Python type, an EPL type name or a ValueType."""
-        with self.lock:
-            variable = Variable(name, resolve(value_type, name, self._types), constant, value)
-            self._variables[name] = VariableCell(variable, value)
+    # ------------------------------------------------------------------ compile and deploy
 
     def event_type(self, name: str) -> EventType:
         """A type by name: registered, or declared by a deployment; raises EplRuntimeError."""
-        found = self._types.get(name)
-        if found is None:
-            declared = [
-                d.value for dep in self._deployments.values() for d in dep.plan.declared if d.kind == "event_type" and d.name == name
-            ]
-            if not declared:
-                raise EplRuntimeError(f"no bus event type named '{name}'", hint="declare it with create schema or Runtime.register")
-            found = declared[-1]
-        return found
+        if name not in self._types:
+            deployments = self._deployments.values()
+            declared = [d.value for dep in deployments for d in dep.plan.declared if d.kind == "event_type" and d.name == name]
+            if declared:
+                found: EventType = declared[-1]
+                return found
+        return super().event_type(name)
 
-    def get_variable(self, name: str) -> Any:
-        """The current value of a variable."""
-        with self.lock:
-            return self._variable(name).value
-
-    def set_variable(self, name: str, value: Any) -> None:
-        """Assign a variable; constants refuse, values are checked against the declared type."""
-        with self.lock:
-            self._variable(name).assign(value)
-            self._core.flush()
-            self._deliver_batches()
-
-    def set_variables(self, values: Mapping[str, Any]) -> None:
-        """Assign several variables: all or none."""
-        with self.lock:
-            cells = [(self._variable(n), v) for n, v in values.items()]
-            for cell, value in cells:
-                cell.checked(value)
-            for cell, value in cells:
-                cell.assign(value)
-            self._core.flush()
-            self._deliver_batches()
-
-    def _variable(self, name: str) -> VariableCell:
-        try:
-            return self._variables[name]
-        except KeyError:
-            raise EplRuntimeError(f"Variable by name '{name}' has not been declared") from None
-
-    # ------------------------------------------------------------------ compile and deploy
+    def _settle(self) -> None:
+        self._core.flush()
+        self._deliver_batches()
 
     def catalog(self, module: str | None = None, without: Sequence[Deployment] = ()) -> Catalog:
         """What a module of that name compiled now would see, were the deployments ``without`` not there."""
@@ -541,11 +438,6 @@ class Runtime:
     def cause(self) -> Cause:
         """What is at work, for listeners and error handlers: the row of the batch, or a timer, that is behind their call."""
         return self._core.at.cause(self._core.clock.now)
-
-    @property
-    def user_functions(self) -> Mapping[str, Callable[..., Any]]:
-        """The functions that were registered, by name."""
-        return self._user_functions
 
     @property
     def batches_begun(self) -> int:
