@@ -62,6 +62,10 @@ def timestamp_argument(argument: WindowArgument, title: str, message: str) -> Ty
     return argument.typed
 
 
+LOWEST = -(1 << 63) - 1
+"""Below it the first timestamp that stays is below what a long holds, and wraps around as Java's does: nearly all leave."""
+
+
 class ExtTimedView(TimedView):
     """See ExtTimed. Notes each event's timestamp."""
 
@@ -80,7 +84,8 @@ class ExtTimedView(TimedView):
             self.add_at(event, int(at or 0))
             let_in.append(event)
         if let_in:
-            gone += self.let_go(self.duration.before(self.times[-1]))
+            limit = self.duration.before(self.times[-1])
+            gone += self.let_go(limit if limit >= LOWEST else limit + (1 << 64))
         if let_in or gone:
             failures.attempt(self.child.update, let_in, gone)
         failures.settle()

@@ -81,6 +81,8 @@ class PatternRun:
 
     def prepare(self, intake: Intake) -> None:
         self._given.prepare(intake)
+        if self.kernel.window is not None:
+            self.kernel.window.check(intake, self.arrays, self.pool)
 
     def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> Output:
         registers = self.registers

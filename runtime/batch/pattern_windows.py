@@ -8,13 +8,15 @@ from __future__ import annotations
 import attrs
 import numpy as np
 
-from epl.plan.expressions import TypedExpression, VariableValue
+from epl.plan.expressions import StreamProperty, TypedExpression, VariableValue
 from epl.plan.windows import WindowConfig
 from runtime.batch.arrays import ONE, RING, Arrays, Field
 from runtime.batch.code import Code
-from runtime.batch.refusals import NotCompilable
+from runtime.batch.intake import Intake
+from runtime.batch.refusals import Declined, NotCompilable
 from runtime.batch.run import Surroundings
 from runtime.batch.scalars import INTEGERS, ScalarPrinter, kind_of
+from runtime.batch.strings import StringPool
 from runtime.batch.windows import is_calendar
 from windows.ext_timed import ExtTimed
 from windows.keepall import KeepAll
@@ -40,6 +42,16 @@ class PatternWindow:
         if size is None or size < 1:
             raise NotCompilable("match_recognize behind a window without events is not computed in columns")
         state["size"][0] = size
+
+    def check(self, intake: Intake, state: Arrays, pool: StringPool) -> None:
+        """Raises Declined for timestamps so near the lowest long that a period before them lies beyond it: such rows go as they come."""
+        stamp = self.timestamp
+        if not isinstance(stamp, StreamProperty) or kind_of(stamp.type) != "long":
+            return
+        values, valid = intake.column(stamp.name, "long", pool)
+        lowest = int(state["size"][0]) - 1 - 2**63
+        if values.min(initial=0) < lowest and bool((valid & (values < lowest)).any()):
+            raise Declined("timestamps at the lowest end of long")
 
     def fields(self, lookback: int) -> list[Field]:
         return [
@@ -75,8 +87,8 @@ class PatternWindow:
         elif self.timestamp is not None:
             text = printer.value(self.timestamp)
             stamp = text.value if text.valid is None else f"({text.value} if {text.valid} else np.int64(0))"
-            code.add(f"stamp = {stamp}", "w_time[place] = stamp")
-            self._let_go(code, "w_time[head & mask] + length <= stamp")
+            code.add(f"stamp = np.int64({stamp})", "w_time[place] = stamp", "edge = long_subtract(stamp, length - 1)")
+            self._let_go(code, "w_time[head & mask] < edge")
 
 
 def pattern_window(config: WindowConfig, *, whole: bool) -> PatternWindow:

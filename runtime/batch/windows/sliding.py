@@ -116,7 +116,8 @@ class ExtTimedWindow(PeriodWindow):
     def row(self, code: Code, take: Take, printer: RowPrinter) -> None:
         take(code)
         code.add(f"at = {own_time(self.config.timestamp, printer(code))}", "w_time[na & mask] = at", "oa = head")
-        with code.block("while head < tail and w_time[head & mask] <= at - size[0]"):
+        code.add("edge = long_subtract(at, size[0] - 1)")
+        with code.block("while head < tail and w_time[head & mask] < edge"):
             code.add("head += 1")
         code.add("ob = head")
 
