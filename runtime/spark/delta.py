@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as kinds
 
-from epl.errors import EplUnsupportedError
+from epl.errors import EplRuntimeError, EplUnsupportedError
 from runtime.spark.sinks import STREAMS, KeptSink
 
 STEP = "epl_step"
@@ -40,6 +40,13 @@ class DeltaSink(KeptSink):
                 raise EplUnsupportedError(f"Delta tables hold no column of the type {kind}: '{name}'", hint="cast it in the select")
             if name.lower() == STEP:
                 raise EplUnsupportedError(f"'{name}' is the column of step numbers in Delta tables", hint="name the column otherwise")
+
+    def check_new(self) -> None:
+        if any(self._last(stream) for stream in STREAMS):
+            raise EplRuntimeError(
+                f"the Delta tables in '{self.folder}' hold what another job has put out, and its steps have the same numbers",
+                hint="give the sink a folder of its own, or the job the checkpoint that it had",
+            )
 
     def write(self, step: int, new: pa.RecordBatch | None, old: pa.RecordBatch | None) -> None:
         for stream, batch in zip(STREAMS, (new, old)):

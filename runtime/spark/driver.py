@@ -28,7 +28,7 @@ from runtime.spark.heartbeat import SYSTEM, Beat, Heartbeat
 from runtime.spark.job import Job, MicroBatchError
 from runtime.spark.job_state import JobState
 from runtime.spark.schemas import event_type_of_spark
-from runtime.spark.sinks import Keeping, ParquetSink, Sink
+from runtime.spark.sinks import Keeping, KeptSink, ParquetSink, Sink
 from runtime.spark.sources import Choice, Sources, check_frames, merge, observed
 from runtime.spark.task import equipped, undeclared
 from runtime.statement import Listener
@@ -247,6 +247,9 @@ def resumed(setup: Setup, listeners: Mapping[str, Listener]) -> Job:
     found = None if setup.checkpoint is None else setup.checkpoint.newest()
     if found is None:
         job = setup.job(setup.module.runtime(setup.begins()))
+        for sink in setup.keeping.sinks.values():
+            if isinstance(sink, KeptSink):
+                sink.check_new()
         _listen(job, listeners)
         if setup.checkpoint is not None:
             job.snapshot()

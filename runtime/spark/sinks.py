@@ -29,6 +29,9 @@ class KeptSink(Sink):
     def begin(self, schema: pa.Schema) -> None:
         """The columns to come; raises EplUnsupportedError where they cannot be kept. Called before the first step."""
 
+    def check_new(self) -> None:
+        """A job begins, whose first step is number 1; raises EplRuntimeError where the output of another job stands."""
+
     def files(self, stream: str = "new") -> list[str]:
         """The Parquet files, or folders of them, that hold the stream's rows."""
         raise NotImplementedError

@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from epl.catalog import Settings
-from epl.errors import EplUnsupportedError
+from epl.errors import EplRuntimeError, EplUnsupportedError
 from runtime.reorder import LatePolicy
 from runtime.spark.checkpoint import Checkpoint, no_hook
 from runtime.spark.driver import Module, Setup, resumed, start
@@ -157,6 +157,14 @@ def test_a_query_writes_them_and_reads_them_back(spark: SparkSession, tmp_path: 
     assert [tuple(row) for row in job.output("ups").collect()] == expected
     assert job.output("ups", "old").count() == 0
     assert [(r["k"], r["v"]) for r in rows_of(str(tmp_path / "ups" / "new"))] == expected
+
+
+def test_another_job_cannot_begin_over_them(tmp_path: Path) -> None:
+    job = made(tmp_path, DeltaSink)
+    feed(job, 0, ROWS[:6])
+    (tmp_path / "state").rename(tmp_path / "elsewhere")
+    with pytest.raises(EplRuntimeError, match="hold what another job has put out"):
+        made(tmp_path, DeltaSink)
 
 
 @pytest.mark.parametrize(("select", "told"), [
