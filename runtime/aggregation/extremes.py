@@ -7,7 +7,7 @@ from math import copysign
 from typing import Any
 
 from epl.zeros import ordered, plain
-from runtime.aggregation.sorted_bag import SortedBag
+from runtime.aggregation.sliding_end import SlidingEnd
 
 Row = Any
 Evaluate = Callable[[Row], Any]
@@ -15,14 +15,14 @@ NAN = float("nan")
 
 
 class Extreme:
-    """``min(x)`` or ``max(x)`` while rows leave; O(log n) an event."""
+    """``min(x)`` or ``max(x)`` while rows leave; O(1) an event where they leave in their order, else O(log n)."""
 
-    __slots__ = ("evaluate", "largest", "bag", "nans")
+    __slots__ = ("evaluate", "largest", "held", "nans")
 
     def __init__(self, evaluate: Evaluate, largest: bool) -> None:
         self.evaluate = evaluate
         self.largest = largest
-        self.bag = SortedBag()
+        self.held = SlidingEnd(largest)
         self.nans = 0
 
     def enter(self, row: Row) -> None:
@@ -30,7 +30,7 @@ class Extreme:
         if value is None:
             return
         if value == value:
-            self.bag.add(value or ordered(value))
+            self.held.add(value or ordered(value))
         else:
             self.nans += 1
 
@@ -39,27 +39,25 @@ class Extreme:
         if value is None:
             return
         if value == value:
-            self.bag.remove(value or ordered(value))
+            self.held.remove(value or ordered(value))
         elif self.nans:
             self.nans -= 1
 
     def value(self) -> Any:
-        if self.nans and (self.largest or not self.bag):
+        if self.nans and (self.largest or not self.held):
             return NAN
-        if not self.bag:
-            return None
-        return plain(self.bag.last() if self.largest else self.bag.first())
+        return plain(self.held.end())
 
     def clear(self) -> None:
-        self.bag.clear()
+        self.held.clear()
         self.nans = 0
 
     def state(self) -> Any:
-        return [[plain(value) for value in self.bag], self.nans]
+        return [[plain(value) for value in self.held], self.nans]
 
     def restore(self, state: Any) -> None:
         values, self.nans = state
-        self.bag = SortedBag(map(ordered, values))
+        self.held.put(map(ordered, values))
 
 
 class ExtremeEver:

@@ -66,17 +66,17 @@ def _count(counts_rows: bool, inner: str = "") -> Inline:
     return Inline(lambda a, v: [f"{a}.count += 1"], leave, lambda a: f"{a}.count", inner, counts_rows)
 
 
-def _extreme(end: str, floating: bool) -> Inline:
-    """``end``: where in the bag's blocks the value stands. The bag tells the zeros of ``floating`` numbers apart."""
+def _extreme(floating: bool) -> Inline:
+    """What is held tells the zeros of ``floating`` numbers apart, and has no ``ends`` where values have left out of turn."""
     if not floating:
         return Inline(
-            lambda a, v: [f"{a}.bag.add({v})"], lambda a, v: [f"{a}.bag.remove({v})"],
-            lambda a: f"({a}.bag.blocks{end} if {a}.bag.blocks else None)",
+            lambda a, v: [f"{a}.held.add({v})"], lambda a, v: [f"{a}.held.remove({v})"],
+            lambda a: f"({a}.held.ends[0] if {a}.held.ends else {a}.value())",
         )
     return Inline(
-        lambda a, v: [f"if {v} == {v}: {a}.bag.add({v} or ordered({v}))", f"else: {a}.nans += 1"],
-        lambda a, v: [f"if {v} == {v}: {a}.bag.remove({v} or ordered({v}))", f"elif {a}.nans: {a}.nans -= 1"],
-        lambda a: f"({a}.bag.blocks{end} or {a}.value() if {a}.bag.blocks and not {a}.nans else {a}.value())",
+        lambda a, v: [f"if {v} == {v}: {a}.held.add({v} or ordered({v}))", f"else: {a}.nans += 1"],
+        lambda a, v: [f"if {v} == {v}: {a}.held.remove({v} or ordered({v}))", f"elif {a}.nans: {a}.nans -= 1"],
+        lambda a: f"({a}.held.ends[0] or {a}.value() if {a}.held.ends and not {a}.nans else {a}.value())",
     )
 
 
@@ -107,7 +107,7 @@ def inline_of(plan: AggregationPlan, reader: Any) -> Inline | None:
     if kind in NARROWS and _has_numbers(plan):
         return _sum(NARROWS[kind], lambda a: f"({a}.total if {a}.count else None)")
     if kind is Extreme and _has_numbers(plan):
-        return _extreme("[-1][-1]" if reader.largest else "[0][0]", _is_floating(plan))
+        return _extreme(_is_floating(plan))
     if kind is ExtremeEver and _has_numbers(plan):
         return _extreme_ever(reader.largest, _is_floating(plan))
     return None
