@@ -5,12 +5,15 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from epl.functions.java_values import string_hash
 from runtime.batch.arrays import CODES, Arrays
 from runtime.batch.code import Code
 from runtime.batch.hosted import java_hashes
 from runtime.batch.strings import StringPool
 
 MASK = "4294967295"
+FEW = 1_000
+"""So many strings are hashed sooner than compiled code is loaded."""
 
 
 def hash_text(kinds: Sequence[str], word: Callable[[int], str], there: Callable[[int], str] | None, codes: str) -> str:
@@ -54,7 +57,9 @@ def follow(arrays: Arrays, name: str, pool: StringPool, known: int) -> None:
     """The hashes of the pool's strings from ``known`` on."""
     size = len(pool)
     arrays.grow(CODES, size + 1)
-    if known < size:
+    if known < size <= FEW:
+        arrays[name][known + 1 : size + 1] = [string_hash(value) & 0xFFFFFFFF for value in pool.values[known:]]
+    elif known < size:
         strings = pool.dictionary()
         offsets, units = (np.frombuffer(memoryview(b), t) for b, t in zip(strings.buffers()[1:], (np.int32, np.uint8)) if b is not None)
         java_hashes(offsets, units, arrays[name], known, size)

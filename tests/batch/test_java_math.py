@@ -1,11 +1,16 @@
 """Math's functions in columns: the row tier's results to the last bit, at the ends of the types too."""
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from epl.functions.java_values import string_hash
+from runtime.batch import java_hash
+from runtime.batch.arrays import CODES, Arrays, Field
 from runtime.batch.available import is_available
+from runtime.batch.strings import StringPool
 from tests.batch.two_tiers import assert_same, batches_of
 
 TEXT = (
@@ -22,3 +27,14 @@ LONGS = st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1), st.sampled_from([
 @given(rows=st.lists(st.tuples(DOUBLES, INTS, LONGS), max_size=12))
 def test_results(fast: bool, rows: list[tuple[float | None, int | None, int | None]]) -> None:
     assert_same(TEXT, batches_of([(None, x, n, None, m, None, 0) for x, n, m in rows], []), 10, fast=fast)
+
+
+def test_hashes_of_few_and_of_many_strings_are_java_s() -> None:
+    """Few are hashed by Python, many by compiled code; strings of all planes."""
+    values = [f"{'aé€😀'[n % 4]}{n}" for n in range(java_hash.FEW + 50)]
+    pool, found = StringPool(), Arrays([Field("h", np.int64, CODES)])
+    for known, size in ((0, 3), (3, java_hash.FEW), (java_hash.FEW, len(values))):
+        for value in values[known:size]:
+            pool.code(value)
+        java_hash.follow(found, "h", pool, known)
+    assert found["h"][1 : len(values) + 1].tolist() == [string_hash(v) & 0xFFFFFFFF for v in values]

@@ -1,9 +1,7 @@
 """A printed kernel as a function that is compiled for the types of its arguments when it is called with them first."""
 from __future__ import annotations
 
-import ast
 import hashlib
-import inspect
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -11,16 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from runtime.batch import intrinsics
-from runtime.batch.native import entry, expressions, functions, lines, machine, types
-from runtime.batch.native.entry import OTHER_TYPES, EntryPrinter
-from runtime.batch.native.functions import ModulePrinter
+from runtime.batch.native import entry, machine
+from runtime.batch.native.entry import OTHER_TYPES
 from runtime.batch.native.machine import Loaded, object_of, target
 from runtime.batch.native.object_files import keep, kept
-from runtime.batch.native.types import INT64, NotNative, Type, type_of
+from runtime.batch.native.types import NotNative, Type, type_of
 
 NDARRAY = id(np.ndarray)
-CONSTANTS = {name: value for name, value in vars(intrinsics).items() if type(value) is int}
+PRINTERS = ("entry", "entry_printer", "expressions", "functions", "lines", "machine", "printer", "types")
+"""The modules that an object file depends on."""
 
 
 def is_at_home() -> bool:
@@ -29,29 +26,11 @@ def is_at_home() -> bool:
 
 
 @lru_cache(maxsize=1)
-def _intrinsics() -> dict[str, ast.FunctionDef]:
-    return _functions(inspect.getsource(intrinsics))
-
-
-def _functions(source: str) -> dict[str, ast.FunctionDef]:
-    return {node.name: node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
-
-
-@lru_cache(maxsize=1)
 def _stamp() -> str:
     """What else an object file depends on."""
-    texts = [inspect.getsource(each) for each in (intrinsics, entry, expressions, functions, lines, machine, types)]
-    return hashlib.sha256("\n".join([*texts, target()]).encode()).hexdigest()
-
-
-def module_text(source: str, name: str, arguments: tuple[Any, ...]) -> str:
-    """The LLVM module of a function for arguments of these types; raises NotNative."""
-    of = [type_of(argument) for argument in arguments]
-    module = ModulePrinter({**_intrinsics(), **_functions(source)}, CONSTANTS)
-    called, result = module.function(name, tuple(of))
-    if result not in (INT64, None):
-        raise NotNative("a function that gives anything but an integer")
-    return module.text() + EntryPrinter(list(_numbers(arguments))).printed(called, of, result is not None)
+    here = Path(__file__).parent
+    texts = [(here / f"{name}.py").read_bytes() for name in PRINTERS]
+    return hashlib.sha256(b"\n".join([(here.parent / "intrinsics.py").read_bytes(), *texts, target().encode()])).hexdigest()
 
 
 def _numbers(value: object) -> Iterator[int]:
@@ -103,9 +82,12 @@ class NativeKernel:
         path = self._folder() / f"epl_{name}.o"
         data = kept(path)
         if data is None:
-            data = object_of(module_text(self._source, self._name, arguments))
+            # the printer is loaded where there is something to print: half of what a process that finds its kernels has to read
+            from runtime.batch.native.printer import module_text
+
+            data = object_of(module_text(self._source, self._name, arguments, list(_numbers(arguments))))
             keep(path, data)
         return Loaded(data)
 
 
-__all__ = ["NativeKernel", "is_at_home", "module_text"]
+__all__ = ["NativeKernel", "is_at_home"]
