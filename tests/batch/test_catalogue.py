@@ -1,6 +1,6 @@
 """The catalogue: compiled shapes against the row tier, whatever the constants, the data, the cuts, and whenever a snapshot is restored.
 
-2,100 examples in all. ``EPL_LONG=1`` draws ten times as many.
+2,100 examples in all. ``EPL_LONG=1`` draws ten times as many, and 3,000 statements that are put together at random.
 """
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
+from epl.errors import EplError
 from runtime import Runtime
 from runtime.batch.available import is_available
-from runtime.batch.kernels import compiled
+from runtime.batch.kernels import compiled, interpreted
+from runtime.batch.refusals import NotInBatchTier
+from tests.batch.drawn_statements import drawn_statement
 from tests.batch.two_tiers import ROWS
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="numba is not installed")
@@ -103,12 +106,12 @@ CONSTANTS = st.fixed_dictionaries({
 class Heard:
     """What the batch listeners of one runtime have heard."""
 
-    def __init__(self, text: str, tier: str) -> None:
-        self.tier = tier
+    def __init__(self, text: str, tier: str, compile: Any = compiled) -> None:
+        self.tier, self.compile = tier, compile
         self.calls: list[Any] = []
         self.runtime = Runtime(tier=tier)
         if self.runtime._batch_tier is not None:
-            self.runtime._batch_tier.compile = compiled
+            self.runtime._batch_tier.compile = self.compile
         self.runtime.deploy(SCHEMA + text)
         self._listen()
 
@@ -128,7 +131,7 @@ class Heard:
         before = self.runtime
         self.runtime = Runtime.restore(before.snapshot(), tier=self.tier)
         if self.runtime._batch_tier is not None:
-            self.runtime._batch_tier.compile = compiled
+            self.runtime._batch_tier.compile = self.compile
         self._listen()
 
 
@@ -159,8 +162,23 @@ def tables(rows: list[tuple[Any, ...]], now: int) -> dict[str, pa.Table]:
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(constants=CONSTANTS, rows=ROWS, cuts=st.lists(st.integers(0, 24), max_size=3), restored=st.integers(-4, 3))
 def test_compiled_shape(module: str, constants: dict[str, Any], rows: list[Any], cuts: list[int], restored: int) -> None:
-    text = module.format(**constants)
-    expected, found = Heard(text, "row"), Heard(text, "batch")
+    assert_same(module.format(**constants), rows, cuts, restored)
+
+
+@settings(max_examples=3_000 if os.environ.get("EPL_LONG") else 60, deadline=None)
+@given(of=st.randoms(use_true_random=False), rows=ROWS, cuts=st.lists(st.integers(0, 24), max_size=3), restored=st.integers(-4, 3))
+def test_drawn_statement(of: Any, rows: list[Any], cuts: list[int], restored: int) -> None:
+    text = f"@name('a') {drawn_statement(of)}"
+    try:
+        Heard(text, "batch", interpreted)
+    except (EplError, NotInBatchTier):
+        reject()
+    assert_same(text, rows, cuts, restored, interpreted)
+
+
+def assert_same(text: str, rows: list[Any], cuts: list[int], restored: int, compile: Any = compiled) -> None:
+    """Both tiers tell the same; a snapshot of the batch tier is restored in front of a batch."""
+    expected, found = Heard(text, "row", compile), Heard(text, "batch", compile)
     bounds = sorted({0, len(rows), *(c for c in cuts if c < len(rows))})
     for number, (low, high) in enumerate(zip(bounds, bounds[1:])):  # noqa: RUF007
         batch = tables(rows[low:high], expected.runtime.now)
