@@ -35,6 +35,7 @@ from runtime.spark.progress import Progress
 from runtime.spark.pushdown import Wanted, take, wanted_rows
 from runtime.spark.schemas import spark_schema
 from runtime.spark.sinks import Keeping, KeptSink, LeftOut
+from runtime.spark.sources import fetched
 from runtime.statement import Statement
 
 log = logging.getLogger("epl.spark")
@@ -57,8 +58,7 @@ class Job:
         self, feed: Feed, keeping: Keeping, checkpoint: Checkpoint | None = None, wall: Callable[[], int] | None = None, *,
         lenient: bool = True,
     ) -> None:
-        self.feed = feed
-        self.lenient = lenient
+        self.feed, self.lenient = feed, lenient
         self.runtime: Runtime = feed.runtime
         self.step = 0
         self.last: int | None = None
@@ -66,8 +66,7 @@ class Job:
         self.progress = Progress()
         self.dynamic: list[str] = []
         """Ids of the deployments that came while the job ran."""
-        self._keeping = keeping
-        self._checkpoint = checkpoint
+        self._keeping, self._checkpoint = keeping, checkpoint
         self.wall = wall or partial(wall_clock, self.runtime.settings.units_per_second)
         self._steps_since, self._seconds_since, self._snapshot_seconds = 0, 0.0, 0.0
         self._query: StreamingQuery | None = None
@@ -84,7 +83,7 @@ class Job:
         """What foreachBatch calls, on the driver."""
         ahead = self.feed.rules.policy.ahead
         rows, newest = take(frame, self._wanted_rows(), None if ahead is None else self.wall() + ahead)
-        table = rows.toArrow()
+        table = fetched(rows, self.feed.sources)
         try:
             self.process_batch(batch_id, table, newest())
         except EplError as error:
@@ -262,8 +261,7 @@ class Job:
         if self._checkpoint is None:
             raise EplRuntimeError("the job has no checkpoint to write to", hint="start(…, checkpoint=folder)")
         with self.runtime.lock:
-            begun = time.monotonic()
-            state = self.state()
+            begun, state = time.monotonic(), self.state()
             self._checkpoint.snapshot(self.step, state)
             self._snapshot_seconds = time.monotonic() - begun
             self.progress.state_bytes, self._steps_since, self._seconds_since = len(state), 0, 0.0

@@ -136,6 +136,24 @@ def observed(merged: DataFrame) -> DataFrame:
     return merged.observe("epl", F.count(F.lit(1)).alias("rows"), *newest)
 
 
+def fetched(merged: DataFrame, sources: Sources) -> pa.Table:
+    """The rows as one table, as ``merged`` has them. What others tell as well does not travel: the type where there is one source, and the
+    time where it is a property in engine units."""
+    found = {field.name: field.dataType for field in merged.schema.fields}
+    told: dict[str, str | None] = {}
+    if len(sources.types) == 1 and len(found) > 1:
+        told[TYPE] = None
+        event_type = sources.types[0]
+        time = "" if sources.times is None else sources.times[event_type.name]
+        if time in event_type.properties and found[place_of(0, time)] == spark.LongType():
+            told[TIME] = place_of(0, time)
+    rows = merged.drop(*told).toArrow()
+    columns: dict[str, Any] = {name: rows.column(name) for name in rows.column_names}
+    for name, place in told.items():
+        columns[name] = pa.repeat(pa.scalar(0, pa.int32()), rows.num_rows) if place is None else columns[place]
+    return pa.table({name: columns[name] for name in found})
+
+
 def check_frames(frames: Mapping[str, DataFrame], streaming: bool) -> None:
     """EplRuntimeError where there is no source or one of the wrong sort; EplUnsupportedError for Spark Connect."""
     if not frames:

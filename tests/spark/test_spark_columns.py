@@ -10,7 +10,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from epl.errors import EplRuntimeError
+from runtime import Runtime
 from runtime.spark import start, transform
+from runtime.spark.sources import Sources, fetched, merge
 
 pytestmark = pytest.mark.spark
 
@@ -45,3 +47,21 @@ def test_columns_that_differ_in_case_only_are_told_before_anything_runs(spark: S
         assert transform("@name('s') select a, A from T", {"T": frame}, "s", time="ts").collect() == [(1, "x")]
     finally:
         spark.conf.set("spark.sql.caseSensitive", "false")
+
+
+ROWS = pa.table({"n": [3, 1, None], "ts": [10, None, 30], "at": pa.array([5, 6, 7], pa.timestamp("us", "UTC"))})
+
+
+@pytest.mark.parametrize("types, time", [
+    ({"A": "n int, ts long"}, "ts"), ({"A": "n int"}, "ts"), ({"A": "n int, ts long"}, "at"), ({"A": "ts long"}, None), ({"A": ""}, None),
+    ({"A": ""}, "ts"), ({"A": "n int, ts long", "B": "ts long"}, "ts"),
+])
+def test_what_does_not_travel_is_there_all_the_same(spark: SparkSession, types: dict[str, str], time: str | None) -> None:
+    runtime = Runtime()
+    for name, columns in types.items():
+        runtime.deploy(f"@public @buseventtype create schema {name}({columns})")
+    sources = Sources.of(tuple(runtime.event_type(name) for name in types), time, None)
+    merged = merge({name: spark.createDataFrame(ROWS) for name in types}, sources, microseconds=False, number_rows=False)
+    found, plain = fetched(merged, sources), merged.toArrow()
+    assert found.schema.names == plain.schema.names and found.schema.types == plain.schema.types
+    assert found.to_pylist() == plain.to_pylist() and found.num_rows == 3 * len(types)
