@@ -109,6 +109,11 @@ class ReorderBuffer:
         """How many rows wait."""
         return 0 if self._held is None else self._held.num_rows
 
+    @property
+    def oldest(self) -> int | None:
+        """The least time of the rows that wait, None where none does."""
+        return None if not self.held or self._held is None else int(pc.min(self._held.column(self.time)).as_py())
+
     def take(self, rows: pa.Table, *, wall: int, newest: int | None = None) -> Released:
         """A batch of rows. ``wall``: the time of the wall clock; ``newest``: the newest time that others have seen (other shards).
 

@@ -68,8 +68,9 @@ class Beat:
                 return None
             target = quiet.stood + wall - quiet.heard - bound
         due = feed.runtime.next_scheduled_time
-        waits = feed.buffer is not None and feed.buffer.held > 0
-        return target if target > feed.runtime.now and (waits or (due is not None and due <= target)) else None
+        oldest = None if feed.buffer is None else feed.buffer.oldest
+        is_due = (due is not None and due <= target) or (oldest is not None and oldest < target)
+        return target if target > feed.runtime.now and is_due else None
 
 
 class Heartbeat:

@@ -112,6 +112,20 @@ def test_rows_that_nobody_wants_say_that_it_is_not_quiet(tmp_path: Any) -> None:
     assert job.runtime.now == 380
 
 
+def test_a_row_that_waits_for_later_times_makes_no_steps_meanwhile(tmp_path: Any) -> None:
+    job = made(tmp_path, policy=LatePolicy(1000))
+    feed(job, 0, ROWS[0], {"k": "a", "v": 1, "n": 9, "ts": 900})
+    beats = Heartbeat(job, Beat(1.0, 50))
+    beats.beat(0)
+    steps = []
+    for wall in range(100, 2000, 100):
+        beats.beat(wall)
+        steps.append(job.step)
+    assert [row["ts"] for row in output(job)] == [0, 900]
+    assert len(set(steps)) <= 4, "one for each row, and one for each that leaves the window"
+    assert steps[0] == steps[7] < steps[-1], "none while the second row waits"
+
+
 def test_idle_time_goes_on_from_where_it_stood_after_a_restart_and_after_late_rows(tmp_path: Any) -> None:
     job = made(tmp_path, module=TICKS, policy=LatePolicy(10, "drop"))
     feed(job, 0, ROWS[1])
