@@ -3,7 +3,8 @@
 Whatever worker gets a shard finds it again in one of three ways: the engine that it kept is the one that the state names; or the engine
 that it kept stands some steps back in the log, and catches up by those steps alone; or it is made from the snapshot and the log. What a
 batch writes is its own input, or a snapshot once running and logging the steps behind the last one has taken as long as it did: snapshots
-cost no more than the steps do, and a worker that has nothing reads the log in no more time than a snapshot takes.
+cost no more than the steps do, and a worker that has nothing reads the log in no more time than a snapshot takes. The log of the steps up
+to the snapshot stays until the next one: an engine that another worker kept catches up by it sooner than one is made of the snapshot.
 """
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ CHUNK = 4 << 20
 MOST_STEPS = 500
 """The log is no longer than that."""
 
-VERSION = 3
+VERSION = 4
 KEPT = 64
 """How many engines a worker keeps."""
 
@@ -44,13 +45,16 @@ used only if its id stands in the state, and it is taken out before it is change
 
 @attrs.frozen
 class Head:
-    """The small part of a shard's state. ``step``: the last one; ``ids``: random names of the step of the snapshot and of those behind it,
-    so that no other history can be taken for this one; bytes of the log behind the snapshot and the seconds that its steps took; bytes of
-    the snapshot and the seconds that it took; ``shards``: the ids of all of them; ``task``: what it runs (Task.digest); ``rules``: by which
+    """The small part of a shard's state. ``step``: the last one; ``base``: the one of the snapshot; ``ids``: random names of the
+    last steps, from the snapshot before the last one on, so that no other history can be taken for this one: the log has all of them but
+    the first; bytes of the log in front of the snapshot and behind it, and the seconds that the steps behind it took; bytes of the snapshot
+    and the seconds that it took; ``shards``: the ids of all of them; ``task``: what it runs (Task.digest); ``rules``: by which
     the log is fed; ``quiet``: since when no rows have come, here or elsewhere."""
 
     step: int
+    base: int
     ids: tuple[bytes, ...]
+    old_bytes: int
     log_bytes: int
     log_seconds: float
     snapshot_bytes: int
@@ -61,13 +65,18 @@ class Head:
     quiet: Quiet
 
     @property
-    def base(self) -> int:
-        """The step of the snapshot."""
+    def first(self) -> int:
+        """The oldest step from which the log leads on."""
         return self.step - len(self.ids) + 1
 
+    @property
+    def size(self) -> int:
+        """Bytes of snapshot and log."""
+        return self.snapshot_bytes + self.old_bytes + self.log_bytes
+
     def id_of(self, step: int) -> bytes | None:
-        """The name of a step, None for one before the snapshot."""
-        return self.ids[step - self.base] if self.base <= step <= self.step else None
+        """The name of a step, None for one that the log does not lead on from."""
+        return self.ids[step - self.first] if self.first <= step <= self.step else None
 
     def encode(self) -> bytes:
         *told, rules, quiet = attrs.astuple(self, recurse=False)
@@ -221,25 +230,36 @@ class ShardProcessor(StatefulProcessor):
 
     def _write(self, shard: int, head: Head | None, entry: Entry, seconds: float, quiet: Quiet, feed: Feed) -> int:
         """``seconds``: that the entry took. → bytes that the state has now. A log is of one set of rules."""
-        name = uuid.uuid4().bytes
-        step = 1 if head is None else head.step + 1
-        if head is None or _is_due(head, seconds) or head.rules != feed.rules:
-            begun = time.perf_counter()
-            data = zlib.compress(feed.state(), 1)
-            self.snapshot.put([(data[at : at + CHUNK],) for at in range(0, len(data), CHUNK)])
+        if head is None or head.rules != feed.rules:
             self.log.clear()
-            spent = time.perf_counter() - begun
-            made = Head(step, (name,), 0, 0.0, len(data), spent, self.shards, self.digest, feed.rules, quiet)
+            step = 1 if head is None else head.step + 1
+            made = Head(step, step, (uuid.uuid4().bytes,), 0, 0, 0.0, 0, 0.0, self.shards, self.digest, feed.rules, quiet)
         else:
             begun = time.perf_counter()
             packed = entry.encode()
-            self.log.updateValue((step,), (packed,))
+            self.log.updateValue((head.step + 1,), (packed,))
             seconds += head.log_seconds + time.perf_counter() - begun
-            log_bytes, ids = head.log_bytes + len(packed), (*head.ids, name)
-            made = attrs.evolve(head, step=step, ids=ids, log_bytes=log_bytes, log_seconds=seconds, quiet=quiet)
+            made = attrs.evolve(
+                head, step=head.step + 1, ids=(*head.ids, uuid.uuid4().bytes), log_bytes=head.log_bytes + len(packed), log_seconds=seconds,
+                quiet=quiet,
+            )
+        if made.base == made.step or _is_due(made):
+            made = self._snapshot(made, feed)
         self.head.update((made.encode(),))
         self._keep(shard, made, feed)
-        return made.snapshot_bytes + made.log_bytes
+        return made.size
+
+    def _snapshot(self, head: Head, feed: Feed) -> Head:
+        """The log goes back to the snapshot before this one from here on."""
+        begun = time.perf_counter()
+        data = zlib.compress(feed.state(), 1)
+        self.snapshot.put([(data[at : at + CHUNK],) for at in range(0, len(data), CHUNK)])
+        for step in range(head.first + 1, head.base + 1):
+            self.log.removeKey((step,))
+        return attrs.evolve(
+            head, base=head.step, ids=head.ids[head.base - head.first :], old_bytes=head.log_bytes, log_bytes=0, log_seconds=0.0,
+            snapshot_bytes=len(data), snapshot_seconds=time.perf_counter() - begun,
+        )
 
     def _keep(self, shard: int, head: Head, feed: Feed) -> None:
         """The engine that stands where the state does, for the next batch that comes to this worker."""
@@ -248,9 +268,9 @@ class ShardProcessor(StatefulProcessor):
             _kept.popitem(last=False)
 
 
-def _is_due(head: Head, seconds: float) -> bool:
-    """Whether a snapshot is worth its time, behind a step that took so long."""
-    return head.log_seconds + seconds >= head.snapshot_seconds or len(head.ids) >= MOST_STEPS
+def _is_due(head: Head) -> bool:
+    """Whether a snapshot is worth its time."""
+    return head.log_seconds >= head.snapshot_seconds or head.step - head.base >= MOST_STEPS
 
 
 def _told(step: Step, feed: Feed, state: int) -> dict[str, int]:

@@ -72,6 +72,9 @@ class Value:
     def updateValue(self, key: Any, value: Any) -> None:
         self.values.setdefault(self.name, {})[key] = value
 
+    def removeKey(self, key: Any) -> None:
+        del self.values[self.name][key]
+
 
 class Timers:
     def getCurrentProcessingTimeInMs(self) -> int:
@@ -116,7 +119,7 @@ def expected() -> list[dict[str, Any]]:
 @pytest.mark.parametrize("due", [True, False])
 def test_tasks_that_are_tried_again_or_lose_leave_nothing_behind(expected: Any, monkeypatch: pytest.MonkeyPatch, due: bool) -> None:
     """Each batch runs three times from the same state, one time in another worker; the second one's state is what Spark commits."""
-    monkeypatch.setattr(shard_host, "_is_due", lambda head, seconds: due)
+    monkeypatch.setattr(shard_host, "_is_due", lambda head: due)
     store, found = Store(), []
     for at in range(0, 12, 3):
         lost, elsewhere = copy.deepcopy(store), copy.deepcopy(store)
@@ -129,15 +132,38 @@ def test_tasks_that_are_tried_again_or_lose_leave_nothing_behind(expected: Any, 
 
 
 def test_a_kept_engine_catches_up_by_the_log_and_an_older_one_is_dropped(expected: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shard_host, "_is_due", lambda head, seconds: head.step == 3)
+    monkeypatch.setattr(shard_host, "_is_due", lambda head: head.step == 4)
     store, found = Store(), []
     for number in range(12):
         found += batch(processor(store, name=f"worker {'01101110011'[number % 11]}"), [ROWS[number]])
     assert sorted(map(repr, found)) == sorted(map(repr, expected))
 
 
+def test_an_engine_from_before_the_last_snapshot_catches_up_and_one_from_before_that_is_made_anew(
+    expected: Any, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made_anew: list[int] = []
+    restored = Task.restored
+
+    def counted(task: Task, *parts: Any) -> Any:
+        made_anew.append(number)
+        return restored(task, *parts)
+
+    monkeypatch.setattr(Task, "restored", counted)
+    monkeypatch.setattr(shard_host, "_is_due", lambda head: head.step in (4, 7, 9))
+    store, found = Store(), []
+    #          step   123456789012; snapshots behind 1, 4, 7 and 9
+    workers = "000110000120"
+    for number, worker in enumerate(workers, 1):
+        found += batch(processor(store, name=f"worker {worker}"), [ROWS[number - 1]])
+        first = {1: 1, 2: 1, 3: 1, 4: 1, 5: 1, 6: 1, 7: 4, 8: 4}.get(number, 7)
+        assert sorted(step for step, in store.values.get("log", {})) == list(range(first + 1, number + 1))
+    assert made_anew == [4, 10, 11], "0 goes on from 3 over the snapshot behind 4; 1 has 5, and the log begins behind 7; 2 has nothing"
+    assert sorted(map(repr, found)) == sorted(map(repr, expected))
+
+
 def test_another_bound_for_late_rows_changes_nothing_that_was_put_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shard_host, "_is_due", lambda head, seconds: False)
+    monkeypatch.setattr(shard_host, "_is_due", lambda head: False)
     store = Store()
     found = [row for at in range(3) for row in batch(processor(store), ROWS[2 * at : 2 * at + 2])]
     waiting = attrs.evolve(TASK, rules=Rules(LatePolicy(1000)))
