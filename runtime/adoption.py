@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from epl.errors import EplDeploymentError
@@ -49,7 +50,7 @@ def _named(runtime: Runtime, before: Runtime, forget: Collection[str]) -> list[t
 
 
 def _unnamed(runtime: Runtime, before: Runtime, forget: Collection[str]) -> list[tuple[Place, Statement]]:
-    """Equal ones in their order. One that is gone may have changed into one that is new, which nothing tells."""
+    """Equal ones in their order. One that is gone may have changed into one that is new, or have got a name, which nothing tells."""
     new: dict[str, deque[Place]] = {}
     for place in _places(runtime, named=False):
         new.setdefault(_fingerprint(place), deque()).append(place)
@@ -60,13 +61,15 @@ def _unnamed(runtime: Runtime, before: Runtime, forget: Collection[str]) -> list
             kept.append((place, waiting.popleft()[0]))
         else:
             gone.append(place[0])
-    kinds = {place[0].plan.kind for places in new.values() for place in places}
+    named = _by_name(runtime)
+    fresh = [*chain.from_iterable(new.values()), *(named[name] for name in named.keys() - _by_name(before).keys())]
+    kinds = {place[0].plan.kind for place in fresh}
     changed = [s.name for s in gone if s.plan.kind in kinds and s.name not in forget and _has_state(s)]
     if changed:
         raise EplDeploymentError(
             f"a statement without a name, '{changed[0]}' by default, has state and is not there any more, and there are new ones: it may "
-            "be one of them whose text, or the schema of a type it uses, has changed",
-            hint=f"give statements names with @name, or let its state go: forget={changed!r}",
+            "be one of them, with a name now, another text, or another schema of a type that it uses",
+            hint=f"leave it as it was, or let its state go: forget={changed!r}",
         )
     return kept
 

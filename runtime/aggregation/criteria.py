@@ -13,7 +13,7 @@ from windows.event import Event
 Row = Any
 Key = Any
 MakeKey = Callable[[Sequence[Any]], Key]
-WHOLE = ("byte", "short", "int", "long", "string", "boolean")
+WHOLE = ("byte", "short", "int", "long", "String", "char", "boolean")
 """Types of which each value equals itself alone."""
 NULL_KEY = (0,)
 NAN_KEY = (2,)

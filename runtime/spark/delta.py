@@ -19,8 +19,8 @@ class DeltaSink(KeptSink):
     """The tables ``<folder>/new`` and ``<folder>/old``, made with their first rows: the statement's columns and ``epl_step``.
 
     A step is one commit, which notes the step's number as the version of the application ``epl-spark``. A step that comes again with the
-    same rows commits nothing; one that has other rows now (a function was mended) replaces its own. ``folder``: a path or a URI;
-    ``options``: of deltalake, for the object store.
+    same rows commits nothing; one that has other rows now (a function was mended), or NaN among them, replaces its own. ``folder``: a path
+    or a URI; ``options``: of deltalake, for the object store.
     """
 
     def __init__(self, folder: str, options: Mapping[str, str] | None = None) -> None:
@@ -40,6 +40,13 @@ class DeltaSink(KeptSink):
                 raise EplUnsupportedError(f"Delta tables hold no column of the type {kind}: '{name}'", hint="cast it in the select")
             if name.lower() == STEP:
                 raise EplUnsupportedError(f"'{name}' is the column of step numbers in Delta tables", hint="name the column otherwise")
+        columns = self._delta.Schema.from_arrow(schema.append(pa.field(STEP, pa.int64())))
+        for stream, table in self._tables.items():
+            if table is not None and table.schema() != columns:
+                there = ", ".join(f"{field.name} {getattr(field.type, 'type', 'nested')}" for field in table.schema().fields)
+                raise EplRuntimeError(
+                    f"the Delta table '{self.folder}/{stream}' has other columns: {there}", hint="give the sink a folder of its own"
+                )
 
     def check_new(self) -> None:
         if any(self._last(stream) for stream in STREAMS):
@@ -58,7 +65,10 @@ class DeltaSink(KeptSink):
 
     def files(self, stream: str = "new") -> list[str]:
         table = self._tables[stream]
-        return [] if table is None else list(table.file_uris())
+        if table is None:
+            return []
+        table.update_incremental()  # others may have put its files together since
+        return list(table.file_uris())
 
     def _open(self, stream: str) -> Any:
         path = f"{self.folder}/{stream}"

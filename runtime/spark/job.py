@@ -58,7 +58,8 @@ class Job:
         self, feed: Feed, keeping: Keeping, checkpoint: Checkpoint | None = None, wall: Callable[[], int] | None = None, *,
         lenient: bool = True,
     ) -> None:
-        self.feed, self.lenient = feed, lenient
+        self.feed = feed
+        self.lenient = lenient
         self.runtime: Runtime = feed.runtime
         self.step = 0
         self.last: int | None = None
@@ -66,7 +67,8 @@ class Job:
         self.progress = Progress()
         self.dynamic: list[str] = []
         """Ids of the deployments that came while the job ran."""
-        self._keeping, self._checkpoint = keeping, checkpoint
+        self._keeping = keeping
+        self._checkpoint = checkpoint
         self.wall = wall or partial(wall_clock, self.runtime.settings.units_per_second)
         self._steps_since, self._seconds_since, self._snapshot_seconds = 0, 0.0, 0.0
         self._query: StreamingQuery | None = None
@@ -261,7 +263,8 @@ class Job:
         if self._checkpoint is None:
             raise EplRuntimeError("the job has no checkpoint to write to", hint="start(…, checkpoint=folder)")
         with self.runtime.lock:
-            begun, state = time.monotonic(), self.state()
+            begun = time.monotonic()
+            state = self.state()
             self._checkpoint.snapshot(self.step, state)
             self._snapshot_seconds = time.monotonic() - begun
             self.progress.state_bytes, self._steps_since, self._seconds_since = len(state), 0, 0.0

@@ -32,7 +32,7 @@ from runtime.spark.workers import look_again, settle
 NOTHING_TOLD = dict.fromkeys(TOLD)
 CHUNK = 4 << 20
 MOST_STEPS = 500
-"""The log is no longer than that."""
+"""The log behind a snapshot is no longer than that."""
 
 VERSION = 4
 KEPT = 64

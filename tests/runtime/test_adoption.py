@@ -47,6 +47,13 @@ def test_a_statement_without_a_name_that_may_have_changed_is_refused() -> None:
     assert adopted(before, SUM.replace("2", "3"), MOST, forget=("stmt-1",)) == [[{"s": None}], [{"m": 5}]]
 
 
+def test_a_statement_that_gets_a_name_does_not_lose_its_state_unsaid() -> None:
+    with pytest.raises(EplDeploymentError, match="it may be one of them, with a name now") as told:
+        adopted(ran(SUM, MOST), f"@name('sum') {SUM}", MOST)
+    assert "forget=['stmt-1']" in str(told.value.hint)
+    assert adopted(ran(SUM, MOST), f"@name('sum') {SUM}", MOST, forget=("stmt-1",)) == [[{"s": None}], [{"m": 5}]]
+
+
 def test_a_statement_without_a_name_may_go() -> None:
     assert adopted(ran(SUM, MOST), MOST) == [[{"m": 5}]]
     assert adopted(ran(SUM, MOST), MOST, "create schema U(x int)") == [[{"m": 5}], []]

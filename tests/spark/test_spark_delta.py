@@ -167,6 +167,29 @@ def test_another_job_cannot_begin_over_them(tmp_path: Path) -> None:
         made(tmp_path, DeltaSink)
 
 
+def test_other_columns_are_refused_before_the_first_step(tmp_path: Path) -> None:
+    first, other = (f"create schema T(k string, v int, ts long); @name('sums') select {columns} from T" for columns in ("k, v", "v, k, ts"))
+    feed(made(tmp_path, DeltaSink, module=first), 0, ROWS[:6])
+    with pytest.raises(EplRuntimeError, match="sums/new' has other columns: k string, v integer, epl_step long"):
+        made(tmp_path, DeltaSink, module=other)
+    assert len(rows_of(f"{tmp_path}/sums/new")) == 6
+    feed(made(tmp_path, DeltaSink, module=first), 1, ROWS[6:9])
+    assert len(rows_of(f"{tmp_path}/sums/new")) == 9
+
+
+def test_rows_are_found_after_others_have_put_the_files_together(spark: SparkSession, tmp_path: Path) -> None:
+    job = made(tmp_path, DeltaSink, module="create schema T(k string, v int, ts long); @name('sums') select k, v / 0.0 as q from T")
+    for number in range(3):
+        feed(job, number, ROWS[number * 6 : number * 6 + 6])
+    table = deltalake.DeltaTable(f"{tmp_path}/sums/new")
+    table.optimize.compact()
+    table.vacuum(0, dry_run=False, enforce_retention_duration=False)
+    assert job.output("sums").count() == 18
+    feed(job, 3, ROWS[18:24])
+    again = made(tmp_path, DeltaSink, module="create schema T(k string, v int, ts long); @name('sums') select k, v / 0.0 as q from T")
+    assert again.output("sums").count() == 24, "steps with NaN are written again in their places"
+
+
 @pytest.mark.parametrize(("select", "told"), [
     ("v as epl_step", "'epl_step' is the column of step numbers in Delta tables"),
     ("null as n", "Delta tables hold no column of the type null: 'n'"),
