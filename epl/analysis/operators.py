@@ -18,9 +18,10 @@ from epl.analysis.conversions import (
     shown_type,
 )
 from epl.analysis.scope import Scope
-from epl.errors import EplUnsupportedError, EplValidationError
+from epl.errors import EplRuntimeError, EplUnsupportedError, EplValidationError
 from epl.functions.java_regex import UnsupportedPattern, translate
 from epl.functions.java_values import JavaException
+from epl.functions.like import like_pattern
 from epl.plan import expressions as typed
 from epl.plan.expressions import Constant, TypedExpression
 from epl.syntax import expressions as syntax
@@ -301,6 +302,11 @@ def bind_like(node: syntax.Like, scope: Scope) -> TypedExpression:
         raise EplValidationError("The 'like' operator requires a String-type pattern expression", span=node.span)
     if escape is not None and escape.type != STRING:
         raise EplValidationError("The 'like' operator escape parameter requires a character-type value", span=node.span)
+    if isinstance(pattern, Constant) and pattern.value is not None:
+        try:
+            like_pattern(pattern.value)
+        except EplRuntimeError as refusal:
+            raise EplValidationError(refusal.message, span=node.span) from None
     return typed.LikeMatch(type=BOXED_BOOLEAN, value=value, pattern=pattern, escape=escape, negated=node.negated)
 
 

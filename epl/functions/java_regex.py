@@ -1,4 +1,4 @@
-"""Java's regular expressions in Python's words, and SQL's like patterns.
+"""Java's regular expressions in Python's words.
 
 ``translate`` rewrites what is written differently (``(?<n>…)``, ``\\z``, ``\\h``, ``\\R``, ``\\p{Alpha}``, ``\\Q…\\E``, class
 intersections …) and
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
 from functools import lru_cache
 
 from epl.errors import EplUnsupportedError
@@ -51,25 +50,6 @@ def translate(pattern: str) -> re.Pattern[str]:
         return re.compile(translated, flags)
     except re.error as error:
         raise pattern_error(str(error.msg).capitalize(), pattern) from error
-
-
-@lru_cache(maxsize=1024)
-def like_pattern(pattern: str, escape: str | None = "\\") -> Callable[[str], re.Match[str] | None]:
-    """What tells whether a whole text is like an SQL pattern: ``%`` any text, ``_`` any character, ``escape`` takes the next one as it is.
-
-    >>> bool(like_pattern("a%_")("abc")), bool(like_pattern("5!%", "!")("5%")), bool(like_pattern("5!%", "!")("50"))
-    (True, True, False)
-    """
-    parts, position = [], 0
-    while position < len(pattern):
-        character = pattern[position]
-        if escape is not None and character == escape and position + 1 < len(pattern):
-            position += 1
-            parts.append(re.escape(pattern[position]))
-        else:
-            parts.append({"%": ".*", "_": "."}.get(character) or re.escape(character))
-        position += 1
-    return re.compile("".join(parts), re.DOTALL).fullmatch
 
 
 class _Translator:

@@ -10,7 +10,8 @@ from types import CodeType
 from typing import Any
 
 from epl import java
-from epl.functions.java_regex import like_pattern, translate
+from epl.functions.java_regex import translate
+from epl.functions.like import like_pattern
 from epl.plan.expressions import TypedExpression
 from epl.zeros import ordered
 from runtime.evaluate import operations, print_logic, print_numbers, print_values

@@ -5,7 +5,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from epl.functions.java_regex import like_pattern, translate
+from epl.functions.java_regex import translate
+from epl.functions.like import like_pattern
 from epl.plan.expressions import (
     Conditional,
     Constant,
@@ -277,11 +278,11 @@ def _like_body(printer: Printer, node: LikeMatch, kept: list[str]) -> str:
         body = _fast_like(node.pattern.value, text) if escape is None else None
         if body is None:
             match = printer.bind(like_pattern(node.pattern.value, escape[0] if escape else "\\"), "like")
-            body = f"({match}({text}) is not None)"
+            body = f"{match}({text})"
     else:
         pattern = printer.once(node.pattern, kept)
         given = printer.value(node.escape) if node.escape is not None else repr("\\")
-        body = f"(like_pattern({pattern}, {given})({text}) is not None)"
+        body = f"like_pattern({pattern}, {given})({text})"
     return f"(not {body})" if node.negated else body
 
 

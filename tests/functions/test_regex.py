@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epl.errors import EplUnsupportedError
-from epl.functions.java_regex import like_pattern, translate
+from epl.functions.java_regex import translate
 from epl.functions.java_strings import replace_all
 from epl.functions.java_values import JavaException
 from tests.functions.calls import recorded
@@ -42,20 +42,6 @@ def test_what_cannot_be_translated_is_refused(pattern: str) -> None:
 def test_quoted_text_matches_itself(text: str) -> None:
     if "\\E" not in text:
         assert translate(f"\\Q{text}\\E").fullmatch(text)
-
-
-@given(st.text(alphabet="ab%_!\\", max_size=8), st.text(alphabet="ab%_!\\", max_size=8))
-def test_like_is_the_naive_matcher(pattern: str, text: str) -> None:
-    def naive(p: str, t: str) -> bool:
-        if not p:
-            return not t
-        if p[0] == "!" and len(p) > 1:
-            return t[:1] == p[1] and naive(p[2:], t[1:])
-        if p[0] == "%":
-            return any(naive(p[1:], t[i:]) for i in range(len(t) + 1))
-        return bool(t) and (p[0] == "_" or p[0] == t[0]) and naive(p[1:], t[1:])
-
-    assert (like_pattern(pattern, "!")(text) is not None) == naive(pattern, text)
 
 
 @given(st.sets(st.sampled_from("abcdef")), st.sets(st.sampled_from("abcdef")), st.booleans())
