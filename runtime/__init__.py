@@ -1,4 +1,6 @@
 """epl-spark's engine. ``from runtime import Runtime``."""
+from typing import TYPE_CHECKING
+
 from epl.catalog import Settings as Settings
 from epl.errors import (
     EplDeploymentError as EplDeploymentError,
@@ -24,5 +26,17 @@ from runtime.rows import Rows as Rows
 
 __all__ = [
     "EplDeploymentError", "EplError", "EplRuntimeError", "EplSyntaxError", "EplUnsupportedError", "EplValidationError", "Row", "Rows",
-    "Runtime", "Settings"
+    "Runtime", "Settings", "__version__"
 ]
+
+if TYPE_CHECKING:
+    __version__: str
+else:
+
+    def __getattr__(name: str) -> str:
+        """``__version__``, looked up when it is asked for: package metadata takes longer to load than a small module to compile."""
+        if name != "__version__":
+            raise AttributeError(f"module 'runtime' has no attribute {name!r}")
+        from runtime.version import version
+
+        return version()

@@ -6,6 +6,7 @@ import gzip
 import json
 import signal
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
@@ -65,11 +66,14 @@ def read_traces(path: Path) -> list[dict[str, Any]]:
     sys.set_int_max_str_digits(0)
     opener = gzip.open if path.name.endswith(".gz") else open
     with opener(path, "rt", encoding="utf-8") as handle:
-        found = json.load(handle)
+        try:
+            found = json.load(handle)
+        except RecursionError:
+            raise ValueError("nested too deeply") from None
     if isinstance(found, dict):
         found = [found]
     if not isinstance(found, list) or not all(isinstance(t, dict) and "steps" in t for t in found):
-        raise ValueError(f"{path}: a list of traces is expected")
+        raise ValueError("a list of traces is expected")
     return found
 
 
@@ -98,11 +102,20 @@ def with_limit(seconds: float, work: Callable[[], dict[str, Any]]) -> dict[str, 
 
 
 def replay_file(job: Job) -> Outcome:
-    """Replay every trace of a file. A trace that breaks off is written with its text as ``error`` and no steps."""
+    """Replay every trace of a file. A trace that breaks off is written with its text as ``error`` and no steps; a file that cannot be read
+    or written is one of its ``broken``."""
+    try:
+        return _replay_file(job)
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        return Outcome(job.source, 0, ((str(job.source), getattr(error, "strerror", None) or str(error)),))
+
+
+def _replay_file(job: Job) -> Outcome:
+    given = read_traces(job.source)
     replay = _spread() if job.distributed else _in_one_engine(job)
     done: list[dict[str, Any]] = []
     broken: list[tuple[str, str]] = []
-    for trace in read_traces(job.source):
+    for trace in given:
         try:
             done.append(with_limit(job.limit, lambda: replay(trace)))  # noqa: B023 - called at once
         except (Exception, TraceTimeout) as error:  # noqa: BLE001 - one trace must not stop the run; the text is reported
@@ -151,10 +164,17 @@ def columns() -> Feed:
 
 def replay_files(jobs: list[Job], processes: int) -> Iterator[Outcome]:
     """Outcomes as they come, the largest files first; in this process when there is one process only."""
-    ordered = sorted(jobs, key=lambda job: -job.source.stat().st_size)
+    ordered = sorted(jobs, key=lambda job: -_size(job.source))
     if processes <= 1:
         yield from map(replay_file, ordered)
         return
     with ProcessPoolExecutor(processes) as pool:
         for future in as_completed([pool.submit(replay_file, job) for job in ordered]):
             yield future.result()
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:  # a link to nowhere: reading it says so
+        return 0

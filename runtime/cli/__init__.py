@@ -1,17 +1,19 @@
-"""The ``epl`` command: check, run, explain, replay.
+"""The ``epl`` command: check, run, explain, replay (docs/cli.md).
 
-Exit codes: 0; 1 for errors in the input (EPL text, events, traces); 2 for wrong use (options, files that are not there).
+Exit codes: 0; 1 for errors in the input (EPL text, events, traces); 2 for wrong use (options, files that are not there); 130 where Ctrl-C
+ended it; 141 where whoever reads the output (``| head``) had enough, as a shell reports tools that SIGPIPE ends.
 What a sub-command needs is imported when it runs, so that ``epl check`` starts in a blink.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -25,8 +27,25 @@ EXAMPLES = """examples:
 """
 
 
+INTERRUPTED, OUTPUT_CLOSED = 130, 141
+
+
 class UsageError(Exception):
     """Wrong use of the command: exit code 2."""
+
+
+class OutputClosed(BaseException):
+    """Nobody reads standard output any more. Not an Exception, so that a listener that prints ends the run and not its own call alone."""
+
+
+class _Version(argparse.Action):
+    """Print the version, which is looked up only when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        from runtime.version import version
+
+        print(f"epl-spark {version()}")
+        parser.exit()
 
 
 def parser() -> argparse.ArgumentParser:
@@ -37,6 +56,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    top.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_check(commands)
     _add_run(commands)
@@ -139,12 +159,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code (argparse itself exits with 2)."""
     options = parser().parse_args(arguments)
     try:
-        return int(import_module(options.module).run(options))
+        code = int(import_module(options.module).run(options))
+        sys.stdout.flush()
+        return code
     except UsageError as error:
         print(f"epl: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 0
+    except (BrokenPipeError, OutputClosed):
+        # What is left in Python's buffer has nowhere to go; without this the interpreter complains about it at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OUTPUT_CLOSED
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED

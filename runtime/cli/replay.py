@@ -7,6 +7,7 @@ import json
 import logging
 import sys
 import time
+from pathlib import Path
 
 from epl.errors import EplRuntimeError
 from runtime.batch.available import is_available
@@ -38,6 +39,8 @@ def run(options: argparse.Namespace) -> int:
     files = trace_files(options.path)
     if not files:
         raise UsageError(f"no traces (.json, .json.gz) in {options.path}")
+    if options.out is not None:
+        _check_out(options.out, options.path)
     limit = options.limit or (LONG_LIMIT if options.restart or options.spark else LIMIT)
     jobs = [
         Job(
@@ -49,14 +52,10 @@ def run(options: argparse.Namespace) -> int:
     logging.getLogger("epl").addHandler(logging.NullHandler())  # what statements throw stands in the traces
     started = time.monotonic()
     done: list[Outcome] = []
-    try:
-        with Progress("files", len(jobs), None) as progress:
-            for outcome in replay_files(jobs, options.jobs):
-                done.append(outcome)
-                progress.advance(1)
-    except ValueError as error:
-        print(f"epl replay: {error}", file=sys.stderr)
-        return 1
+    with Progress("files", len(jobs), None) as progress:
+        for outcome in replay_files(jobs, options.jobs):
+            done.append(outcome)
+            progress.advance(1)
     if options.out is None:
         json.dump([trace for outcome in done for trace in outcome.traces], sys.stdout, ensure_ascii=False, indent=1)
         print()
@@ -74,6 +73,16 @@ def run(options: argparse.Namespace) -> int:
         rows, refused = sum(o.rows for o in done), sum(o.refused for o in done)
         print(f"through Spark: {rows} events as rows of micro-batches, {refused} refused (see their steps)", file=sys.stderr)
     return 1 if broken else 0
+
+
+def _check_out(out: Path, path: Path) -> None:
+    """Where traces are written is a folder that can be made, and not the one that they are read from."""
+    if out.resolve() == (path if path.is_dir() else path.parent).resolve():
+        raise UsageError(f"--out: {out} holds the traces that are read; name another folder")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--out: cannot write to {out}: {error.strerror}") from None
 
 
 def _require_spark() -> None:

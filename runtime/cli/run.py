@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from epl.errors import EplError, EplRuntimeError, EplSyntaxError
 from epl.plan.statements import SelectPlan
-from runtime.cli import UsageError
+from runtime.cli import OutputClosed, UsageError
 from runtime.cli.progress import Progress
 from runtime.cli.sources import EventFile, RowError, RowReader
 from runtime.cli.texts import deploy_first, print_error, read_text, shown_name
@@ -33,7 +33,7 @@ class Printer:
     def listener(self, new: Rows, old: Rows, statement: Statement, runtime: Runtime) -> None:
         if self.form == "json":
             line = {"time": runtime.now, "statement": statement.name, "new": [json_row(r) for r in new], "old": [json_row(r) for r in old]}
-            print(json.dumps(line, ensure_ascii=False))
+            self._print(json.dumps(line, ensure_ascii=False))
             return
         if runtime.now != self._at:
             self.flush()
@@ -42,8 +42,14 @@ class Printer:
 
     def flush(self) -> None:
         if self._calls and self._at is not None:
-            print(output_text(self._at, self._calls))
-        self._calls = []
+            text, self._calls = output_text(self._at, self._calls), []
+            self._print(text)
+
+    def _print(self, text: str) -> None:
+        try:
+            print(text)
+        except BrokenPipeError:
+            raise OutputClosed from None
 
 
 def run(options: argparse.Namespace) -> int:
