@@ -24,6 +24,7 @@ from epl.event_types import EventType
 from runtime.cause import AtWork
 from runtime.columns import Columns, Times, WrongCell, columns_of, sequence_values, time_values
 from runtime.core import Core
+from runtime.schedule import MAX_STOPS, Late, TimeMode
 from runtime.table_events import events_of
 from windows.event import Event
 
@@ -33,10 +34,6 @@ if TYPE_CHECKING:
 
 Placed = tuple[int, int, "Event | None"]
 """(place, time, event) of a row; None for one that the row tier does not want."""
-
-MAX_STOPS = 1_000_000
-"""How many timers may be due between two rows: a guard against gaps that would take minutes (a one-second timer and a gap of years)."""
-
 
 @attrs.frozen
 class Options:
@@ -50,8 +47,8 @@ class Options:
 
     time: str | Mapping[str, str] | None = None
     sequence: str | Mapping[str, str] | None = None
-    late: str = attrs.field(default="refuse")
-    time_mode: str = attrs.field(default="span")
+    late: Late = attrs.field(default="refuse")
+    time_mode: TimeMode = attrs.field(default="span")
     max_stops: int = MAX_STOPS
 
     @late.validator
@@ -69,17 +66,8 @@ class Options:
         return self.time is not None and self.time_mode == "span"
 
 
-OPTIONS = frozenset(f.name for f in attrs.fields(Options))
-
-
-def send_batch(runtime: Runtime, core: Core, target: str | EventType | Mapping[str, Any], table: Any = None, **options: Any) -> None:
-    """Process ``table``'s rows as events of the type ``target``; or ``target`` is {type name: table} and all rows are merged.
-
-    ``options``: see ``Options``. Tables are pyarrow Tables, RecordBatches or pandas DataFrames, with a column for every declared property;
-    the time and sequence columns may stand beside them. Raises EplRuntimeError naming type, column, row (from 0) and value; nothing has
-    been done then. Called under the runtime's lock.
-    """
-    chosen = _options(options)
+def send_batch(runtime: Runtime, core: Core, target: str | EventType | Mapping[str, Any], table: Any, chosen: Options) -> None:
+    """Do what ``Runtime.send_batch`` says, under the runtime's lock."""
     tables = dict(target) if isinstance(target, Mapping) else {target: table}
     if isinstance(target, Mapping) and table is not None:
         raise EplRuntimeError("send_batch takes a type and a table, or one mapping of types to tables")
@@ -127,13 +115,6 @@ def _with_others(rows: Iterable[Placed], order: BatchOrder) -> Iterator[Placed]:
     """The rows, and between them the places of the others, at which time stops too: the event is None there."""
     events = {place: event for place, _, event in rows}
     return ((place, time, events.get(place)) for place, time in enumerate(order.times.tolist()))
-
-
-def _options(given: dict[str, Any]) -> Options:
-    unknown = given.keys() - OPTIONS
-    if unknown:
-        raise TypeError(f"send_batch() got an unexpected keyword argument {min(unknown)!r}")
-    return Options(**given)
 
 
 def _bus_type(runtime: Runtime, name: str | EventType) -> EventType:

@@ -19,7 +19,7 @@ from epl.value_types import BOXED_BOOLEAN
 from runtime.evaluate.compiled import OPERATIONS, code_of
 from runtime.evaluate.printer import Printer
 from runtime.filters import Entry, TypeIndex, order_of
-from runtime.incoming import checking_scope, checks, made_of, read_mapping
+from runtime.incoming import check_known, checking_scope, checks, made_of, read_mapping
 from runtime.lines import indented
 from runtime.written import EVENT
 from windows.event import Event, event_class
@@ -126,6 +126,9 @@ def intake(core: Core, event_type: EventType) -> Callable[[dict[str, Any]], None
                      f"make({', '.join(places.values())})", tuple(made_of(event_type)))
     scope = {**_scope(core, event_type), **checking_scope(event_type), "with_extra": _with_extra}
     lines = [*read_mapping(event_type), *checks(event_type)]
+    if core.settings.unknown_properties == "refuse":
+        scope["check_known"] = check_known
+        lines = ["check_known(stream_type, d)", *lines]
     if core.updates.active:
         return _function("def take(d):", [*lines, f"core.process({source.made})"], scope)
     body = [*lines, *_body(core, event_type, source, scope, whole=True)]

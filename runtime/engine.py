@@ -10,7 +10,7 @@ from epl.catalog import Catalog, Settings, Variable
 from epl.errors import EplDeploymentError, EplRuntimeError, EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
 from epl.functions.user import import_python
-from epl.plan.statements import CreateVariablePlan, ModulePlan, StatementPlan
+from epl.plan.statements import CreateVariablePlan, Declared, ModulePlan, StatementPlan
 from epl.syntax import Module
 from runtime.batch.available import is_available, missing
 from runtime.build import Running, build
@@ -22,18 +22,19 @@ from runtime.deployment import Deployment
 from runtime.dispatch import intake
 from runtime.error_reports import explained
 from runtime.evaluate import Environment, compile_expression
-from runtime.incoming import to_event
+from runtime.incoming import check_known, to_event
+from runtime.instants import Instant, instant_of, shown
 from runtime.page_marks import Marks, Pages
 from runtime.parameters import check_all_used, parameters_of
 from runtime.plan_cache import parsed
 from runtime.registered import Registered
+from runtime.schedule import MAX_STOPS, Late, TimeMode
 from runtime.snapshot import frame
 from runtime.snapshot import restore as restored
 from runtime.snapshot import snapshot as snapshot_of
-from runtime.statement import Listener, Statement
+from runtime.statement import Listener, Statement, check_listener
 from runtime.variables import VariableCell
 from windows.event import Event
-from windows.registry import WINDOWS
 
 if TYPE_CHECKING:
     from runtime.batch.tier import BatchTier
@@ -45,13 +46,14 @@ NUMBER = attrgetter("number")
 class Runtime(Registered):
     """One EPL engine: statements in, events and time in, changes out.
 
-    Time is external unless ``clock="system"``: it stands at ``start_time`` (ms; µs where settings say so) and moves by ``advance_time``,
-    ``advance_time_span`` and ``send_batch(time=…)``. All calls exclude one another (one re-entrant lock); calls from listeners run at once.
+    Time is external unless ``clock="system"``: it begins at ``start_time`` (ms since 1970, µs where settings say so, or a datetime) and
+    moves by ``advance_time``, ``advance_time_span`` and ``send_batch(time=…)``. All calls exclude one another (one re-entrant lock); calls
+    from listeners run at once.
     ``on_error(error, statement name, event)`` hears of exceptions in expressions and listeners; the default logs them.
     """
 
     def __init__(
-        self, *, clock: str = "external", start_time: int = 0, tier: str = "auto", settings: Settings | None = None,
+        self, *, clock: str = "external", start_time: Instant = 0, tier: str = "auto", settings: Settings | None = None,
         on_error: ErrorHandler = log_error,
     ) -> None:
         if clock not in ("external", "system"):
@@ -60,10 +62,12 @@ class Runtime(Registered):
             raise ValueError("tier is 'auto', 'row' or 'batch'")
         if settings is not None and settings.sort_using_collator:
             raise EplUnsupportedError("Sorting with a collator is not supported", hint="strings sort by their code units")
+        check_listener(on_error, "on_error", "(error, statement name, event)")
         super().__init__(settings or Settings())
         self.tier = tier
         self._on_error = explained(on_error)
-        self._core = Core(self.settings, start_time, self._told, self._on_error)
+        began = instant_of("start_time", start_time, self.settings.units_per_second)
+        self._core = Core(self.settings, began, self._told, self._on_error)
         self.on_fault: ErrorHandler | None = None
         """Told of exceptions in expressions behind the error handler; what it raises ends the call (runtime.faults)."""
         self.halted: BaseException | None = None
@@ -71,7 +75,8 @@ class Runtime(Registered):
         self._deployments: dict[str, Deployment] = {}
         self._statement_count = 0
         self._deployment_count = 0
-        self._acquire, self._release, self._intakes = self.lock.acquire, self.lock.release, self._core.intakes
+        self._acquire: Callable[[], object] = self.lock.acquire
+        self._release, self._intakes = self.lock.release, self._core.intakes
         self._batches: dict[Statement, None] = {}
         self._marks: Marks | None = None
         self.tells_causes = False
@@ -101,6 +106,15 @@ class Runtime(Registered):
                 return found
         return super().event_type(name)
 
+    def _forget_type(self, event_type: EventType) -> None:
+        user = first_use(Declared("event_type", event_type.name, event_type), self._deployments.values())
+        if user is not None:
+            raise EplDeploymentError(
+                f"Event type '{event_type.name}' cannot be replaced as it is referenced by deployment '{user.id}'",
+                hint="undeploy it first"
+            )
+        self._core.forget_generated()
+
     def _settle(self) -> None:
         self._core.flush()
         self._deliver_batches()
@@ -114,8 +128,8 @@ class Runtime(Registered):
         variables.update({d.name: d.value for d in visible if d.kind == "variable"})
         declarations = {d.name: d.value for d in visible if d.kind == "declaration"}
         return Catalog(
-            types, self._functions, WINDOWS, variables, declarations, aggregations=self._aggregations, settings=self.settings,
-            imports=tuple(self.settings.imports),
+            types, self._functions, self._windows, variables, declarations, aggregations=self._aggregations, settings=self.settings,
+            imports=tuple(self.settings.imports), enums=self._enum_types,
         )
 
     def bring_in(self, module: Module) -> None:
@@ -130,6 +144,7 @@ class Runtime(Registered):
     def compile(self, text: str) -> ModulePlan:
         """Check and plan a module: deploy the result as often as you like. Raises EplError with position and hint."""
         with self.lock:
+            self._check_open()
             module = parsed(text)
             self.bring_in(module)
             return analyse_module(module, self.catalog(module.name))
@@ -145,6 +160,9 @@ class Runtime(Registered):
         5}}``. ``replace``: first undeploy deployments that hold a statement of one of the names (for notebooks).
         """
         with self.lock:
+            self._check_open()
+            for listener in (listeners or {}).values():
+                check_listener(listener)
             replaced = self._namesakes(module) if replace else []
             if isinstance(module, str):
                 tree = parsed(module)
@@ -327,6 +345,7 @@ class Runtime(Registered):
     def route(self, event_type: str | EventType, event: Any) -> None:
         """From a listener: the event is processed when the current one is done. Elsewhere the same as ``send``."""
         with self.lock:
+            self._check_open()
             incoming = self._incoming(event_type, event)
             self._core.route(incoming, incoming.type)
             if not self._core.busy:
@@ -340,20 +359,40 @@ class Runtime(Registered):
 
     def _incoming(self, event_type: str | EventType, event: Any) -> Event:
         found = self._bus_type(event_type)
-        return event if isinstance(event, Event) else to_event(found, event)
+        if isinstance(event, Event):
+            return event
+        if self.settings.unknown_properties == "refuse":
+            check_known(found, event)
+        return to_event(found, event)
 
     def event_of(self, event_type: str | EventType, event: Any) -> Event:
         """The event that ``send`` would process, checked; it is not processed."""
         with self.lock:
             return self._incoming(event_type, event)
 
-    def send_batch(self, *arguments: Any, **options: Any) -> None:
-        """Arrow tables, pandas data frames: see runtime.batches.send_batch."""
-        from runtime.batches import send_batch  # brings Arrow, which a runtime without batches need not load
+    def send_batch(
+        self, target: str | EventType | Mapping[str, Any], table: Any = None, *, time: str | Mapping[str, str] | None = None,
+        sequence: str | Mapping[str, str] | None = None, late: Late = "refuse",
+        time_mode: TimeMode = "span", max_stops: int = MAX_STOPS,
+    ) -> None:
+        """Process each row of ``table`` as an event of the type ``target``, as one ``send`` a row would; or, where ``target`` is ``{type:
+        table}``, the rows of several types, merged in order of time and sequence.
+
+        A table is a pyarrow Table or RecordBatch, a pandas or Polars DataFrame, or anything else with ``__arrow_c_stream__``, with a
+        column for each declared property. ``time``: the column of each row's time (whole numbers are engine units, timestamps are
+        converted), one name or one a type; the clock moves to it before the row is processed. None: no clock moves. ``sequence``: the
+        column that orders rows of equal time. ``late="refuse"``: a row without a time or before the clock refuses the batch; ``"keep"``:
+        such rows are processed first, at the current time. ``time_mode="jump"``: a timer that is due several times between two rows runs
+        once, as with ``advance_time``. ``max_stops``: how many timers may be due between two rows.
+
+        Raise EplRuntimeError naming type, column, row (from 0) and value where a table does not fit; no row has been processed then.
+        """
+        from runtime.batches import Options, send_batch  # imports Arrow, which a runtime without batches need not load
 
         with self.lock:
+            self._check_open()
             try:
-                send_batch(self, self._core, *arguments, **options)
+                send_batch(self, self._core, target, table, Options(time, sequence, late, time_mode, max_stops))
             finally:  # what came out before a gap that is refused
                 self._deliver_batches()
 
@@ -387,12 +426,14 @@ class Runtime(Registered):
         """Engine time (ms since 1970, or µs by configuration)."""
         return self._core.clock.now
 
-    def advance_time(self, now: int) -> None:
-        """Jump to ``now``: each timer that is due runs once, at the new time. Going back only sets the clock."""
+    def advance_time(self, now: Instant) -> None:
+        """Jump to ``now`` (engine units since 1970, or a datetime): each timer that is due runs once, at the new time. Going back only sets
+        the clock.
+        """
         self._acquire()
         try:
             core = self._core
-            core.clock.now = now = now if now.__class__ is int else int(now)
+            core.clock.now = now = now if now.__class__ is int and not now >> 63 else self._instant(now)
             heap = core.schedule.heap
             if heap and heap[0][0] <= now:  # as Core.advance has it: most often nothing is due
                 core.run_due(now)
@@ -403,11 +444,12 @@ class Runtime(Registered):
         finally:
             self._release()
 
-    def advance_time_span(self, now: int, resolution: int | None = None, *, max_stops: int | None = None) -> None:
+    def advance_time_span(self, now: Instant, resolution: int | None = None, *, max_stops: int | None = None) -> None:
         """Walk to ``now``, stopping at every time at which something is due (or at steps of ``resolution``). ``max_stops``: as for
         ``send_batch``; the clock stands at the last stop where there are more."""
         with self.lock:
-            now, tier = int(now), self._batch_tier
+            self._check_open()
+            now, tier = self._instant(now), self._batch_tier
             try:
                 if tier is not None and max_stops is not None and not resolution and tier.may_stop(None, now, max_stops, beside=False):
                     with tier.in_rows():
@@ -474,6 +516,7 @@ class Runtime(Registered):
         From a listener: EplRuntimeError where routed events (insert into, ``route``) still wait, since they would be lost.
         """
         with self.lock:
+            self._check_open()
             self._check_nothing_waits()
             return snapshot_of(self)
 
@@ -485,6 +528,7 @@ class Runtime(Registered):
         EplRuntimeError.
         """
         with self.lock:
+            self._check_open()
             self._check_nothing_waits()
             if self._marks is None:
                 self._marks = Marks(self, frame)
@@ -510,10 +554,16 @@ class Runtime(Registered):
     # ------------------------------------------------------------------ manners
 
     def close(self) -> None:
-        """Undeploy everything; a system clock stops."""
+        """Undeploy everything; a system clock stops. What would change a closed runtime raises EplRuntimeError."""
         if self._system_clock is not None:
             self._system_clock.stop()
-        self.undeploy_all()
+        with self.lock:
+            self.undeploy_all()
+            self.is_closed = True
+            self._acquire = self._check_open
+
+    def _instant(self, now: Instant) -> int:
+        return instant_of("now", now, self.settings.units_per_second)
 
     def __enter__(self) -> Runtime:
         return self
@@ -522,11 +572,13 @@ class Runtime(Registered):
         self.close()
 
     def __repr__(self) -> str:
-        return f"Runtime(now={self.now}, {sum(len(d) for d in self._deployments.values())} statements)"
+        statements = sum(len(d) for d in self._deployments.values())
+        return f"Runtime(now={shown(self.now, self.settings.units_per_second)}, {statements} statements)"
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><td>{d.id}</td><td>{s.name}</td><td>{s.plan.kind}</td></tr>" for d in self._deployments.values() for s in d)
-        return f"<b>Runtime</b> at {self.now}<table><tr><th>deployment</th><th>statement</th><th>kind</th></tr>{rows}</table>"
+        now = shown(self.now, self.settings.units_per_second)
+        return f"<b>Runtime</b> at {now}<table><tr><th>deployment</th><th>statement</th><th>kind</th></tr>{rows}</table>"
 
 
 __all__ = ["Runtime"]

@@ -5,6 +5,7 @@ A value of the wrong type is refused before anything is done; the message names 
 from __future__ import annotations
 
 import datetime
+import enum
 import math
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -16,7 +17,7 @@ from epl.event_types import EventType, Property, field_name
 from epl.java import to_float
 from epl.value_types import ArrayType, CollectionType, EnumType, EventOf, MapType, Scalar, ValueType
 from runtime.evaluate.compiled import code_of
-from runtime.json_events import parse_json
+from runtime.json_events import parse_json, parsed_json
 from runtime.structs import PRIMITIVE_DEFAULTS
 from windows.event import Event, event_class
 
@@ -96,6 +97,8 @@ EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 def _instant(value: Any) -> datetime.datetime:
     """Date, Calendar, ZonedDateTime: aware datetime; ms since 1970 and ISO text are taken too; a naive one is UTC."""
     if isinstance(value, datetime.datetime):
+        if value != value:  # pandas.NaT
+            raise WrongValue
         return value if value.tzinfo else value.replace(tzinfo=datetime.timezone.utc)
     if isinstance(value, int) and not isinstance(value, bool):
         try:
@@ -118,7 +121,7 @@ def _temporal(kind: type, parse: Callable[[str], Any]) -> Coerce:
     def coerce(value: Any) -> Any:
         if isinstance(value, str):
             return _iso(parse, value)
-        if isinstance(value, kind):
+        if isinstance(value, kind) and value == value:  # pandas.NaT does not equal itself
             return value
         raise WrongValue
 
@@ -155,8 +158,19 @@ def coercion(value_type: ValueType) -> Coerce:
     if isinstance(value_type, MapType):
         return _map_coercion(value_type)
     if isinstance(value_type, EnumType):
-        return _text
+        return _constant_of(value_type)
     return _any
+
+
+def _constant_of(declared: EnumType) -> Coerce:
+    """The name of a constant, from the name or from a member of a Python enum."""
+    def coerce(value: Any) -> Any:
+        name = value.name if isinstance(value, enum.Enum) else value
+        if not isinstance(name, str) or (declared.constants and name not in declared.constants):
+            raise WrongValue
+        return name
+
+    return coerce
 
 
 def _event_coercion(event_type: EventType) -> Coerce:
@@ -244,7 +258,7 @@ def checking_scope(event_type: EventType) -> dict[str, Any]:
     """What the lines of ``read_mapping``, ``checks`` and ``made_of`` name."""
     coercions = {f"coerce{i}": coercion(whole_type(p)) for i, p in enumerate(event_type.properties.values())}
     return {
-        "wrong": _wrong(event_type), "unknown": _unknown(event_type), "WrongValue": WrongValue, "Decimal": Decimal,
+        "none_or_wrong": _none_or_wrong(event_type), "unknown": _unknown(event_type), "WrongValue": WrongValue, "Decimal": Decimal,
         "declared": frozenset(event_type.properties), "cls": event_class(event_type), "new": object.__new__, **coercions,
     }
 
@@ -278,7 +292,7 @@ def checks(event_type: EventType) -> list[str]:
     lines: list[str] = []
     for i, prop in enumerate(event_type.properties.values()):
         value_type = whole_type(prop)
-        refuse = f"    except WrongValue: wrong({prop.name!r}, v{i})"
+        refuse = f"    except WrongValue: v{i} = none_or_wrong({prop.name!r}, v{i})"
         lines += [f"if {_misfits(f'v{i}', value_type)}:", "    try:", f"        v{i} = coerce{i}(v{i})", refuse]
         if isinstance(value_type, Scalar) and value_type.primitive:
             lines += [f"if v{i} is None: v{i} = {PRIMITIVE_DEFAULTS[value_type.kind]!r}"]
@@ -313,18 +327,25 @@ def whole_type(prop: Property) -> ValueType:
 SCALAR_STRING = Scalar("String")
 
 
-def _wrong(event_type: EventType) -> Callable[[str, Any], None]:
-    def wrong(name: str, value: Any) -> None:
+MISSING = {("pandas", "NAType"), ("pandas", "NaTType")}
+"""Classes of values that stand for null, by package and name: pandas need not be installed, nor imported."""
+
+
+def _none_or_wrong(event_type: EventType) -> Callable[[str, Any], None]:
+    def none_or_wrong(name: str, value: Any) -> None:
+        kind = type(value)
+        if (kind.__module__.partition(".")[0], kind.__name__) in MISSING:
+            return
         raise EplRuntimeError(
             f"Event type '{event_type.name}': property '{name}' is declared {event_type.type_of(name)} and cannot hold {value!r} "
-            f"({type(value).__name__})"
+            f"({kind.__name__})"
         )
 
-    return wrong
+    return none_or_wrong
 
 
-def _unknown(event_type: EventType) -> Callable[[dict[str, Any]], None]:
-    def unknown(values: dict[str, Any]) -> None:
+def _unknown(event_type: EventType) -> Callable[[Mapping[str, Any]], None]:
+    def unknown(values: Mapping[str, Any]) -> None:
         name = next(n for n in values if n not in event_type.properties)
         close = get_close_matches(str(name), event_type.properties, 1)
         raise EplRuntimeError(
@@ -332,3 +353,22 @@ def _unknown(event_type: EventType) -> Callable[[dict[str, Any]], None]:
         )
 
     return unknown
+
+
+def check_known(event_type: EventType, value: Any) -> None:
+    """Raise EplRuntimeError for a property that the type, or the type of an event within it, does not declare
+    (``Settings(unknown_properties="refuse")``). ``value``: as for ``to_event``.
+    """
+    if isinstance(value, str) and event_type.kind == "json":
+        value = parsed_json(value)
+    if not isinstance(value, Mapping):
+        return
+    if not value.keys() <= event_type.properties.keys():
+        _unknown(event_type)(value)
+    for name, inner in value.items():
+        declared = event_type.properties[name].type
+        if isinstance(declared, EventOf):
+            check_known(declared.event_type, inner)
+        elif isinstance(declared, (ArrayType, CollectionType)) and isinstance(declared.element, EventOf):
+            for each in inner if isinstance(inner, (list, tuple)) else ():
+                check_known(declared.element.event_type, each)

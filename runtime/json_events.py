@@ -42,13 +42,18 @@ Read = Callable[[Any, str], Any]
 
 def parse_json(event_type: EventType, text: str) -> dict[str, Any]:
     """The text's members as values of the type's properties. A text that is no object has none, as in Esper."""
-    try:
-        parsed = json.loads(text, parse_int=Number, parse_float=Number, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise EplRuntimeError(f"Failed to parse Json: {fault_of(text) or error}") from None
+    parsed = parsed_json(text)
     if isinstance(parsed, list) and any(isinstance(item, (dict, list)) for item in parsed):
         raise EplRuntimeError(f"Failed to parse Json: an object is expected for event type '{event_type.name}'")
     return members(event_type, parsed) if isinstance(parsed, dict) else {}
+
+
+def parsed_json(text: str) -> Any:
+    """The text's objects, arrays and values, numbers as they are written; raises EplRuntimeError."""
+    try:
+        return json.loads(text, parse_int=Number, parse_float=Number, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise EplRuntimeError(f"Failed to parse Json: {fault_of(text) or error}") from None
 
 
 def _no_constant(text: str) -> Any:

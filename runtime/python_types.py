@@ -1,13 +1,18 @@
-"""Python's ways to describe data → event types: dicts of types, dataclasses, attrs classes, pyarrow and Spark schemas."""
+"""Python's ways to describe data → event types: dicts of types, dataclasses, attrs and pydantic classes, TypedDicts, NamedTuples,
+pyarrow and Spark schemas; enums.
+"""
 from __future__ import annotations
 
 import dataclasses
 import datetime
 import decimal
+import enum
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
+
+import attrs
 
 from epl.analysis.type_names import resolve_type_name
 from epl.errors import EplDeploymentError
@@ -29,6 +34,7 @@ from epl.value_types import (
     STRING,
     ZONED_DATE_TIME,
     ArrayType,
+    EnumType,
     EventOf,
     MapType,
     ValueType,
@@ -42,73 +48,128 @@ PLAIN: dict[Any, ValueType] = {
 """Python's int is Java's long, float is double; every value may be None."""
 
 
-def event_type_of(name: str, schema: Any, event_types: Mapping[str, EventType]) -> EventType:
+@attrs.frozen
+class Known:
+    """What names and classes may stand for: ``event_types`` and ``enums`` by name, ``classes``: event types of registered classes."""
+
+    event_types: Mapping[str, EventType] = attrs.field(factory=dict)
+    enums: Mapping[str, EnumType] = attrs.field(factory=dict)
+    classes: Mapping[type, EventType] = attrs.field(factory=dict)
+
+
+def event_type_of(name: str, schema: Any, known: Known) -> EventType:
     """The event type that ``schema`` describes; raises EplDeploymentError for what it cannot be read from."""
     if isinstance(schema, EventType):
         return schema
     if isinstance(schema, Mapping):
-        return _made(name, "map", schema, event_types)
-    if dataclasses.is_dataclass(schema):
-        hints = typing.get_type_hints(schema)
-        return _made(name, "bean", {f.name: hints[f.name] for f in dataclasses.fields(schema)}, event_types)
-    if hasattr(schema, "__attrs_attrs__"):
-        hints = typing.get_type_hints(schema)
-        return _made(name, "bean", {a.name: hints.get(a.name, object) for a in schema.__attrs_attrs__}, event_types)
+        return _made(name, "map", schema, known)
+    fields = class_fields(schema)
+    if fields is not None:
+        return _made(name, "map" if typing.is_typeddict(schema) else "bean", fields, known)
     module = type(schema).__module__.split(".")[0]
     if module == "pyarrow":
-        return _made(name, "map", {f.name: arrow_type(f.type, f"{name}.{f.name}") for f in schema}, event_types)
+        return _made(name, "map", {f.name: arrow_type(f.type, f"{name}.{f.name}") for f in schema}, known)
     if module == "pyspark":
         from runtime.spark.schemas import event_type_of_spark
 
         return event_type_of_spark(name, schema)
     raise EplDeploymentError(
         f"Event type '{name}' cannot be made of {schema!r}",
-        hint="give a dict of types, a dataclass, an attrs class, a pyarrow or Spark schema"
+        hint="give a dict of types, a dataclass, an attrs or pydantic class, a TypedDict, a NamedTuple, a pyarrow or Spark schema"
     )
 
 
-def _made(name: str, kind: str, fields: Mapping[str, Any], event_types: Mapping[str, EventType]) -> EventType:
-    properties = {n: Property(n, value_type(t, f"{name}.{n}", event_types)) for n, t in fields.items()}
+def class_fields(schema: Any) -> dict[str, Any] | None:
+    """The fields of a class that declares them, with their type hints; None for anything else."""
+    if not isinstance(schema, type):
+        return None
+    if dataclasses.is_dataclass(schema):
+        names = [field.name for field in dataclasses.fields(schema)]
+    elif hasattr(schema, "__attrs_attrs__"):
+        names = [field.name for field in schema.__attrs_attrs__]
+    elif issubclass(schema, tuple) and hasattr(schema, "_fields"):
+        names = list(schema._fields)
+    elif isinstance(fields := getattr(schema, "model_fields", None), Mapping):  # pydantic
+        names = list(fields)
+    elif typing.is_typeddict(schema):
+        return typing.get_type_hints(schema)
+    else:
+        return None
+    hints = typing.get_type_hints(schema)
+    return {name: hints.get(name, object) for name in names}
+
+
+def _made(name: str, kind: str, fields: Mapping[str, Any], known: Known) -> EventType:
+    properties = {n: Property(n, value_type(t, f"{name}.{n}", known)) for n, t in fields.items()}
     return EventType(name, kind, properties, open=kind == "map")
 
 
-def value_type(annotation: Any, where: str, event_types: Mapping[str, EventType]) -> ValueType:
-    """One annotation → value type: Python types, Optional, list[T], dict[K, V], nested dicts and classes, EPL type names as text."""
+def enum_type(made_of: type[enum.Enum]) -> EnumType:
+    """A Python enum as EPL's: its members' names are the constants."""
+    return EnumType(made_of.__name__, tuple(made_of.__members__))
+
+
+def enums_in(schema: Any) -> Iterator[type[enum.Enum]]:
+    """The Python enums that a schema's annotations name, also those within lists, options and nested classes."""
+    if isinstance(schema, type) and issubclass(schema, enum.Enum):
+        yield schema
+        return
+    fields = schema if isinstance(schema, Mapping) else class_fields(schema)
+    for inner in typing.get_args(schema) if fields is None else fields.values():
+        yield from enums_in(inner)
+
+
+def value_type(annotation: Any, where: str, known: Known) -> ValueType:
+    """One annotation → value type: Python types, enums, Optional, list[T], dict[K, V], nested dicts and classes, EPL type names as text."""
     if isinstance(annotation, ValueType):
         return annotation
     if isinstance(annotation, str):
-        return _named(annotation, where, event_types)
+        return _named(annotation, where, known)
     if isinstance(annotation, EventType):
         return EventOf(annotation)
+    if isinstance(annotation, type):
+        if issubclass(annotation, enum.Enum):
+            return enum_type(annotation)
+        if annotation in known.classes:
+            return EventOf(known.classes[annotation])
     try:
         plain = PLAIN.get(annotation)
     except TypeError:
         plain = None
     if plain is not None:
         return plain
-    if isinstance(annotation, Mapping) or dataclasses.is_dataclass(annotation) or hasattr(annotation, "__attrs_attrs__"):
-        return EventOf(event_type_of(getattr(annotation, "__name__", where), annotation, event_types))
-    return _generic(annotation, where, event_types)
+    if isinstance(annotation, Mapping) or class_fields(annotation) is not None:
+        return EventOf(event_type_of(getattr(annotation, "__name__", where), annotation, known))
+    return _generic(annotation, where, known)
 
 
-def _generic(annotation: Any, where: str, event_types: Mapping[str, EventType]) -> ValueType:
+def _generic(annotation: Any, where: str, known: Known) -> ValueType:
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin in (typing.Union, types.UnionType):
         inner = [a for a in arguments if a is not type(None)]
-        return value_type(inner[0], where, event_types) if len(inner) == 1 else OBJECT
+        return value_type(inner[0], where, known) if len(inner) == 1 else OBJECT
+    if origin in (typing.Annotated, *WRAPPERS):
+        return value_type(arguments[0], where, known)
+    if origin is typing.Literal:
+        kinds = {type(a) for a in arguments if a is not None}
+        return value_type(kinds.pop(), where, known) if len(kinds) == 1 else OBJECT
     if origin in (list, tuple, set, frozenset):
-        return ArrayType(value_type(arguments[0], where, event_types))
+        return ArrayType(value_type(arguments[0], where, known))
     if origin is dict:
-        return MapType(value_type(arguments[0], where, event_types), value_type(arguments[1], where, event_types))
+        return MapType(value_type(arguments[0], where, known), value_type(arguments[1], where, known))
     raise EplDeploymentError(
         f"{where}: no property type can be made of {annotation!r}",
-        hint="use a Python type, an EPL type name such as 'long', or a nested dict"
+        hint="use a Python type, an enum, an EPL type name such as 'long', or a nested dict"
     )
 
 
-def _named(text: str, where: str, event_types: Mapping[str, EventType]) -> ValueType:
+WRAPPERS = tuple(getattr(typing, name) for name in ("Required", "NotRequired", "ReadOnly") if hasattr(typing, name))
+"""What a TypedDict says of a key beside its type."""
+
+
+def _named(text: str, where: str, known: Known) -> ValueType:
     cast = parse_expression(f"cast(x, {text})")
-    found = resolve_type_name(cast.type_name, event_types) if isinstance(cast, Cast) else None
+    found = resolve_type_name(cast.type_name, known.event_types, enums=known.enums) if isinstance(cast, Cast) else None
     if found is None:
         raise EplDeploymentError(f"{where}: no type is named '{text}'")
     return found

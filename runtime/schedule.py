@@ -3,6 +3,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from heapq import heappop, heappush
+from typing import Literal
+
+Late = Literal["refuse", "keep"]
+TimeMode = Literal["span", "jump"]
+"""How a batch takes late rows, and how time moves between its rows (``Runtime.send_batch``)."""
+
+MAX_STOPS = 1_000_000
+"""How many timers may be due between two rows of a batch: a guard against gaps that would take minutes (a one-second timer and a gap of
+years).
+"""
 
 Order = tuple[int, int]
 """(statement number, timer number within the statement): who runs first at one due time."""

@@ -30,6 +30,12 @@ BatchListener = Callable[[Any, Any, "Statement", "Runtime"], object]
 """listener(new, old, statement, runtime): Arrow record batches, None where empty; once a send, send_batch or advance."""
 
 
+def check_listener(listener: object, what: str = "a listener", arguments: str = "(new, old, statement, runtime)") -> None:
+    """Raise TypeError for what cannot be called."""
+    if not callable(listener):
+        raise TypeError(f"{what} is called with {arguments}; {listener!r} is not callable")
+
+
 class Statement(Delivery):
     """One running statement.
 
@@ -174,6 +180,7 @@ class Statement(Delivery):
         """From now on ``listener(new, old, statement, runtime)`` is called at every change; gives the listener back (usable as a
         decorator).
         """
+        check_listener(listener)
         with self.runtime.lock:
             self.runtime.listener_added(self)
             self.listeners = [*self.listeners, listener]
@@ -191,6 +198,7 @@ class Statement(Delivery):
         ``causes``: behind the statement's own columns stand ``cause.call``, ``cause.time``, ``cause.type`` and ``cause.row``: the number of
         the call that a row listener would get, engine time, and the input row that is behind it (runtime.cause_columns).
         """
+        check_listener(listener)
         with self.runtime.lock:
             self.batch_listeners = [*self.batch_listeners, listener]
             if causes:

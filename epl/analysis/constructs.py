@@ -79,7 +79,7 @@ CASTS = ("byte", "short", "int", "long", "float", "double", "BigInteger", "BigDe
 
 def resolve_class(written: syntax.TypeName, scope: Scope, function: str, verb: str) -> ValueType:
     """The type named in cast or instanceof; refuses unknown names as Esper does."""
-    found = resolve_type_name(written, scope.catalog.event_types)
+    found = resolve_type_name(written, scope.catalog.event_types, enums=scope.catalog.enums)
     if found is None or written.name in NO_CLASSES:
         raise EplValidationError(f"Class as listed in {function} function by name '{written.name}' cannot be {verb}", span=written.span)
     return found

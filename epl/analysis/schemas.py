@@ -110,8 +110,8 @@ def column_type(name: str, written: TypeName, catalog: Catalog) -> ValueType:
     """The type of a declared column; refuses unknown names in Esper's words."""
     if written.name.lower() == "null" and not written.dimensions:
         return NULL
-    found = resolve_type_name(written, catalog.event_types)
-    unknown = next((p for p in written.parameters if resolve_type_name(p, catalog.event_types) is None), None)
+    found = resolve_type_name(written, catalog.event_types, enums=catalog.enums)
+    unknown = next((p for p in written.parameters if resolve_type_name(p, catalog.event_types, enums=catalog.enums) is None), None)
     if found is not None and unknown is not None:
         raise EplValidationError(f"Failed to resolve type parameter '{unknown.name}'", span=written.span)
     if written.primitive and isinstance(found, ArrayType) and isinstance(_innermost(found), EventOf):

@@ -5,7 +5,9 @@ from collections.abc import Mapping
 
 from epl.event_types import EventType
 from epl.syntax import TypeName
-from epl.value_types import OBJECT, ArrayType, ClassType, CollectionType, EventOf, MapType, ValueType, named_type
+from epl.value_types import OBJECT, ArrayType, ClassType, CollectionType, EnumType, EventOf, MapType, ValueType, named_type
+
+NO_ENUMS: Mapping[str, EnumType] = {}
 
 COLLECTIONS = {
     name: kind
@@ -26,12 +28,14 @@ def find_event_type(name: str, event_types: Mapping[str, EventType]) -> EventTyp
     return event_types.get(name.replace("$", ".").rsplit(".", 1)[-1])
 
 
-def resolve_type_name(written: TypeName, event_types: Mapping[str, EventType], *, boxed: bool = True) -> ValueType | None:
+def resolve_type_name(
+    written: TypeName, event_types: Mapping[str, EventType], *, boxed: bool = True, enums: Mapping[str, EnumType] = NO_ENUMS
+) -> ValueType | None:
     """The value type that a written type stands for; None where the name is unknown.
 
     ``boxed``: schema columns and variables hold boxed values (``int`` is Integer); ``int[primitive]`` is an array of the primitive.
     """
-    element = _element_type(written, event_types)
+    element = _element_type(written, event_types, enums)
     if element is None:
         return None
     if boxed and not (written.primitive and written.dimensions):
@@ -41,8 +45,8 @@ def resolve_type_name(written: TypeName, event_types: Mapping[str, EventType], *
     return element
 
 
-def _element_type(written: TypeName, event_types: Mapping[str, EventType]) -> ValueType | None:
-    parameters = tuple(resolve_type_name(p, event_types) or OBJECT for p in written.parameters)
+def _element_type(written: TypeName, event_types: Mapping[str, EventType], enums: Mapping[str, EnumType]) -> ValueType | None:
+    parameters = tuple(resolve_type_name(p, event_types, enums=enums) or OBJECT for p in written.parameters)
     if written.name in COLLECTIONS:
         return CollectionType(parameters[0] if parameters else OBJECT, COLLECTIONS[written.name])
     if written.name in MAPS:
@@ -56,6 +60,8 @@ def _element_type(written: TypeName, event_types: Mapping[str, EventType]) -> Va
     event_type = find_event_type(written.name, event_types)
     if event_type is not None:
         return EventOf(event_type)
+    if written.name in enums:
+        return enums[written.name]
     if written.name.startswith(("java.", "javax.")):
         return ClassType(written.name.rsplit(".", 1)[-1])
     return None

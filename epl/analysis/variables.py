@@ -40,7 +40,7 @@ def analyse_create_variable(body: CreateVariable, catalog: Catalog, name: str) -
 
 def _type(body: CreateVariable, catalog: Catalog) -> ValueType:
     written = body.type_name
-    found = resolve_type_name(written, catalog.event_types)
+    found = resolve_type_name(written, catalog.event_types, enums=catalog.enums)
     if found is None:
         raise EplValidationError(
             f"Cannot create variable '{body.name}', type '{written.name}' is not a recognized type", span=written.span or body.span

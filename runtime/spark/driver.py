@@ -17,11 +17,12 @@ from epl.catalog import Settings
 from epl.errors import EplDeploymentError, EplError, EplRuntimeError
 from epl.event_types import EventType
 from runtime.adoption import adopt
-from runtime.batches import MAX_STOPS, Options
+from runtime.batches import Options
 from runtime.durations import Duration
 from runtime.engine import Runtime
 from runtime.faults import in_words
 from runtime.reorder import MAX_BUFFERED, LatePolicy, late_policy, wall_clock
+from runtime.schedule import MAX_STOPS, TimeMode
 from runtime.spark.checkpoint import Checkpoint, Hook, no_hook
 from runtime.spark.feed import Entry, Feed, Rules, is_lenient
 from runtime.spark.heartbeat import SYSTEM, Beat, Heartbeat
@@ -147,7 +148,7 @@ def start(
     sinks: Mapping[str, Sink] | None = None,
     listeners: Mapping[str, Listener] | None = None,
     trigger: Trigger = None,
-    time_mode: str = "span",
+    time_mode: TimeMode = "span",
     max_stops: int = MAX_STOPS,
     query_name: str | None = None,
     settings: Settings | None = None,
@@ -213,7 +214,7 @@ def start(
 
 
 def _check_options(
-    time: Choice, sequence: Choice, time_mode: str, checkpoint: str | None, *, keeps: bool, waits: bool
+    time: Choice, sequence: Choice, time_mode: TimeMode, checkpoint: str | None, *, keeps: bool, waits: bool
 ) -> None:
     """``keeps``: files are asked for; ``waits``: bounds in time are."""
     Options(time, sequence, "refuse", time_mode)

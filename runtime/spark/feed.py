@@ -14,10 +14,10 @@ import msgpack
 import pyarrow as pa
 
 from epl.errors import EplRuntimeError
-from runtime.batches import MAX_STOPS
 from runtime.engine import Runtime
 from runtime.faults import StatementFault, fault_of, in_words, shown
 from runtime.reorder import LatePolicy, LateRows, Released, ReorderBuffer, ipc, table_of
+from runtime.schedule import MAX_STOPS, Late, TimeMode
 from runtime.spark.sources import TIME, Sources
 from runtime.statement import BatchListener, Statement
 
@@ -87,7 +87,7 @@ class Rules:
     """
 
     policy: LatePolicy = attrs.field(factory=LatePolicy)
-    time_mode: str = "span"
+    time_mode: TimeMode = "span"
     max_stops: int = MAX_STOPS
     at_wall: bool = False
 
@@ -238,7 +238,7 @@ class Feed:
         self._walk(found.until)
         return found.rows.num_rows
 
-    def _send(self, rows: pa.Table, late: str) -> None:
+    def _send(self, rows: pa.Table, late: Late) -> None:
         if rows.num_rows:
             self.runtime.send_batch(
                 self.sources.tables(rows), time=self.sources.times, sequence=self.sources.sequences, late=late,

@@ -28,9 +28,10 @@ from epl.errors import EplError, EplRuntimeError, EplUnsupportedError
 from epl.parse import parse_module
 from epl.syntax import InsertInto, Module, Node, TypeFilter
 from epl.syntax.patterns import FilterAtom
-from runtime.batches import MAX_STOPS, Options
+from runtime.batches import Options
 from runtime.durations import Duration
 from runtime.reorder import MAX_BUFFERED, late_policy, wall_clock
+from runtime.schedule import MAX_STOPS, TimeMode
 from runtime.spark.catalyst import Spoken, spoken
 from runtime.spark.feed import Entry, Feed, Rules, is_lenient
 from runtime.spark.heartbeat import SYSTEM, Beat
@@ -146,7 +147,7 @@ def transform(  # type: ignore[misc]
     max_buffered: int = MAX_BUFFERED,
     distribute: str = "auto",
     shards: int | None = None,
-    time_mode: str = "span",
+    time_mode: TimeMode = "span",
     max_stops: int = MAX_STOPS,
     start_time: int | None = None,
     until: int | None = None,
@@ -202,7 +203,7 @@ def transform(  # type: ignore[misc]
 
 
 def _check_options(
-    time: Choice, sequence: Choice, distribute: str, shards: int | None, time_mode: str, max_stops: int
+    time: Choice, sequence: Choice, distribute: str, shards: int | None, time_mode: TimeMode, max_stops: int
 ) -> None:
     Options(time, sequence, "refuse", time_mode, max_stops)
     if distribute not in DISTRIBUTE:
