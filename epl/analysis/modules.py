@@ -1,6 +1,7 @@
 """A module → its plan: statements in order, each seeing what those before it declare."""
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -53,13 +54,19 @@ def analyse_module(module: Module, catalog: Catalog) -> ModulePlan:
 
 
 def _uniquely_named(statements: list[StatementPlan]) -> tuple[StatementPlan, ...]:
-    """Statements of one name are told apart as Esper does: ``x``, ``x--0``, ``x--1``."""
-    seen: dict[str, int] = {}
+    """Give a statement whose name is taken the first free one of ``x-1``, ``x-2``, …, as Esper does; earlier statements keep theirs."""
+    taken: set[str] = set()
+    next_number: dict[str, int] = {}
     named = []
     for plan in statements:
-        count = seen.get(plan.name, 0)
-        seen[plan.name] = count + 1
-        named.append(plan if not count else attrs.evolve(plan, name=f"{plan.name}--{count - 1}"))
+        name = plan.name
+        if name in taken:
+            numbers = itertools.count(next_number.get(name, 1))
+            number = next(n for n in numbers if f"{plan.name}-{n}" not in taken)
+            next_number[plan.name] = number + 1
+            name = f"{plan.name}-{number}"
+        taken.add(name)
+        named.append(plan if name == plan.name else attrs.evolve(plan, name=name))
     return tuple(named)
 
 

@@ -384,10 +384,10 @@ class Statement(Node):
 
     @property
     def name(self) -> str | None:
-        """What ``@name`` says, or None."""
+        """The trimmed text of ``@name``, or None where there is none."""
         found = self.annotation("name")
         value = found.get() if found else None
-        return value if isinstance(value, str) else None
+        return value.strip() if isinstance(value, str) else None
 
 
 @attrs.frozen
