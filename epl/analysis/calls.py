@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from epl.analysis.binding import StatementRefusal, bind
 from epl.analysis.conversions import MAP_KINDS, common_type, convert, require_numeric, type_name
 from epl.analysis.paths import is_integer, stream_value
+from epl.analysis.properties import path_of
 from epl.analysis.scope import Scope
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.functions.registry import FIRST_ARGUMENT, NOT_CONSTANT, TIME_PERIOD, Bound, EnumerationSpec, FunctionSpec, LambdaShape
@@ -277,9 +278,9 @@ def _is_constant(argument: syntax.Expression, scope: Scope) -> bool:
 
 
 def _stream_of(value: TypedExpression, call: Call) -> int:
-    """The one stream that prev or prior looks back on."""
+    """The one stream that prev or prior looks back on; Esper takes a property or the event itself."""
     streams = value.streams
-    if len(streams) != 1:
+    if len(streams) != 1 or path_of(value) is None:
         raise EplValidationError("Previous function requires an event property as parameter", span=call.span)
     return next(iter(streams))
 

@@ -95,7 +95,7 @@ def _bind_name(first: Name, node: Chain, scope: Scope) -> TypedExpression | None
         return _variable(first, node, scope)
     if first.name in scope.catalog.tables:
         raise EplUnsupportedError(f"access to table '{first.name}' is not supported", span=node.span)
-    return _stream_path(node, scope) or _class_member(node, scope) or _declared_without_arguments(first, node, scope)
+    return _stream_path(node, scope) or class_member(node, scope) or _declared_without_arguments(first, node, scope)
 
 
 def _declared_without_arguments(first: Name, node: Chain, scope: Scope) -> TypedExpression | None:
@@ -188,7 +188,7 @@ def _context_value(node: Chain, scope: Scope) -> TypedExpression:
     return follow(typed.ContextValue(type=known[names[0]], path=names[:1]), node.links[2:], scope, node)
 
 
-def _class_member(node: Chain, scope: Scope) -> TypedExpression | None:
+def class_member(node: Chain, scope: Scope) -> TypedExpression | None:
     """``Integer.MAX_VALUE``, ``Math.abs(x)``, with or without the package."""
     links, functions = node.links, scope.catalog.functions
     names: list[str] = []

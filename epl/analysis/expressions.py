@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from epl.analysis import chains, constructs, operators
 from epl.analysis.binding import StatementRefusal, bind
+from epl.analysis.printed_names import ScopeNames
 from epl.analysis.scope import Scope
 from epl.errors import EplValidationError
 from epl.plan.expressions import TypedExpression
 from epl.syntax.expressions import Expression
-from epl.unparse import quoted
+from epl.unparse import Names, expression_text, quoted
 
 MODULES = (operators, chains, constructs)
 
@@ -22,13 +23,18 @@ def bind_in_clause(expression: Expression, scope: Scope) -> TypedExpression:
     except StatementRefusal:
         raise
     except EplValidationError as refusal:
-        raise introduced(refusal, expression, scope.clause) from None
+        raise introduced(refusal, expression, scope.clause, ScopeNames(scope)) from None
 
 
-def introduced(refusal: EplValidationError, expression: Expression, clause: str) -> EplValidationError:
+def introduced(refusal: EplValidationError, expression: Expression, clause: str, names: Names | None = None) -> EplValidationError:
     """The refusal of an expression, with its clause and text in front."""
-    message = f"Failed to validate {clause} expression {quoted(expression)}: {refusal.message}"
+    message = f"Failed to validate {clause} expression {quoted(expression, names)}: {refusal.message}"
     return EplValidationError(message, span=refusal.span, text=refusal.text, hint=refusal.hint)
 
 
-__all__ = ["StatementRefusal", "bind", "bind_in_clause", "introduced"]
+def column_name(expression: Expression, scope: Scope) -> str:
+    """The name of a column without alias: the expression as Esper prints it."""
+    return expression_text(expression, names=ScopeNames(scope))
+
+
+__all__ = ["StatementRefusal", "bind", "bind_in_clause", "column_name", "introduced"]

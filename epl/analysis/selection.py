@@ -7,12 +7,11 @@ from collections.abc import Sequence
 import attrs
 
 from epl.analysis.binding import StatementRefusal
-from epl.analysis.expressions import bind_in_clause
+from epl.analysis.expressions import bind_in_clause, column_name
 from epl.analysis.scope import Scope, ScopeStream
 from epl.event_types import EventType, Property
 from epl.plan.expressions import PropertyOf, StreamProperty, TypedExpression, event_of
 from epl.syntax import SelectItem, StreamWildcard, Wildcard
-from epl.unparse import expression_text
 from epl.value_types import EventOf
 
 
@@ -97,7 +96,7 @@ def _columns(item: SelectItem, scope: Scope) -> list[Column]:
     if isinstance(expression, StreamWildcard):
         return _stream_columns(item, expression, scope)
     bound = bind_in_clause(expression, scope)
-    return [Column(item.alias or expression_text(expression), bound)]
+    return [Column(item.alias or column_name(expression, scope), bound)]
 
 
 def _stream_columns(item: SelectItem, expression: StreamWildcard, scope: Scope) -> list[Column]:

@@ -14,7 +14,7 @@ WORDS: dict[str, tuple[bool | None, str]] = {"null": (None, "null"), "true": (Tr
 
 
 def string_literal(token: Token) -> Literal:
-    return Literal(value=string_value(token), kind="string", span=token.span)
+    return Literal(value=string_value(token), kind="string", double_quotes=token.text.startswith('"'), span=token.span)
 
 
 def number(token: Token, sign: str = "", start: int | None = None) -> Literal:

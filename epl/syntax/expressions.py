@@ -25,11 +25,13 @@ class Literal(Expression):
     """``null true 1 1L 1f 1.5 'text'``. A string holds its unescaped characters; a whole number too large for int is kind long, ``0x1F`` is
     a byte.
 
-    A sign directly before a number belongs to it: ``-1`` is a Literal, ``-a`` a Unary.
+    A sign directly before a number belongs to it: ``-1`` is a Literal, ``-a`` a Unary. ``double_quotes``: the text was written in them;
+    the names of columns show it.
     """
 
     value: bool | int | float | str | None
     kind: LiteralKind
+    double_quotes: bool = attrs.field(default=False, eq=False)
 
 
 # ------------------------------------------------------------------ names, calls, chains

@@ -11,16 +11,48 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from epl import syntax as S
-from epl.java import double_text, float_text
+from epl.java import double_text, float_text, to_float
 
-CASE, OR, AND, BITWISE, NOT, EQUALITY, RELATION, CONCATENATION, SUM, PRODUCT, PRIMARY = range(11)
+LOOSEST, CASE, OR, AND, BITWISE, NOT, EQUALITY, RELATION, CONCATENATION, SUM, PRODUCT, PRIMARY = range(12)
 _BINARY = {"&": BITWISE, "|": BITWISE, "^": BITWISE, "||": CONCATENATION, "+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "%": PRODUCT}
 _EQUALITY = frozenset({"=", "!=", "is", "is not"})
 
 
-def esper_text(expression: S.Expression, first_subquery: int = 1) -> str:
+_AGGREGATIONS = {
+    **{name: name for name in (
+        "avg", "avedev", "count", "countever", "first", "firstever", "last", "lastever", "leaving", "max", "maxby", "maxbyever", "median",
+        "min", "minby", "minbyever", "nth", "rate", "sorted", "stddev", "sum", "window")},
+    "fmax": "max", "fmaxever": "max", "maxever": "max", "fmin": "min", "fminever": "min", "minever": "min",
+}  # fmt: skip
+_SINGLE_ROW = (
+    "coalesce", "event_identity_equals", "grouping", "grouping_id", "istream", "prev", "prevcount", "prevtail", "prevwindow", "prior",
+)  # fmt: skip
+_PRINTED_NAMES = {**_AGGREGATIONS, **{name: name for name in _SINGLE_ROW}}
+"""Functions that EPL knows without regard to case, in lower case: as Esper prints them."""
+
+
+class Names:
+    """What the names in an expression stand for, as far as the syntax tree says; the analysis, which knows the types, says more."""
+
+    def is_property(self, node: S.Chain) -> bool:
+        """Whether the chain is a property path: Esper prints the key of one as written, but a method's text in double quotes."""
+        return _reads_as_property(node)
+
+    def constant(self, node: S.Chain) -> str | None:
+        """The text of the value where the whole chain is a constant of a class."""
+        return None
+
+    def is_declared(self, name: str) -> bool:
+        """Whether the name alone calls a declared expression without parameters."""
+        return False
+
+    def is_aggregation(self, name: str) -> bool:
+        return name.lower() in _AGGREGATIONS
+
+
+def esper_text(expression: S.Expression, first_subquery: int = 1, names: Names | None = None) -> str:
     """The text of the expression; subqueries of all columns are numbered from ``first_subquery`` on."""
-    return _Printer(first_subquery).text(expression)
+    return _Printer(first_subquery, names or Names()).text(expression)
 
 
 def precedence(node: S.Expression) -> int:
@@ -40,8 +72,9 @@ _LEVELS: dict[type, int] = {
 
 
 class _Printer:
-    def __init__(self, first_subquery: int) -> None:
+    def __init__(self, first_subquery: int, names: Names) -> None:
         self.subqueries = first_subquery
+        self.names = names
 
     def text(self, node: S.Expression) -> str:
         printer = _PRINTERS.get(type(node))
@@ -53,10 +86,21 @@ class _Printer:
         loose = precedence(node)
         if isinstance(node, S.Unary) and node.operator == "-":
             loose = PRODUCT
+        elif isinstance(node, S.Chain) and self._aggregates(node):
+            loose = LOOSEST
         return f"({text})" if loose < level else text
 
-    def listed(self, nodes: tuple[S.Expression, ...], level: int = CASE) -> str:
+    def listed(self, nodes: tuple[S.Expression, ...], level: int = LOOSEST) -> str:
         return ",".join(self.within(node, level) for node in nodes)
+
+    def _aggregates(self, node: S.Chain) -> bool:
+        """Whether the chain is the call of an aggregation and nothing more; min and max of several values are of one row."""
+        call = node.links[0]
+        if node.root is not None or len(node.links) != 1 or not isinstance(call, S.Call) or not self.names.is_aggregation(call.name):
+            return False
+        several = len(call.arguments) > 1 and not isinstance(call.arguments[0], S.Wildcard)
+        plain = several and not call.distinct and not any(isinstance(a, S.NamedArgument) for a in call.arguments)
+        return not (plain and call.name.lower() in ("min", "max"))
 
     # -------------------------------------------------------------- literals, chains
 
@@ -66,17 +110,22 @@ class _Printer:
         if node.value is None or isinstance(node.value, bool):
             return {True: "true", False: "false"}.get(node.value, "null") if node.value is not None else "null"
         if node.kind in ("float", "double"):
-            return (float_text if node.kind == "float" else double_text)(float(node.value))
+            return float_text(to_float(float(node.value))) if node.kind == "float" else double_text(float(node.value))
         return str(node.value)
 
     def chain(self, node: S.Chain) -> str:
         single = len(node.links) == 1 and node.root is None
         if single and isinstance(node.links[0], S.Call) and (special := self._builtin(node.links[0])):
             return special
-        plain = node.root is None and is_property(node)
+        constant = self.names.constant(node)
+        if constant is not None:
+            return constant
+        plain = node.root is None and self.names.is_property(node)
         parts = [] if node.root is None else [self.text(node.root)]
         for link in node.links:
             parts.extend(self._link(link, plain, first=not parts))
+            if len(parts) == 1 and isinstance(link, S.Name) and self.names.is_declared(link.name):
+                parts.append("()")
         return "".join(parts)
 
     def _link(self, link: S.Link, plain: bool, first: bool) -> Iterator[str]:
@@ -85,15 +134,16 @@ class _Printer:
         else:
             if not first:
                 yield "."
-            yield self._call(link, plain) if isinstance(link, S.Call) else link.name  # type: ignore[attr-defined]
+            yield self._call(link, plain, first) if isinstance(link, S.Call) else link.name  # type: ignore[attr-defined]
         if link.optional:  # type: ignore[attr-defined]
             yield "?"
 
-    def _call(self, link: S.Call, plain: bool) -> str:
+    def _call(self, link: S.Call, plain: bool, first: bool) -> str:
         if plain and len(link.arguments) == 1 and isinstance(link.arguments[0], S.Literal) and link.arguments[0].kind == "string":
-            quote = '"' if "'" in str(link.arguments[0].value) else "'"
+            quote = '"' if link.arguments[0].double_quotes or "'" in str(link.arguments[0].value) else "'"
             return f"{link.name}({quote}{link.arguments[0].value}{quote})"
-        return f"{link.name}({'distinct ' if link.distinct else ''}{self.listed(link.arguments)})"
+        name = _PRINTED_NAMES.get(link.name.lower(), link.name) if first else link.name
+        return f"{name}({'distinct ' if link.distinct else ''}{self.listed(link.arguments)})"
 
     def _builtin(self, call: S.Call) -> str | None:
         """Where Esper prints the built-in with other arguments than were written."""
@@ -157,10 +207,10 @@ class _Printer:
         return f"{self.within(node.value, RELATION)} {word} {self.within(node.pattern, RELATION)}"
 
     def case(self, node: S.Case) -> str:
-        parts = ["case"] if node.operand is None else ["case", self.text(node.operand)]
-        parts.extend(f"when {self.text(condition)} then {self.text(value)}" for condition, value in node.whens)
+        parts = ["case"] if node.operand is None else ["case", self.within(node.operand, CASE)]
+        parts.extend(f"when {self.within(condition, CASE)} then {self.within(value, CASE)}" for condition, value in node.whens)
         if node.otherwise is not None:
-            parts.append(f"else {self.text(node.otherwise)}")
+            parts.append(f"else {self.within(node.otherwise, CASE)}")
         return " ".join([*parts, "end"])
 
     # -------------------------------------------------------------- types, construction, time
@@ -238,7 +288,7 @@ _METHODS = frozenset(
 method's in double quotes."""
 
 
-def is_property(node: S.Chain) -> bool:
+def _reads_as_property(node: S.Chain) -> bool:
     """Whether the chain reads as a property path: names, ``[number]`` and at its end one ``name('key')``, all before any method call."""
     for place, link in enumerate(node.links):
         if isinstance(link, S.Call):
