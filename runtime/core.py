@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
-from heapq import heappop, heappush
 from typing import Any
 
 from epl.catalog import Settings
@@ -208,29 +207,21 @@ class Core:
 
     def run_due(self, now: int) -> None:
         """Run the timers that are due, each once; there is an entry that is due."""
-        heap = self.schedule.heap
-        timer = heap[0][3]
-        alone = None if self.pending else timer.alone
-        if alone is not None:
-            entry = heappop(heap)
-            if timer.number == entry[2] and not (heap and heap[0][0] <= now):
-                timer.number, timer.due = 0, None
-            else:
-                heappush(heap, entry)
-                alone = None
-        due: Sequence[ScheduledTimer] = self.schedule.take_due(now) if alone is None else ()
+        schedule = self.schedule
+        alone = None if self.pending else schedule.take_only(now)
+        due: Sequence[ScheduledTimer] = schedule.take_due(now) if alone is None else ()
         outer, self.busy, at = self.busy, True, self.at
         place = at.place
         if not outer:
             at.place = None
         if self.touched is not None:
-            self.touched.update([each.order[0] for each in (due if alone is None else (timer,))])
+            self.touched.update([each.order[0] for each in (due if alone is None else (alone,))])
         try:
             if alone is not None:  # most often so
                 try:
-                    alone()
+                    alone.alone()  # type: ignore[misc]  # take_only gives those that have it
                 except Exception as error:  # noqa: BLE001 - law 6
-                    self.on_error(error, str(timer.owner), None)
+                    self.on_error(error, str(alone.owner), None)
             for each in due:
                 try:
                     each.callback()

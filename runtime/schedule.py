@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from heapq import heappop, heappush
-from typing import Literal
+from heapq import heapify, heappop, heappush
+from typing import Any, Literal
 
 Late = Literal["refuse", "keep"]
 TimeMode = Literal["span", "jump"]
@@ -16,6 +16,9 @@ years).
 
 Order = tuple[int, int]
 """(statement number, timer number within the statement): who runs first at one due time."""
+
+FEW = 64
+"""So many stale entries stay without the heap being looked through."""
 
 
 class Clock:
@@ -30,7 +33,7 @@ class Clock:
 class ScheduledTimer:
     """One operator's timer (windows.protocol.Timer): at most one due time at once."""
 
-    __slots__ = ("_schedule", "alone", "callback", "due", "order", "owner", "number", "__weakref__")
+    __slots__ = ("_schedule", "alone", "callback", "due", "entry", "order", "owner", "__weakref__")
 
     def __init__(self, schedule: Schedule, order: Order, owner: object, callback: Callable[[], None]) -> None:
         self._schedule = schedule
@@ -40,38 +43,56 @@ class ScheduledTimer:
         self.alone: Callable[[], None] | None = None
         """Called in place of ``callback`` where no other timer is due: it may call listeners. None: nothing is to be gained by that."""
         self.due: int | None = None
-        self.number = 0
-        """Of its entry in the schedule; entries of other numbers are stale. 0: none."""
+        self.entry: list[Any] | None = None
+        """Its current entry in the schedule."""
 
     def set(self, due: int) -> None:
         """Run the call-back once when the clock reaches ``due``; replaces an earlier due time."""
+        if due == self.due:
+            return
         schedule = self._schedule
-        schedule.pushes = self.number = number = schedule.pushes + 1
+        if self.entry is not None:
+            schedule.discard(self.entry)
+        schedule.pushes = number = schedule.pushes + 1
         self.due = due
-        heappush(schedule.heap, (due, self.order, number, self))
+        self.entry = entry = [due, self.order, number, self]
+        heappush(schedule.heap, entry)
 
     def cancel(self) -> None:
-        self.number = 0
-        self.due = None
-
-    def is_current(self, number: int) -> bool:
-        return self.number == number
+        if self.entry is not None:
+            self._schedule.discard(self.entry)
+            self.entry = self.due = None
 
 
 class Schedule:
-    """All timers of a runtime, by due time; equal due times run in order of statement and making."""
+    """All timers of a runtime, by due time; equal due times run in order of statement and making.
 
-    __slots__ = ("heap", "pushes")
+    ``heap``: entries [due time, order, number of the entry, timer]. A stale entry, whose timer was cancelled or set to another time, holds
+    None in its place, which keeps nothing of the operator alive. At most half of the entries (and ``FEW``) are stale.
+    """
+
+    __slots__ = ("heap", "pushes", "_stale")
 
     def __init__(self) -> None:
-        self.heap: list[tuple[int, Order, int, ScheduledTimer]] = []
+        self.heap: list[list[Any]] = []
         self.pushes = 0
+        self._stale = 0
+
+    def discard(self, entry: list[Any]) -> None:
+        """The entry of a timer is stale from now on."""
+        entry[3] = None
+        self._stale += 1
+        if self._stale > FEW and 2 * self._stale > len(self.heap):
+            self.heap[:] = [each for each in self.heap if each[3] is not None]
+            heapify(self.heap)
+            self._stale = 0
 
     def nearest(self) -> int | None:
         """The next due time, or None."""
         heap = self.heap
-        while heap and not heap[0][3].is_current(heap[0][2]):
+        while heap and heap[0][3] is None:
             heappop(heap)
+            self._stale -= 1
         return heap[0][0] if heap else None
 
     def take_due(self, now: int) -> list[ScheduledTimer]:
@@ -79,12 +100,27 @@ class Schedule:
         heap = self.heap
         taken = []
         while heap and heap[0][0] <= now:
-            _, _, number, timer = heappop(heap)
-            if timer.number == number:
-                timer.number, timer.due = 0, None
+            timer = heappop(heap)[3]
+            if timer is None:
+                self._stale -= 1
+            else:
+                timer.entry = timer.due = None
                 taken.append(timer)
         return taken
 
+    def take_only(self, now: int) -> ScheduledTimer | None:
+        """The first timer if it is the only one due at or before ``now`` and may run ``alone``; no longer scheduled then. Some is due."""
+        heap = self.heap
+        timer: ScheduledTimer | None = heap[0][3]
+        if timer is None or timer.alone is None:
+            return None
+        entry = heappop(heap)
+        if heap and heap[0][0] <= now:
+            heappush(heap, entry)
+            return None
+        timer.entry = timer.due = None
+        return timer
+
     def __len__(self) -> int:
         """Timers that have a due time: a metric."""
-        return sum(1 for entry in self.heap if entry[3].is_current(entry[2]))
+        return len(self.heap) - self._stale

@@ -14,6 +14,8 @@ from runtime.batch.intake import Intake
 from windows.event import Event
 
 FEW_SEGMENTS = 8
+SPARE_ROWS = 1 << 16
+"""Rows beyond twice those that the last ``tidy`` left, from which on it is looked which ones can go."""
 
 
 @attrs.define
@@ -34,25 +36,34 @@ class Segment:
 
 
 class HeldRows:
-    """The rows by id. ``tidy`` lets go of what is not held any more; until then a batch stays as a whole."""
+    """The rows by id. ``tidy`` discards what is not held any more; until then a batch stays as a whole."""
 
     def __init__(self) -> None:
         self.segments: list[Segment] = []
         self._most = FEW_SEGMENTS
+        self._size = 0
+        self._most_rows = SPARE_ROWS
 
     def add(self, begin: int, intake: Intake) -> None:
         """A batch whose rows have the ids from ``begin`` on."""
         if intake.rows:
             self.segments.append(Segment(begin, intake))
+            self._size += intake.rows
 
     def put(self, ids: Array, intake: Intake) -> None:
         """Rows with ascending ids below all others."""
         if intake.rows:
             self.segments.insert(0, Segment(int(ids[0]), intake, ids))
+            self._size += intake.rows
 
     @property
     def crowded(self) -> bool:
-        return len(self.segments) > self._most
+        """Whether it is worth a ``tidy``: twice as many rows, or segments, are stored as the last one left."""
+        return len(self.segments) > self._most or self._size > self._most_rows
+
+    def __len__(self) -> int:
+        """The rows that are stored, held or not."""
+        return self._size
 
     def tidy(self, held: Array) -> None:
         """``held``: the ids that are held, ascending."""
@@ -68,7 +79,8 @@ class HeldRows:
                 small.append((ids, segment.intake.taken(segment.places(ids))))
         _merge(small, kept)
         self.segments = kept
-        self._most = 2 * len(kept) + FEW_SEGMENTS
+        self._size = sum(segment.intake.rows for segment in kept)
+        self._most, self._most_rows = 2 * len(kept) + FEW_SEGMENTS, 2 * self._size + SPARE_ROWS
 
     def _owners(self, ids: Array) -> Array:
         return np.searchsorted(np.array([s.begin for s in self.segments]), ids, side="right") - 1

@@ -72,41 +72,45 @@ class LayerPrinter(PatternPrinter):
     def reserve(self, code: Code) -> None:
         code.add("off = g_off[gu]", "count = g_count[gu]", "w = g_bits[gu]")
         with code.block("if off < 0"):
-            self.full(code, f"nodes + {1 << FEW_LAYERS} > len(p_row)", NODES_FULL)
-            code.add("off = nodes", f"nodes += {1 << FEW_LAYERS}", "g_off[gu] = off")
-            code.add(f"g_cap[gu] = {1 << FEW_LAYERS}", f"g_size[gu] = {FEW_LAYERS}")
-        with code.block("elif w != 0 and count >= g_cap[gu]"):
+            code.add(f"level = {FEW_LAYERS}")
+            self._block(code)
+            code.add("off = place", "g_off[gu] = off", "g_size[gu] = level", "g_cap[gu] = 1 << level")
+        with code.block(f"elif (count >= g_cap[gu]) if w != 0 else (g_size[gu] > {FEW_LAYERS})"):
             self._trim(code)
 
     def _trim(self, code: Code) -> None:
-        """Let go of layers that no match in progress needs, or ask for more room."""
-        code.add("reached = w", "needed = 1", "k = 0")
-        with code.block("while k < count"):
-            with code.block("if k > 0"):
-                code.add(f"reached = {self._before('reached')} & p_mark[off + count - 1 - k]")
-                with code.block("if reached == 0"):
-                    code.add("break")
-            code.add("k += 1")
-            with code.block(f"if reached & {bits(self.program.start)}"):
-                code.add("needed = k")
-        code.add("place = off")
-        with code.block("if 2 * needed > count"):
-            self._larger(code)
+        """Discard layers that no match in progress needs; those that are left go to the smallest block in which as many more have room."""
+        code.add("needed = 0", "k = 0")
+        with code.block("if w != 0"):
+            code.add("reached = w", "needed = 1")
+            with code.block("while k < count"):
+                with code.block("if k > 0"):
+                    code.add(f"reached = {self._before('reached')} & p_mark[off + count - 1 - k]")
+                    with code.block("if reached == 0"):
+                        code.add("break")
+                code.add("k += 1")
+                with code.block(f"if reached & {bits(self.program.start)}"):
+                    code.add("needed = k")
+        code.add("place = off", f"level = {FEW_LAYERS}")
+        with code.block("while (1 << level) < 2 * needed"):
+            code.add("level += 1")
+        with code.block("if level != g_size[gu]"):
+            self._block(code)
         with code.block("for k in range(needed)"):
             code.add("at = place + k", "step = off + count - needed + k", "p_row[at] = p_row[step]", "p_mark[at] = p_mark[step]", "MOVE")
         with code.block("if place != off"):
-            code.add("p_row[off] = b_free[g_size[gu] - 1]", "b_free[g_size[gu] - 1] = off")
+            code.add("p_row[off] = b_free[g_size[gu]]", "b_free[g_size[gu]] = off", "g_size[gu] = level", "g_cap[gu] = 1 << level")
         code.add("off = place", "count = needed", "g_off[gu] = off", "g_count[gu] = needed")
 
-    def _larger(self, code: Code) -> None:
-        """``place``: twice the room. ``b_free`` is by size a list of what is free."""
-        code.add("level = g_size[gu]", "place = b_free[level + 1]")
-        with code.block("if place < 0"):
-            self.full(code, "nodes + 2 * count > len(p_row)", NODES_FULL)
-            code.add("place = nodes", "nodes += 2 * g_cap[gu]")
+    def _block(self, code: Code) -> None:
+        """``place``: a free block of 2 ** ``level`` nodes, or stop in front of the row. ``b_free``: by level the first of those given back,
+        of which each holds the next in ``p_row``."""
+        code.add("place = b_free[level]")
+        with code.block("if place >= 0"):
+            code.add("b_free[level] = p_row[place]")
         with code.block("else"):
-            code.add("b_free[level + 1] = p_row[place]")
-        code.add("g_size[gu] = level + 1", "g_cap[gu] *= 2")
+            self.full(code, "nodes + (1 << level) > len(p_row)", NODES_FULL)
+            code.add("place = nodes", "nodes += 1 << level")
 
     def retain(self, code: Code) -> None:
         super().retain(code)

@@ -1,6 +1,7 @@
 """Partitions' slots are given back: those without a match in progress, as the row tier forgets them.
 
-Done when there is no slot left, and only where half of them come free: a slot is then moved as often as slots were taken since.
+Done when there is no slot left, and only where half of them come free: a slot is then moved as often as slots were taken since. Where
+there are few slots more are made instead: looking through them costs some 100 µs however few there are.
 """
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from runtime.batch.pattern_layout import REGISTERS, SMALL, SMALL_KEYS, PatternKe
 from runtime.batch.records import Records
 
 PLACE = {name: number for number, name in enumerate(REGISTERS)}
+FEW_SLOTS = 2048
 
 
 def give_back(kernel: PatternKernel, arrays: Records, registers: Array) -> bool:
@@ -20,6 +22,8 @@ def give_back(kernel: PatternKernel, arrays: Records, registers: Array) -> bool:
     if kernel.plan.lookback or not kernel.keys:
         return False  # the next row of any partition may look back
     count = int(registers[PLACE["groups"]])
+    if count < FEW_SLOTS:
+        return False
     live = _in_progress(kernel, arrays, count, int(registers[PLACE["gone"]]))
     held = live_matches(arrays) if kernel.interval is not None else np.zeros(0, np.int64)
     if len(held):
