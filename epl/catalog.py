@@ -71,6 +71,18 @@ def _all_texts(_: Any, setting: attrs.Attribute[Any], value: Any) -> None:
         _refuse(setting, value, "a sequence of names", f": write ({value!r},)" if isinstance(value, str) else "")
 
 
+def _kept(value: Iterable[str] | str) -> str | tuple[str, ...]:
+    """``keep``, ``refuse``, or the names in order, so that equal settings are equal."""
+    return value if isinstance(value, str) else tuple(sorted(value, key=str))
+
+
+def _keeping(_: Any, setting: attrs.Attribute[Any], value: Any) -> None:
+    if isinstance(value, str):
+        _one_of("keep", "refuse")(None, setting, value)
+    else:
+        _all_texts(None, setting, value)
+
+
 def _known_zone(_: Any, setting: attrs.Attribute[Any], value: Any) -> None:
     try:
         ZoneInfo(value)
@@ -106,7 +118,8 @@ class Settings:
     take events from outside) or ``private`` (Esper's default: only their own module does). ``unknown_properties``: what ``Runtime.send``
     does with a property that the type does not declare: ``ignore`` (Esper's maps) or ``refuse`` (EplRuntimeError). ``imports``: what every
     module imports without saying so. ``python_imports``: Python modules (with all below them) whose functions and classes EPL text may
-    ``import``; importing runs their code, so that text alone never decides it.
+    ``import``; importing runs their code, so that text alone never decides it. ``annotations``: what becomes of annotations that are not
+    Esper's: ``keep`` them as metadata with a warning, ``refuse`` them as Esper does, or keep those of the given names and refuse others.
     """
 
     time_unit: str = _choice("milliseconds", "microseconds")
@@ -133,6 +146,7 @@ class Settings:
     unknown_properties: str = _choice("ignore", "refuse")
     imports: tuple[str, ...] = attrs.field(default=(), converter=_names, validator=_all_texts)
     python_imports: tuple[str, ...] = attrs.field(default=(), converter=_names, validator=_all_texts)
+    annotations: str | tuple[str, ...] = attrs.field(default="keep", converter=_kept, validator=_keeping)
 
     @property
     def units_per_second(self) -> int:

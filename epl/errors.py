@@ -51,6 +51,10 @@ class EplError(Exception):
         return f"<pre style='color:#a00'>{escape(type(self).__name__)}: {escape(str(self))}</pre>"
 
 
+class EplWarning(UserWarning):
+    """What an application should know of EPL text that runs all the same."""
+
+
 class EplSyntaxError(EplError):
     """The text is not EPL. The message begins with ``Incorrect syntax near``."""
 
@@ -61,6 +65,18 @@ class EplValidationError(EplError):
     """The text is EPL but cannot mean anything: unknown names, wrong types, wrong parameters."""
 
     code = "validation"
+
+
+class AlreadyDeclaredError(EplValidationError):
+    """A name that is taken: ``kind`` is event_type, variable or declaration. ``declared_by``, ``declared_at``: the id of the deployment
+    that has declared it, and where in its module's text, where the runtime knows."""
+
+    def __init__(self, message: str, kind: str, name: str, *, span: Span | None = None) -> None:
+        super().__init__(message, span=span)
+        self.kind = kind
+        self.name = name
+        self.declared_by: str | None = None
+        self.declared_at: Span | None = None
 
 
 class EplUnsupportedError(EplError):

@@ -20,13 +20,16 @@ from epl.errors import (
 from epl.errors import (
     EplValidationError as EplValidationError,
 )
+from epl.errors import (
+    EplWarning as EplWarning,
+)
 from runtime.engine import Runtime as Runtime
 from runtime.rows import Row as Row
 from runtime.rows import Rows as Rows
 
 __all__ = [
-    "EplDeploymentError", "EplError", "EplRuntimeError", "EplSyntaxError", "EplUnsupportedError", "EplValidationError", "Row", "Rows",
-    "Runtime", "Settings", "__version__"
+    "EplDeploymentError", "EplError", "EplRuntimeError", "EplSyntaxError", "EplUnsupportedError", "EplValidationError", "EplWarning",
+    "Row", "Rows", "Runtime", "Settings", "__version__"
 ]
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from epl.errors import EplDeploymentError
+from epl.errors import AlreadyDeclaredError, EplDeploymentError
 from epl.event_types import EventType
 from epl.plan.expressions import VariableValue
 from epl.plan.statements import Declared, FilterPlan, InsertPlan, ModulePlan
@@ -27,6 +27,16 @@ def _uses(declared: Declared, body: object, text: str) -> bool:
     if declared.kind == "variable":
         return any(isinstance(n, VariableValue) and n.name == declared.name for e in expressions_of(body) for n in e.walk())
     return re.search(rf"\b{re.escape(declared.name)}\s*\(", text) is not None
+
+
+def locate(error: AlreadyDeclaredError, deployments: Iterable[Deployment]) -> None:
+    """Say which deployment has declared the name that is taken, unless the module itself has, and where."""
+    for deployment in deployments:
+        for declared in deployment.plan.declared:
+            if error.hint is None and declared.is_named(error.kind, error.name):
+                place = declared.place(deployment.plan.text)
+                error.hint = f"declared by deployment '{deployment.id}' at {place}"
+                error.declared_by, error.declared_at = deployment.id, declared.span
 
 
 WORDS = {"event_type": "event type", "variable": "variable", "declaration": "declared-expression"}

@@ -1,13 +1,15 @@
 """The public face: ``Runtime``."""
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+from epl.analysis.annotations import unknown_in_module, warning_of
 from epl.analysis.modules import analyse_module
 from epl.catalog import Catalog, Settings, Variable
-from epl.errors import EplDeploymentError, EplRuntimeError, EplUnsupportedError, EplValidationError
+from epl.errors import AlreadyDeclaredError, EplDeploymentError, EplRuntimeError, EplUnsupportedError, EplValidationError, EplWarning
 from epl.event_types import EventType
 from epl.functions.user import import_python
 from epl.plan.statements import CreateVariablePlan, Declared, ModulePlan, StatementPlan
@@ -17,7 +19,7 @@ from runtime.build import Running, build
 from runtime.cause import Cause
 from runtime.context import StatementContext
 from runtime.core import Core, ErrorHandler, log_error
-from runtime.dependencies import check_preconditions, first_use, names_in, sees
+from runtime.dependencies import check_preconditions, first_use, locate, names_in, sees
 from runtime.deployment import Deployment
 from runtime.dispatch import intake
 from runtime.error_reports import explained
@@ -145,9 +147,19 @@ class Runtime(Registered):
         """Check and plan a module: deploy the result as often as you like. Raises EplError with position and hint."""
         with self.lock:
             self._check_open()
-            module = parsed(text)
-            self.bring_in(module)
-            return analyse_module(module, self.catalog(module.name))
+            return self._analysed(parsed(text))
+
+    def _analysed(self, module: Module, without: Sequence[Deployment] = ()) -> ModulePlan:
+        self.bring_in(module)
+        catalog = self.catalog(module.name, without)
+        try:
+            plan = analyse_module(module, catalog)
+        except AlreadyDeclaredError as error:
+            locate(error, self._deployments.values())
+            raise
+        for annotation in unknown_in_module(module, catalog):
+            warnings.warn(warning_of(annotation), EplWarning, stacklevel=3)
+        return plan
 
     def deploy(
         self, module: str | ModulePlan, *, name: str | None = None, listeners: Mapping[str, Listener] | None = None,
@@ -165,9 +177,7 @@ class Runtime(Registered):
                 check_listener(listener)
             replaced = self._namesakes(module) if replace else []
             if isinstance(module, str):
-                tree = parsed(module)
-                self.bring_in(tree)
-                plan = analyse_module(tree, self.catalog(tree.name, replaced))
+                plan = self._analysed(parsed(module), replaced)
             else:
                 plan = module
             for deployment in replaced:

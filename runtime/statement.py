@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.statements import CreateSchemaPlan, StatementPlan
+from epl.syntax import Annotation
 from runtime.core import Core, Delivery
 from runtime.delivery import Divide
 from runtime.rows import NO_ROWS, EventRow, Row, Rows, rows_of, table_html
@@ -169,6 +170,11 @@ class Statement(Delivery):
         if output is None:
             raise LookupError(f"statement {self.name!r} has no output")
         return output
+
+    @property
+    def annotations(self) -> tuple[Annotation, ...]:
+        """The statement's annotations as written, Esper's and the application's own: each has a ``name``, ``attributes`` and ``get``."""
+        return self.plan.annotations
 
     @property
     def properties(self) -> dict[str, str]:

@@ -52,6 +52,7 @@ def settings_of(trace: Mapping[str, Any]) -> Settings:
     if "compiler.expression.mathContext" in given:
         changes["math_context"] = _math_context(given["compiler.expression.mathContext"])
     changes["imports"] = tuple(trace.get("config", {}).get("imports", ()))
+    changes["annotations"] = "refuse"
     changes["default_access"] = "public" if trace.get("listen") == "all" else "private"
     return attrs.evolve(Settings(), **changes)
 

@@ -1,11 +1,18 @@
-"""Annotations of statements: which there are, and what they take. Esper refuses every other one."""
+"""Annotations of statements: Esper's own and what they take, and those of applications, which are kept as metadata.
+
+Esper refuses an annotation that is no Java class; ``Settings(annotations="refuse")`` does so too.
+"""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 
+import attrs
+
+from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.spans import Span
-from epl.syntax import Annotation, Statement
+from epl.syntax import Annotation, Module, Statement
 
 TEXT, ANY, OPTIONAL = "String", "", "?"
 """What an attribute takes: a text, anything, anything or nothing."""
@@ -30,28 +37,55 @@ ACCESS = ("private", "protected", "public")
 TYPE_NAMES = {bool: "Boolean", int: "Integer", float: "Double"}
 
 
-def check_annotations(statement: Statement, imports: tuple[str, ...]) -> None:
-    """Refuses unknown annotations and attributes, missing and wrong values, contradicting access modifiers.
+def unknown_annotations(statement: Statement, catalog: Catalog) -> tuple[Annotation, ...]:
+    """The statement's annotations that are neither Esper's nor known to be the application's own: no import names them, nor
+    ``Settings.annotations``."""
+    return tuple(a for a in statement.annotations if a.name.lower() not in BY_NAME and not _is_own(a, catalog))
 
-    An annotation that an import names is the application's own and stays unread.
-    """
+
+def unknown_in_module(module: Module, catalog: Catalog) -> Iterator[Annotation]:
+    """``unknown_annotations`` of all statements, in order."""
+    catalog = attrs.evolve(catalog, imports=(*catalog.imports, *module.imports))
+    for statement in module.statements:
+        yield from unknown_annotations(statement, catalog)
+
+
+def _is_own(annotation: Annotation, catalog: Catalog) -> bool:
+    given = catalog.settings.annotations
+    names = () if isinstance(given, str) else given
+    simple = annotation.name.rsplit(".", 1)[-1]
+    return annotation.name in names or simple in names or any(i.rsplit(".", 1)[-1] in (annotation.name, "*") for i in catalog.imports)
+
+
+def warning_of(annotation: Annotation) -> str:
+    """What to say of an unknown annotation that is kept."""
+    near = get_close_matches(annotation.name.lower(), BY_NAME, 1, 0.75)
+    meant = f" (did you mean '@{BY_NAME[near[0]]}'?)" if near else ""
+    return f"Annotation '@{annotation.name}' is not one of Esper's: it is kept as metadata and has no effect{meant}"
+
+
+def check_annotations(statement: Statement, catalog: Catalog) -> None:
+    """Refuses unknown attributes, missing and wrong values, contradicting access modifiers; unknown annotations unless the settings keep
+    them."""
+    unknown = unknown_annotations(statement, catalog)
     for annotation in statement.annotations:
-        if not any(i.rsplit(".", 1)[-1] in (annotation.name, "*") for i in imports):
-            _check(annotation, statement)
+        if annotation.name.lower() in BY_NAME:
+            if not any(i.rsplit(".", 1)[-1] in (annotation.name, "*") for i in catalog.imports):
+                _check(annotation, statement)
+        elif annotation in unknown and catalog.settings.annotations != "keep":
+            raise EplValidationError(
+                "Failed to process statement annotations: Failed to resolve @-annotation class: Could not load annotation class by name "
+                f"'{annotation.name}', please check imports",
+                span=annotation.span or statement.span, hint="import its name, or name it in Settings(annotations=…), to have it kept",
+            )
     given = [access for access in ACCESS if statement.annotation(access)]
     if len(given) > 1:
         raise EplValidationError(f"Encountered both the @{given[0]} and the @{given[1]} annotation", span=statement.span)
 
 
 def _check(annotation: Annotation, statement: Statement) -> None:
-    name = BY_NAME.get(annotation.name.lower())
+    name = BY_NAME[annotation.name.lower()]
     span = annotation.span or statement.span
-    if name is None:
-        raise EplValidationError(
-            "Failed to process statement annotations: Failed to resolve @-annotation class: Could not load annotation class by name "
-            f"'{annotation.name}', please check imports",
-            span=span, hint="import its name to have it ignored",
-        )
     attributes = {attribute.lower(): attribute for attribute in ATTRIBUTES[name]}
     for attribute, takes in ATTRIBUTES[name].items():
         value = annotation.get(attribute)
@@ -69,4 +103,4 @@ def _refusal(name: str, words: str, span: Span | None) -> EplValidationError:
     return EplValidationError(f"Failed to process statement annotations: Annotation '{name}' {words}", span=span)
 
 
-__all__ = ["check_annotations"]
+__all__ = ["check_annotations", "unknown_annotations", "unknown_in_module", "warning_of"]

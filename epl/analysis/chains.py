@@ -24,6 +24,7 @@ from epl.analysis.paths import (
     read_property,
     stream_value,
 )
+from epl.analysis.remedies import function_call, method_call
 from epl.analysis.scope import Scope
 from epl.analysis.suggestions import did_you_mean
 from epl.errors import EplUnsupportedError, EplValidationError
@@ -248,7 +249,9 @@ def _bind_call(call: Call, node: Chain, scope: Scope) -> TypedExpression:
         calls.bind_argument(argument, scope, call.name)
     one = len(call.arguments) == 1
     kinds = "aggregation function or mapped or indexed property" if one else "expression declaration, script or aggregation function"
-    raise EplValidationError(f"Unknown single-row function, {kinds} named '{call.name}' could not be resolved", span=node.span)
+    raise EplValidationError(
+        f"Unknown single-row function, {kinds} named '{call.name}' could not be resolved", span=node.span, hint=function_call(call.name)
+    )
 
 
 def _is_keyed_of_any(call: Call, scope: Scope) -> bool:
@@ -404,7 +407,7 @@ def _unknown(node: Chain, scope: Scope) -> EplValidationError:
         return EplValidationError(
             f"Failed to resolve '{'.'.join(names[:call + 1])}' to a property, single-row function, aggregation function, script, "
             "stream or class name",
-            span=node.span)
+            span=node.span, hint=method_call(names[:call + 1]))
     if len(node.links) > 1 and isinstance(node.links[1], Index) and literal_of(node.links[1]) is None:
         return EplValidationError(
             f"Failed to resolve '{first.name}' to a property, single-row function, aggregation function, script, stream or class "

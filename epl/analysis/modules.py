@@ -17,7 +17,7 @@ from epl.analysis.select_statement import analyse_select
 from epl.analysis.update_istream import analyse_update_istream
 from epl.analysis.variables import analyse_create_variable
 from epl.catalog import Catalog
-from epl.errors import EplError, EplUnsupportedError, EplValidationError
+from epl.errors import AlreadyDeclaredError, EplError, EplUnsupportedError, EplValidationError
 from epl.plan.expressions import Parameter
 from epl.plan.fingerprints import fingerprint
 from epl.plan.statements import (
@@ -37,7 +37,8 @@ ACCESS = ("private", "protected", "public")
 
 
 def analyse_module(module: Module, catalog: Catalog) -> ModulePlan:
-    """The module's plan. Raises EplError with the module's text and the position of the fault; the catalog is not changed."""
+    """The module's plan. Raises EplError with the module's text and the position of the fault (that of its statement where nothing smaller
+    is at fault); the catalog is not changed."""
     statements: list[StatementPlan] = []
     declared: list[Declared] = []
     catalog = attrs.evolve(catalog, imports=(*catalog.imports, *module.imports))
@@ -45,11 +46,14 @@ def analyse_module(module: Module, catalog: Catalog) -> ModulePlan:
         try:
             plan, news = analyse_statement(statement, catalog, statement.name or f"stmt-{number}")
         except EplError as error:
+            error.span = error.span or statement.body.span or statement.span
+            if isinstance(error, AlreadyDeclaredError):
+                error.hint = next((f"declared at {d.place(module.text)}" for d in declared if d.is_named(error.kind, error.name)), None)
             error.within(module.text)
             raise
         catalog = with_declared(catalog, news)
         statements.append(plan)
-        declared.extend(news)
+        declared.extend(attrs.evolve(each, span=statement.span) for each in news)
     return ModulePlan(_uniquely_named(statements), tuple(declared), module.text, module.name, module.uses)
 
 
@@ -90,7 +94,7 @@ Analysed = tuple[BodyPlan, tuple[Declared, ...]]
 
 def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tuple[StatementPlan, tuple[Declared, ...]]:
     """A statement's plan and what it declares."""
-    check_annotations(statement, catalog.imports)
+    check_annotations(statement, catalog)
     analyse = ANALYSES.get(type(statement.body))
     if analyse is None:
         raise EplUnsupportedError(
@@ -160,7 +164,8 @@ def _create_schema(statement: Statement, catalog: Catalog, name: str) -> Analyse
     assert isinstance(statement.body, CreateSchema)
     found = catalog.event_types.get(statement.body.name)
     if found is not None and found.module != "":
-        raise EplValidationError(f"Event type named '{found.name}' has already been declared", span=statement.span)
+        message = f"Event type named '{found.name}' has already been declared"
+        raise AlreadyDeclaredError(message, "event_type", found.name, span=statement.span)
     if statement.annotation("buseventtype") and _access(statement, catalog) != "public":
         raise EplValidationError(
             f"Event type '{statement.body.name}' with bus-visibility requires the public access modifier for the event type",
@@ -188,7 +193,8 @@ def _create_expression(statement: Statement, catalog: Catalog, name: str) -> Ana
             hint="register a Python function instead"
         )
     if declaration.name in catalog.declarations:
-        raise EplValidationError(f"Expression '{declaration.name}' has already been declared", span=body.span)
+        message = f"Expression '{declaration.name}' has already been declared"
+        raise AlreadyDeclaredError(message, "declaration", declaration.name, span=body.span)
     return CreateExpressionPlan(None, declaration), (Declared("declaration", declaration.name, declaration, _access(statement, catalog)),)
 
 

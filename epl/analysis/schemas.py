@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import attrs
 
 from epl.analysis.json_schemas import check_json_columns
+from epl.analysis.remedies import class_as_event_type
 from epl.analysis.type_names import find_event_type, resolve_type_name
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
@@ -120,7 +121,7 @@ def column_type(name: str, written: TypeName, catalog: Catalog) -> ValueType:
         raise EplValidationError(
             f"Nestable type configuration encountered an unexpected property type name '{written.name}' for property '{name}', "
             "expected java.lang.Class or java.util.Map or the name of a previously-declared event type",
-            span=written.span,
+            span=written.span, hint=class_as_event_type(written.name),
         )
     return found
 
@@ -182,10 +183,13 @@ def _of_class(body: CreateSchema, catalog: Catalog) -> EventType:
             raise EplValidationError(
                 f"Failed to resolve type parameter {at} of type '{parameter.name}': Could not load class by name '{parameter.name}', "
                 "please check imports",
-                span=parameter.span or written.span,
+                span=parameter.span or written.span, hint=class_as_event_type(parameter.name),
             )
     if source is None or source.kind != "bean":
-        raise EplValidationError(f"Could not load class by name '{written.name}', please check imports", span=written.span)
+        raise EplValidationError(
+            f"Could not load class by name '{written.name}', please check imports", span=written.span,
+            hint=class_as_event_type(written.name) or "register a Python class with Runtime.register, or list the properties",
+        )
     if written.parameters and not source.any_type:
         raise EplValidationError(
             f"Number of type parameters mismatch, the class '{written.name}' has 0 type parameters but specified are "

@@ -10,6 +10,7 @@ from epl.analysis.aggregations import Collector
 from epl.analysis.contained import analyse_contained
 from epl.analysis.expressions import bind_in_clause
 from epl.analysis.filters import bind_filters, plan_filter
+from epl.analysis.remedies import unknown_type
 from epl.analysis.scope import Scope, ScopeStream
 from epl.analysis.type_names import find_event_type
 from epl.catalog import Catalog
@@ -82,7 +83,7 @@ def source_type(source: TypeFilter, catalog: Catalog) -> EventType:
 
 def _close(name: str, catalog: Catalog) -> str | None:
     close = get_close_matches(name, catalog.event_types, 1)
-    return f"did you mean '{close[0]}'?" if close else "declare it with create schema or Runtime.register"
+    return f"did you mean '{close[0]}'?" if close else unknown_type(name)
 
 
 def analyse_windows(

@@ -9,7 +9,7 @@ from epl.analysis.expressions import StatementRefusal, bind_in_clause
 from epl.analysis.scope import Scope
 from epl.analysis.type_names import resolve_type_name
 from epl.catalog import Catalog, Variable
-from epl.errors import EplError, EplValidationError
+from epl.errors import AlreadyDeclaredError, EplError, EplValidationError
 from epl.event_types import EventType, Property
 from epl.functions.java_numbers import parse_floating, parse_whole
 from epl.plan.expressions import Constant, TypedExpression
@@ -23,7 +23,7 @@ WHOLE = ("byte", "short", "int", "long")
 def analyse_create_variable(body: CreateVariable, catalog: Catalog, name: str) -> tuple[CreateVariablePlan, Variable]:
     """The plan, and the variable as later statements see it."""
     if body.name in catalog.variables:
-        raise EplValidationError(f"A variable by name '{body.name}' has already been declared", span=body.span)
+        raise AlreadyDeclaredError(f"A variable by name '{body.name}' has already been declared", "variable", body.name, span=body.span)
     value_type = _type(body, catalog)
     initial = None
     if body.value is not None:

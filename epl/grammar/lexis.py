@@ -137,7 +137,11 @@ def _unknown(text: str, position: int) -> EplSyntaxError:
         )
     if character in "'\"`":
         kind = "backtick" if character == "`" else "string"
-        return EplSyntaxError(f"Incorrect syntax near {character}: the {kind} has no end", span=Span(position, position + 1), text=text)
+        line = text[text.rfind("\n", 0, position) + 1 : position]
+        hint = COMMENTS if "--" in line or line.lstrip().startswith("#") else None
+        return EplSyntaxError(
+            f"Incorrect syntax near {character}: the {kind} has no end", span=Span(position, position + 1), text=text, hint=hint
+        )
     if text.startswith("/*", position):
         return EplSyntaxError("Incorrect syntax near '/*': the comment has no end", span=Span(position, position + 2), text=text)
     if character < " ":
@@ -147,6 +151,14 @@ def _unknown(text: str, position: int) -> EplSyntaxError:
             text=text,
         )
     return EplSyntaxError(f"Incorrect syntax near '{character}': not a character of EPL", span=Span(position, position + 1), text=text)
+
+
+COMMENTS = "a comment begins with // and ends with its line, or stands between /* and */"
+
+
+def begins_line(text: str, offset: int) -> bool:
+    """Whether nothing but space stands before the offset in its line."""
+    return not text[text.rfind("\n", 0, offset) + 1 : offset].strip()
 
 
 def name_of(token: Token) -> str:

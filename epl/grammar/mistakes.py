@@ -6,7 +6,7 @@ import difflib
 
 from epl.errors import EplSyntaxError
 from epl.grammar.elements import Source
-from epl.grammar.lexis import KEYWORDS, RESERVED_FOR_NAMES, Token
+from epl.grammar.lexis import COMMENTS, KEYWORDS, RESERVED_FOR_NAMES, Token, begins_line
 
 _NAMES = {
     ")": "a closing parenthesis ')'", "(": "an opening parenthesis '('", "]": "a right angle bracket ']'", "[": "a left angle bracket '['",
@@ -78,8 +78,37 @@ def _described(token: Token) -> str:
     return {"quoted": "an identifier", "integer": "IntegerLiteral", "float": "FloatingPointLiteral"}.get(token.kind, "a string literal")
 
 
+STATEMENT_STARTS = frozenset({"select", "create", "insert", "on", "update", "expression", "context", "@"})
+"""What a statement may begin with."""
+_FOREIGN = {
+    "--": COMMENTS, "#": COMMENTS, "==": "equality is written with one sign: =", "&&": "write and", "!": "write not",
+}  # fmt: skip
+"""What other languages write here."""
+
+
+def _foreign(source: Source, token: Token) -> str | None:
+    text = source.tokens.text
+    before = source.tokens.preceding(token.start)
+    if token.key == "#" and not begins_line(text, token.start) and before is not None and before.key != ";":
+        return None
+    pair = text[token.start - 1 : token.end] if token.key == "&" else token.key
+    return _FOREIGN.get(pair)
+
+
+def _starts_another(source: Source, token: Token, expected: list[str]) -> bool:
+    """Whether a finished statement stands before the token, and the token begins the next one."""
+    if token.key not in STATEMENT_STARTS or source.tokens.preceding(token.start) is None:
+        return False
+    return "end of input" in expected
+
+
 def _hint(source: Source, token: Token, expected: list[str]) -> str | None:
-    """A near-miss keyword, an open bracket, or what could have stood there."""
+    """A missing semicolon, a sign of another language, a near-miss keyword, an open bracket, or what could have stood there."""
+    foreign = _foreign(source, token)
+    if foreign is not None:
+        return foreign
+    if _starts_another(source, token, expected):
+        return f"'{token.text}' begins another statement: write a semicolon between the two"
     words = sorted({word for choice in expected for word in choice.split("|") if word.isidentifier()})
     for candidate in (token, source.tokens.preceding(token.start)):
         if candidate is not None and candidate.kind == "word" and candidate.key not in KEYWORDS:

@@ -12,6 +12,7 @@ from epl.plan.expressions import TypedExpression
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.row_recognition import RowRecognitionPlan
 from epl.plan.windows import WindowConfig
+from epl.spans import Span
 from epl.syntax import Annotation, Declaration
 from epl.value_types import ValueType
 
@@ -153,12 +154,23 @@ class StatementPlan:
 
 @attrs.frozen
 class Declared:
-    """What a statement adds to the catalog. ``access``: who else may see it."""
+    """What a statement adds to the catalog. ``access``: who else may see it; ``span``: the statement in its module's text."""
 
     kind: Choice["event_type", "variable", "declaration"]
     name: str
     value: Any
     access: Choice["private", "protected", "public"] = "private"
+    span: Span | None = attrs.field(default=None, eq=False, repr=False)
+
+    def is_named(self, kind: str, name: str) -> bool:
+        return self.kind == kind and self.name == name
+
+    def place(self, text: str) -> str:
+        """Where the declaration stands in its module's text."""
+        if self.span is None:
+            return "an unknown place"
+        line, column = self.span.line_column(text)
+        return f"line {line} column {column}"
 
 
 @attrs.frozen

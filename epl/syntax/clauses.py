@@ -272,6 +272,11 @@ class Annotation(Node):
     name: str
     values: tuple[tuple[str, object], ...] = ()
 
+    @property
+    def attributes(self) -> dict[str, object]:
+        """The values by attribute, as written."""
+        return dict(self.values)
+
     def get(self, attribute: str = "value", default: object = None) -> object:
         """The value of an attribute, looked up without regard to case."""
         for name, value in self.values:
