@@ -154,10 +154,11 @@ class RunningSelect:
             if self.where is not None:
                 self.where.child = sink
                 sink = self.where
-            self.recognizer.child = sink
+            self.recognizer.child = self.context.prior_in_front(0, sink, _largest_prior(self.plan), retains=False)
             self.recognizer.parent_contents = lambda: iter(self.chain)  # type: ignore[attr-defined]
-            sink = self.recognizer
-        elif self.where is not None:
+            self.chain.child = self.recognizer
+            return
+        if self.where is not None:
             self.where.child = sink
             sink = self.where
         retains = bool(windows) and windows[-1].retains

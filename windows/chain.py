@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from epl.event_types import EventType
-from epl.plan.windows import WindowConfig, answers_previous, check_chain, merge_groups
+from epl.plan.windows import WindowConfig, check_chain, merge_groups
 from windows.derived import DerivedView
 from windows.event import Event
 from windows.group import GroupView, GroupWin, Merge
@@ -14,7 +14,7 @@ from windows.intersection import BatchIntersectionView, IntersectionView
 from windows.protocol import BuildContext, Sink, View
 from windows.union import UnionView
 
-__all__ = ["Chain", "PassThrough", "answers_previous", "build_chain", "check_chain", "merge_groups"]
+__all__ = ["Chain", "PassThrough", "build_chain", "check_chain", "merge_groups"]
 
 
 def build_chain(configs: Sequence[WindowConfig], retain: str | None, context: BuildContext, event_type: EventType) -> View:

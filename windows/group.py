@@ -151,8 +151,8 @@ class GroupView(View):
         self.key_values = [context.evaluator(k) for k in config.keys]
         self.make = make
         self.access = GroupAccess()
-        self.context = GroupContext(context, self.access)
         self.groups: dict[Key, Group] = {}
+        self.context = GroupContext(context, self.access, self.groups)
         self.pages = Paged(
             "groupwin", lambda: self.groups, lambda key: self.groups[key].values, lambda key, group: [group.touched, group.view.state()]
         )
@@ -207,7 +207,7 @@ class GroupView(View):
             group.touched = self.now()
         if self.pages.touched is not None:
             self.pages.touched[key] = None
-        self.access.current = group.access
+        self.access.current = group
         group.view.update(new, old)
 
     def _reclaim(self) -> None:
@@ -220,7 +220,11 @@ class GroupView(View):
             self.groups.pop(key).view.close()
 
     def state(self) -> Any:
-        return {"groups": self.pages, "next_look": None if self.reclaim is None else self.reclaim.next_look}
+        current = self.access.current
+        return {
+            "groups": self.pages, "next_look": None if self.reclaim is None else self.reclaim.next_look,
+            "current": None if current is None else current.values,
+        }
 
     def restore(self, state: Any) -> None:
         for values, (touched, kept) in state["groups"]:
@@ -229,6 +233,8 @@ class GroupView(View):
             group.view.restore(kept)
         if self.reclaim is not None:
             self.reclaim.next_look = state["next_look"]
+        current = state["current"]
+        self.access.current = None if current is None else self.groups.get(key_of_values(current, self.key_types))
 
     def close(self) -> None:
         for group in self.groups.values():

@@ -1,7 +1,8 @@
 """What the windows of one group get while they are built."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 from epl.plan.expressions import TypedExpression
 from windows.event import Event
@@ -11,33 +12,48 @@ from windows.protocol import Accumulator, BuildContext, Evaluate, RandomAccess, 
 __all__ = ["GroupAccess", "GroupContext"]
 
 
+class Answering(Protocol):
+    """A group, as far as prev asks it: ``access`` of its windows, None where they answer no prev; the ``values`` of its keys."""
+
+    access: RandomAccess | None
+    values: list[Any]
+
+
 class GroupAccess:
-    """prev in a grouped stream: asks the group that was told something last, as Esper does."""
+    """prev in a grouped stream: asks the group that changed last, by an event or by its timer, as Esper does."""
 
     def __init__(self) -> None:
-        self.current: RandomAccess | None = None
+        self.current: Answering | None = None
+
+    def _asked(self) -> RandomAccess | None:
+        return None if self.current is None else self.current.access
 
     def previous(self, event: Event, index: int) -> Event | None:
-        return None if self.current is None else self.current.previous(event, index)
+        asked = self._asked()
+        return None if asked is None else asked.previous(event, index)
 
     def from_tail(self, event: Event, index: int) -> Event | None:
-        return None if self.current is None else self.current.from_tail(event, index)
+        asked = self._asked()
+        return None if asked is None else asked.from_tail(event, index)
 
     def count(self, event: Event) -> int | None:
-        return None if self.current is None else self.current.count(event)
+        asked = self._asked()
+        return None if asked is None else asked.count(event)
 
     def window(self, event: Event) -> Iterable[Event] | None:
-        return None if self.current is None else self.current.window(event)
+        asked = self._asked()
+        return None if asked is None else asked.window(event)
 
 
 class GroupContext:
     """A group's build context: the statement's, but prev is answered through ``access``, and expressions are compiled once for all
-    groups.
+    ``groups``.
     """
 
-    def __init__(self, outer: BuildContext, access: GroupAccess) -> None:
+    def __init__(self, outer: BuildContext, access: GroupAccess, groups: Mapping[Key, Answering]) -> None:
         self.outer = outer
         self.access = access
+        self.groups = groups
         self.now = outer.now
         self.constant = outer.constant
         self.add_time = outer.add_time
@@ -63,12 +79,11 @@ class GroupContext:
 
     def timer(self, callback: Callable[[], None]) -> Timer:
         """A timer that makes its group the current one first."""
-        access, key = self.published, self.key
+        key = self.key
 
         def run() -> None:
             self.touch(key)
-            if access is not None:
-                self.access.current = access
+            self.access.current = self.groups[key]
             callback()
 
         return self.outer.timer(run)

@@ -235,21 +235,17 @@ def _previous(call: Call, scope: Scope) -> TypedExpression | None:
     if not scope.allow_previous:
         raise EplValidationError("Previous function cannot be used in this context", span=call.span)
     arguments = list(call.arguments)
-    if not 1 <= len(arguments) <= (2 if kind in ("previous", "tail") else 1):
+    if not 1 <= len(arguments) <= (2 if kind in ("previous", "tail") else 1) or any(isinstance(a, syntax.Wildcard) for a in arguments):
         return None
     if len(arguments) == 2 and _is_constant(arguments[1], scope) and not _is_constant(arguments[0], scope):
         arguments.reverse()
-    value = bind_argument(arguments[-1], scope, call.name)
+    value = bind(arguments[-1], scope)
     index: TypedExpression | None = None
     if kind in ("previous", "tail"):
         index = bind(arguments[0], scope) if len(arguments) == 2 else Constant(type=INT, value=1 if kind == "previous" else 0)
         if not is_integer(index.type) and index.type.boxed != LONG.boxed:
             raise EplValidationError("Previous function requires an integer index parameter or expression", span=call.span)
     number = _stream_of(value, call)
-    if not scope.streams[number].has_window and not scope.row_previous:
-        raise StatementRefusal(
-            "Required data window not found for the 'prev' function, specify a data window for which previous events are "
-            "retained", span=call.span)
     result = LONG.boxed if kind == "count" else ArrayType(value.type.boxed) if kind == "window" else value.type.boxed
     return typed.Previous(
         type=result, kind=kind, stream=number, index=index, value=None if kind == "count" else value)  # type: ignore[arg-type]
@@ -283,7 +279,6 @@ def _stream_of(value: TypedExpression, call: Call) -> int:
     if len(streams) != 1 or path_of(value) is None:
         raise EplValidationError("Previous function requires an event property as parameter", span=call.span)
     return next(iter(streams))
-
 
 def _istream(call: Call, scope: Scope) -> TypedExpression | None:
     if call.arguments:

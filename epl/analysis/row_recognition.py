@@ -112,7 +112,7 @@ def _condition(number: int, expression: Expression, variables: Variables, row_ty
     if groups_type is not None:
         streams.append(ScopeStream(None, groups_type))
     scope = Scope(
-        catalog, tuple(streams), clause="match-recognize define", row_previous=True, aggregation_refusal=NO_AGGREGATIONS
+        catalog, tuple(streams), clause="match-recognize define", aggregation_refusal=NO_AGGREGATIONS
     )
     try:
         bound = bind_in_clause(expression, scope)

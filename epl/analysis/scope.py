@@ -19,7 +19,7 @@ class ScopeStream:
 
     ``alias``: how ``alias.x`` names it; ``group``: a group variable (its value is a list of events, ``alias[0].x``); ``optional``: there
     may be no event;
-    ``has_window``: a data window is declared (prev needs one); the event type's name also names the stream, as in Esper.
+    ``has_window``: a data window is declared; the event type's name also names the stream, as in Esper.
     ``visible``: names resolve in it (inside a declared expression only its parameters are).
     """
 
@@ -48,8 +48,7 @@ class Scope:
     ``unqualified``: whether a bare property name is looked up in the streams (not so in match_recognize). ``aggregations``: None where no
     aggregation may stand; then a refusal says ``aggregation_refusal``. ``locals``: lambda parameters, and names that a window brings (those
     stand in ``builtin_names`` too). ``allow_previous``: prev / prior may stand. ``substitutions``: what the parameters of a declared
-    expression stand for. ``context_properties``: what ``context.x`` has, None without a context. ``row_previous``: prev means an offset in
-    the partition (match_recognize define).
+    expression stand for. ``context_properties``: what ``context.x`` has, None without a context.
     """
 
     catalog: Catalog
@@ -59,7 +58,6 @@ class Scope:
     aggregations: AggregationCollector | None = None
     aggregation_refusal: str = "Aggregation functions not allowed within filters"
     allow_previous: bool = True
-    row_previous: bool = False
     locals: tuple[tuple[str, ValueType], ...] = ()
     builtin_names: frozenset[str] = frozenset()
     declarations: tuple[Any, ...] = ()

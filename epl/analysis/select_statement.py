@@ -16,6 +16,7 @@ from epl.analysis.hints import hints_of, reclaim_of
 from epl.analysis.inserts import insert_columns, plan_insert
 from epl.analysis.joins import check_joined_wildcard, check_on_clauses, check_streams
 from epl.analysis.precedence import bind_precedence
+from epl.analysis.previous import check_previous
 from epl.analysis.scope import Scope, ScopeStream
 from epl.analysis.streams import analyse_stream
 from epl.analysis.transpose import check_transposed, plan_transposed, without_transpose
@@ -147,7 +148,8 @@ def _all_conditions(facts: SelectFacts) -> tuple[TypedExpression, ...]:
     source = facts.select.from_.streams[0].source
     stream = facts.streams[0]
     scope = Scope(
-        facts.catalog, (ScopeStream(stream.alias, stream.filter.event_type),), clause="filter", declarations=facts.statement.declarations
+        facts.catalog, (ScopeStream(stream.alias, stream.filter.event_type),), clause="filter", declarations=facts.statement.declarations,
+        allow_previous=False,
     )
     assert isinstance(source, TypeFilter)
     return bind_filters(source.filters, scope)
@@ -221,6 +223,13 @@ def bind_for(facts: SelectFacts) -> SelectFacts:
     return attrs.evolve(facts, delivery=bind_delivery(facts.select.delivery, output, facts.catalog))
 
 
+def check_looking_back(facts: SelectFacts) -> SelectFacts:
+    """prev and its relatives: whether the windows answer them."""
+    assert facts.result_set is not None
+    check_previous(facts.select, facts.streams, facts.where, facts.result_set, recognized=facts.row_recognition is not None)
+    return facts
+
+
 SELECT_PASSES: tuple[Callable[[SelectFacts], SelectFacts], ...] = (
     refuse_what_cannot_be_planned,
     bind_streams,
@@ -231,6 +240,7 @@ SELECT_PASSES: tuple[Callable[[SelectFacts], SelectFacts], ...] = (
     bind_result_set,
     bind_insert,
     bind_for,
+    check_looking_back,
     refuse_what_cannot_run,
 )
 

@@ -45,7 +45,7 @@ def analyse_stream(
         raise EplUnsupportedError(f"{REFUSED_SOURCES[type(source)]} are not supported yet", span=stream.span)
     event_type = source_type(source, catalog)
     inner = ScopeStream(stream.alias, event_type)
-    scope = Scope(catalog, (inner,), clause="filter", declarations=declarations)
+    scope = Scope(catalog, (inner,), clause="filter", declarations=declarations, allow_previous=False)
     conditions = bind_filters(source.filters, scope)
     contained = None
     if source.contained:
@@ -129,7 +129,7 @@ def _arguments(
 ) -> list[WindowArgument]:
     """The parameters, bound over the stream; the first one of an expr window also sees the window's own names and aggregations."""
     stream = (ScopeStream(None, event_type, has_window=True),)
-    plain = Scope(catalog, stream, clause="view parameter", declarations=declarations)
+    plain = Scope(catalog, stream, clause="view parameter", declarations=declarations, allow_previous=False)
     builtins = config.builtins(event_type)
     if not builtins:
         return [_argument(a, plain, i, config) for i, a in enumerate(view.arguments)]

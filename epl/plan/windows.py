@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
@@ -134,7 +135,7 @@ def check_chain(configs: Sequence[WindowConfig], retain: str | None = None) -> N
     if grouping and grouping[0] > 0:
         raise WindowRefused("The 'groupwin' declaration must occur in the first position", whole=True)
     _check_merge(configs)
-    if grouping and _separate_windows(configs[1:]) > 1:
+    if grouping and len(_runs_of_data_windows(configs[1:])) > 1:
         raise WindowRefused("The 'merge' declaration cannot be used in conjunction with multiple data windows", whole=True)
     if retain != "union" and sum(c.is_batch for c in configs) > 1:
         raise WindowRefused("Cannot combined multiple batch data windows into an intersection", whole=True)
@@ -150,12 +151,6 @@ def _check_merge(configs: Sequence[WindowConfig]) -> None:
         raise WindowRefused("Mismatching parameters between 'group' and 'merge'", whole=True)
 
 
-def _separate_windows(configs: Sequence[WindowConfig]) -> int:
-    """How many runs of data windows there are, with other windows between them."""
-    kinds = [c.is_data_window for c in configs]
-    return sum(now and not before for before, now in zip([False, *kinds], kinds))
-
-
 def merge_groups(configs: Sequence[WindowConfig], event_type: EventType) -> tuple[tuple[WindowConfig, ...], EventType]:
     """The configs with the merge that ends a groupwin put in where it is not written, and the type of what comes out.
 
@@ -167,7 +162,26 @@ def merge_groups(configs: Sequence[WindowConfig], event_type: EventType) -> tupl
     return (*configs, merge), merge.output_type(event_type)
 
 
-def answers_previous(configs: Sequence[WindowConfig]) -> bool:
-    """Whether prev and its relatives may be asked of a stream with these windows."""
-    windows = [c for c in configs if c.is_data_window and not c.groups and not c.merges]
-    return len(windows) == 1 and windows[0].answers_previous
+NOT_RETAINED = "Required data window not found for the 'prev' function, specify a data window for which previous events are retained"
+NOT_SINGLE = "Previous function requires a single data window view onto the stream"
+
+
+def previous_refusal(configs: Sequence[WindowConfig], *, followed: bool = False) -> str | None:
+    """Why prev and its relatives cannot be asked of a stream with these windows, in Esper's words; None where they can.
+
+    A window of its own must answer them (an intersection or union does not), and nothing may stand beside it; within a groupwin
+    derived-value windows may. ``followed``: match_recognize takes the windows' events.
+    """
+    grouped = bool(configs) and configs[0].groups
+    if grouped:
+        configs = configs[1 : next((i for i, c in enumerate(configs) if c.merges), len(configs))]
+    runs = _runs_of_data_windows(configs)
+    others = sum(not c.is_data_window for c in configs) + followed
+    if not grouped and len(runs) + others > 1:
+        return NOT_SINGLE
+    return None if any(len(run) == 1 and run[0].answers_previous for run in runs) else NOT_RETAINED
+
+
+def _runs_of_data_windows(configs: Sequence[WindowConfig]) -> list[list[WindowConfig]]:
+    """Data windows side by side, which become one intersection or union, in a list each."""
+    return [list(run) for data, run in groupby(configs, key=lambda c: c.is_data_window) if data]

@@ -52,7 +52,7 @@ class Interval:
         self._most_times = 100
 
     def begins(self, row: int) -> None:
-        """A match begins with this row."""
+        """A match may begin with this row."""
         self._began[row] = self._context.now()
 
     def hold_back(self, found: Found, died: Iterable[Death]) -> Found:
@@ -72,9 +72,10 @@ class Interval:
         return told
 
     def keep_times(self, live: Callable[[], Iterable[int]]) -> None:
-        """Now and then: only the times of first rows of matches in progress are kept."""
+        """Now and then: only the times of the rows ``live`` are kept. Not within a delivery, whose matches are still to be held back."""
         if len(self._began) > self._most_times:
-            self._began = {row: self._began[row] for row in live()}
+            began = self._began
+            self._began = {row: began[row] for row in live() if row in began}
             self._most_times = 2 * len(self._began) + 100
 
     def _due(self, began: int) -> int:

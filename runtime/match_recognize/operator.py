@@ -25,7 +25,8 @@ class Partition:
         self.strands: list[Strand] = []
         self.history = history
         self.taken: dict[int, None] = {}
-        """With a data window: the rows in it that a match has taken, in order."""
+        """With a data window: the rows in it that a match has taken, in the order in which they were offered last: that of arrival, or,
+        once everything was matched again, that of the window's contents."""
 
 
 class RowRecognition(View):
@@ -93,6 +94,7 @@ class RowRecognition(View):
     def receive(self, event: Event) -> None:
         """``update`` with one row that comes in; not where it is for the iterator alone."""
         if not self._counts_only:
+            self._forget_times()
             found: Found = []
             died: list[Death] = []
             self._enter(event, found, died)
@@ -146,6 +148,7 @@ class RowRecognition(View):
 
     def _take_all(self, new: Sequence[Event]) -> Exception | None:
         """Take the rows of a delivery and tell its matches; the first failure."""
+        self._forget_times()
         failure: Exception | None = None
         found: Found = []
         died: list[Death] = []
@@ -168,6 +171,8 @@ class RowRecognition(View):
         self._row = row = self._row + 1
         if self._has_window:
             self._numbers[event] = row
+        if self.interval is not None:
+            self.interval.begins(row)
         if partition is None:
             if self._can_begin is not None and not self._can_begin(event, self._no_history):
                 return
@@ -186,9 +191,8 @@ class RowRecognition(View):
         if self._has_window and (after or ended):
             partition.taken[row] = None
         self._keep(partition)
-        if self.interval is not None:
-            self.interval.begins(row)
-            died += [(key, first, path) for first, path in ends or ()]
+        if ends:
+            died += [(key, first, path) for first, path in ends]
         if ended:
             found += [(key, match) for match in ended]
 
@@ -216,7 +220,6 @@ class RowRecognition(View):
         chosen = self._chosen(found)
         if self.interval is not None:
             held = self.interval.hold_back(chosen, died)
-            self.interval.keep_times(self._live_begins)
             if held:
                 self.tell_due(held)
             return
@@ -238,6 +241,11 @@ class RowRecognition(View):
     def _tell(self, chosen: Found) -> None:
         measures = self._measures
         self.child.update([measures(match) for _, match in chosen], NO_EVENTS)
+
+    def _forget_times(self) -> None:
+        """Between two deliveries: an interval needs the times of rows that matches begin with, or may when everything is matched again."""
+        if self.interval is not None:
+            self.interval.keep_times(self._numbers.values if self._has_window else self._live_begins)
 
     def _live_begins(self) -> Iterable[int]:
         """First rows of matches in progress."""
@@ -363,12 +371,23 @@ class RowRecognition(View):
             [self._last_row(p), list(p.history), self._written(p, writer)]
             for p in self._partitions.values() if self._in_progress(p) or self._lookback
         ]
-        taken = [row for p in self._partitions.values() for row in p.taken]
         return {
-            "row": self._row, "partitions": partitions, "numbers": [list(item) for item in self._numbers.items()], "taken": sorted(taken),
+            "row": self._row, "partitions": partitions, "numbers": [list(item) for item in self._numbers.items()], "taken": self._taken(),
             "histories": [[event, list(history)] for event, history in self._histories.items()],
             "interval": None if self.interval is None else self.interval.state(writer), "paths": writer.nodes,
         }
+
+    def _taken(self) -> list[int]:
+        """The rows taken, those of each partition in its order: the same list for the same state, whatever the order of the partitions."""
+        ascending: list[int] = []
+        others: list[list[int]] = []
+        for partition in self._partitions.values():
+            rows = list(partition.taken)
+            if rows == sorted(rows):
+                ascending += rows
+            else:
+                others.append(rows)
+        return sorted(ascending) + [row for rows in sorted(others) for row in rows]
 
     def _last_row(self, partition: Partition) -> Event | None:
         """A row that the partition is known by."""
@@ -391,12 +410,11 @@ class RowRecognition(View):
             self._read(partition, strands, reader)
             self._partitions[partition.key] = partition
         self._numbers = dict(state["numbers"])
-        taken = set(state["taken"])
-        for event, row in self._numbers.items():
-            if row in taken:
-                partition = self._partition(event)
-                partition.taken[row] = None
-                self._partitions[partition.key] = partition
+        events = {row: event for event, row in self._numbers.items()}
+        for row in state["taken"]:
+            partition = self._partition(events[row])
+            partition.taken[row] = None
+            self._partitions[partition.key] = partition
         self._histories = {event: tuple(history) for event, history in state["histories"]}
         if self.interval is not None:
             self.interval.restore(state["interval"], reader, lambda event: self._key(event) if self._key is not None else None)

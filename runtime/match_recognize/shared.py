@@ -76,9 +76,10 @@ class SharedRowRecognition(RowRecognition):
     def receive(self, event: Event) -> None:
         """``update`` with one row that comes in."""
         self._since = self._row
-        partition = self._take(event)
         if self.interval is not None:
-            self.interval.begins(self._row)
+            self._forget_times()
+            self.interval.begins(self._row + 1)
+        partition = self._take(event)
         if partition is not None:
             self._tell_ended(partition)
 
@@ -137,15 +138,16 @@ class SharedRowRecognition(RowRecognition):
         return rows
 
     def _take_all(self, new: Sequence[Event]) -> Exception | None:
+        self._forget_times()
         failure: Exception | None = None
         self._since = self._row
         found: Found = []
         ended: list[LayeredPartition] = []
         for event in new:
+            if self.interval is not None:
+                self.interval.begins(self._row + 1)
             try:
                 partition = self._take(event)
-                if self.interval is not None:
-                    self.interval.begins(self._row)
                 if partition is not None:
                     self._ends(partition, found, ended)
             except Exception as error:  # noqa: BLE001 - raised by update
