@@ -7,8 +7,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from epl.errors import EplDeploymentError
-from runtime.pages import PageReader, all_pages, statement_key
-from runtime.snapshot import frame
+from runtime.page_reader import PageReader
+from runtime.pages import all_pages, statement_key
+from runtime.snapshot import frame, restore_statement
 
 if TYPE_CHECKING:
     from runtime.engine import Runtime
@@ -29,8 +30,7 @@ def adopt(runtime: Runtime, before: Runtime, forget: Collection[str] = ()) -> No
     reader = PageReader(dict(all_pages(before, frame(before))))
     _add_types(reader, runtime, before, {old.number: new for (old, _, _), new in kept})
     for (_, deployment_id, number), statement in kept:
-        assert statement.running is not None
-        statement.running.restore(reader.body(statement_key(before.deployments[deployment_id][number], number), "statement"))
+        restore_statement(statement, reader, statement_key(before.deployments[deployment_id][number], number))
     for name, value in reader.body("variables", "variables").items():
         if name in runtime._variables:
             runtime._variables[name].value = value

@@ -1,6 +1,8 @@
-"""Plain values ↔ bytes, nothing lost: big integers, Decimal, dates with their zones, tuples, NaN, dict keys of any kind, events by number.
+"""Plain values ↔ bytes, nothing lost: big integers, Decimal, dates with their zones, tuples, NaN, lone surrogates, dict keys of any kind,
+events by number.
 
-msgpack with extension types; the numbers below are the format and never change their meaning.
+msgpack with extension types; the numbers below are the format and never change their meaning. Whoever decodes trusts nothing: a count is
+compared with the bytes that are there before anything is allocated for it, and tuples and sets are nested ``MOST_NESTED`` deep at most.
 """
 from __future__ import annotations
 
@@ -14,10 +16,18 @@ import msgpack
 
 from epl.errors import EplRuntimeError
 from epl.functions.java_values import OFFSET_ZERO
+from runtime.seal import Damaged
 from windows.event import Event
 from windows.paging import Long, Paged
 
 EVENT, BIG_INTEGER, DECIMAL, INSTANT, LOCAL_DATE_TIME, DATE, TIME, TUPLE, SET, ZONED, KEYED, LONG = range(1, 13)
+KIND_NAMES = (
+    "event", "big integer", "decimal", "instant", "local date-time", "date", "time", "tuple", "set", "date-time with zone", "pages by key",
+    "pieces of a list",
+)
+
+MOST_NESTED = 64
+"""Tuples and sets within each other. Each is decoded by a call of its own, which takes some 50 kB of the C stack."""
 
 
 class Encoder:
@@ -26,10 +36,27 @@ class Encoder:
     def __init__(self) -> None:
         self.events: list[Event] = []
         self._numbers: dict[int, int] = {}
+        self._nested = 0
 
     def encode(self, value: Any) -> bytes:
-        packed: bytes = msgpack.packb(value, default=self._default, strict_types=True, use_bin_type=True)
+        """Raise EplRuntimeError for values that cannot be kept: of unknown classes, or nested too deep."""
+        try:
+            packed: bytes = msgpack.packb(
+                value, default=self._default, strict_types=True, use_bin_type=True, unicode_errors="surrogatepass"
+            )
+        except (ValueError, RecursionError) as error:  # msgpack's limits: nesting, 2**32 items or bytes
+            raise EplRuntimeError(f"a value cannot be kept in a snapshot: {error}") from error
         return packed
+
+    def inner(self, values: list[Any]) -> bytes:
+        """The elements of a tuple or set."""
+        if self._nested == MOST_NESTED:
+            raise EplRuntimeError(f"a value cannot be kept in a snapshot: tuples or sets are nested more than {MOST_NESTED} deep")
+        self._nested += 1
+        try:
+            return self.encode(values)
+        finally:
+            self._nested -= 1
 
     def _default(self, value: Any) -> Any:
         if isinstance(value, Event):
@@ -71,15 +98,15 @@ def _datetime(encoder: Encoder, value: datetime.datetime) -> Any:
 
 
 ENCODERS: dict[type, Callable[[Encoder, Any], Any]] = {
-    tuple: lambda encoder, value: msgpack.ExtType(TUPLE, encoder.encode(list(value))),
-    int: lambda encoder, value: msgpack.ExtType(BIG_INTEGER, int.__repr__(value).encode()),
+    tuple: lambda encoder, value: msgpack.ExtType(TUPLE, encoder.inner(list(value))),
+    int: lambda encoder, value: msgpack.ExtType(BIG_INTEGER, value.to_bytes(value.bit_length() // 8 + 1, "big", signed=True)),
     float: lambda encoder, value: float(value),
     Decimal: lambda encoder, value: msgpack.ExtType(DECIMAL, str(value).encode()),
     datetime.datetime: _datetime,
     datetime.date: lambda encoder, value: msgpack.ExtType(DATE, value.isoformat().encode()),
     datetime.time: lambda encoder, value: msgpack.ExtType(TIME, value.isoformat().encode()),
-    frozenset: lambda encoder, value: msgpack.ExtType(SET, encoder.encode(list(value))),
-    set: lambda encoder, value: msgpack.ExtType(SET, encoder.encode(list(value))),
+    frozenset: lambda encoder, value: msgpack.ExtType(SET, encoder.inner(list(value))),
+    set: lambda encoder, value: msgpack.ExtType(SET, encoder.inner(list(value))),
     list: lambda encoder, value: list(value),
     dict: lambda encoder, value: dict(value),
     str: lambda encoder, value: str.__str__(value),
@@ -87,32 +114,83 @@ ENCODERS: dict[type, Callable[[Encoder, Any], Any]] = {
 
 
 class Decoder:
-    """Decodes what an Encoder wrote; ``event(number)`` gives the events, ``parts`` by kind (KEYED, LONG) what stands in other pages."""
+    """Decodes what an Encoder wrote; ``event(number)`` gives the events, ``parts`` by kind (KEYED, LONG) what stands in other pages.
 
-    def __init__(self, event: Callable[[int], Event], parts: dict[int, Callable[[bytes], Any]] | None = None) -> None:
-        self._event = event
+    Bytes of another origin make ``decode`` raise Damaged, or whatever the classes of the values raise (``seal.reading``).
+    """
+
+    def __init__(self, event: Callable[[int], Event | None], parts: dict[int, Callable[[bytes], Any]] | None = None) -> None:
+        self._nested = 0
         self._decoders: dict[int, Callable[[bytes], Any]] = {
-            EVENT: lambda data: event(int.from_bytes(data, "big")),
-            BIG_INTEGER: lambda data: int(data),
+            EVENT: lambda data: event(int.from_bytes(_of_length(data, 8), "big")),
+            BIG_INTEGER: lambda data: int.from_bytes(data, "big", signed=True),
             DECIMAL: lambda data: Decimal(data.decode()),
             INSTANT: lambda data: datetime.datetime.fromisoformat(data.decode()),
             LOCAL_DATE_TIME: lambda data: datetime.datetime.fromisoformat(data.decode()),
             DATE: lambda data: datetime.date.fromisoformat(data.decode()),
             TIME: lambda data: datetime.time.fromisoformat(data.decode()),
-            TUPLE: lambda data: tuple(self.decode(data)),
-            SET: lambda data: set(self.decode(data)),
+            TUPLE: lambda data: tuple(self._inner(data)),
+            SET: lambda data: set(self._inner(data)),
             ZONED: _zoned,
             **(parts or {}),
         }
 
     def decode(self, data: bytes) -> Any:
-        return msgpack.unpackb(data, ext_hook=self._extension, strict_map_key=False, raw=False)
+        """The value."""
+        return unpacked(data, self._extension)
+
+    def _inner(self, data: bytes) -> list[Any]:
+        if self._nested == MOST_NESTED:
+            raise Damaged(f"tuples or sets are nested more than {MOST_NESTED} deep")
+        self._nested += 1
+        try:
+            return list_of(self.decode(data))
+        finally:
+            self._nested -= 1
 
     def _extension(self, code: int, data: bytes) -> Any:
         decode = self._decoders.get(code)
         if decode is None:
+            if 1 <= code <= len(KIND_NAMES):
+                raise Damaged(f"a value of kind '{KIND_NAMES[code - 1]}' stands where none can")
             raise EplRuntimeError(f"the snapshot holds a value of unknown kind {code}", hint="it was written by a newer version")
         return decode(data)
+
+
+def unpacked(data: bytes, extension: Callable[[int, bytes], Any] = msgpack.ExtType) -> Any:
+    """The one value of msgpack bytes. Counts that are larger than what follows are found before anything is allocated: the unpacker would
+    make room for all that nested headers announce. Raises what msgpack raises, and TypeError for maps whose keys cannot be hashed."""
+    if len(data) > SMALL:
+        whole = msgpack.Unpacker(max_buffer_size=len(data))
+        whole.feed(data)
+        whole.skip()
+    return msgpack.unpackb(data, ext_hook=extension, strict_map_key=False, raw=False, unicode_errors="surrogatepass")
+
+
+SMALL = 1024
+"""Bytes whose counts, each no larger than this, cannot announce much."""
+
+
+def list_of(value: Any, length: int | None = None) -> list[Any]:
+    """The value, if it is a list, of that length where one is given. Raises Damaged."""
+    if type(value) is not list or (length is not None and len(value) != length):
+        wanted = "a list" if length is None else f"a list of {length}"
+        found = f"a list of {len(value)}" if type(value) is list else f"a value of type {type(value).__name__}"
+        raise Damaged(f"{found} stands where {wanted} is wanted")
+    return value
+
+
+def map_of(value: Any) -> dict[Any, Any]:
+    """The value, if it is a map. Raises Damaged."""
+    if type(value) is not dict:
+        raise Damaged(f"a value of type {type(value).__name__} stands where a map is wanted")
+    return value
+
+
+def _of_length(data: bytes, length: int) -> bytes:
+    if len(data) != length:
+        raise Damaged(f"{len(data)} bytes stand where {length} are wanted")
+    return data
 
 
 def _zoned(data: bytes) -> datetime.datetime:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ from runtime.parameters import check_all_used, parameters_of
 from runtime.plan_cache import parsed
 from runtime.registered import Registered
 from runtime.schedule import MAX_STOPS, Late, TimeMode
-from runtime.snapshot import frame
+from runtime.snapshot import Given, frame
 from runtime.snapshot import restore as restored
 from runtime.snapshot import snapshot as snapshot_of
 from runtime.statement import Listener, Statement, check_listener
@@ -520,29 +520,30 @@ class Runtime(Registered):
         """Fire-and-forget queries come with named windows and tables."""
         raise EplUnsupportedError("Fire-and-forget queries are not supported yet")
 
-    def snapshot(self) -> bytes:
+    def snapshot(self, *, snapshot_key: bytes | None = None) -> bytes:
         """Everything: modules, parameters, variables, clock, state; no code. ``Runtime.restore`` goes on exactly here.
 
+        ``snapshot_key``: seals it, so that only what was written with the same key is restored: for stores that others can write to.
         From a listener: EplRuntimeError where routed events (insert into, ``route``) still wait, since they would be lost.
         """
         with self.lock:
             self._check_open()
             self._check_nothing_waits()
-            return snapshot_of(self)
+            return snapshot_of(self, snapshot_key)
 
-    def pages(self, since: str | None = None) -> Pages:
+    def pages(self, since: str | None = None, *, snapshot_key: bytes | None = None) -> Pages:
         """What ``snapshot`` holds as pages: all of them, or with ``since`` (the mark of an earlier answer) those that have changed since.
 
         ``pages().onto({})`` is a store that ``restore`` takes, ``pages(since=mark).onto(store)`` brings it up to date. From the first
         call on the runtime notes what changes. The last marks are known, up to the last call without ``since``; others raise
-        EplRuntimeError.
+        EplRuntimeError. ``snapshot_key``: as for ``snapshot``, the same in each call.
         """
         with self.lock:
             self._check_open()
             self._check_nothing_waits()
             if self._marks is None:
                 self._marks = Marks(self, frame)
-            return self._marks.since(since)
+            return self._marks.since(since, snapshot_key)
 
     def _check_nothing_waits(self) -> None:
         if self._core.waiting:
@@ -554,12 +555,18 @@ class Runtime(Registered):
     @classmethod
     def restore(
         cls, blob: bytes | Mapping[str, bytes], *, functions: Mapping[str, Callable[..., Any]] | None = None,
-        classes: Mapping[str, Any] | None = None,
         on_error: ErrorHandler = log_error, aggregations: Mapping[str, Callable[[], Any]] | None = None, tier: str = "auto",
+        python_imports: Collection[str] = (), snapshot_key: bytes | None = None,
     ) -> Runtime:
         """The runtime that ``snapshot()`` or ``pages()`` saw, whatever tiers its statements ran in. User functions and aggregations are
-        given again by name; listeners are attached again by the caller."""
-        return restored(cls, blob, dict(functions or {}), dict(classes or {}), on_error, dict(aggregations or {}), tier)
+        given again by name; listeners are attached again by the caller.
+
+        ``python_imports``: as in ``Settings``, and never taken from the snapshot, since importing runs code. ``snapshot_key``: the one that
+        it was written with. Raises EplDeploymentError, before anything runs, for functions, aggregations and imports that are not given;
+        EplRuntimeError for a snapshot that is damaged, of another version, or sealed with another key.
+        """
+        given = Given(dict(functions or {}), dict(aggregations or {}), tuple(python_imports))
+        return restored(cls, blob, given, on_error, tier, snapshot_key)
 
     # ------------------------------------------------------------------ manners
 

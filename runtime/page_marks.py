@@ -11,6 +11,7 @@ import attrs
 from epl.errors import EplRuntimeError
 from runtime.codec import Encoder
 from runtime.pages import KINDS, StatePages, Written
+from runtime.seal import page_name, sealed
 
 if TYPE_CHECKING:
     from runtime.engine import Runtime
@@ -56,26 +57,26 @@ class Marks:
         self._pages: StatePages | None = None
         self._small: dict[str, bytes] = {}
 
-    def since(self, mark: str | None) -> Pages:
-        """See Runtime.pages."""
+    def since(self, mark: str | None, key: bytes | None = None) -> Pages:
+        """See Runtime.pages. ``key``: to seal the pages with."""
         if mark is None:
             written = self._all()
             name = self._next(written)
             self._log.clear()
             self._first = self._count
-            return Pages(name, True, {k: v for k, v in written.items() if v is not None})
+            return Pages(name, True, _sealed(written, key))
         at = self._place(mark)
         now = self._next(self._changed())
         changes: Written = {}
         for count, written in self._log:
             if count > at:
                 changes.update(written)
-        return Pages(now, False, {k: v for k, v in changes.items() if v is not None}, tuple(k for k, v in changes.items() if v is None))
+        return Pages(now, False, _sealed(changes, key), tuple(k for k, v in changes.items() if v is None))
 
     def _place(self, mark: str) -> int:
         name, _, count = mark.partition(":")
         oldest = max(self._first, self._log[0][0] - 1 if self._log else 0)
-        if name != self._name or not count.isdigit() or not oldest <= int(count) <= self._count or self._pages is None:
+        if name != self._name or not count.isdecimal() or not oldest <= int(count) <= self._count or self._pages is None:
             raise EplRuntimeError(
                 f"The changes since mark '{mark}' are not known", hint="take all pages with Runtime.pages() and go on from their mark"
             )
@@ -111,6 +112,11 @@ class Marks:
         changed = {key: packed for key, packed in made.items() if self._small.get(key) != packed}
         self._small.update(changed)
         return dict(changed)
+
+
+def _sealed(written: Written, key: bytes | None) -> dict[str, bytes]:
+    """The pages that are there, each in a frame of its own."""
+    return {name: sealed(page, page_name(name), key) for name, page in written.items() if page is not None}
 
 
 def _signature(runtime: Runtime) -> Any:

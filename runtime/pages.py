@@ -1,4 +1,4 @@
-"""A runtime's state as pages: who writes and reads them, and how events are stored once.
+"""A runtime's state as pages: who writes them, and how events are stored once (``page_reader`` reads them).
 
 Every page is msgpack of ``[kind, version, body]`` (docs/design/state.md has the bodies). An event gets a number when a page first refers to
 it and is written to the event page of that number; it goes when no page refers to it any more.
@@ -13,11 +13,10 @@ from urllib.parse import quote
 
 import msgpack
 
-from epl.errors import EplRuntimeError
-from runtime.codec import KEYED, LONG, Decoder, Encoder
+from runtime.codec import KEYED, LONG, Encoder
 from runtime.described_types import TypeTable
 from runtime.key_pages import KeyedPages, LongPages
-from windows.event import Event, event_class
+from windows.event import Event
 from windows.paging import Long, Paged
 
 if TYPE_CHECKING:
@@ -36,10 +35,9 @@ KINDS: Mapping[str, int] = {
 EVENTS_A_PAGE = 256
 
 
-
 def statement_key(statement: Statement, number: int) -> str:
     """The key of a statement's page; those of its parts begin with it."""
-    return f"state/{quote(statement.deployment_id, safe='')}/{number}"
+    return f"state/{quote(statement.deployment_id, safe='', errors='surrogatepass')}/{number}"
 
 
 # ------------------------------------------------------------------ events
@@ -291,79 +289,4 @@ def all_pages(runtime: Runtime, bodies: Mapping[str, Callable[[], Any]]) -> Iter
             yield key, packed
 
 
-# ------------------------------------------------------------------ reading
-
-
-class PageReader:
-    """Pages back into state; each event is made once, those in it first."""
-
-    def __init__(self, pages: Mapping[str, bytes]) -> None:
-        self._pages = pages
-        self.table = TypeTable()
-        self._events: dict[int, Event] = {}
-        self._rows: dict[int, dict[int, bytes]] = {}
-        self._decoder = Decoder(self._event, {KEYED: self._keyed, LONG: self._long})
-
-    def body(self, key: str, kind: str) -> Any:
-        """What a page holds. Raises EplRuntimeError for a page that is missing, and by name for a kind or version that is not known."""
-        packed = self._pages.get(key)
-        if packed is None:
-            raise EplRuntimeError(f"the snapshot is damaged: page '{key}' is missing")
-        return self._read(key, kind, packed)
-
-    def _read(self, key: str, kind: str, packed: bytes) -> Any:
-        try:
-            found, version, body = self._decoder.decode(packed)
-        except (ValueError, TypeError, msgpack.UnpackException) as error:
-            raise EplRuntimeError(f"the snapshot is damaged: page '{key}' cannot be read") from error
-        if found not in KINDS:
-            raise EplRuntimeError(f"the snapshot holds a page of unknown kind '{found}'", hint="it was written by a newer version")
-        if version != KINDS[found]:
-            raise EplRuntimeError(
-                f"the snapshot holds a page of kind '{found}' in version {version}; known here is version {KINDS[found]}"
-            )
-        if found != kind:
-            raise EplRuntimeError(f"the snapshot is damaged: page '{key}' is of kind '{found}', not '{kind}'")
-        return body
-
-    def _keyed(self, data: bytes) -> list[Any]:
-        prefix, kind, count, keys = msgpack.unpackb(data)
-        if kind not in KINDS:
-            raise EplRuntimeError(f"the snapshot holds pages of unknown kind '{kind}'", hint="it was written by a newer version")
-        rows: list[list[Any]] = []
-        for page in range(count):
-            packed = self._pages.get(f"{prefix}/{page}")
-            if packed is not None:
-                rows += self._read(f"{prefix}/{page}", kind, packed)
-        if len(rows) != keys:
-            raise EplRuntimeError(f"the snapshot is damaged: of {keys} keys, pages '{prefix}/…' hold {len(rows)}")
-        rows.sort(key=lambda row: row[0])
-        return [row[1:] for row in rows]
-
-    def _long(self, data: bytes) -> list[Any]:
-        prefix, pieces = msgpack.unpackb(data)
-        return [item for piece in pieces for item in self.body(f"{prefix}/{piece}", "piece")]
-
-    def _event(self, number: int) -> Event:
-        made = self._events.get(number)
-        if made is None:
-            reference, values, extra, origin = self._decoder.decode(self._row(number))
-            made = event_class(self.table.event_type(reference))(*values)
-            if extra is not None:
-                made.extra = extra
-            if origin is not None:
-                made.origin = origin
-            self._events[number] = made
-        return made
-
-    def _row(self, number: int) -> bytes:
-        page = number // EVENTS_A_PAGE
-        if page not in self._rows:
-            self._rows[page] = self.body(f"events/{page}", "events")
-        found = self._rows[page].get(number)
-        if found is None:
-            raise EplRuntimeError(f"the snapshot is damaged: event {number} is missing")
-        return found
-
-
-__all__ = ["KINDS", "PageReader", "StatePages", "Written", "all_pages", "statement_key"]
+__all__ = ["EVENTS_A_PAGE", "KINDS", "StatePages", "Written", "all_pages", "statement_key"]

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from epl.errors import EplRuntimeError
+from runtime.codec import list_of, unpacked
 from runtime.durations import Duration, units_of
 
 ON_LATE = ("refuse", "drop", "side", "keep")
@@ -199,12 +200,12 @@ class ReorderBuffer:
 
     def restore(self, state: bytes) -> None:
         """As ``state`` gave it; raises EplRuntimeError for another version."""
-        version, *rest = msgpack.unpackb(state)
+        version, *rest = list_of(unpacked(state))
         if version != 1:
             raise EplRuntimeError(f"reorder buffer version {version} is not known here; this is version 1")
         self.newest, self.watermark, counts, held = rest
         self.counts = Counts(*counts)
-        self._held = None if held is None else table_of(held)
+        self._held = None if held is None else stored_table(held)
 
 
 def _times(column: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -232,4 +233,11 @@ def table_of(data: bytes) -> pa.Table:
         return reader.read_all()
 
 
-__all__ = ["Counts", "LatePolicy", "LateRows", "Released", "ReorderBuffer", "ipc", "late_policy", "table_of", "wall_clock"]
+def stored_table(data: bytes) -> pa.Table:
+    """The way back for what comes from a store: offsets and lengths are compared with what is there; ValueError where they do not fit."""
+    table = table_of(data)
+    table.validate(full=True)
+    return table
+
+
+__all__ = ["Counts", "LatePolicy", "LateRows", "Released", "ReorderBuffer", "ipc", "late_policy", "stored_table", "table_of", "wall_clock"]

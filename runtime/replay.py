@@ -147,7 +147,9 @@ class TracePlayer:
 
     def restart(self) -> None:
         """Go on in a new runtime, restored from this one's snapshot."""
-        self.runtime = Runtime.restore(self.runtime.snapshot(), on_error=self._on_error, tier=self.tier)
+        self.runtime = Runtime.restore(
+            self.runtime.snapshot(), on_error=self._on_error, tier=self.tier, python_imports=self.runtime.settings.python_imports
+        )
         attached, self.listening, self.listeners = self.listening, [], {}
         for deployment_id, name in attached:
             self._listen(self.runtime.deployments[deployment_id][name])

@@ -2,11 +2,11 @@
 
 A snapshot is a sequence of (page key, bytes) pages: ``head``, ``clock``, those of each statement, ``variables``, ``events`` (each event
 once, however many operators hold it); docs/design/state.md describes them. ``Runtime.restore`` deploys the texts again, then gives each
-statement its state. The version stands in front; unknown ones refuse by name, and so do pages.
+statement its state. What is read is not trusted (SECURITY.md): no part of it imports, and whatever is not as it was written is refused.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,23 +15,28 @@ import msgpack
 
 from epl.catalog import Settings, Variable
 from epl.errors import EplDeploymentError, EplRuntimeError
+from runtime.codec import list_of, map_of
 from runtime.core import ErrorHandler
 from runtime.described_types import describe, describe_types, undescribe
-from runtime.pages import PageReader, all_pages, statement_key
+from runtime.page_reader import PageReader, pages_in
+from runtime.pages import all_pages, statement_key
 from runtime.plan_cache import planned, types_of
+from runtime.seal import Damaged, page_name, reading, sealed, unsealed
 from runtime.variables import VariableCell
 
 if TYPE_CHECKING:
+    from epl.plan.statements import ModulePlan
     from runtime.engine import Runtime
+    from runtime.statement import Statement
 
-MAGIC = b"EPLSPARK"
-VERSION = 3
+NAME = "the snapshot"
+"""What a snapshot that is one piece is sealed as."""
 
 
-def snapshot(runtime: Runtime) -> bytes:
-    """All pages in one blob."""
+def snapshot(runtime: Runtime, key: bytes | None = None) -> bytes:
+    """All pages in one piece."""
     packed: bytes = msgpack.packb(list(all_pages(runtime, frame(runtime))), use_bin_type=True)
-    return MAGIC + bytes([VERSION]) + packed
+    return sealed(packed, NAME, key)
 
 
 def frame(runtime: Runtime) -> Mapping[str, Callable[[], Any]]:
@@ -66,19 +71,62 @@ def _head(runtime: Runtime) -> dict[str, Any]:
 # ------------------------------------------------------------------ restore
 
 
+@attrs.frozen
+class Given:
+    """What a snapshot only names, and whoever restores it has to give."""
+
+    functions: Mapping[str, Callable[..., Any]] = attrs.field(factory=dict)
+    aggregations: Mapping[str, Callable[[], Any]] = attrs.field(factory=dict)
+    python_imports: tuple[str, ...] = ()
+
+    def missing(self, head: Mapping[str, Any]) -> EplDeploymentError | None:
+        """The error for functions, aggregations and imports that are not given; None where all are."""
+        imports = head["settings"]["python_imports"]
+        for what, named, given, hint in (
+            ("functions", head["functions"], self.functions, "functions={…}"),
+            ("aggregations", head["aggregations"], {name.lower() for name in self.aggregations}, "aggregations={…}"),
+            ("python_imports", imports, self.python_imports, f"python_imports={tuple(imports)!r}: their code runs"),
+        ):
+            missing = sorted(set(named) - set(given))
+            if missing:
+                return EplDeploymentError(
+                    f"the snapshot uses {what} that are not given: {', '.join(missing)}", hint=f"Runtime.restore(…, {hint})"
+                )
+        return None
+
+
 def restore(
-    cls: type[Runtime], blob: bytes | Mapping[str, bytes], functions: dict[str, Callable[..., Any]], classes: Mapping[str, Any],
-    on_error: ErrorHandler, aggregations: Mapping[str, Callable[[], Any]], tier: str,
+    cls: type[Runtime], stored: bytes | Mapping[str, bytes], given: Given, on_error: ErrorHandler, tier: str, key: bytes | None = None
 ) -> Runtime:
     """A runtime that goes on exactly where ``snapshot`` or ``pages`` saw the other one."""
-    reader = PageReader(blob if isinstance(blob, Mapping) else _pages_in(blob))
-    head, clock = reader.body("head", "head"), reader.body("clock", "clock")
-    _check_given("functions", head["functions"], functions)
-    _check_given("aggregations", head["aggregations"], {name.lower() for name in aggregations})
-    runtime = cls(start_time=clock["now"], settings=Settings(**_settings(head["settings"])), on_error=on_error, tier=tier)
-    for name, function in functions.items():
+    if isinstance(stored, Mapping):
+        reader = PageReader({name: unsealed(page, page_name(name), key) for name, page in stored.items()})
+    else:
+        reader = PageReader(pages_in(unsealed(stored, NAME, key)))
+    with reading("page 'head' or 'clock'"):
+        head, clock = map_of(reader.body("head", "head")), map_of(reader.body("clock", "clock"))
+        _check_now(clock["now"])
+        missing = given.missing(head)
+    if missing is not None:
+        raise missing
+    with reading("page 'head'"):
+        settings = Settings(**{**_settings(map_of(head["settings"])), "python_imports": given.python_imports})
+        runtime = _declared(cls(start_time=clock["now"], settings=settings, on_error=on_error, tier=tier), head, clock, given)
+    _redeploy(runtime, head, clock["values"])
+    _restore_state(runtime, reader)
+    return runtime
+
+
+def _check_now(now: Any) -> None:
+    if type(now) is not int or not -(2**63) <= now < 2**63:
+        raise Damaged("'now' is no time")
+
+
+def _declared(runtime: Runtime, head: Mapping[str, Any], clock: Mapping[str, Any], given: Given) -> Runtime:
+    """The runtime with all that was made known to the other one from Python."""
+    for name, function in given.functions.items():
         runtime.register_function(name, function)
-    for name, factory in aggregations.items():
+    for name, factory in given.aggregations.items():
         runtime.register_aggregation(name, factory)
     for name, constants in head["enums"]:
         runtime.register_enum(name, constants)
@@ -87,29 +135,7 @@ def restore(
     for name, described, constant in head["variables"]:
         value = clock["values"].get(name)
         runtime._variables[name] = VariableCell(Variable(name, undescribe(described, runtime._types), constant, value), value)
-    _redeploy(runtime, head, clock["values"])
-    _restore_state(runtime, reader)
     return runtime
-
-
-def _pages_in(blob: bytes) -> dict[str, bytes]:
-    if not blob.startswith(MAGIC) or len(blob) == len(MAGIC):
-        raise EplRuntimeError("this is no epl-spark snapshot")
-    version = blob[len(MAGIC)]
-    if version != VERSION:
-        raise EplRuntimeError(f"snapshot version {version} is not known here; this is version {VERSION}")
-    try:
-        return dict(msgpack.unpackb(blob[len(MAGIC) + 1 :], raw=False))
-    except (ValueError, TypeError, msgpack.UnpackException) as error:
-        raise EplRuntimeError("the snapshot is damaged or cut off") from error
-
-
-def _check_given(what: str, named: list[str], given: Any) -> None:
-    missing = sorted(set(named) - set(given))
-    if missing:
-        raise EplDeploymentError(
-            f"the snapshot uses {what} that are not given: {', '.join(missing)}", hint=f"Runtime.restore(blob, {what}={{…}})"
-        )
 
 
 def _settings(values: dict[str, Any]) -> dict[str, Any]:
@@ -118,15 +144,35 @@ def _settings(values: dict[str, Any]) -> dict[str, Any]:
 
 def _redeploy(runtime: Runtime, head: dict[str, Any], values: Mapping[str, Any]) -> None:
     """Deploy the modules again; later ones see variables as they stand, since sizes of windows may be variables."""
-    for deployment_id, text, parameters in head["deployments"]:
-        deployment = runtime.deploy(planned(runtime, deployment_id, text), name=deployment_id, parameters=dict(parameters))
-        for number, statement in enumerate(deployment):
-            if head["fingerprints"][f"{deployment_id}/{number}"] != statement.plan.fingerprint:
-                raise EplRuntimeError(f"statement '{statement.name}' of deployment '{deployment_id}' is not the one in the snapshot")
-        for name, value in values.items():
-            if name in runtime._variables:
-                runtime._variables[name].value = value
-    runtime._deployment_count, runtime._statement_count = head["counts"]
+    with reading("page 'head'"):
+        deployments = [list_of(each, 3) for each in list_of(head["deployments"])]
+    for deployment_id, text, parameters in deployments:
+        with reading(f"deployment '{deployment_id}'"):
+            plan = planned(runtime, deployment_id, text)
+            _check_same(plan, deployment_id, head["fingerprints"])
+            runtime.deploy(plan, name=deployment_id, parameters=dict(parameters))
+            for name, value in values.items():
+                if name in runtime._variables:
+                    _assign(runtime._variables[name], value)
+    with reading("page 'head'"):
+        runtime._deployment_count, runtime._statement_count = (_count(n) for n in list_of(head["counts"], 2))
+
+
+def _check_same(plan: ModulePlan, deployment_id: str, fingerprints: Mapping[str, str]) -> None:
+    """In front of deploying, which runs the statements' text."""
+    for number, statement in enumerate(plan.statements):
+        if fingerprints.get(f"{deployment_id}/{number}") != statement.fingerprint:
+            raise EplRuntimeError(f"statement '{statement.name}' of deployment '{deployment_id}' is not the one in the snapshot")
+
+
+def _assign(cell: VariableCell, value: Any) -> None:
+    cell.value = cell.coerced(value)
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise Damaged("a count of deployments or statements is no number")
+    return value
 
 
 def _restore_state(runtime: Runtime, reader: PageReader) -> None:
@@ -134,12 +180,37 @@ def _restore_state(runtime: Runtime, reader: PageReader) -> None:
     for deployment in runtime.deployments.values():
         for number, statement in enumerate(deployment):
             reader.table.add_statement(statement, deployment.id, number)
-    for name, value in reader.body("variables", "variables").items():
-        runtime._variables[name].value = value
+    with reading("page 'variables'"):
+        variables = map_of(reader.body("variables", "variables"))
+        if variables.keys() != runtime._variables.keys():
+            raise Damaged("its variables are not those of the modules")
+        for name, value in variables.items():
+            _assign(runtime._variables[name], value)
     for deployment in runtime.deployments.values():
         for number, statement in enumerate(deployment):
-            assert statement.running is not None
-            statement.running.restore(reader.body(statement_key(statement, number), "statement"))
+            restore_statement(statement, reader, statement_key(statement, number))
+
+
+def restore_statement(statement: Statement, reader: PageReader, key: str) -> None:
+    """Give a statement the state in a page. Raises EplRuntimeError, naming the operator, where it is not of the operator's structure."""
+    assert statement.running is not None
+    with reading(lambda error: f"page '{key}', the state of statement '{statement.name}', {_operators(error)}"):
+        statement.running.restore(reader.body(key, "statement"))
+
+
+def _operators(error: BaseException) -> str:
+    """The operators whose ``restore`` raised, outermost first."""
+    found = list(dict.fromkeys(_restoring(error)))
+    return f"in {' / '.join(found)}" if found else "as a whole"
+
+
+def _restoring(error: BaseException) -> Iterator[str]:
+    trace = error.__traceback__
+    while trace is not None:
+        frame_ = trace.tb_frame
+        if "restore" in frame_.f_code.co_name and "self" in frame_.f_locals:
+            yield type(frame_.f_locals["self"]).__name__
+        trace = trace.tb_next
 
 
 PLAIN = (bool, int, float, str)

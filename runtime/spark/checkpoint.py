@@ -6,20 +6,20 @@
     <folder>/identity                      which query of Spark the steps' micro-batches belong to
 
 A file is written under another name, flushed to the disk and then renamed: it is there as a whole or not at all. Steps are numbered from 1
-without a gap. ``Checkpoint`` takes a path of this machine or a URI that pyarrow.fs knows (``hdfs://…``, ``s3://…``).
+without a gap. Snapshots and entries stand in the frame of ``runtime.seal``. ``Checkpoint`` takes a path of this machine or a URI that
+pyarrow.fs knows (``hdfs://…``, ``s3://…``).
 """
 from __future__ import annotations
 
 import os
 import uuid
-import zlib
 from collections.abc import Callable, Iterator
 
 from pyarrow import fs
 
 from epl.errors import EplRuntimeError
+from runtime.seal import check_key, sealed, unsealed
 
-MAGIC = b"EPLC\x01"
 KEPT = 2
 """How many snapshots stay: the last, and one in front of it should the last be unreadable."""
 
@@ -83,10 +83,11 @@ class Files:
 
 
 class Checkpoint:
-    """``written``: bytes in the log since the last snapshot."""
+    """``written``: bytes in the log since the last snapshot. ``key``: what snapshots and entries are sealed with."""
 
-    def __init__(self, folder: str, hook: Hook = no_hook) -> None:
+    def __init__(self, folder: str, hook: Hook = no_hook, key: bytes | None = None) -> None:
         self.folder = str(folder)
+        self._key = check_key(key)
         self._snapshots = Files(f"{self.folder}/snapshots", hook)
         self._log = Files(f"{self.folder}/log", hook)
         self._head = Files(self.folder, hook)
@@ -113,14 +114,17 @@ class Checkpoint:
             )
 
     def newest(self) -> tuple[int, bytes] | None:
-        """The last snapshot that can be read: the step behind which it was taken, and the state; None where there is none."""
-        names = self._snapshots.names(".state")
-        for name in reversed(names):
-            data = _unframed(self._snapshots.read(name))
-            if data is not None:
-                return _number(name), data
-        if names:
-            raise EplRuntimeError(f"no snapshot in {self.folder} can be read: {', '.join(names)} are damaged")
+        """The last snapshot that can be read: the step behind which it was taken, and the state; None where there is none. Raises
+        EplRuntimeError, which says why, where none can be read."""
+        reasons: list[EplRuntimeError] = []
+        for name in reversed(self._snapshots.names(".state")):
+            try:
+                return _number(name), unsealed(self._snapshots.read(name), name, self._key)
+            except EplRuntimeError as error:
+                reasons.append(error)
+        if reasons:
+            told = "; ".join(error.message for error in reasons)
+            raise EplRuntimeError(f"no snapshot in {self.folder} can be read: {told}", hint=reasons[0].hint) from reasons[0]
         return None
 
     def entries(self, after: int) -> Iterator[tuple[int, bytes]]:
@@ -132,22 +136,25 @@ class Checkpoint:
                 continue
             if number != expected:
                 raise EplRuntimeError(f"the input log in {self.folder} has no entry {expected}, but {number}")
-            data = _unframed(self._log.read(name))
-            if data is None:
-                raise EplRuntimeError(f"entry {number} of the input log in {self.folder} is damaged")
+            try:
+                data = unsealed(self._log.read(name), name, self._key)
+            except EplRuntimeError as error:
+                raise EplRuntimeError(f"the input log in {self.folder} cannot be read: {error.message}", hint=error.hint) from error
             yield number, data
             expected += 1
 
     def log(self, number: int, entry: bytes) -> None:
         """Step ``number`` has been fed with the entry."""
         self._check_owner()
-        self._log.write(f"{number:012}.entry", _framed(entry), "log")
+        name = f"{number:012}.entry"
+        self._log.write(name, sealed(entry, name, self._key), "log")
         self.written += len(entry)
 
     def snapshot(self, number: int, state: bytes) -> None:
         """The state behind step ``number``; what only older ones need goes."""
         self._check_owner()
-        self._snapshots.write(f"{number:012}.state", _framed(state), "snapshot")
+        name = f"{number:012}.state"
+        self._snapshots.write(name, sealed(state, name, self._key), "snapshot")
         self.written = 0
         names = self._snapshots.names(".state")
         self._snapshots.remove(names[:-KEPT])
@@ -188,17 +195,6 @@ def _flush(path: str) -> None:
 
 def _number(name: str) -> int:
     return int(name.partition(".")[0])
-
-
-def _framed(data: bytes) -> bytes:
-    return MAGIC + zlib.crc32(data).to_bytes(4, "big") + data
-
-
-def _unframed(framed: bytes) -> bytes | None:
-    """None where the file is not whole."""
-    data = framed[len(MAGIC) + 4 :]
-    whole = framed.startswith(MAGIC) and zlib.crc32(data).to_bytes(4, "big") == framed[len(MAGIC) : len(MAGIC) + 4]
-    return data if whole else None
 
 
 __all__ = ["Checkpoint", "Files", "Hook", "no_hook"]

@@ -82,10 +82,13 @@ class Module:
 
     def restored(self, snapshot: bytes) -> Runtime:
         """As the snapshot has it, old texts included."""
-        functions, aggregations, tier = self.functions, self.aggregations, self.tier
+        functions, aggregations, tier, settings = self.functions, self.aggregations, self.tier, self.settings
         if isinstance(self.given, Runtime):
             functions, aggregations, tier = self.given._user_functions, self.given._functions.aggregations, self.given.tier
-        return Runtime.restore(snapshot, functions=functions, aggregations=aggregations, tier=tier)
+            settings = self.given.settings
+        return Runtime.restore(
+            snapshot, functions=functions, aggregations=aggregations, tier=tier, python_imports=settings.python_imports
+        )
 
 
 @attrs.frozen
@@ -159,6 +162,7 @@ def start(
     wall: Callable[[], int] | None = None,
     on_error: str = "stop",
     start_time: int | None = None,
+    snapshot_key: bytes | None = None,
     hook: Hook = no_hook,
 ) -> Job:
     """Drive statements with streaming DataFrames, ``sources``: {event type name: DataFrame}; a job that is running comes back.
@@ -182,7 +186,9 @@ def start(
     State: ``checkpoint``: a folder (or URI) for Spark's checkpoint, the job's state and its files; with it, state and output are exactly
     once. ``outputs``: statements whose output is kept there as Parquet files; ``sinks``: others by statement (runtime.spark.sinks.Sink).
     ``listeners`` by statement are called at least once a step. A checkpoint of another module: statements of the same name and fingerprint
-    go on, others begin; one that changed is refused unless named in ``forget``.
+    go on, others begin; one that changed is refused unless named in ``forget``. ``snapshot_key``: seals the state, so that only what was
+    written with the same key is read: for folders that others can write to. ``settings.python_imports`` has to name what the module of the
+    checkpoint imports.
 
     ``on_error``: ``stop`` ends the query where an expression raises, in front of the micro-batch, naming statement, place in the text and
     event; ``handler`` leaves it to the runtime's error handler, as ``send`` does: the event is lost to that statement.
@@ -202,7 +208,7 @@ def start(
         lambda runtime: late_policy(late, on_late, ahead, max_buffered, runtime.settings.units_per_second), (time, sequence),
         {"time_mode": time_mode, "max_stops": max_stops, "at_wall": clock == SYSTEM and time is None},
         Keeping({**kept, **(sinks or {})}, folder, hook),
-        None if checkpoint is None else Checkpoint(f"{checkpoint}/state", hook), forget, wall, lenient, start_time,
+        None if checkpoint is None else Checkpoint(f"{checkpoint}/state", hook, snapshot_key), forget, wall, lenient, start_time,
     )
     job = resumed(setup, listeners or {})
     job.progress.stands(job)

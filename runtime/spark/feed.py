@@ -14,10 +14,12 @@ import msgpack
 import pyarrow as pa
 
 from epl.errors import EplRuntimeError
+from runtime.codec import list_of, unpacked
 from runtime.engine import Runtime
 from runtime.faults import StatementFault, fault_of, in_words, shown
-from runtime.reorder import LatePolicy, LateRows, Released, ReorderBuffer, ipc, table_of
+from runtime.reorder import LatePolicy, LateRows, Released, ReorderBuffer, ipc, stored_table
 from runtime.schedule import MAX_STOPS, Late, TimeMode
+from runtime.seal import reading
 from runtime.spark.sources import TIME, Sources
 from runtime.statement import BatchListener, Statement
 
@@ -44,13 +46,11 @@ class Entry:
     @classmethod
     def decode(cls, data: bytes) -> Entry:
         """Raises EplRuntimeError for what is no whole entry, or one of another version."""
-        try:
-            version, rows, *rest = msgpack.unpackb(data)
-        except (ValueError, TypeError, msgpack.UnpackException) as error:
-            raise EplRuntimeError("an entry of the input log is damaged or cut off") from error
-        if version != 2:
-            raise EplRuntimeError(f"input log version {version} is not known here; this is version 2")
-        return cls(None if rows is None else table_of(rows), *rest)
+        with reading("an entry of the input log"):
+            version, rows, *rest = list_of(unpacked(data))
+            if version != 2:
+                raise EplRuntimeError(f"input log version {version} is not known here; this is version 2")
+            return cls(None if rows is None else stored_table(rows), *rest)
 
 
 @attrs.frozen(eq=False)
@@ -119,7 +119,8 @@ class Feed:
         self.runtime, self.sources, self.rules = runtime, sources, rules
         self.buffer = None if sources.times is None else ReorderBuffer(rules.policy, TIME, runtime.now)
         if state is not None and self.buffer is not None:
-            self.buffer.restore(state)
+            with reading("the rows that wait"):
+                self.buffer.restore(state)
         self._gathered: dict[str, list[Output]] = {}
         self._faults = 0
         self._fault: StatementFault | None = None
@@ -272,10 +273,11 @@ class Feed:
 
 def parts_of(state: bytes) -> tuple[bytes, bytes | None]:
     """A feed's state → the runtime's snapshot, the waiting rows; raises EplRuntimeError for another version."""
-    version, snapshot, waiting = msgpack.unpackb(state)
-    if version != 2:
-        raise EplRuntimeError(f"feed state version {version} is not known here; this is version 2")
-    return snapshot, waiting
+    with reading("the state of an engine"):
+        version, snapshot, waiting = list_of(unpacked(state), 3)
+        if version != 2:
+            raise EplRuntimeError(f"feed state version {version} is not known here; this is version 2")
+        return snapshot, waiting
 
 
 def _some(rows: pa.Table) -> pa.Table | None:

@@ -32,6 +32,7 @@ from runtime.batches import Options
 from runtime.durations import Duration
 from runtime.reorder import MAX_BUFFERED, late_policy, wall_clock
 from runtime.schedule import MAX_STOPS, TimeMode
+from runtime.seal import check_key
 from runtime.spark.catalyst import Spoken, spoken
 from runtime.spark.feed import Entry, Feed, Rules, is_lenient
 from runtime.spark.heartbeat import SYSTEM, Beat
@@ -158,6 +159,7 @@ def transform(  # type: ignore[misc]
     functions: Mapping[str, Callable[..., Any]] | None = None,
     tier: str = "auto",
     on_error: str = "stop",
+    snapshot_key: bytes | None = None,
 ) -> DataFrame | Callable[[DataFrame], DataFrame]:
     """The insert stream of a statement over batch or streaming DataFrames, as a DataFrame with the statement's columns.
 
@@ -177,7 +179,7 @@ def transform(  # type: ignore[misc]
     at the end of a batch DataFrame. ``clock``, ``idle``, ``heartbeat``: time without rows in streams, from the first row on, as for
     ``start``; Spark then makes a micro-batch at each trigger. ``functions``: user functions by name. Raises EplError for what is wrong
     with the module, the sources or the options; faults in rows fail the job, with ``[epl:<code>]``, the micro-batch and the shard (or
-    partition) in the text. ``on_error``: as for ``start``.
+    partition) in the text. ``on_error``, ``snapshot_key``: as for ``start``.
     """
     _check_options(time, sequence, distribute, shards, time_mode, max_stops)
     lenient = is_lenient(on_error)
@@ -189,7 +191,8 @@ def transform(  # type: ignore[misc]
         policy = late_policy(late, on_late, ahead, max_buffered, used.units_per_second)
         names, schemas = tuple(frames), undeclared(epl, frames)
         rules = Rules(policy, time_mode, max_stops, at_wall=clock == SYSTEM and time is None)
-        task = Task(epl, statement or "", names, schemas, used, functions or {}, time, sequence, rules, tier, lenient)
+        key = check_key(snapshot_key)
+        task = Task(epl, statement or "", names, schemas, used, functions or {}, time, sequence, rules, tier, lenient, key)
         beat = Beat.of(clock, idle, heartbeat, used.units_per_second)
         if beat is not None and not streaming:
             raise EplRuntimeError("clock='system' and idle are for streams: batch DataFrames end", hint="until=time walks to a time behind")

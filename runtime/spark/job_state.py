@@ -4,9 +4,10 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
-import msgpack
 
 from epl.errors import EplRuntimeError
+from runtime.codec import list_of, unpacked
+from runtime.seal import reading
 from runtime.spark.feed import Rules, parts_of
 
 VERSION = 2
@@ -27,12 +28,13 @@ class JobState:
 
     @classmethod
     def decode(cls, data: bytes) -> JobState:
-        """Raises EplRuntimeError for another version."""
-        version, *rest = msgpack.unpackb(data)
-        if version != VERSION:
-            raise EplRuntimeError(f"job state version {version} is not known here; this is version {VERSION}")
-        step, last, layout, rules, dynamic, feed = rest
-        return cls(step, last, layout, Rules.decode(rules), dynamic, *parts_of(feed))
+        """Raises EplRuntimeError for another version, and for another structure."""
+        with reading("the state of the job"):
+            version, *rest = list_of(unpacked(data))
+            if version != VERSION:
+                raise EplRuntimeError(f"job state version {version} is not known here; this is version {VERSION}")
+            step, last, layout, rules, dynamic, feed = rest
+            return cls(step, last, layout, Rules.decode(rules), dynamic, *parts_of(feed))
 
 
 __all__ = ["VERSION", "JobState"]

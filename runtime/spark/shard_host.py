@@ -22,6 +22,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from epl.errors import EplError, EplRuntimeError
 from runtime.reorder import ipc, wall_clock
+from runtime.seal import reading, sealed, unsealed
 from runtime.spark.feed import Entry, Feed, Rules, Step, parts_of
 from runtime.spark.heartbeat import Beat, Quiet
 from runtime.spark.packing import BLOB, NEWEST, TOLD, joined
@@ -34,7 +35,7 @@ CHUNK = 4 << 20
 MOST_STEPS = 500
 """The log behind a snapshot is no longer than that."""
 
-VERSION = 4
+VERSION = 5
 KEPT = 64
 """How many engines a worker keeps."""
 
@@ -84,11 +85,12 @@ class Head:
 
     @classmethod
     def decode(cls, data: bytes) -> Head:
-        version, *told = msgpack.unpackb(data, use_list=False)
-        if version != VERSION:
-            raise EplRuntimeError(f"shard state version {version} is not known here; this is version {VERSION}")
-        named = dict(zip((f.name for f in attrs.fields(cls)), told, strict=True))
-        return cls(**{**named, "rules": Rules.decode(named["rules"]), "quiet": Quiet(*named["quiet"])})
+        with reading("the head of the shard's state"):
+            version, *told = msgpack.unpackb(data, use_list=False)
+            if version != VERSION:
+                raise EplRuntimeError(f"shard state version {version} is not known here; this is version {VERSION}")
+            named = dict(zip((f.name for f in attrs.fields(cls)), told, strict=True))
+            return cls(**{**named, "rules": Rules.decode(named["rules"]), "quiet": Quiet(*named["quiet"])})
 
 
 @attrs.frozen(eq=False)
@@ -143,7 +145,7 @@ class ShardProcessor(StatefulProcessor):
             if row[NEWEST] is not None:
                 newest = row[NEWEST] if newest is None else max(newest, row[NEWEST])
         table = joined(blobs)
-        head = self._head()  # it is looked at where nothing has come too: the shards may be others
+        head = self._head(shard)  # it is looked at where nothing has come too: the shards may be others
         if newest is None and table is None:
             return
         wall = wall_clock(self.task.settings.units_per_second)
@@ -160,7 +162,7 @@ class ShardProcessor(StatefulProcessor):
 
     def _time(self, shard: int, timers: Any) -> Iterator[Row]:
         """No rows, but time goes by."""
-        head = self._head()
+        head = self._head(shard)
         if head is None or self.beat is None:
             return
         feed = self._found(shard, head)
@@ -187,9 +189,15 @@ class ShardProcessor(StatefulProcessor):
 
     # ------------------------------------------------------------------ finding the engine
 
-    def _head(self) -> Head | None:
+    def _sealed(self, payload: bytes, shard: int, part: str) -> bytes:
+        return sealed(payload, f"{part} of shard {shard}", self.task.key)
+
+    def _unsealed(self, data: Any, shard: int, part: str) -> bytes:
+        return unsealed(bytes(data), f"{part} of shard {shard}", self.task.key)
+
+    def _head(self, shard: int) -> Head | None:
         found = self.head.get()
-        head = None if found is None else Head.decode(bytes(found[0]))
+        head = None if found is None else Head.decode(self._unsealed(found[0], shard, "head"))
         if head is not None and head.shards != self.shards:
             before, now = len(head.shards), len(self.shards)
             if before == now:
@@ -216,13 +224,15 @@ class ShardProcessor(StatefulProcessor):
         else:
             if kept is not None:
                 look_again()
-            data = zlib.decompress(b"".join(bytes(each[0]) for each in self.snapshot.get()))
+            packed = self._unsealed(b"".join(bytes(each[0]) for each in self.snapshot.get()), shard, "snapshot")
+            with reading("the snapshot of the shard"):
+                data = zlib.decompress(packed)
             feed, behind = self.task.restored(*parts_of(data), head.rules), head.base
         for step in range(behind + 1, head.step + 1):
             found = self.log.getValue((step,))
             if found is None:
                 raise EplRuntimeError(f"the state of the shard is damaged: step {step} of its log is missing")
-            feed.process(Entry.decode(bytes(found[0])))
+            feed.process(Entry.decode(self._unsealed(found[0], shard, f"step {step} of the log")))
         feed.follow(self.task.rules)
         return feed
 
@@ -236,7 +246,7 @@ class ShardProcessor(StatefulProcessor):
             made = Head(step, step, (uuid.uuid4().bytes,), 0, 0, 0.0, 0, 0.0, self.shards, self.digest, feed.rules, quiet)
         else:
             begun = time.perf_counter()
-            packed = entry.encode()
+            packed = self._sealed(entry.encode(), shard, f"step {head.step + 1} of the log")
             self.log.updateValue((head.step + 1,), (packed,))
             seconds += head.log_seconds + time.perf_counter() - begun
             made = attrs.evolve(
@@ -244,15 +254,15 @@ class ShardProcessor(StatefulProcessor):
                 quiet=quiet,
             )
         if made.base == made.step or _is_due(made):
-            made = self._snapshot(made, feed)
-        self.head.update((made.encode(),))
+            made = self._snapshot(shard, made, feed)
+        self.head.update((self._sealed(made.encode(), shard, "head"),))
         self._keep(shard, made, feed)
         return made.size
 
-    def _snapshot(self, head: Head, feed: Feed) -> Head:
+    def _snapshot(self, shard: int, head: Head, feed: Feed) -> Head:
         """The log goes back to the snapshot before this one from here on."""
         begun = time.perf_counter()
-        data = zlib.compress(feed.state(), 1)
+        data = self._sealed(zlib.compress(feed.state(), 1), shard, "snapshot")
         self.snapshot.put([(data[at : at + CHUNK],) for at in range(0, len(data), CHUNK)])
         for step in range(head.first + 1, head.base + 1):
             self.log.removeKey((step,))

@@ -31,7 +31,7 @@ BATCH_ID = "streaming.sql.batchId"
 class Task:
     """``statement``: whose insert stream is wanted; ``type_names`` of the sources; ``schemas`` of the types that the module does not
     declare; ``time``, ``sequence``: as for ``Runtime.send_batch``; ``rules``: in engine units; ``lenient``: whether steps go on where
-    expressions raise."""
+    expressions raise; ``key``: what the state is sealed with."""
 
     epl: str
     statement: str
@@ -44,6 +44,7 @@ class Task:
     rules: Rules
     tier: str = "auto"
     lenient: bool = False
+    key: bytes | None = attrs.field(default=None, repr=False)
 
     def digest(self) -> bytes:
         """What tells this task's state from that of another one: its text as it is understood, the statement, the types and what orders
@@ -66,7 +67,8 @@ class Task:
 
     def restored(self, snapshot: bytes, waiting: bytes | None, rules: Rules) -> Feed:
         """The same, in the state of another one, and by its rules."""
-        return self._fed(Runtime.restore(snapshot, functions=self.functions, tier=self.tier), rules, waiting)
+        made = Runtime.restore(snapshot, functions=self.functions, tier=self.tier, python_imports=self.settings.python_imports)
+        return self._fed(made, rules, waiting)
 
     def _fed(self, runtime: Runtime, rules: Rules, waiting: bytes | None) -> Feed:
         types = tuple(runtime.event_type(name) for name in self.type_names)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from runtime import EplRuntimeError, Runtime
 from runtime.key_pages import ITEMS_A_PAGE, LongPages, page_of
+from runtime.seal import sealed, unsealed
 from tests.runtime.listening import listen
 from windows.paging import Long
 
@@ -173,7 +174,8 @@ def test_events_that_are_held_no_more_are_dropped():
         rt.send("E", {"k": k})
         changes = rt.pages(since=mark)
         store, mark = changes.onto(store), changes.mark
-    held = [len(msgpack.unpackb(data, strict_map_key=False)[2]) for key, data in store.items() if key.startswith("events/")]
+    pages_of_events = [unsealed(data, f"page '{key}'") for key, data in store.items() if key.startswith("events/")]
+    held = [len(msgpack.unpackb(page, strict_map_key=False)[2]) for page in pages_of_events]
     assert sum(held) <= 25
 
 
@@ -213,9 +215,9 @@ def test_marks_and_pages_that_are_not_known_are_refused_by_name():
     with pytest.raises(EplRuntimeError, match="page 'head' is missing"):
         Runtime.restore({})
     with pytest.raises(EplRuntimeError, match="page of unknown kind 'shape'"):
-        Runtime.restore({**store, "clock": msgpack.packb(["shape", 1, None])})
+        Runtime.restore({**store, "clock": sealed(msgpack.packb(["shape", 1, None]), "page 'clock'")})
     with pytest.raises(EplRuntimeError, match="kind 'clock' in version 9"):
-        Runtime.restore({**store, "clock": msgpack.packb(["clock", 9, None])})
+        Runtime.restore({**store, "clock": sealed(msgpack.packb(["clock", 9, None]), "page 'clock'")})
     lost = next(key for key in store if "/k0/" in key)
     with pytest.raises(EplRuntimeError, match="of 3 keys"):
         Runtime.restore({key: data for key, data in store.items() if key != lost})

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from epl.catalog import Settings
-from epl.errors import EplError
+from epl.errors import EplDeploymentError, EplError
 from runtime import Runtime
 
 PRICING = """
@@ -41,7 +41,9 @@ def test_functions_classes_and_constants() -> None:
     runtime.deploy(MODULE, listeners={"s0": lambda new, *_: rows.extend(new)})
     runtime.send("Sale", {"gross": 12.504})
     assert rows == [{"net": 12.504 / 1.25, "rounded": 12.5, "vat": 0.25}]
-    again = Runtime.restore(runtime.snapshot())
+    with pytest.raises(EplDeploymentError, match="python_imports that are not given: acme_pricing"):
+        Runtime.restore(runtime.snapshot())
+    again = Runtime.restore(runtime.snapshot(), python_imports=("acme_pricing",))
     again.statement("s0").add_listener(lambda new, *_: rows.extend(new))
     again.send("Sale", {"gross": 1.25})
     assert rows[1:] == [{"net": 1.0, "rounded": 1.25, "vat": 0.25}]

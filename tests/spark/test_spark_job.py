@@ -285,14 +285,14 @@ def test_damaged_checkpoints_are_told(tmp_path: Any, spark: SparkSession) -> Non
         job.process_batch(number, merged(job, batch))
     log = tmp_path / "state" / "log"
     (log / "000000000002.entry").write_bytes(b"EPLC\x01????half")
-    with pytest.raises(EplRuntimeError, match=r"entry 2 of the input log in .* is damaged"):
+    with pytest.raises(EplRuntimeError, match=r"the input log in .* cannot be read: 000000000002\.entry is no epl-spark snapshot"):
         made(tmp_path)
     (log / "000000000002.entry").unlink()
     with pytest.raises(EplRuntimeError, match="has no entry 2, but 3"):
         made(tmp_path)
     for each in (tmp_path / "state" / "snapshots").iterdir():
         each.write_bytes(b"EPL")
-    with pytest.raises(EplRuntimeError, match=r"no snapshot in .* can be read: 000000000000\.state are damaged"):
+    with pytest.raises(EplRuntimeError, match=r"no snapshot in .* can be read: 000000000000\.state is "):
         made(tmp_path)
 
 

@@ -1,0 +1,230 @@
+"""Snapshots that somebody wrote by hand, with a right checksum: nothing they say imports, loops, recurses or allocates without bound."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgpack
+import pytest
+
+from epl.catalog import Settings
+from epl.errors import EplDeploymentError, EplRuntimeError
+from runtime import Runtime
+from runtime.codec import BIG_INTEGER, DECIMAL, EVENT, KEYED, LONG, MOST_NESTED, SET, TUPLE, ZONED, Decoder, Encoder
+from runtime.seal import sealed
+
+Ext = msgpack.ExtType
+Pages = dict[str, Any]
+
+
+def stored() -> Pages:
+    """The pages of a runtime with all that pages are made of, decoded."""
+    runtime = Runtime()
+    runtime.deploy(
+        "create schema E(k string, v double, o Object); create schema W(e E); create variable Object x = 1;"
+        "@name('s') select k, sum(v) as t from E group by k; @name('w') select * from E#length(1000);"
+        "insert into W select a as e from E match_recognize (measures A as a pattern (A) define A as A.v > 400); select * from W#keepall"
+    )
+    for n in range(500):
+        runtime.send("E", {"k": f"k{n}", "v": float(n), "o": n})
+    packed = msgpack.unpackb(runtime.snapshot()[22:], strict_map_key=False)
+    return {key: msgpack.unpackb(page, strict_map_key=False) for key, page in packed}
+
+
+def written(pages: Pages) -> bytes:
+    """The pages as a snapshot; what is bytes already is taken as it is."""
+    packed = [[key, page if isinstance(page, bytes) else msgpack.packb(page)] for key, page in pages.items()]
+    return sealed(msgpack.packb(packed), "the snapshot")
+
+
+def replaced(value: Any, code: int, change: Callable[[bytes], Any]) -> Any:
+    """Every extension of a kind changed."""
+    if isinstance(value, Ext):
+        return change(value.data) if value.code == code else value
+    if isinstance(value, list):
+        return [replaced(item, code, change) for item in value]
+    if isinstance(value, dict):
+        return {key: replaced(item, code, change) for key, item in value.items()}
+    return value
+
+
+def parts(pages: Pages, code: int, change: Callable[[list[Any]], Any]) -> None:
+    """The pages' references to other pages changed."""
+    for key in [key for key in pages if key.startswith("state") and key.count("/") == 2]:
+        pages[key] = replaced(pages[key], code, lambda data: Ext(code, msgpack.packb(change(msgpack.unpackb(data)))))
+
+
+def rows(pages: Pages, change: Callable[[int, list[Any]], Any]) -> None:
+    """The events' rows changed."""
+    for key in [key for key in pages if key.startswith("events")]:
+        kind, version, body = pages[key]
+        pages[key] = [kind, version, {n: msgpack.packb(change(n, msgpack.unpackb(row))) for n, row in body.items()}]
+
+
+def nested(code: int, depth: int) -> Ext:
+    found = Ext(code, msgpack.packb([1]))
+    for _ in range(depth):
+        found = Ext(code, msgpack.packb([found]))
+    return found
+
+
+def variable(value: Any) -> Callable[[Pages], None]:
+    return lambda pages: pages.update(variables=["variables", 1, {"x": value}])
+
+
+def deep_list(pages: Pages) -> None:
+    pages["variables"] = b"\x93\xa9variables\x01\x81\xa1x" + b"\x91" * 200_000 + b"\x01"
+
+
+def many_counts(pages: Pages) -> None:
+    """Each count is no larger than the page, all of them together would be 60 GB."""
+    pages["variables"] = b"\x93\xa9variables\x01\x81\xa1x" + b"\xdd\x00\x7f\xff\xff" * 900 + bytes(8 << 20)
+
+
+def head(**changes: Any) -> Callable[[Pages], None]:
+    return lambda pages: pages["head"][2].update(changes)
+
+
+def clock(**changes: Any) -> Callable[[Pages], None]:
+    return lambda pages: pages["clock"][2].update(changes)
+
+
+def settings(**changes: Any) -> Callable[[Pages], None]:
+    return lambda pages: pages["head"][2]["settings"].update(changes)
+
+
+def reference(to: int) -> Ext:
+    return Ext(EVENT, to.to_bytes(8, "big"))
+
+
+CRAFTED: dict[str, tuple[Callable[[Pages], None], str]] = {
+    "an event in itself": (
+        lambda p: rows(p, lambda n, row: [row[0], [*row[1][:-1], reference(n)], *row[2:]]), "event 0 is a part of itself"),
+    "events in a circle": (
+        lambda p: rows(p, lambda n, row: [row[0], [*row[1][:-1], reference((n + 1) % 500)], *row[2:]]), "is a part of itself"),
+    "an event that is not there": (
+        lambda p: rows(p, lambda n, row: [row[0], [reference(10**9)], *row[2:]]), "page 'events/3906250' is missing"),
+    "an event with too few values": (lambda p: rows(p, lambda n, row: [row[0], row[1][1:], *row[2:]]), "values, not"),
+    "an event of no type": (lambda p: rows(p, lambda n, row: ["none", *row[1:]]), "names an event type that is not there: none"),
+    "an event of a list": (lambda p: rows(p, lambda n, row: [[], *row[1:]]), "event 0 cannot be read: TypeError"),
+    "an event that stands for 1": (lambda p: rows(p, lambda n, row: [*row[:3], 1]), "event 0: its origin is no event"),
+    "rows of events that are no bytes": (lambda p: p.update({"events/0": ["events", 1, {0: 1}]}), "event 0 is missing"),
+    "tuples in tuples": (variable(nested(TUPLE, 3000)), f"page 'variables': tuples or sets are nested more than {MOST_NESTED} deep"),
+    "sets in sets": (variable(nested(SET, 3000)), f"page 'variables': tuples or sets are nested more than {MOST_NESTED} deep"),
+    "a set of lists": (variable(Ext(SET, msgpack.packb([[1]]))), "page 'variables' cannot be read: TypeError"),
+    "lists in lists": (deep_list, "page 'variables' cannot be read"),
+    "counts of what is not there": (many_counts, "page 'variables' cannot be read"),
+    "pages of a page": (
+        lambda p: p.update({"x/0": ["groups", 1, [[0, [False, "a"], Ext(KEYED, msgpack.packb(["x", "groups", 1, 1]))]]]})
+        or parts(p, KEYED, lambda part: ["x", "groups", 1, 1]), "page 'x/0': a value of kind 'pages by key' stands where none can"),
+    "fewer keys than are there": (lambda p: parts(p, KEYED, lambda part: [*part[:3], 0]), "of 0 keys, pages 'state/d0/"),
+    "keys of another kind": (lambda p: parts(p, KEYED, lambda part: [part[0], "unique", *part[2:]]), "is of kind 'groups', not 'unique'"),
+    "a piece that comes often": (lambda p: parts(p, LONG, lambda part: [part[0], part[1] * 10_000]), "is referred to twice"),
+    "a decimal of words": (variable(Ext(DECIMAL, b"many")), "page 'variables' cannot be read: InvalidOperation"),
+    "a zone of nowhere": (variable(Ext(ZONED, b"2020-01-01T00:00:00|0|Nowhere/Land")), "cannot be read: ZoneInfoNotFoundError"),
+    "a zone that is a file": (variable(Ext(ZONED, b"2020-01-01T00:00:00|0|../../../../etc/passwd")), "cannot be read: ValueError"),
+    "a page that is a map": (lambda p: p.update(clock={}), "page 'clock': a value of type dict stands where a list of 3 is wanted"),
+    "variables that no module has": (lambda p: p["variables"][2].update(y=1), "its variables are not those of the modules"),
+    "a variable that is gone": (lambda p: p["variables"][2].clear(), "its variables are not those of the modules"),
+    "time that no long holds": (clock(now=2**63), "'now' is no time"),
+    "time in words": (clock(now="noon"), "'now' is no time"),
+    "counts that are no numbers": (head(counts=["many", 1]), "a count of deployments or statements is no number"),
+    "a text that is no EPL": (head(deployments=[["d0", "select", []]]), "deployment 'd0': Unexpected end-of-input near"),
+    "deployments that are no list": (head(deployments=[1]), "page 'head': a value of type int stands where a list of 3 is wanted"),
+    "no settings": (head(settings={}), "cannot be read: KeyError: 'python_imports'"),
+    "settings that there are not": (settings(faster=True), "page 'head' cannot be read: TypeError"),
+    "types that are no list": (head(types=1), "page 'head' cannot be read: TypeError"),
+    "a type of nothing": (head(types=[{"name": "T"}]), "page 'head' cannot be read: KeyError"),
+}
+
+
+@pytest.mark.parametrize("name", CRAFTED)
+def test_a_crafted_structure_is_refused_by_name(name: str) -> None:
+    change, message = CRAFTED[name]
+    pages = stored()
+    change(pages)
+    with pytest.raises(EplRuntimeError) as caught:
+        Runtime.restore(written(pages))
+    assert message in caught.value.message
+
+
+def test_a_number_of_pages_is_not_counted_up() -> None:
+    pages = stored()
+    parts(pages, KEYED, lambda part: [*part[:2], 2**62, part[3]])
+    assert Runtime.restore(written(pages)).snapshot() == Runtime.restore(written(stored())).snapshot()
+
+
+def test_text_of_another_statement_does_not_run() -> None:
+    pages = stored()
+    pages["head"][2]["deployments"].append(["d1", "create variable int v = limit_()", []])
+    pages["head"][2]["fingerprints"]["d1/0"] = "?"
+    pages["head"][2]["functions"] = ["limit_"]
+    called: list[int] = []
+    with pytest.raises(EplRuntimeError, match="statement 'stmt-0' of deployment 'd1' is not the one in the snapshot"):
+        Runtime.restore(written(pages), functions={"limit_": lambda: called.append(1) or 1})
+    assert not called
+
+
+def test_a_snapshot_imports_nothing_by_itself(tmp_path: Path) -> None:
+    mark = tmp_path / "ran"
+    runtime = Runtime(settings=Settings(python_imports=("os",)))
+    runtime.deploy(f"import os; create variable int v = cast(os.system('touch {mark}'), int)")
+    assert mark.exists()
+    mark.unlink()
+    for stored_as in (runtime.snapshot(), runtime.pages().onto({})):
+        with pytest.raises(EplDeploymentError, match="the snapshot uses python_imports that are not given: os"):
+            Runtime.restore(stored_as)
+        with pytest.raises(EplDeploymentError, match="not given: os"):
+            Runtime.restore(stored_as, python_imports=("os.path", "math"))
+    pages = stored()
+    pages["head"][2]["settings"].update(imports=["os", "subprocess"])
+    assert Runtime.restore(written(pages)).settings.python_imports == ()
+    assert not mark.exists()
+    assert Runtime.restore(runtime.snapshot(), python_imports=["os", "math"]).get_variable("v") == 0
+
+
+def test_a_long_chain_of_events_comes_back() -> None:
+    """Longer than Python's stack: events refer to events, and each is made once those in it have been."""
+    runtime = Runtime()
+    runtime.deploy("create schema N(o Object); @name('s') select o from N#keepall")
+    for _ in range(5000):
+        runtime.send("N", {"o": None})
+    pages = {key: msgpack.unpackb(page, strict_map_key=False) for key, page in msgpack.unpackb(runtime.snapshot()[22:])}
+    rows(pages, lambda n, row: [row[0], [reference(n + 1) if n < 4999 else "end"], *row[2:]])
+    last = Runtime.restore(written(pages)).statement("s").rows()[0]["o"]
+    for _ in range(4998):
+        last = last["o"]
+    assert last["o"] == "end"
+
+
+def test_values_that_are_nested_too_deep_are_refused_when_they_are_written() -> None:
+    value: tuple[Any, ...] = ()
+    for _ in range(MOST_NESTED - 1):
+        value = (value,)
+    assert Decoder(lambda number: None).decode(Encoder().encode(value)) == value
+    with pytest.raises(EplRuntimeError, match="nested more than 64 deep"):
+        Encoder().encode(((value,),))
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
+    with pytest.raises(EplRuntimeError, match="a value cannot be kept in a snapshot: recursion limit exceeded"):
+        Encoder().encode(deep)
+
+
+def test_large_integers_and_lone_surrogates_survive() -> None:
+    runtime = Runtime()
+    runtime.deploy("create schema X(b BigInteger, s string); @name('w') select b, s, '\ud800' as t from X#keepall")
+    for number in (10**5000, -(10**5000), 2**63, -(2**63) - 1, 255, -256):
+        runtime.send("X", {"b": number, "s": "\udfff"})
+    for stored_as in (runtime.snapshot(), runtime.pages().onto({})):
+        restored = Runtime.restore(stored_as)
+        assert [row["b"] for row in restored.statement("w")] == [row["b"] for row in runtime.statement("w")]
+        assert {(row["s"], row["t"]) for row in restored.statement("w")} == {("\udfff", "\ud800")}
+        assert restored.snapshot() == runtime.snapshot()
+
+
+def test_a_large_integer_is_read_in_time_of_its_size() -> None:
+    pages = stored()
+    pages["variables"] = ["variables", 1, {"x": Ext(BIG_INTEGER, b"9" * 4_000_000)}]
+    assert Runtime.restore(written(pages)).get_variable("x").bit_length() == 32_000_000 - 2
