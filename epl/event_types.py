@@ -109,15 +109,3 @@ class EventType:
 
     def __repr__(self) -> str:
         return f"EventType({self.name!r}, {self.kind}, {{{', '.join(f'{p.name}: {p.type}' for p in self.properties.values())}}})"
-
-
-def field_name(property_name: str) -> str:
-    """The attribute that holds a property in generated event classes: the same for every type, so that sub-types' events serve super-type
-    plans.
-
-    >>> field_name("price"), field_name("count(*)")
-    ('f_price', 'x_636f756e74282a29')
-    """
-    if property_name.isidentifier() and property_name.isascii():
-        return f"f_{property_name}"
-    return f"x_{property_name.encode().hex()}"

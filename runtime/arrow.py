@@ -31,7 +31,8 @@ import attrs
 import pyarrow as pa
 
 from epl.errors import EplRuntimeError
-from epl.event_types import EventType, field_name
+from epl.event_types import EventType
+from epl.generated_code import field_name
 from epl.value_types import ArrayType, CollectionType, EventOf, MapType, Scalar, ValueType
 from runtime.incoming import whole_type
 from windows.event import Event, event_class

@@ -5,9 +5,9 @@ from operator import itemgetter
 from typing import Any
 
 from epl.event_types import EventType
+from epl.generated_code import class_name, defined
 from epl.value_types import Scalar
-from runtime.evaluate.compiled import code_of
-from runtime.rows import Row, visible
+from runtime.rows import Row, may_be_attribute, visible
 from windows.event import Event, event_class
 
 OPEN_KINDS = ("Object", "Number")
@@ -44,8 +44,8 @@ def _generate(event_type: EventType) -> type[ComputedRow]:
     names, make = event_type.names, event_class(event_type)
     shown = all(isinstance(p.type, Scalar) and p.type.kind not in OPEN_KINDS for p in event_type.properties.values())
     value = "self._values[places[name]]"
-    scope: dict[str, Any] = {"places": {name: n for n, name in enumerate(names)}, "visible": visible}
-    exec(code_of(GET.format(value=value if shown else f"visible({value})")), scope)  # noqa: S102
+    scope = {"places": {name: n for n, name in enumerate(names)}, "visible": visible}
+    get = defined(GET.format(value=value if shown else f"visible({value})"), scope)["get"]
 
     def event(self: ComputedRow) -> Event:
         if self._event is None:
@@ -53,11 +53,11 @@ def _generate(event_type: EventType) -> type[ComputedRow]:
         return self._event
 
     body = {
-        "__slots__": (), "__getitem__": scope["get"], "__iter__": lambda self: iter(names), "__len__": lambda self: len(names),
+        "__slots__": (), "__getitem__": get, "__iter__": lambda self: iter(names), "__len__": lambda self: len(names),
         "event": property(event),
     }
-    attributes = {name: property(itemgetter(name)) for name in names if not hasattr(ComputedRow, name)}
-    return type(event_type.name, (ComputedRow,), {**attributes, **body})
+    attributes = {name: property(itemgetter(name)) for name in names if may_be_attribute(name) and not hasattr(ComputedRow, name)}
+    return type(class_name(event_type.name), (ComputedRow,), {**attributes, **body})
 
 
 __all__ = ["ComputedRow", "computed_row_class"]

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from epl.event_types import EventType, field_name
+from epl.event_types import EventType
+from epl.generated_code import defined, field_name
 from epl.plan.expressions import Logic, StreamProperty, TypedExpression
 from epl.value_types import BOXED_BOOLEAN
-from runtime.evaluate.compiled import OPERATIONS, code_of
+from runtime.evaluate.compiled import OPERATIONS
 from runtime.evaluate.printer import Printer
 from runtime.filters import Entry, TypeIndex, order_of
 from runtime.incoming import check_known, checking_scope, checks, made_of, read_mapping
@@ -207,9 +208,7 @@ def _alone(tests: _Tests, entry: Entry, source: _Source, scope: dict[str, Any]) 
 
 def _function(head: str, body: list[str], scope: dict[str, Any]) -> Callable[[Any], None]:
     text = "\n".join([head, *indented(body), ""])
-    namespace = {**OPERATIONS, **scope}
-    exec(code_of(text), namespace)  # noqa: S102
-    made: Callable[[Any], None] = namespace["take"]
+    made: Callable[[Any], None] = defined(text, {**OPERATIONS, **scope})["take"]
     made.source = text  # type: ignore[attr-defined]
     return made
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from epl.event_types import EventType, field_name
+from epl.event_types import EventType
+from epl.generated_code import field_name
 from epl.plan.expressions import TypedExpression
 from runtime.evaluate import Environment
 from runtime.written import Write

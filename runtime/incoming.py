@@ -13,10 +13,10 @@ from difflib import get_close_matches
 from typing import Any
 
 from epl.errors import EplRuntimeError
-from epl.event_types import EventType, Property, field_name
+from epl.event_types import EventType, Property
+from epl.generated_code import defined, field_name, literal
 from epl.java import to_float
 from epl.value_types import ArrayType, CollectionType, EnumType, EventOf, MapType, Scalar, ValueType
-from runtime.evaluate.compiled import code_of
 from runtime.json_events import parse_json, parsed_json
 from runtime.structs import PRIMITIVE_DEFAULTS
 from windows.event import Event, event_class
@@ -244,11 +244,9 @@ def maker(event_type: EventType) -> Callable[[dict[str, Any]], Event]:
 
 
 def _generate(event_type: EventType) -> Callable[[dict[str, Any]], Event]:
-    scope = checking_scope(event_type)
     lines = ["def make(d):", *(f"    {line}" for line in (*read_mapping(event_type), *checks(event_type), *made_of(event_type)))]
     lines += ["    return e"]
-    exec(code_of("\n".join(lines)), scope)  # noqa: S102
-    return scope["make"]  # type: ignore[no-any-return]
+    return defined("\n".join(lines), checking_scope(event_type))["make"]  # type: ignore[no-any-return]
 
 
 # ------------------------------------------------------------------ the lines of generated functions: d → values v0, v1, …, checked
@@ -267,9 +265,9 @@ def read_mapping(event_type: EventType) -> list[str]:
     """Lines that read a dict ``d``; ``extra`` is what an open type does not declare. What is not there is null."""
     names = list(event_type.properties)
     strict = event_type.open or event_type.kind in ("objectarray", "row")
-    lines = ["try:", *(f"    v{i} = d[{name!r}]" for i, name in enumerate(names))]
+    lines = ["try:", *(f"    v{i} = d[{literal(name)}]" for i, name in enumerate(names))]
     lines += [f"    more = len(d) - {len(names)}"] if strict else []  # not 0: faster than comparing
-    lines += ["except KeyError:", "    get = d.get", *(f"    v{i} = get({name!r})" for i, name in enumerate(names))]
+    lines += ["except KeyError:", "    get = d.get", *(f"    v{i} = get({literal(name)})" for i, name in enumerate(names))]
     lines += ["    more = not d.keys() <= declared"] if strict else []
     if not strict and not names:
         return []
@@ -292,10 +290,10 @@ def checks(event_type: EventType) -> list[str]:
     lines: list[str] = []
     for i, prop in enumerate(event_type.properties.values()):
         value_type = whole_type(prop)
-        refuse = f"    except WrongValue: v{i} = none_or_wrong({prop.name!r}, v{i})"
+        refuse = f"    except WrongValue: v{i} = none_or_wrong({literal(prop.name)}, v{i})"
         lines += [f"if {_misfits(f'v{i}', value_type)}:", "    try:", f"        v{i} = coerce{i}(v{i})", refuse]
         if isinstance(value_type, Scalar) and value_type.primitive:
-            lines += [f"if v{i} is None: v{i} = {PRIMITIVE_DEFAULTS[value_type.kind]!r}"]
+            lines += [f"if v{i} is None: v{i} = {literal(PRIMITIVE_DEFAULTS[value_type.kind])}"]
     return lines
 
 

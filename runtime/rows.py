@@ -9,7 +9,7 @@ from decimal import Decimal
 from html import escape
 from typing import Any, SupportsIndex, overload
 
-from epl.event_types import field_name
+from epl.generated_code import field_name
 from windows.event import Event
 
 
@@ -85,9 +85,14 @@ class EventRow(Row):
         return event.get(name)
 
     def __getattr__(self, name: str) -> Any:
-        if not name.startswith("__") and self.event.has(name):
+        if may_be_attribute(name) and self.event.has(name):
             return self[name]
         raise AttributeError(f"row of type {self.event.type.name!r} has no property {name!r}; it has {', '.join(self)}")
+
+
+def may_be_attribute(name: str) -> bool:
+    """Whether a property can be an attribute of rows: names with two underscores in front are Python's own, such as ``__bool__``."""
+    return not name.startswith("__")
 
 
 SCALARS = frozenset((int, float, str, bool, type(None)))

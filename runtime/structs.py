@@ -4,7 +4,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from epl.event_types import EventType, field_name
+from epl.event_types import EventType
+from epl.generated_code import field_name
 from epl.value_types import ArrayType, EventOf, Scalar, ValueType
 from windows.event import Event, event_class
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from epl.errors import EplRuntimeError
-from epl.event_types import field_name
+from epl.generated_code import field_name
 from epl.plan.assignments import PropertyAssignment, UpdateIstreamPlan
 from runtime.context import StatementContext
 from runtime.evaluate import compile_expression, compile_predicate

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from epl.event_types import field_name
+from epl.generated_code import field_name
 from runtime.evaluate import Environment
 from runtime.evaluate.printer import Printer
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from epl.event_types import EventType, field_name
+from epl.event_types import EventType
+from epl.generated_code import class_name, defined, field_name
 
 
 class Event:
@@ -91,16 +92,15 @@ def _make_class(event_type: EventType) -> type[Event]:
     fields = tuple(field_name(n) for n in event_type.names)
     variant = event_type.kind == "variant"
     slots = (*fields, *(("extra",) if event_type.open else ()), *(("origin",) if variant else ()))
-    lines = [f"def __init__(self{''.join(f', {f}' for f in fields)}):"]
+    lines = [f"def fill(self{''.join(f', {f}' for f in fields)}):"]
     lines += [f"    self.{f} = {f}" for f in fields]
     lines += ["    self.extra = None"] if event_type.open else []
     lines += ["    self.origin = None"] if variant else []
     lines += ["    pass"] if not slots else []
-    namespace: dict[str, Any] = {}
-    exec(compile("\n".join(lines), f"<event {event_type.name}>", "exec"), namespace)  # noqa: S102
+    fill = defined("\n".join(lines), {})["fill"]
     readers = {} if variant else {n: attrgetter(f) for n, f in zip(event_type.names, fields)}
-    body = {"__slots__": slots, "__init__": namespace["__init__"], "type": event_type, "fields": fields, "readers": readers}
-    made: type[Event] = type(event_type.name, (VariantEvent if variant else Event,), body)
+    body = {"__slots__": slots, "__init__": fill, "type": event_type, "fields": fields, "readers": readers}
+    made: type[Event] = type(class_name(event_type.name), (VariantEvent if variant else Event,), body)
     return made
 
 

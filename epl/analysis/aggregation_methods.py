@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import attrs
+
 from epl.analysis.binding import bind
 from epl.analysis.conversions import type_name
 from epl.analysis.rewriting import replaced
@@ -14,8 +16,6 @@ from epl.plan.expressions import Aggregated, TypedExpression
 from epl.syntax import Lambda
 from epl.syntax.expressions import Call
 from epl.value_types import BOXED_BOOLEAN, BOXED_INT, OBJECT, ArrayType, CollectionType, EventOf, MapType, ValueType, is_boolean
-
-EVENT = "it"
 
 
 def bind_aggregation_method(value: Aggregated, call: Call, scope: Scope) -> TypedExpression | None:
@@ -41,22 +41,23 @@ def _of_window(method: AggregationMethod, value: Aggregated, call: Call, event_t
         raise EplValidationError("Invalid number of parameters", span=call.span)
     if isinstance(call.arguments[0], Lambda):
         return None
-    written = bind(call.arguments[0], scope)
-    body = _over_event(written, value.plan.stream)
-    function = typed.Function(type=body.type, parameters=(EVENT,), body=body)
+    event = scope.next_local
+    written = bind(call.arguments[0], attrs.evolve(scope, next_local=event + 1))
+    body = _over_event(written, value.plan.stream, event)
+    function = typed.Function(type=body.type, parameters=(event,), body=body)
     return typed.AggregationMethodCall(
         type=body.type.boxed, operand=value, method=f"{method.python}_value", arguments=(function,), written=(written,)
     )
 
 
-def _over_event(expression: TypedExpression, stream: int) -> TypedExpression:
-    """The expression with the stream's event as the parameter of a Function."""
+def _over_event(expression: TypedExpression, stream: int, number: int) -> TypedExpression:
+    """The expression with the stream's event as the Function's parameter of that number."""
 
     def replace(node: TypedExpression) -> TypedExpression | None:
         if isinstance(node, typed.StreamEvent) and node.stream == stream:
-            return typed.Local(type=node.type, name=EVENT)
+            return typed.Local(type=node.type, number=number, name="")
         if isinstance(node, typed.StreamProperty) and node.stream == stream:
-            event = typed.Local(type=OBJECT, name=EVENT)
+            event = typed.Local(type=OBJECT, number=number, name="")
             return typed.PropertyOf(type=node.type, operand=event, name=node.name)
         return None
 

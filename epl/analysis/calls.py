@@ -162,20 +162,21 @@ def _enumeration_argument(
             f"{len(argument.parameters)}-parameter lambda here",
             span=argument.span)
     for name in argument.parameters:
-        if any(name == known for known, _ in (*scope.locals, *scope.substitutions)):
+        if name in {local.name for local in scope.locals} | dict(scope.substitutions).keys():
             raise EplValidationError(
                 f"Failed to validate enumeration method '{method}', the lambda-parameter name '{name}' has already been declared "
                 "in this context",
                 span=argument.span)
+    inner = scope.with_locals(*zip(argument.parameters, shape.parameters))
     try:
-        body = bind(argument.body, scope.with_locals(*zip(argument.parameters, shape.parameters)))
+        body = bind(argument.body, inner)
     except StatementRefusal:
         raise
     except EplValidationError as refusal:
         raise refused_within(
             f"Failed to validate enumeration method '{method}' parameter {position}: "
             f"Failed to validate declared expression body expression {quoted(argument.body)}", refusal) from None
-    return typed.Function(type=body.type, parameters=argument.parameters, body=body)
+    return typed.Function(type=body.type, parameters=tuple(range(scope.next_local, inner.next_local)), body=body)
 
 
 # ------------------------------------------------------------------ aggregations

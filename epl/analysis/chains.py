@@ -25,7 +25,7 @@ from epl.analysis.paths import (
     stream_value,
 )
 from epl.analysis.remedies import function_call, method_call
-from epl.analysis.scope import Scope
+from epl.analysis.scope import LocalName, Scope
 from epl.analysis.suggestions import did_you_mean
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
@@ -81,9 +81,9 @@ def bind_stream_wildcard(node: syntax.StreamWildcard, scope: Scope) -> TypedExpr
 
 def _bind_name(first: Name, node: Chain, scope: Scope) -> TypedExpression | None:
     links = node.links
-    for name, value_type in reversed(scope.locals):
-        if name == first.name:
-            return follow(typed.Local(type=value_type, name=name), links[1:], scope, node)
+    for local in scope.locals:
+        if local.name == first.name:
+            return follow(_local(local), links[1:], scope, node)
     for name, value in reversed(scope.substitutions):
         if name == first.name:
             return follow(value, links[1:], scope, node)
@@ -132,9 +132,13 @@ def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
 def _elements_with(name: str, scope: Scope) -> list[TypedExpression]:
     """Lambda parameters that are events with the property: Esper takes them for streams."""
     return [
-        typed.Local(type=t, name=n) for n, t in scope.locals
-        if isinstance(t, EventOf) and n not in scope.builtin_names and t.event_type.property(name) is not None
+        _local(local) for local in scope.locals
+        if isinstance(local.type, EventOf) and local.name not in scope.builtin_names and local.type.event_type.property(name) is not None
     ]
+
+
+def _local(local: LocalName) -> typed.Local:
+    return typed.Local(type=local.type, number=local.number, name=local.name)
 
 
 def _dynamic_of_stream(node: Chain, scope: Scope) -> TypedExpression:

@@ -31,6 +31,15 @@ class ScopeStream:
     visible: bool = True
 
 
+@attrs.frozen
+class LocalName:
+    """A name that ``Local`` nodes stand for; ``number``: theirs."""
+
+    name: str
+    type: ValueType
+    number: int
+
+
 class AggregationCollector:
     """Takes the aggregations that binding meets; analysis of the result set has the real one (epl.analysis.aggregations).
 
@@ -47,8 +56,10 @@ class Scope:
 
     ``unqualified``: whether a bare property name is looked up in the streams (not so in match_recognize). ``aggregations``: None where no
     aggregation may stand; then a refusal says ``aggregation_refusal``. ``locals``: lambda parameters, and names that a window brings (those
-    stand in ``builtin_names`` too). ``allow_previous``: prev / prior may stand. ``substitutions``: what the parameters of a declared
-    expression stand for. ``context_properties``: what ``context.x`` has, None without a context.
+    stand in ``builtin_names`` too); of equal names the first one counts. ``next_local``: the number of the next one, which grows inwards
+    also where the names outside are hidden, as within a declared expression. ``allow_previous``: prev / prior may stand.
+    ``substitutions``: what the parameters of a declared expression stand for. ``context_properties``: what ``context.x`` has, None without
+    a context.
     """
 
     catalog: Catalog
@@ -58,7 +69,8 @@ class Scope:
     aggregations: AggregationCollector | None = None
     aggregation_refusal: str = "Aggregation functions not allowed within filters"
     allow_previous: bool = True
-    locals: tuple[tuple[str, ValueType], ...] = ()
+    locals: tuple[LocalName, ...] = ()
+    next_local: int = 0
     builtin_names: frozenset[str] = frozenset()
     declarations: tuple[Any, ...] = ()
     expanding: tuple[str, ...] = ()
@@ -67,7 +79,9 @@ class Scope:
     parameters: dict[str | int, ValueType] = attrs.field(factory=dict, eq=False)
 
     def with_locals(self, *names: tuple[str, ValueType]) -> Scope:
-        return attrs.evolve(self, locals=self.locals + names)
+        """The scope that sees these names too."""
+        made = tuple(LocalName(name, value_type, number) for number, (name, value_type) in enumerate(names, self.next_local))
+        return attrs.evolve(self, locals=self.locals + made, next_local=self.next_local + len(made))
 
 
 Bindable = "Expression"

@@ -134,7 +134,7 @@ def _arguments(
     if not builtins:
         return [_argument(a, plain, i, config) for i, a in enumerate(view.arguments)]
     own = attrs.evolve(
-        plain, locals=tuple(builtins.items()), builtin_names=frozenset(builtins), aggregations=Collector(has_remove_stream=True)
+        plain.with_locals(*builtins.items()), builtin_names=frozenset(builtins), aggregations=Collector(has_remove_stream=True)
     )
     return [_argument(a, own if i == 0 else plain, i, config) for i, a in enumerate(view.arguments)]
 

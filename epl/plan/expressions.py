@@ -156,8 +156,11 @@ class CurrentTime(TypedExpression):
 
 @attrs.frozen(kw_only=True)
 class Local(TypedExpression):
-    """A lambda's parameter."""
+    """A lambda's parameter, or a value that a clause brings under a name of its own. ``number`` says which one it is: no other that may be
+    read at the same place has it. ``name``: as written.
+    """
 
+    number: int
     name: str
 
 
@@ -389,9 +392,9 @@ class NewStructOf(TypedExpression):
 
 @attrs.frozen(kw_only=True)
 class Function(TypedExpression):
-    """``parameters => body`` handed to an enumeration method; ``type`` is the body's."""
+    """``parameters => body`` handed to an enumeration method; ``type`` is the body's. ``parameters``: the numbers of its Local nodes."""
 
-    parameters: tuple[str, ...]
+    parameters: tuple[int, ...]
     body: TypedExpression
 
 

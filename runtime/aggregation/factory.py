@@ -9,8 +9,8 @@ from typing import Any
 import attrs
 
 from epl import java
-from epl.event_types import field_name
 from epl.functions.user_aggregations import PREFIX
+from epl.generated_code import field_name
 from epl.plan.expressions import Aggregated, StreamEvent, StreamProperty, TypedExpression
 from epl.plan.result_set import AggregationPlan
 from epl.value_types import Scalar

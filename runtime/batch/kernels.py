@@ -20,20 +20,21 @@ from uuid import uuid4
 
 import numpy as np
 
+from epl.generated_code import code_of, defined
 from runtime.batch import intrinsics
 
 Kernel = Callable[..., int]
 
 HEAD = """\
 import numpy as np
-{imports}
-from runtime.batch.{intrinsics} import (
+from runtime.batch.jitted import (
     double_word, heap_insert, heap_remove, int_divide, int_remainder, last_not_above, long_add, long_multiply, long_subtract, mix,
     rank_matches, release_path, remove_slot, same_double, sort_pairs, word_double, wrap_int,
 )
+from runtime.batch.numba_functions import as_kernel, as_part
+
 
 """
-COMPILED = "from runtime.batch.numba_functions import as_kernel, as_part\n"
 PART_OF_IT = re.compile(r"^def part\d+\(", re.MULTILINE)
 """The functions that a kernel calls stand in front of it."""
 
@@ -83,8 +84,8 @@ def compiled(source: str) -> Kernel:
 
 def by_numba(source: str) -> Kernel:
     """The same function, compiled by numba."""
-    text = HEAD.format(imports=COMPILED, intrinsics="jitted")
-    text += PART_OF_IT.sub(r"@as_part\n\g<0>", source).replace("def kernel(", "@as_kernel\ndef kernel(")
+    code_of(source)  # the same checks as for what is not compiled
+    text = HEAD + PART_OF_IT.sub(r"@as_part\n\g<0>", source).replace("def kernel(", "@as_kernel\ndef kernel(")
     name = f"epl_{hashlib.sha256((text + _stamp()).encode()).hexdigest()[:32]}"
     try:
         path = _stored(cache_folder() / f"{name}.py", text)
@@ -96,9 +97,7 @@ def by_numba(source: str) -> Kernel:
 @lru_cache(maxsize=4096)
 def interpreted(source: str) -> Kernel:
     """The same function as plain Python: slow, for tests and for looking inside."""
-    namespace: dict[str, Any] = {}
-    exec(compile(HEAD.format(imports="", intrinsics="intrinsics") + source, "<kernel>", "exec"), namespace)  # noqa: S102
-    kernel = namespace["kernel"]
+    kernel = defined(source, {name: each for name, each in vars(intrinsics).items() if not name.startswith("__")})["kernel"]
 
     def run(*arguments: Any) -> int:
         with np.errstate(all="ignore"):

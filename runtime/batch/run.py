@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import attrs
 import pyarrow as pa
 
-from epl.event_types import field_name
+from epl.generated_code import field_name
 from epl.plan.expressions import StreamProperty, TypedExpression
 from runtime.batch.arrays import Array
 from runtime.batch.intake import Intake

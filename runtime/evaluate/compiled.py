@@ -1,17 +1,14 @@
-"""Source text → function. Code objects are cached by their text, so that equal expressions of other statements and restores compile
-nothing.
-"""
+"""Typed expressions → functions, by their source text."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from math import copysign
-from types import CodeType
 from typing import Any
 
 from epl import java
 from epl.functions.java_regex import translate
 from epl.functions.like import like_pattern
+from epl.generated_code import defined, local_name
 from epl.plan.expressions import TypedExpression
 from epl.zeros import ordered
 from runtime.evaluate import operations, print_logic, print_numbers, print_values
@@ -37,16 +34,9 @@ OPERATIONS: dict[str, Any] = {
 """What generated code may call by name."""
 
 
-@lru_cache(maxsize=4096)
-def code_of(text: str) -> CodeType:
-    return compile(text, "<epl expression>", "exec")
-
-
 def function_of(text: str, bindings: dict[str, Any]) -> Callable[..., Any]:
     """The function ``evaluate`` that the text defines; its text is kept as ``source``."""
-    namespace = {**OPERATIONS, **bindings}
-    exec(code_of(text), namespace)  # noqa: S102
-    made: Callable[..., Any] = namespace["evaluate"]
+    made: Callable[..., Any] = defined(text, {**OPERATIONS, **bindings})["evaluate"]
     made.source = text  # type: ignore[attr-defined]
     return made
 
@@ -86,10 +76,10 @@ def compile_event(expressions: Sequence[TypedExpression], made: type[Event], env
     return function_of(f"{text}\n", {**printer.bindings, "made": made, "new": object.__new__})
 
 
-def compile_scalar(expression: TypedExpression, environment: Environment, arity: int = 1, names: Sequence[str] = ()) -> Callable[..., Any]:
-    """``f(e0, …, insert_stream, aggregations, *names)`` → one value; ``names`` are those of Local nodes that the caller gives."""
+def compile_scalar(expression: TypedExpression, environment: Environment, arity: int = 1, given_locals: int = 0) -> Callable[..., Any]:
+    """``f(e0, …, insert_stream, aggregations, *locals)`` → one value; the caller gives the values of the first so many Local nodes."""
     printer = Printer(environment, arity)
-    given = [f"p_{name}" for name in names]
+    given = map(local_name, range(given_locals))
     return function_of(
         f"def evaluate({_signature(arity, 'insert_stream', 'aggregations', *given)}):\n    return "
         f"{printer.value(expression)}\n", printer.bindings)

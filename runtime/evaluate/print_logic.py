@@ -7,6 +7,7 @@ from typing import Any
 
 from epl.functions.java_regex import translate
 from epl.functions.like import like_pattern
+from epl.generated_code import literal
 from epl.plan.expressions import (
     Conditional,
     Constant,
@@ -93,7 +94,7 @@ def _null_safe(printer: Printer, node: Equality) -> str:
     for side, other in ((node.left, node.right), (node.right, node.left)):
         if isinstance(other, Constant) and other.value is None:
             if isinstance(side, Constant):
-                return repr((side.value is None) is not node.negated)
+                return literal((side.value is None) is not node.negated)
             return f"({printer.value(side)} is {'not ' if node.negated else ''}None)"
     if _python_equal(node) and (kind_of(node.left) not in FLOATING):
         return f"({printer.value(exact_operand(node.left))} {'!=' if node.negated else '=='} {printer.value(exact_operand(node.right))})"
@@ -251,7 +252,8 @@ def print_quantified(printer: Printer, node: Quantified) -> str:
     if node.quantifier == "all" and node.operator[0] in "<>" and any(isinstance(i, Constant) and i.value is None for i in node.items):
         return "None"  # so says Esper, whatever the other items
     items = "".join(f"{printer.value(i)}, " for i in node.items)
-    return f"quantified({node.operator!r}, {printer.value(node.value)}, ({items}), {node.spread!r}, {node.quantifier == 'all'})"
+    rest = f"{literal(node.spread)}, {node.quantifier == 'all'}"
+    return f"quantified({literal(node.operator)}, {printer.value(node.value)}, ({items}), {rest})"
 
 
 # ------------------------------------------------------------------ like, regexp
@@ -281,7 +283,7 @@ def _like_body(printer: Printer, node: LikeMatch, kept: list[str]) -> str:
             body = f"{match}({text})"
     else:
         pattern = printer.once(node.pattern, kept)
-        given = printer.value(node.escape) if node.escape is not None else repr("\\")
+        given = printer.value(node.escape) if node.escape is not None else literal("\\")
         body = f"like_pattern({pattern}, {given})({text})"
     return f"(not {body})" if node.negated else body
 
@@ -293,10 +295,10 @@ def _fast_like(pattern: str, text: str) -> str | None:
         return None
     front, inner, back = found.groups()
     if front and back:
-        return f"({inner!r} in {text})"
+        return f"({literal(inner)} in {text})"
     if back:
-        return f"{text}.startswith({inner!r})"
-    return f"{text}.endswith({inner!r})" if front else f"({text} == {inner!r})"
+        return f"{text}.startswith({literal(inner)})"
+    return f"{text}.endswith({literal(inner)})" if front else f"({text} == {literal(inner)})"
 
 
 @prints(RegexpMatch)

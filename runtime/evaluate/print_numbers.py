@@ -4,6 +4,7 @@ Java's.
 from __future__ import annotations
 
 from epl import java
+from epl.generated_code import literal
 from epl.plan.expressions import Arithmetic, Bitwise, Constant, Convert, Extreme, Negation, TypedExpression
 from runtime.evaluate.printer import Printer, kind_of, prints
 
@@ -107,7 +108,7 @@ def remainder(kind: str, left: str, right: str) -> str:
 
 @prints(Negation)
 def print_negation(printer: Printer, node: Negation) -> str:
-    return printer.unary(node.operand, lambda text: f"negate({text}, {kind_of(node)!r})")
+    return printer.unary(node.operand, lambda text: f"negate({text}, {literal(kind_of(node))})")
 
 
 @prints(Convert)

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from epl.errors import EplUnsupportedError
-from epl.event_types import field_name
+from epl.generated_code import field_name, literal, local_name
 from epl.plan.expressions import (
     Aggregated,
     AggregationMethodCall,
@@ -84,7 +84,7 @@ def print_variable(printer: Printer, node: VariableValue) -> str:
 
 @prints(ContextValue)
 def print_context_value(printer: Printer, node: ContextValue) -> str:
-    return f"{printer.bind(printer.environment.context, 'context')}.get({'.'.join(node.path)!r})"
+    return f"{printer.bind(printer.environment.context, 'context')}.get({literal('.'.join(node.path))})"
 
 
 @prints(CurrentTime)
@@ -94,7 +94,7 @@ def print_current_time(printer: Printer, node: CurrentTime) -> str:
 
 @prints(Local)
 def print_local(printer: Printer, node: Local) -> str:
-    return f"p_{node.name}"
+    return local_name(node.number)
 
 
 @prints(IsInsertStream)
@@ -122,20 +122,20 @@ def print_property_of(printer: Printer, node: PropertyOf) -> str:
 
 @prints(DynamicProperty)
 def print_dynamic_property(printer: Printer, node: DynamicProperty) -> str:
-    text = f"dynamic_value({printer.value(node.operand)}, {node.name!r})"
+    text = f"dynamic_value({printer.value(node.operand)}, {literal(node.name)})"
     if node.index is not None:
-        return f"dynamic_index({text}, {node.index})"
-    return f"dynamic_key({text}, {node.key!r})" if node.key is not None else text
+        return f"dynamic_index({text}, {literal(node.index)})"
+    return f"dynamic_key({text}, {literal(node.key)})" if node.key is not None else text
 
 
 @prints(DynamicExists)
 def print_dynamic_exists(printer: Printer, node: DynamicExists) -> str:
     operand = printer.value(node.operand)
     if node.index is not None:
-        return f"(dynamic_index(dynamic_value({operand}, {node.name!r}), {node.index}) is not None)"
+        return f"(dynamic_index(dynamic_value({operand}, {literal(node.name)}), {literal(node.index)}) is not None)"
     if node.key is not None:
-        return f"dynamic_exists(dynamic_value({operand}, {node.name!r}), {node.key!r})"
-    return f"dynamic_exists({operand}, {node.name!r})"
+        return f"dynamic_exists(dynamic_value({operand}, {literal(node.name)}), {literal(node.key)})"
+    return f"dynamic_exists({operand}, {literal(node.name)})"
 
 
 @prints(Element)
@@ -216,7 +216,7 @@ def print_new_array_sized(printer: Printer, node: NewArraySized) -> str:
     while isinstance(element, ArrayType):
         element, depth = element.element, depth + 1
     default = DEFAULTS.get(element.kind, 0) if isinstance(element, Scalar) and element.primitive else None
-    return f"sized_array(({''.join(f'{printer.value(s)}, ' for s in node.sizes)}), {depth}, {default!r})"
+    return f"sized_array(({''.join(f'{printer.value(s)}, ' for s in node.sizes)}), {depth}, {literal(default)})"
 
 
 @prints(NewStructOf)
@@ -234,7 +234,7 @@ def print_struct_as(printer: Printer, node: StructAs) -> str:
 
 @prints(Function)
 def print_function(printer: Printer, node: Function) -> str:
-    return f"(lambda {', '.join(f'p_{n}' for n in node.parameters)}: {printer.value(node.body)})"
+    return f"(lambda {', '.join(map(local_name, node.parameters))}: {printer.value(node.body)})"
 
 
 @prints(Invoke)
@@ -294,7 +294,7 @@ def print_prior(printer: Printer, node: Prior) -> str:
     name = printer.temporary()
     access = f"{printer.bind(printer.environment.prior, 'prior')}[{node.stream}]"
     value = _seen_from(printer, node.stream, name, node.value)
-    return f"(None if ({name} := {access}.prior({printer.streams[node.stream]}, {node.index})) is None else {value})"
+    return f"(None if ({name} := {access}.prior({printer.streams[node.stream]}, {literal(node.index)})) is None else {value})"
 
 
 def _seen_from(printer: Printer, stream: int, name: str, value: TypedExpression) -> str:
@@ -312,7 +312,7 @@ def print_time_span(printer: Printer, node: TimeSpan) -> str:
     """As functions take it: unit, number, unit, number …; what each unit means, and that parts are cut to whole numbers or not, is
     theirs to say.
     """
-    return f"({''.join(f'{unit!r}, {printer.value(v)}, ' for unit, v in node.parts)})"
+    return f"({''.join(f'{literal(unit)}, {printer.value(v)}, ' for unit, v in node.parts)})"
 
 
 # ------------------------------------------------------------------ not here

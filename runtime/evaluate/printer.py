@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from epl.event_types import field_name
+from epl.generated_code import field_name, literal
 from epl.plan.expressions import Constant, TypedExpression
 from epl.value_types import Scalar
 from runtime.evaluate.environment import Environment
@@ -84,10 +84,8 @@ class Printer:
     def constant(self, value: Any) -> str:
         """Plain values as literals, others by name."""
         if value is None or value is True or value is False or type(value) in (int, str):
-            return repr(value) if type(value) is not int or value >= 0 else f"({value!r})"
-        if type(value) is float and math.isfinite(value):
-            return repr(value) if math.copysign(1.0, value) > 0 else f"({value!r})"
-        return self.bind(value)
+            return literal(value)
+        return literal(value) if type(value) is float and math.isfinite(value) else self.bind(value)
 
     # ------------------------------------------------------------------ null care
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from epl.event_types import field_name
+from epl.generated_code import defined, field_name
 from epl.plan.result_set import ResultSetPlan
-from runtime.evaluate.compiled import OPERATIONS, code_of
+from runtime.evaluate.compiled import OPERATIONS
 from runtime.fused.aggregation import Aggregations, SelectPrinter
 from runtime.fused.delivery import delivered, delivery_scope
 from runtime.fused.recognition import fuse_recognition
@@ -131,9 +131,7 @@ class _Select:
 
     def _made(self, head: str, lines: list[str]) -> Callable[..., None]:
         text = "\n".join([head, *indented(lines), ""])
-        namespace = {**OPERATIONS, **self._scope, **self._printer.bindings}
-        exec(code_of(text), namespace)  # noqa: S102
-        made: Callable[..., None] = namespace["take"]
+        made: Callable[..., None] = defined(text, {**OPERATIONS, **self._scope, **self._printer.bindings})["take"]
         made.source = text  # type: ignore[attr-defined]
         return made
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any
 
-from epl.event_types import field_name
+from epl.generated_code import field_name
 from epl.plan.expressions import StreamProperty
 from epl.plan.row_recognition import GroupAggregation
 from runtime.aggregation import GroupFactory, evaluate_over

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from epl.event_types import field_name
+from epl.generated_code import field_name
 from epl.plan.row_recognition import Condition, Operand, RowRecognitionPlan
 from runtime.evaluate import Environment, compile_predicate
 from runtime.evaluate.compiled import function_of

@@ -9,10 +9,11 @@ from typing import Any
 
 import attrs
 
+from epl.generated_code import defined
 from epl.plan.row_recognition import Condition, RowRecognitionPlan
 from epl.value_types import Scalar
 from runtime.evaluate import Environment
-from runtime.evaluate.compiled import OPERATIONS, code_of
+from runtime.evaluate.compiled import OPERATIONS
 from runtime.lines import indented, under
 from runtime.written import PlacePrinter
 from windows.keys import PLAIN_KINDS
@@ -40,9 +41,8 @@ class StepSource:
 
     def functions(self, **names: Any) -> tuple[Any, Any]:
         """(enter, step) over the operator's own objects."""
-        namespace = {**OPERATIONS, **self.bindings, **names}
-        exec(code_of(self.text), namespace)  # noqa: S102
-        return namespace["enter"], namespace["step"]
+        found = defined(self.text, {**OPERATIONS, **self.bindings, **names})
+        return found["enter"], found["step"]
 
 
 def write_steps(plan: RowRecognitionPlan, environment: Environment) -> StepSource:

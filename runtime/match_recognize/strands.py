@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from epl.generated_code import defined
 from epl.plan.row_recognition import Condition, RowRecognitionPlan
 from runtime.evaluate import Environment
-from runtime.evaluate.compiled import OPERATIONS, code_of
+from runtime.evaluate.compiled import OPERATIONS
 from runtime.evaluate.printer import Printer
 from runtime.match_recognize.machine import Machine, Strand
 from runtime.match_recognize.ranking import Match
@@ -32,9 +33,8 @@ def write_move(plan: RowRecognitionPlan, machine: Machine, environment: Environm
     if len(steps) > MOST_STEPS or sum(len(s.then) for s in steps) > MOST_LINKS:
         return None
     writer = _Writer(plan, machine, environment)
-    namespace = {**OPERATIONS, **writer.printer.bindings, "Match": Match, "nothing": machine.nothing}
-    exec(code_of(writer.text), namespace)  # noqa: S102
-    move: Move = namespace["move"]
+    names = {**OPERATIONS, **writer.printer.bindings, "Match": Match, "nothing": machine.nothing}
+    move: Move = defined(writer.text, names)["move"]
     return move
 
 

@@ -52,7 +52,7 @@ def accumulators_of(
     group = GroupFactory([found[slot] for slot in order], environment, 1)()
     places = {slot: place for place, slot in enumerate(order)}
     readers = [group.readers[places[slot]] if slot in places else None for slot in range(max(order, default=-1) + 1)]
-    value = compile_scalar(expression, environment, 1, names)
+    value = compile_scalar(expression, environment, 1, len(names))
     return group.kept, lambda event, *values: value(event, True, readers, *values)
 
 

@@ -62,7 +62,7 @@ class Trigger:
 
 def _over_counts(expression: TypedExpression, environment: Environment) -> Callable[..., Any]:
     """f(*values of OUTPUT_NAMES) → the expression's value."""
-    function = compile_scalar(expression, environment, 0, OUTPUT_NAMES)
+    function = compile_scalar(expression, environment, 0, len(OUTPUT_NAMES))
     return lambda *values: function(True, (), *values)
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epl.event_types import field_name
+from epl.generated_code import field_name
 from runtime import Runtime
 from runtime.batch.build import build_run
 from runtime.batch.intake import Intake
