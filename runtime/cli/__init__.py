@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """examples:
   epl check rules/                                  what a folder of modules would need to run here
+  epl check rules/ --with schemas.epl --json        with shared declarations, for a CI
   epl run rules.epl --events trades.csv --type Trade --time ts
   epl run rules.epl --events script.txt             an EPL Online script (t=t.plus(1 seconds), Trade={symbol='A'})
   epl explain rules.epl
@@ -70,12 +71,22 @@ def _add_with(command: argparse.ArgumentParser, what: str = "") -> None:
     command.add_argument(
         "--with", dest="with_files", action="append", default=[], type=Path, metavar="FILE", help=f"{what}; may be repeated"
     )
+    command.add_argument(
+        "--import", dest="imports", action="append", default=[], metavar="NAME",
+        help="every module imports this name (an annotation's, without a warning then; a package's as a.b.*); may be repeated",
+    )  # fmt: skip
 
 
 def _add_check(commands: Commands) -> None:
-    check = commands.add_parser("check", help="compile modules and print errors as compilers do; a folder gives a porting report")
+    check = commands.add_parser("check", help="compile modules, print errors as compilers do and a porting report")
     check.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="module files, or folders of .epl files; - reads standard input")
+    check.add_argument(
+        "--together", action="store_true", help="all files share one namespace (default: each is a module of its own, with those it uses)"
+    )
     _add_with(check, "(schemas)")
+    form = check.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print everything as one JSON object on standard output")
+    form.add_argument("--sarif", action="store_true", help="print everything as SARIF 2.1.0 on standard output, for code scanning")
     check.set_defaults(module="runtime.cli.check")
 
 

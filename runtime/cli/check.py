@@ -1,172 +1,184 @@
-"""``epl check PATH…``: what would be refused, as compilers say it; for folders a porting report.
+"""``epl check PATH…``: what would be refused, as compilers say it, and a porting report.
 
-Each statement is checked on its own, so that one refusal does not hide the next; what an accepted statement declares is seen by
-all later ones.
+Each file is a module of its own, which sees what the modules declare that it ``uses``, and those of ``--with``; with ``--together`` all
+files share one namespace. Each statement is checked on its own, so that one refusal does not hide the next; what an accepted statement
+declares is seen by all later ones. No file ends the run.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
+import json
 import sys
-from collections import Counter
-from collections.abc import Iterator
+import warnings
 from pathlib import Path
 
-import attrs
-
-from epl.errors import EplError
-from runtime.cli import UsageError
-from runtime.cli.texts import deploy_first, print_error, read_text, shown_name
+from epl.analysis.annotations import unknown_in_module, warning_of
+from epl.analysis.faults import faults_of
+from epl.errors import AlreadyDeclaredError, EplError, EplWarning
+from epl.spans import Span
+from runtime.cli.diagnostics import Diagnostic, Report
+from runtime.cli.modules import Piece, at_its_place, pieces, used_files
+from runtime.cli.texts import decoded, deploy_first, made_runtime, not_utf8, read_bytes, shown_name
+from runtime.dependencies import locate
 from runtime.engine import Runtime
-
-PIECE = re.compile(
-    r"""(?P<skip>//[^\n]*|/\*.*?\*/|\"{3}.*?\"{3}|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|\[[^\[\]]*;[^\[\]]*\])|(?P<end>;)""",
-    re.DOTALL,
-)
-SPACE = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)+", re.DOTALL)
-HEADER = re.compile(r"(module|uses|import)\s", re.IGNORECASE)
-MODULE_NAME = re.compile(r"^\s*module\s+([\w.]+)", re.IGNORECASE)
-USED_NAME = re.compile(r"^\s*uses\s+([\w.]+)", re.IGNORECASE)
-DECLARES = re.compile(
-    r"\b(?:schema|window|table|context|variable\s+[\w.\[\]]+|expression|insert\s+into|rstream\s+into|istream\s+into)\s+(\w+)", re.IGNORECASE
-)
-QUOTED = re.compile(r"'[^']*'")
+from runtime.plan_cache import parsed
 
 
-@attrs.frozen
-class Piece:
-    """One item of a module. ``start``: its offset in the text."""
+class Check:
+    """The checks of one run. ``texts``: of the files that can be read."""
 
-    text: str
-    start: int
+    def __init__(self, options: argparse.Namespace, report: Report) -> None:
+        self.options = options
+        self.report = report
+        self.is_quiet = options.json or options.sarif
+        self.texts: dict[Path, str] = {}
+        self._accepted: dict[Path, list[tuple[str, str]]] = {}
+        """By file: (deployment id, text) of what has been accepted."""
+        self._files: dict[str, Path] = {}
+        """By deployment id."""
+        self._declared: dict[str, tuple[Path, int, int]] = {}
+        """Names that statements of all files seem to declare: where the first one stands."""
+        self._missing: set[str] = set()
+        """Names that refused statements would have declared."""
 
-    @property
-    def is_header(self) -> bool:
-        return HEADER.match(self.text) is not None
+    def read(self, paths: list[Path]) -> None:
+        """Read the files; those that cannot be read are reported."""
+        for path in paths:
+            try:
+                text = self.texts[path] = decoded(read_bytes(path))
+            except OSError as error:
+                self._unreadable(Diagnostic(path, "error", "unreadable", f"cannot read the file: {error.strerror or error}"))
+                continue
+            except UnicodeDecodeError as error:
+                self._unreadable(Diagnostic(path, "error", "encoding", *not_utf8(error), *_place(error)))
+                continue
+            for piece in pieces(text):
+                for name in piece.declares:
+                    self._declared.setdefault(name, (path, *Span(piece.start, piece.start).line_column(text)))
 
+    def _unreadable(self, diagnostic: Diagnostic) -> None:
+        self.report.unreadable += 1
+        self._add(diagnostic)
 
-@attrs.define
-class Report:
-    """What a run of checks has seen."""
+    def files(self) -> None:
+        """Check the files, each after those that it uses."""
+        used = used_files(self.texts)
+        shared = self._runtime((), None) if self.options.together else None
+        for path in used:
+            self.report.files += 1
+            self._accepted[path] = []
+            self._file(self._runtime(used[path], path) if shared is None or self._first(path) is not None else shared, path)
 
-    files: int = 0
-    accepted: int = 0
-    causes: Counter[str] = attrs.field(factory=Counter)
-    missing: set[str] = attrs.field(factory=set)
-    """Names that refused statements would have declared."""
+    def _first(self, path: Path | None) -> int | None:
+        """Which of the files of ``--with`` it is."""
+        given = [each.resolve() for each in self.options.with_files]
+        return given.index(path.resolve()) if path is not None and path.resolve() in given else None
 
-    @property
-    def refused(self) -> int:
-        return self.causes.total()
+    def _runtime(self, used: tuple[Path, ...], path: Path | None) -> Runtime:
+        """What a file is checked in: the modules of ``--with`` (before it, where it is one of them) and those that it uses."""
+        runtime = made_runtime(self.options)
+        deploy_first(runtime, self.options.with_files[: self._first(path)])
+        for deployment, text in (each for other in used for each in self._accepted[other] if self._first(other) is None):
+            runtime.deploy(text, name=deployment)
+        return runtime
 
+    def _file(self, runtime: Runtime, path: Path) -> None:
+        headers: list[Piece] = []
+        waiting = list(reversed(list(pieces(self.texts[path]))))
+        while waiting:
+            piece = waiting.pop()
+            if piece.is_header:
+                headers.append(piece)
+            else:
+                waiting += reversed(self._statement(runtime, path, headers, piece))
 
-def pieces(text: str) -> Iterator[Piece]:
-    """The module's items: what stands between semicolons outside of quotes, comments and scripts.
-
-    >>> [p.text for p in pieces("module a; select ';' from B; // end")]
-    ['module a', "select ';' from B"]
-    """
-    start = 0
-    for found in PIECE.finditer(text):
-        if found.lastgroup == "end":
-            yield from _piece(text, start, found.start())
-            start = found.end()
-    yield from _piece(text, start, len(text))
-
-
-def _piece(text: str, start: int, end: int) -> Iterator[Piece]:
-    space = SPACE.match(text, start, end)
-    begin = space.end() if space else start
-    if begin < end:
-        yield Piece(text[begin:end].rstrip(), begin)
-
-
-def check_text(runtime: Runtime, path: Path, text: str, report: Report) -> None:
-    """Deploy the module's statements one by one; print and count what is refused."""
-    report.files += 1
-    headers: list[Piece] = []
-    for piece in pieces(text):
-        if piece.is_header:
-            headers.append(piece)
-            continue
-        padded = _at_its_place(text, headers, piece)
+    def _statement(self, runtime: Runtime, path: Path, headers: list[Piece], piece: Piece) -> tuple[Piece, ...]:
+        """Check one statement. Gives the two that it is where a semicolon is missing: each is then checked by itself."""
+        padded = at_its_place(self.texts[path], headers, piece)
+        whole = Span(piece.start, piece.start + len(piece.text))
         try:
-            runtime.deploy(padded)
-            report.accepted += 1
+            module = parsed(padded)
         except EplError as error:
-            report.causes[_cause(error, report.missing)] += 1
-            report.missing.update(DECLARES.findall(piece.text))
-            print_error(path, padded, error)
+            halves = () if error.span is None else piece.halves(error.span.start)
+            self._refused(path, padded, [error], whole)
+            self.report.refused += not piece.is_counted
+            self._missing.update(() if halves else piece.declares)
+            return halves or ()
+        catalog = runtime.catalog(module.name)
+        line, column = whole.line_column(padded)
+        deployment = f"{shown_name(path)}:{line}:{column}"
+        try:
+            runtime.deploy(padded, name=deployment)
+        except EplError as error:
+            self._refused(path, padded, faults_of(module, catalog) or [error], whole, runtime)
+            self.report.refused += not piece.is_counted
+            self._missing.update(piece.declares)
+        else:
+            self.report.accepted += not piece.is_counted
+            self._accepted[path].append((deployment, padded))
+            self._files[deployment] = path
+        for annotation in unknown_in_module(module, catalog):
+            self._add(Diagnostic.at(path, padded, annotation.span or whole, "warning", "annotation", warning_of(annotation)))
+        return ()
+
+    def _refused(self, path: Path, text: str, errors: list[EplError], whole: Span, runtime: Runtime | None = None) -> None:
+        for error in errors:
+            if isinstance(error, AlreadyDeclaredError) and runtime is not None:
+                locate(error, runtime.deployments.values())
+            self._locate(path, text, error)
+            self._add(found := Diagnostic.of(path, text, error, whole))
+            depends = any(f"'{name}'" in error.message for name in self._missing)
+            self.report.causes["needs what a refused statement declares" if depends else found.cause()] += 1
+
+    def _locate(self, path: Path, text: str, error: EplError) -> None:
+        """Say where a name is declared that is taken, or that stands in another file."""
+        if isinstance(error, AlreadyDeclaredError) and error.declared_by in self._files and error.declared_at is not None:
+            file = self._files[error.declared_by]
+            line, column = error.declared_at.line_column(self.texts[file])
+            error.hint = f"declared in {shown_name(file)}:{line}:{column}"
+            return
+        name = "" if error.span is None else text[error.span.start : error.span.end].split("(")[0].strip()
+        file_at = self._declared.get(name)
+        if file_at is not None and file_at[0] != path and not self.options.together:
+            where = f"{shown_name(file_at[0])}:{file_at[1]}:{file_at[2]}"
+            error.hint = f"declared in {where}: check the files --together, or give that one by --with"
+
+    def _add(self, diagnostic: Diagnostic) -> None:
+        self.report.diagnostics.append(diagnostic)
+        if not self.is_quiet:
+            print("\n".join(diagnostic.lines()), file=sys.stderr)
 
 
-def _at_its_place(text: str, headers: list[Piece], piece: Piece) -> str:
-    """The headers and one statement, at the lines and columns that they have in the module; everything else is blank."""
-    parts: list[str] = []
-    at = 0
-    for item in (*headers, piece):
-        parts.append(re.sub(r"[^\n]", " ", text[at : item.start]))
-        parts.append(item.text)
-        at = item.start + len(item.text)
-        if item is not piece:
-            parts.append(";")
-            at += 1
-    return "".join(parts)
-
-
-def _cause(error: EplError, missing: set[str]) -> str:
-    if any(f"'{name}'" in error.message for name in missing):
-        return "needs what a refused statement declares"
-    return f"{error.code}: {QUOTED.sub('…', error.message)}"
-
-
-def module_files(folder: Path) -> list[Path]:
-    """The .epl files below a folder, each after those that it ``uses``."""
-    paths = sorted(folder.rglob("*.epl"))
-    heads = {path: [p.text for p in pieces(read_text(path)) if p.is_header] for path in paths}
-    by_name = {found.group(1): path for path, head in heads.items() for line in head if (found := MODULE_NAME.match(line))}
-    ordered: dict[Path, None] = {}
-
-    def visit(path: Path, above: frozenset[Path]) -> None:
-        for line in heads[path]:
-            used = USED_NAME.match(line)
-            other = by_name.get(used.group(1)) if used else None
-            if other is not None and other not in above:
-                visit(other, above | {other})
-        ordered.setdefault(path)
-
-    for path in paths:
-        visit(path, frozenset({path}))
-    return list(ordered)
+def _place(error: UnicodeDecodeError) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Line and column of the byte that is wrong, and of what is behind it."""
+    before = error.object[: error.start].decode("utf-8-sig")
+    line, column = before.count("\n") + 1, len(before.rsplit("\n", 1)[-1]) + 1
+    return (line, column), (line, column + 1)
 
 
 def run(options: argparse.Namespace) -> int:
-    """0 where everything is accepted, else 1."""
-    report = Report()
+    """0 where everything is accepted, 1 where anything is refused or unreadable, 2 where a path leads to no file."""
+    found: list[Path] = []
+    wrong = 0
     for path in options.paths:
-        if str(path) != "-" and not path.exists():
-            raise UsageError(f"cannot read {path}: no such file or folder")
-        files = module_files(path) if path.is_dir() else [path]
-        if not files:
-            raise UsageError(f"no .epl files in {path}")
-        runtime = Runtime()
-        if not deploy_first(runtime, options.with_files):
+        files = sorted(path.rglob("*.epl")) if path.is_dir() else [path]
+        if str(path) == "-" or (path.exists() and files):
+            found += files
+        else:
+            reason = f"no .epl files in {path}" if path.is_dir() else f"cannot read {path}: no such file or folder"
+            print(f"epl: {reason}", file=sys.stderr)
+            wrong = 2
+    report = Report()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EplWarning)
+        if not deploy_first(made_runtime(options), options.with_files):
             return 1
-        for file in files:
-            if not path.is_dir():
-                runtime = Runtime()
-                deploy_first(runtime, options.with_files)
-            check_text(runtime, file, read_text(file), report)
-    print_report(report, ", ".join(shown_name(p) for p in options.paths))
-    return 1 if report.refused else 0
-
-
-def print_report(report: Report, title: str) -> None:
-    """How many statements, and why the refused ones were refused, most frequent first."""
-    total = report.accepted + report.refused
-    share = f" ({report.accepted / total:.0%})" if total else ""
-    files = f"{report.files} file{'s' if report.files != 1 else ''}"
-    print(f"{title}: {files}, {total} statement{'s' if total != 1 else ''}, {report.accepted} accepted{share}, {report.refused} refused")
-    for cause, count in report.causes.most_common():
-        print(f"{count:6}  {cause}")
-    sys.stdout.flush()
+        check = Check(options, report)
+        check.read(list(dict.fromkeys(found)))
+        check.files()
+    if options.json or options.sarif:
+        print(json.dumps(report.json() if options.json else report.sarif(), ensure_ascii=False, indent=1))
+    elif found:
+        print("\n".join(report.summary(", ".join(shown_name(p) for p in options.paths))))
+    return wrong or (0 if report.is_clean else 1)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 
 from epl.errors import EplError
-from runtime.cli.texts import deploy_first, print_error, read_text
-from runtime.engine import Runtime
+from runtime.cli.texts import deploy_first, made_runtime, print_error, read_text
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the plans; 1 where the module is refused."""
-    runtime = Runtime()
+    runtime = made_runtime(options)
     if not deploy_first(runtime, options.with_files):
         return 1
     text = read_text(options.module_file)

@@ -13,7 +13,7 @@ from epl.plan.statements import SelectPlan
 from runtime.cli import OutputClosed, UsageError
 from runtime.cli.progress import Progress
 from runtime.cli.sources import EventFile, RowError, RowReader
-from runtime.cli.texts import deploy_first, print_error, read_text, shown_name
+from runtime.cli.texts import deploy_first, made_runtime, print_error, read_text, shown_name
 from runtime.deployment import Deployment
 from runtime.engine import Runtime
 from runtime.epl_online import DEFAULT_START, At, Later, Send, output_text, parse_time
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     text = read_text(options.module_file)
     file = EventFile.open(options.events, options.input, sys.stdin)
     printer = Printer(options.format)
-    with Runtime(start_time=start_time(options, file.kind)) as runtime:
+    with made_runtime(options, start_time=start_time(options, file.kind)) as runtime:
         if not deploy_first(runtime, options.with_files):
             return 1
         try:

@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
+from epl.catalog import Settings
 from epl.errors import EplError
 from runtime.cli import UsageError
 from runtime.engine import Runtime
 
 
+def read_bytes(path: Path) -> bytes:
+    """A file's bytes, or those of standard input for ``-``."""
+    return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+
+
+def decoded(content: bytes) -> str:
+    """The text of a module, with line ends as Python has them; UnicodeDecodeError where it is not UTF-8."""
+    return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def not_utf8(error: UnicodeDecodeError) -> tuple[str, str]:
+    """(what is wrong, what to do)."""
+    message = f"not UTF-8: byte 0x{error.object[error.start]:02x} at offset {error.start}"
+    wide = error.object[:2] in (b"\xff\xfe", b"\xfe\xff")
+    return message, f"convert it: iconv -f {'UTF-16' if wide else 'ISO-8859-1'} -t UTF-8 FILE"
+
+
 def read_text(path: Path) -> str:
     """A file's text, or standard input for ``-``; UsageError where it cannot be read."""
-    if str(path) == "-":
-        return sys.stdin.read()
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+        return decoded(read_bytes(path))
+    except UnicodeDecodeError as error:
+        raise UsageError(f"cannot read {path}: {'; '.join(not_utf8(error))}") from None
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror or error}") from None
 
 
 def shown_name(path: Path) -> str:
@@ -39,12 +58,17 @@ def print_error(path: Path, text: str, error: EplError, to: TextIO | None = None
         print(f"    hint: {error.hint}", file=out)
 
 
+def made_runtime(options: argparse.Namespace, **given: Any) -> Runtime:
+    """A runtime whose modules import what ``--import`` names."""
+    return Runtime(settings=Settings(imports=tuple(options.imports)), **given)
+
+
 def deploy_first(runtime: Runtime, files: Iterable[Path]) -> bool:
     """Deploy the modules of ``--with``; False (with the error printed) where one is refused."""
     for path in files:
         text = read_text(path)
         try:
-            runtime.deploy(text)
+            runtime.deploy(text, name=str(path))
         except EplError as error:
             print_error(path, text, error)
             return False

@@ -1,0 +1,135 @@
+"""What ``epl check`` finds: printed as compilers do, as JSON, or as SARIF 2.1.0 (docs/cli.md has the shapes)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import attrs
+
+from epl.errors import EplError
+from epl.spans import Span
+from runtime.cli.texts import shown_name
+from runtime.version import version
+
+QUOTED = re.compile(r"'[^']*'")
+RULES = {
+    "syntax": "The text is not EPL",
+    "validation": "The text is EPL but cannot mean anything: unknown names, wrong types or parameters",
+    "unsupported": "Esper runs this, epl-spark does not",
+    "deployment": "The module cannot be deployed",
+    "runtime": "The module cannot be deployed",
+    "encoding": "The file is not UTF-8 text",
+    "unreadable": "The file cannot be read",
+    "annotation": "An annotation that is not one of Esper's",
+}
+"""Codes, and what they mean."""
+
+
+@attrs.frozen
+class Diagnostic:
+    """One finding. Lines and columns count characters from 1; ``end`` is behind the last one. ``excerpt``: the line, and a caret below."""
+
+    path: Path
+    severity: str
+    code: str
+    message: str
+    hint: str | None = None
+    start: tuple[int, int] = (1, 1)
+    end: tuple[int, int] = (1, 1)
+    excerpt: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, path: Path, text: str, error: EplError, default: Span) -> Diagnostic:
+        """An error of a module's text; ``default`` is where it is where it does not say so."""
+        return cls.at(path, text, error.span or default, "error", error.code, error.message, error.hint)
+
+    @classmethod
+    def at(cls, path: Path, text: str, span: Span, severity: str, code: str, message: str, hint: str | None = None) -> Diagnostic:
+        end = Span(span.end, span.end).line_column(text)
+        return cls(path, severity, code, message, hint, span.line_column(text), end, tuple(span.caret(text).splitlines()))
+
+    def lines(self) -> list[str]:
+        """``path:line:column: error: message [code]``, the line with a caret, the hint."""
+        line, column = self.start
+        # A file's name may hold a line break; the message must stay on its line.
+        name = shown_name(self.path).replace("\n", "\\n")
+        found = [f"{name}:{line}:{column}: {self.severity}: {self.message} [{self.code}]", *(f"    {row}" for row in self.excerpt)]
+        return found + ([f"    hint: {self.hint}"] if self.hint else [])
+
+    def cause(self) -> str:
+        """What it has in common with others: the message without names."""
+        return f"{self.code}: {QUOTED.sub('…', self.message)}"
+
+
+@attrs.define
+class Report:
+    """What a run of checks has found."""
+
+    files: int = 0
+    accepted: int = 0
+    refused: int = 0
+    unreadable: int = 0
+    diagnostics: list[Diagnostic] = attrs.field(factory=list)
+    causes: Counter[str] = attrs.field(factory=Counter)
+
+    @property
+    def warnings(self) -> int:
+        return sum(d.severity == "warning" for d in self.diagnostics)
+
+    @property
+    def is_clean(self) -> bool:
+        return not self.refused and not self.unreadable
+
+    def summary(self, title: str) -> Iterable[str]:
+        """How many statements, and why the refused ones were refused, most frequent first."""
+        total = self.accepted + self.refused
+        share = f" ({self.accepted / total:.0%})" if total else ""
+        line = f"{title}: {_count(self.files, 'file')}, {_count(total, 'statement')}, {self.accepted} accepted{share}"
+        line += f", {self.refused} refused"
+        line += f", {_count(self.unreadable, 'file')} unreadable" if self.unreadable else ""
+        yield line + (f", {_count(self.warnings, 'warning')}" if self.warnings else "")
+        yield from (f"{count:6}  {cause}" for cause, count in self.causes.most_common())
+
+    def json(self) -> dict[str, Any]:
+        return {
+            "version": 1, "tool": "epl-spark", "tool_version": version(),
+            "files": self.files, "unreadable": self.unreadable, "statements": self.accepted + self.refused, "accepted": self.accepted,
+            "refused": self.refused, "warnings": self.warnings,
+            "diagnostics": [
+                {
+                    "file": shown_name(d.path), "line": d.start[0], "column": d.start[1], "end_line": d.end[0], "end_column": d.end[1],
+                    "severity": d.severity, "code": d.code, "message": d.message, "hint": d.hint,
+                }
+                for d in self.diagnostics
+            ],
+            "causes": [{"cause": cause, "count": count} for cause, count in self.causes.most_common()],
+        }  # fmt: skip
+
+    def sarif(self) -> dict[str, Any]:
+        rules = [{"id": code, "shortDescription": {"text": text}} for code, text in RULES.items()]
+        driver = {"name": "epl check", "version": version(), "rules": rules}
+        run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": [_sarif(d) for d in self.diagnostics]}
+        return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' if number != 1 else ''}"
+
+
+def _sarif(found: Diagnostic) -> dict[str, Any]:
+    region = {"startLine": found.start[0], "startColumn": found.start[1], "endLine": found.end[0], "endColumn": found.end[1]}
+    path = found.path
+    uri = path.absolute().as_uri() if path.is_absolute() else quote("stdin" if str(path) == "-" else path.as_posix())
+    return {
+        "ruleId": found.code, "ruleIndex": list(RULES).index(found.code), "level": found.severity,
+        "message": {"text": found.message + (f"\nHint: {found.hint}" if found.hint else "")},
+        "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}],
+    }  # fmt: skip
+
+
+__all__ = ["Diagnostic", "Report"]
