@@ -181,8 +181,9 @@ def _direct(tests: _Tests, scope: dict[str, Any]) -> list[str]:
     """Each receiver called where it stands."""
     lines = []
     for n, entry in enumerate(tests.inline):
-        scope[f"receive{n}"], scope[f"name{n}"] = entry.receiver.receive, entry.receiver.name
-        call = [f"if core.touched is not None: core.touched.add({entry.receiver.order[1]})"]
+        receiver = entry.receiver
+        scope |= {f"receive{n}": receiver.receive, f"name{n}": receiver.name, f"statement{n}": receiver.order[1]}
+        call = [f"if core.touched is not None: core.touched.add(statement{n})"]
         call += ["try:", f"    receive{n}(e)", "except Exception as error:", f"    on_error(error, name{n}, e)"]
         lone = entry.test is None or len(tests.inline) == 1
         lines += call if lone else [f"if w{n}:", *indented(call)]
@@ -193,13 +194,13 @@ def _alone(tests: _Tests, entry: Entry, source: _Source, scope: dict[str, Any]) 
     """The steps of the one receiver, the event being made where they name it; then what ``Core.process`` does."""
     receiver = entry.receiver
     assert receiver.write is not None
-    scope |= {"tell_alone": scope["core"].tell_alone, "receiver": receiver, "name": receiver.name}
+    scope |= {"tell_alone": scope["core"].tell_alone, "receiver": receiver, "name": receiver.name, "statement_number": receiver.order[1]}
     steps = receiver.write(source.place, scope, f"return tell_alone(receiver, {source.made})")
     assert all(scope.get(name, each) is each for name, each in steps.scope.items()), "one name for two objects"
     scope |= steps.scope
     named = any(EVENT.search(line) for line in (*steps.before, *steps.then))
     made = source.make if named else ()
-    lines = [f"if core.touched is not None: core.touched.add({receiver.order[1]})", "try:", *indented(steps.then or ["pass"])]
+    lines = ["if core.touched is not None: core.touched.add(statement_number)", "try:", *indented(steps.then or ["pass"])]
     lines += ["except Exception as error:", f"    on_error(error, name, {'e' if named else source.made})"]
     lines += ["if pending: flush()", "if queue: work()"]
     lines = [*made, *steps.before, "outer = core.busy", "core.busy = True", "try:", *indented(lines), "finally:", "    core.busy = outer"]
