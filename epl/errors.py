@@ -30,6 +30,11 @@ class EplError(Exception):
             self.text = text
         return self
 
+    def public(self) -> EplError:
+        """The same error as the class of this module that it is, where the compiler keeps kinds of its own."""
+        public = next(kind for kind in type(self).__mro__ if kind.__module__ == __name__)
+        return self if public is type(self) else public(self.message, span=self.span, text=self.text, hint=self.hint)
+
     @property
     def position(self) -> tuple[int, int] | None:
         """Line and column, both from 1; None where no text is known."""

@@ -49,8 +49,7 @@ def analyse_module(module: Module, catalog: Catalog) -> ModulePlan:
             error.span = error.span or statement.body.span or statement.span
             if isinstance(error, AlreadyDeclaredError):
                 error.hint = next((f"declared at {d.place(module.text)}" for d in declared if d.is_named(error.kind, error.name)), None)
-            error.within(module.text)
-            raise
+            raise error.within(module.text).public() from error.__cause__
         catalog = with_declared(catalog, news)
         statements.append(plan)
         declared.extend(attrs.evolve(each, span=statement.span) for each in news)

@@ -8,21 +8,23 @@ from typing import Any
 import attrs
 
 from epl.analysis.aggregations import GROUP_BY_AGGREGATED, Collector
-from epl.analysis.binding import StatementRefusal
+from epl.analysis.binding import StatementRefusal, bind
 from epl.analysis.expressions import bind_in_clause
 from epl.analysis.grouping import Grouping, analyse_group_by, make_level
 from epl.analysis.output_clause import analyse_output
-from epl.analysis.properties import missing, reads
+from epl.analysis.properties import Read, missing, path_of, reads
 from epl.analysis.rewriting import replaced_syntax
 from epl.analysis.scope import Scope, ScopeStream
 from epl.analysis.selection import Selection, analyse_selection
 from epl.catalog import Catalog
-from epl.errors import EplUnsupportedError
+from epl.errors import EplError, EplUnsupportedError
 from epl.event_types import EventType
 from epl.plan.expressions import Aggregated, Constant, Previous, Prior, TypedExpression, VariableValue
 from epl.plan.result_set import AggregationPlan, LimitPlan, OrderKey, ReclaimGroups, ResultSetPlan, Shape, StreamSelector
+from epl.plan.walk import plans_of
 from epl.syntax import Chain, Expression, Literal, Name, Select, StreamWildcard, SubstitutionParameter, Unary, Wildcard
 from epl.syntax.nodes import Node
+from epl.unparse import quoted
 from epl.value_types import INT, Scalar, is_boolean
 
 
@@ -60,7 +62,9 @@ def analyse(
         raise StatementRefusal(
             "Aggregate functions in the order-by clause must also occur in the select expression", span=select.order_by[0].span
         )
-    _check_having(having, grouping)
+    if collector.plans and having is not None:
+        _check_having(having, grouping, select, plain)
+        refuse_previous(having, select.having)
     each_group = output is not None and output.selector in ("first", "last")
     shape = decide_shape(selection, grouping, having, order_by, tuple(collector.plans), each_group)
     made = _without_needless_groups(shape, grouping)
@@ -128,12 +132,55 @@ def _having(select: Select, scope: Scope) -> TypedExpression | None:
     return bound
 
 
-def _check_having(having: TypedExpression | None, grouping: Grouping) -> None:
-    if having is None or not grouping.keys:
+def refuse_previous(condition: TypedExpression, written: Expression | None) -> None:
+    """Refuse prev in the where- or having-clause of a statement with aggregations, as Esper does."""
+    found = next((n for n in condition.walk() if isinstance(n, Previous)), None)
+    if found is not None:
+        name = {"previous": "prev", "tail": "prevtail", "count": "prevcount", "window": "prevwindow"}[found.kind]
+        raise StatementRefusal(
+            f"The '{name}' function may not occur in the where-clause or having-clause of a statement with aggregations as 'previous' does "
+            "not provide remove stream data; Use the 'first','last','window' or 'count' aggregation functions instead",
+            span=None if written is None else written.span,
+        )
+
+
+def _check_having(having: TypedExpression, grouping: Grouping, select: Select, scope: Scope) -> None:
+    """With group by, having reads keys, and properties that an aggregation of the having clause reads too.
+
+    Esper gives the latter their value on the row's own event. Events themselves it never takes.
+    """
+    if not grouping.keys:
         return
-    absent = missing(reads((having,)), reads(grouping.keys))
-    if absent is not None:
-        raise StatementRefusal(f"Non-aggregated {absent} in the HAVING clause must occur in the group-by clause")
+    aggregated = (read for read in reads(_aggregated(having)) if read.path)
+    absent = missing(reads((having,)), (*reads(grouping.keys), *aggregated))
+    if absent is None:
+        return
+    assert select.having is not None
+    written = _written(absent, select.having, scope)
+    shown = str(absent) if absent.path else f"expression {quoted(written)} against {absent}"
+    raise StatementRefusal(
+        f"Non-aggregated {shown} in the HAVING clause must occur in the group-by clause",
+        span=written.span,
+        hint="add it to group by, or aggregate it: a row of a group has no event of its own",
+    )
+
+
+def _aggregated(having: TypedExpression) -> list[TypedExpression]:
+    """What the aggregations of the having clause are made of."""
+    return [e for n in having.walk() if isinstance(n, Aggregated) and n.plan is not None for e in n.plan.expressions]
+
+
+def _written(read: Read, having: Expression, scope: Scope) -> Expression:
+    """Where the having clause reads the property; the clause itself where a declared expression does."""
+    for node in plans_of(having):
+        if isinstance(node, Chain):
+            try:
+                bound = bind(node, scope)
+            except EplError:  # an aggregation, or the property of a lambda's parameter
+                continue
+            if path_of(bound) == read:
+                return node
+    return having
 
 
 def _order_by(select: Select, scope: Scope) -> tuple[OrderKey, ...]:
@@ -201,7 +248,8 @@ def decide_shape(
         only_aggregated = not select_reads and not selection.whole and not selection.streams and not _looks_back(selection.expressions)
         only_aggregated = only_aggregated and (having is None or not reads((having,)))
         return "fully aggregated" if only_aggregated and local else "aggregated"
-    reason = _why_not_per_group(selection, select_reads, grouping)
+    of_row = select_reads if having is None else (*select_reads, *reads((having,)))
+    reason = _why_not_per_group(selection, of_row, grouping)
     in_select = selection.whole or missing(reads(k.expression for k in order_by), select_reads) is None
     if reason is None and in_select and local:
         return "grouped fully aggregated" if grouping.levels is None else "rollup"
@@ -232,4 +280,4 @@ def _looks_back(expressions: Sequence[TypedExpression]) -> bool:
     return any(isinstance(n, (Previous, Prior)) for e in expressions for n in e.walk())
 
 
-__all__ = ["analyse", "decide_shape"]
+__all__ = ["analyse", "decide_shape", "refuse_previous"]

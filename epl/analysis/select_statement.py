@@ -182,6 +182,8 @@ def bind_result_set(facts: SelectFacts) -> SelectFacts:
         iterable_unbound=facts.statement.annotation("IterableUnbound") is not None,
         unidirectional=_unidirectional(facts),
     )
+    if plan.aggregations and facts.where is not None:
+        result_set.refuse_previous(facts.where, select.where)
     return attrs.evolve(facts, result_set=plan)
 
 
