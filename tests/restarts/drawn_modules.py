@@ -2,6 +2,7 @@
 
 A new kind of statement is one more function in ``KINDS``: it takes a ``Drawn`` and gives the text of its statements.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -16,44 +17,132 @@ create schema Tags(nums int[primitive], words string[]);
 """
 
 ANSWERING = (
-    "length(3)", "time(3 sec)", "keepall", "sort(3, v)", "sort(3, v desc, n)", "rank(k, 3, v)", "time_order(ts, 3 sec)", "timetolive(ts + 2000)",
-    "time_accum(2 sec)", "length_batch(3)", "time_batch(2 sec)", "time_batch(2 sec, 'FORCE_UPDATE')", "ext_timed(ts, 3 sec)",
-    "ext_timed_batch(ts, 2 sec)", "time_length_batch(2 sec, 3)", "time_length_batch(1 sec, 4, 'START_EAGER')", "expr(current_count < 4)",
-    "expr(oldest_timestamp > newest_timestamp - 2000)", "expr(sum(v) < 9)", "expr_batch(current_count > 3)", "length(1)", "time(500 msec)",
+    "length(3)",
+    "time(3 sec)",
+    "keepall",
+    "sort(3, v)",
+    "sort(3, v desc, n)",
+    "rank(k, 3, v)",
+    "time_order(ts, 3 sec)",
+    "timetolive(ts + 2000)",
+    "time_accum(2 sec)",
+    "length_batch(3)",
+    "time_batch(2 sec)",
+    "time_batch(2 sec, 'FORCE_UPDATE')",
+    "ext_timed(ts, 3 sec)",
+    "ext_timed_batch(ts, 2 sec)",
+    "time_length_batch(2 sec, 3)",
+    "time_length_batch(1 sec, 4, 'START_EAGER')",
+    "expr(current_count < 4)",
+    "expr(oldest_timestamp > newest_timestamp - 2000)",
+    "expr(sum(v) < 9)",
+    "expr_batch(current_count > 3)",
+    "length(1)",
+    "time(500 msec)",
 )
 """Windows that answer prev."""
 
 UNANSWERING = ("unique(k)", "unique(k, g)", "firstunique(k)", "lastevent", "firstevent", "firstlength(4)", "firsttime(3 sec)")
 
 COMBINED = (
-    "length(3)#unique(k)", "time(2 sec)#unique(k)", "length(4)#time(3 sec)", "firstunique(g)#time(3 sec)", "unique(k)#sort(2, v)",
-    "unique(k)#length(2) retain-union", "length(2)#time(2 sec) retain-union", "unique(k)#unique(g) retain-union", "time_batch(2 sec)#unique(k)",
+    "length(3)#unique(k)",
+    "time(2 sec)#unique(k)",
+    "length(4)#time(3 sec)",
+    "firstunique(g)#time(3 sec)",
+    "unique(k)#sort(2, v)",
+    "unique(k)#length(2) retain-union",
+    "length(2)#time(2 sec) retain-union",
+    "unique(k)#unique(g) retain-union",
+    "time_batch(2 sec)#unique(k)",
 )
 
 DERIVED = {
-    "uni(v)": ("datapoints", "total", "average", "stddev"), "size": ("size",), "size(k, n)": ("size", "k", "n"), "weighted_avg(v, n)": ("average",),
-    "correl(v, n)": ("correlation",), "linest(v, n)": ("slope", "YIntercept", "n"), "uni(v, k)": ("total", "k"),
+    "uni(v)": ("datapoints", "total", "average", "stddev"),
+    "size": ("size",),
+    "size(k, n)": ("size", "k", "n"),
+    "weighted_avg(v, n)": ("average",),
+    "correl(v, n)": ("correlation",),
+    "linest(v, n)": ("slope", "YIntercept", "n"),
+    "uni(v, k)": ("total", "k"),
 }
 
 AGGREGATIONS = (
-    "count(*)", "sum(v)", "avg(v)", "min(v)", "max(n)", "stddev(v)", "median(v)", "first(v)", "last(v)", "avedev(v)", "sum(g)", "count(v)",
-    "sum(distinct g)", "count(distinct k)", "countever(*)", "minever(v)", "maxever(n)", "firstever(v)", "lastever(v)", "nth(v, 1)",
-    "min(v, g > 1)", "sum(v, filter: b)", "sum(v, group_by: k)", "window(n)", "first(n, 1)", "fmax(v, b)", "fmin(v, b)", "sum(n) + max(v)",
-    "leaving()", "rate(3)", "sorted(v).firstKey()", "maxby(v).n", "minby(v).n", "maxbyever(v).n", "fmaxever(v, b)", "avg(distinct v)",
-    "sum(v * g, filter: n > 2)", "count(*, group_by: (k, g))", "window(*).countOf()", "last(*).n",
+    "count(*)",
+    "sum(v)",
+    "avg(v)",
+    "min(v)",
+    "max(n)",
+    "stddev(v)",
+    "median(v)",
+    "first(v)",
+    "last(v)",
+    "avedev(v)",
+    "sum(g)",
+    "count(v)",
+    "sum(distinct g)",
+    "count(distinct k)",
+    "countever(*)",
+    "minever(v)",
+    "maxever(n)",
+    "firstever(v)",
+    "lastever(v)",
+    "nth(v, 1)",
+    "min(v, g > 1)",
+    "sum(v, filter: b)",
+    "sum(v, group_by: k)",
+    "window(n)",
+    "first(n, 1)",
+    "fmax(v, b)",
+    "fmin(v, b)",
+    "sum(n) + max(v)",
+    "leaving()",
+    "rate(3)",
+    "sorted(v).firstKey()",
+    "maxby(v).n",
+    "minby(v).n",
+    "maxbyever(v).n",
+    "fmaxever(v, b)",
+    "avg(distinct v)",
+    "sum(v * g, filter: n > 2)",
+    "count(*, group_by: (k, g))",
+    "window(*).countOf()",
+    "last(*).n",
 )
 OUTPUTS = (
-    "every 3 events", "last every 3 events", "first every 2 events", "all every 3 events", "every 2 sec", "last every 2 sec", "all every 2 sec",
-    "first every 2 sec", "snapshot every 2 sec", "snapshot every 3 events", "when count_insert > 2", "after 3 events", "after 2 sec every 1 sec",
-    "when count_insert_total > 4 and count_remove >= 0", "last when count_insert > 1", "at (*, *, *, *, *, */2)", "every 700 msec",
+    "every 3 events",
+    "last every 3 events",
+    "first every 2 events",
+    "all every 3 events",
+    "every 2 sec",
+    "last every 2 sec",
+    "all every 2 sec",
+    "first every 2 sec",
+    "snapshot every 2 sec",
+    "snapshot every 3 events",
+    "when count_insert > 2",
+    "after 3 events",
+    "after 2 sec every 1 sec",
+    "when count_insert_total > 4 and count_remove >= 0",
+    "last when count_insert > 1",
+    "at (*, *, *, *, *, */2)",
+    "every 700 msec",
 )
 FILTERS = ("", "", "(v > 1)", "(k in ('a', 'b') or g > 0)", "(b)")
 GROUPS = ("k", "k", "k, g", "n % 3", "rollup(k, g)", "cube(k, g)", "grouping sets((k), (g), ())")
 PATTERNS = (
-    ("A B", "B as B.v > A.v"), ("A B* C", "B as B.v >= 5, C as C.v < 4"), ("A+ B", "A as A.v > 3, B as B.v <= 3"), ("A B? C", "C as C.g > 1"),
-    ("A (B | C) D", "B as B.v > 5, C as C.v <= 5, D as D.b"), ("A{2,3}", "A as A.v > 2"), ("A B+?", "B as B.v > 4"),
-    ("match_recognize_permute(A, B)", "A as A.v > 5, B as B.v < 5"), ("A*? B", "B as B.b"), ("A B{1,}", "B as B.v > prev(B.v, 1)"),
-    ("(A B)+", "B as B.b"), ("A B+ C", "B as B.v > A.v, C as C.v < B[0].v"), ("A B C", "C as C.g = prev(C.g, 2)"),
+    ("A B", "B as B.v > A.v"),
+    ("A B* C", "B as B.v >= 5, C as C.v < 4"),
+    ("A+ B", "A as A.v > 3, B as B.v <= 3"),
+    ("A B? C", "C as C.g > 1"),
+    ("A (B | C) D", "B as B.v > 5, C as C.v <= 5, D as D.b"),
+    ("A{2,3}", "A as A.v > 2"),
+    ("A B+?", "B as B.v > 4"),
+    ("match_recognize_permute(A, B)", "A as A.v > 5, B as B.v < 5"),
+    ("A*? B", "B as B.b"),
+    ("A B{1,}", "B as B.v > prev(B.v, 1)"),
+    ("(A B)+", "B as B.b"),
+    ("A B+ C", "B as B.v > A.v, C as C.v < B[0].v"),
+    ("A B C", "C as C.g = prev(C.g, 2)"),
 )
 
 
@@ -82,7 +171,12 @@ class Drawn:
         """A data window or several, in ``#…``; none now and then. ``matched``: for match_recognize."""
         single = self.one(*ANSWERING, *UNANSWERING)
         return self.one(
-            "", f"#{single}", f"#{single}", f"#{single}", f"#{self.one(*COMBINED)}", f"#groupwin({self.one('k', 'g', 'k, g')})#{single}",
+            "",
+            f"#{single}",
+            f"#{single}",
+            f"#{single}",
+            f"#{self.one(*COMBINED)}",
+            f"#groupwin({self.one('k', 'g', 'k, g')})#{single}",
         )
 
     def stream(self) -> str:
@@ -92,7 +186,9 @@ class Drawn:
         return self.maybe(chance, f" output {self.one(*OUTPUTS)}")
 
     def order(self, *keys: str) -> str:
-        return self.maybe(0.2, f" order by {self.one(*keys)}{self.one('', ' desc')}") + self.maybe(0.15, self.one(" limit 2", " limit 1 offset 1"))
+        return self.maybe(0.2, f" order by {self.one(*keys)}{self.one('', ' desc')}") + self.maybe(
+            0.15, self.one(" limit 2", " limit 1 offset 1")
+        )
 
     def named(self, text: str) -> str:
         return f"@name('{self.fresh('s')}') {text};\n"
@@ -107,16 +203,22 @@ def aggregated(draw: Drawn) -> str:
     where, having = draw.maybe(0.2, " where v > 2"), draw.maybe(0.2, draw.one(" having count(*) > 1", " having sum(v) > 4"))
     select = f"select {draw.one('', 'irstream ', 'irstream ', 'rstream ')}{draw.maybe(0.1, 'distinct ')}{columns}"
     hint = draw.maybe(0.15, draw.one("@hint('reclaim_group_aged=2,reclaim_group_freq=1') ", "@IterableUnbound "))
-    return draw.named(f"{hint}{select} from {draw.stream()}{draw.window()}{where}{grouped}{having}{draw.output()}{draw.order('k', 'n', 'c0')}")
+    return draw.named(
+        f"{hint}{select} from {draw.stream()}{draw.window()}{where}{grouped}{having}{draw.output()}{draw.order('k', 'n', 'c0')}"
+    )
 
 
 def plain(draw: Drawn) -> str:
     """Rows as they come: distinct, order by, limit, output rates, delivery."""
-    columns = draw.one("*", "k, v", "distinct k, g", "n, v * 2 as w, case when b then k else 'none' end as c", "k, current_timestamp() as at")
+    columns = draw.one(
+        "*", "k, v", "distinct k, g", "n, v * 2 as w, case when b then k else 'none' end as c", "k, current_timestamp() as at"
+    )
     delivery = draw.maybe(0.1, " for grouped_delivery(k)") if columns in ("*", "k, v") else ""
-    stream = draw.one("", "irstream ", "rstream ")
+    stream, where = draw.one("", "irstream ", "rstream "), draw.maybe(0.2, " where b or g = 1")
     order = "" if delivery else draw.order("k", "v, n")
-    return draw.named(f"select {stream}{columns} from {draw.stream()}{draw.window()}{draw.maybe(0.2, ' where b or g = 1')}{draw.output()}{order}{delivery}")
+    return draw.named(
+        f"select {stream}{columns} from {draw.stream()}{draw.window()}{where}{draw.output()}{order}{delivery}"
+    )
 
 
 def looking_back(draw: Drawn) -> str:
@@ -136,7 +238,9 @@ def derived(draw: Drawn) -> str:
     """Derived-value windows, alone, in groups, with windows before and after."""
     name = draw.one(*DERIVED)
     columns = draw.one("*", ", ".join(DERIVED[name]), ", ".join(f"sum({c}) as t{i}" for i, c in enumerate(DERIVED[name]) if c != "k"))
-    before = draw.one("", "#length(3)", "#time(2 sec)", "#unique(k)", "#groupwin(k)", "#groupwin(k)#length(2)", "#groupwin(g)#time(2 sec)")
+    before = draw.one(
+        "", "#length(3)", "#time(2 sec)", "#unique(k)", "#groupwin(k)", "#groupwin(k)#length(2)", "#groupwin(g)#time(2 sec)"
+    )
     after = draw.maybe(0.3, draw.one("#length(2)", "#keepall", "#time(3 sec)")) if "groupwin" not in before else ""
     return draw.named(f"select {draw.one('', 'irstream ')}{columns} from {draw.stream()}{before}#{name}{after}{draw.output(0.3)}")
 
@@ -147,7 +251,9 @@ def recognized(draw: Drawn) -> str:
     variables = [v for v in "ABCD" if v in pattern]
     several = [v for v in variables if pattern == "(A B)+" or any(f"{v}{mark}" in pattern for mark in "*+{")]
     measures = [f"{v}[0].n as m{v}" if v in several else f"{v}.n as m{v}" for v in variables]
-    measures += [draw.one(f"count({v}.v) as c{v}", f"sum({v}.v) as s{v}", f"last({v}.v) as l{v}") for v in several if draw.of.random() < 0.6]
+    measures += [
+        draw.one(f"count({v}.v) as c{v}", f"sum({v}.v) as s{v}", f"last({v}.v) as l{v}") for v in several if draw.of.random() < 0.6
+    ]
     measures.append(f"{variables[0]}{'[0]' if variables[0] in several else ''}.k as x")
     skip = draw.one("", "", "after match skip past last row ", "after match skip to next row ", "after match skip to current row ")
     interval = draw.maybe(0.3, draw.one(" interval 2 seconds", " interval 1 seconds or terminated"))
@@ -161,7 +267,8 @@ def recognized(draw: Drawn) -> str:
 def chained(draw: Drawn) -> str:
     """insert into, a window and aggregations over what was inserted, and a second stream from there."""
     first, second = draw.fresh("F"), draw.fresh("F")
-    source = f"insert {draw.one('', 'istream ', 'rstream ')}into {first} select {draw.one('', 'irstream ')}k, v, n, ts from {draw.stream()}{draw.window()}"
+    inserted, selected = draw.one("", "istream ", "rstream "), draw.one("", "irstream ")
+    source = f"insert {inserted}into {first} select {selected}k, v, n, ts from {draw.stream()}{draw.window()}"
     window = draw.one("", "#length(3)", "#time(2 sec)", "#unique(k)", "#sort(2, v)", "#groupwin(k)#length(2)", "#length_batch(2)")
     more = draw.named(f"insert into {second} select k, sum(v) as t from {first}{window} group by k{draw.output(0.3)}")
     return draw.named(source) + more + draw.named(f"select irstream k, t, count(*) as c from {second}#length(3)")
@@ -173,8 +280,11 @@ def decorated(draw: Drawn) -> str:
     return (
         draw.named(f"insert into {wide} select *, v * 2 as twice from {draw.stream()}")
         + f"create variant schema {either} as E, {wide};\n"
-        + draw.named(f"insert into {either} select * from {draw.stream()}") + draw.named(f"insert into {either} select * from {wide}")
-        + draw.named(f"select irstream k, n, twice? as w, typeof(x) as t from {either}#{draw.one('length(3)', 'time(2 sec)', 'unique(k)')} as x")
+        + draw.named(f"insert into {either} select * from {draw.stream()}")
+        + draw.named(f"insert into {either} select * from {wide}")
+        + draw.named(
+            f"select irstream k, n, twice? as w, typeof(x) as t from {either}#{draw.one('length(3)', 'time(2 sec)', 'unique(k)')} as x"
+        )
     )
 
 
@@ -182,12 +292,19 @@ def with_variables(draw: Drawn) -> str:
     """Variables, on set; in filters, sizes of windows, conditions of output and expressions."""
     total, size, on = draw.fresh("total"), draw.fresh("size"), draw.fresh("on")
     declared = f"create variable int {total} = 1; create variable int {size} = 2; create variable boolean {on} = true;\n"
-    setting = draw.named(f"on {draw.one('E(g > 0)', 'Sub', 'Basket')} set {total} = {total} + 1, {size} = {total} % 3 + 1, {on} = not {on}")
+    setting = draw.named(
+        f"on {draw.one('E(g > 0)', 'Sub', 'Basket')} set {total} = {total} + 1, {size} = {total} % 3 + 1, {on} = not {on}"
+    )
     use = draw.one(
-        f"select irstream n, {total} from {draw.stream()}#length({size})", f"select sum(v) as s from E(g > {total} % 2)#time(2 sec)",
-        f"select k, count(*) as c from E group by k output last when {on} then set {size} = 1", f"select n from E#expr(current_count <= {size})",
-        f"select n, v * {total} as w from {draw.stream()}{draw.window()}", f"select k, n from E output every {size} events",
-        f"select n from E#time({size} sec)", f"select n from E#groupwin(k)#length({size})", f"select n from E#expr_batch({on} or current_count > 3)",
+        f"select irstream n, {total} from {draw.stream()}#length({size})",
+        f"select sum(v) as s from E(g > {total} % 2)#time(2 sec)",
+        f"select k, count(*) as c from E group by k output last when {on} then set {size} = 1",
+        f"select n from E#expr(current_count <= {size})",
+        f"select n, v * {total} as w from {draw.stream()}{draw.window()}",
+        f"select k, n from E output every {size} events",
+        f"select n from E#time({size} sec)",
+        f"select n from E#groupwin(k)#length({size})",
+        f"select n from E#expr_batch({on} or current_count > 3)",
     )
     return declared + draw.named(use) + setting
 
@@ -201,8 +318,10 @@ def split(draw: Drawn) -> str:
         f"on E as e insert into {one} select e.k as k, e.v as v where g > 0 insert into {two} select k, n where b{all_}",
         f"on Basket insert into {one} select owner as k, 1.0 as v insert into {two} select id as k, q as n from [items]{all_}",
     )
-    return draw.named(text) + draw.named(f"select irstream k, sum(v) as s from {one}#length(3) group by k") + draw.named(
-        f"select * from {two}#{draw.one('unique(k)', 'time(2 sec)', 'length_batch(2)')}"
+    return (
+        draw.named(text)
+        + draw.named(f"select irstream k, sum(v) as s from {one}#length(3) group by k")
+        + draw.named(f"select * from {two}#{draw.one('unique(k)', 'time(2 sec)', 'length_batch(2)')}")
     )
 
 
@@ -210,8 +329,12 @@ def updated(draw: Drawn) -> str:
     """update istream of a stream of its own, and what comes after it."""
     stream = draw.fresh("U")
     fill = draw.named(f"insert into {stream} select k, g, v from {draw.stream()}")
-    change = draw.one("set v = v + 1", "set g = g * 2, k = k || '!' where v > 2", "set k = 'z' where k is null", "set v = null where g = 1")
-    reader = draw.one("select irstream k, g, v from {}#length(2)", "select k, sum(v) as s from {} group by k", "select * from {}#unique(k)")
+    change = draw.one(
+        "set v = v + 1", "set g = g * 2, k = k || '!' where v > 2", "set k = 'z' where k is null", "set v = null where g = 1"
+    )
+    reader = draw.one(
+        "select irstream k, g, v from {}#length(2)", "select k, sum(v) as s from {} group by k", "select * from {}#unique(k)"
+    )
     return fill + draw.named(f"update istream {stream} {change}") + draw.named(reader.format(stream))
 
 
@@ -219,8 +342,11 @@ def contained(draw: Drawn) -> str:
     """Contained events, with windows and groups."""
     items = draw.one("Basket[items]", "Basket[select owner, * from items]", "Basket[items where q > 0]")
     text = draw.one(
-        "select id, sum(q) as s from {} group by id", "select irstream id, q from {}#length(3)", "select id, prev(1, id) as p from {}#keepall",
-        "select irstream * from {}#unique(id)", "select id, count(*) as c from {}#time(3 sec) group by id output last every 2 sec",
+        "select id, sum(q) as s from {} group by id",
+        "select irstream id, q from {}#length(3)",
+        "select id, prev(1, id) as p from {}#keepall",
+        "select irstream * from {}#unique(id)",
+        "select id, count(*) as c from {}#time(3 sec) group by id output last every 2 sec",
     )
     return draw.named(text.format(items))
 
@@ -242,7 +368,8 @@ def declared(draw: Drawn) -> str:
     """Expressions declared for the module and for the statement."""
     name = draw.fresh("ex")
     use = draw.one(
-        f"select n, {name}(e) as w from {draw.stream()}{draw.window()} as e", f"select k, sum({name}(e)) as s from E#length(3) as e group by k",
+        f"select n, {name}(e) as w from {draw.stream()}{draw.window()} as e",
+        f"select k, sum({name}(e)) as s from E#length(3) as e group by k",
         f"expression inner_{name} {{ x => {name}(x) + 1 }} select inner_{name}(e) as w, prior(1, n) as p from E#time(2 sec) as e",
         f"expression often alias for {{ count(*) > 1 }} select k, {name}(e) as w from E#length(4) as e group by k having often",
     )
@@ -250,15 +377,61 @@ def declared(draw: Drawn) -> str:
 
 
 KINDS: tuple[Callable[[Drawn], str], ...] = (
-    aggregated, aggregated, aggregated, plain, looking_back, looking_back, derived, recognized, recognized, recognized, chained, decorated,
-    with_variables, split, updated, contained, enumerated, declared,
+    aggregated,
+    aggregated,
+    aggregated,
+    plain,
+    looking_back,
+    looking_back,
+    derived,
+    recognized,
+    recognized,
+    recognized,
+    chained,
+    decorated,
+    with_variables,
+    split,
+    updated,
+    contained,
+    enumerated,
+    declared,
 )
 
-IN_COLUMNS = ("length(3)", "time(3 sec)", "keepall", "time_accum(2 sec)", "length_batch(3)", "time_batch(2 sec)", "ext_timed(ts, 3 sec)",
-              "time_length_batch(2 sec, 3)", "unique(k)", "firstunique(k)", "lastevent", "firstevent", "firstlength(4)")
+IN_COLUMNS = (
+    "length(3)",
+    "time(3 sec)",
+    "keepall",
+    "time_accum(2 sec)",
+    "length_batch(3)",
+    "time_batch(2 sec)",
+    "ext_timed(ts, 3 sec)",
+    "time_length_batch(2 sec, 3)",
+    "unique(k)",
+    "firstunique(k)",
+    "lastevent",
+    "firstevent",
+    "firstlength(4)",
+)
 MATCHED_IN_COLUMNS = ("length(4)", "time(2 sec)", "keepall", "ext_timed(ts, 3 sec)")
-AGGREGATED_IN_COLUMNS = AGGREGATIONS[:2] + ("avg(v)", "min(v)", "max(n)", "stddev(v)", "first(v)", "last(v)", "sum(g)", "count(v)", "sum(distinct g)",
-                         "countever(*)", "minever(v)", "lastever(v)", "nth(v, 1)", "sum(v, filter: b)", "sum(v, group_by: k)", "leaving()")
+AGGREGATED_IN_COLUMNS = (
+    *AGGREGATIONS[:2],
+    "avg(v)",
+    "min(v)",
+    "max(n)",
+    "stddev(v)",
+    "first(v)",
+    "last(v)",
+    "sum(g)",
+    "count(v)",
+    "sum(distinct g)",
+    "countever(*)",
+    "minever(v)",
+    "lastever(v)",
+    "nth(v, 1)",
+    "sum(v, filter: b)",
+    "sum(v, group_by: k)",
+    "leaving()",
+)
 
 
 class ColumnsDrawn(Drawn):
@@ -302,7 +475,9 @@ def steps(of: Random, count: int, *, columns: bool = False) -> list[Step]:
             items = [{"id": of.choice("xyz"), "q": of.choice([0, 1, 2, 5])} for _ in range(of.randint(0, 3))]
             found.append(("send", "Basket", {"owner": of.choice("ab"), "items": items}))
         elif chance < 0.37:
-            found.append(("send", "Tags", {"nums": [of.randint(0, 4) for _ in range(of.randint(0, 4))], "words": of.sample(["p", "q", "r"], 2)}))
+            found.append(
+                ("send", "Tags", {"nums": [of.randint(0, 4) for _ in range(of.randint(0, 4))], "words": of.sample(["p", "q", "r"], 2)})
+            )
         elif chance < 0.42:
             rows = []
             for _ in range(of.randint(1, 6)):
@@ -319,6 +494,10 @@ def steps(of: Random, count: int, *, columns: bool = False) -> list[Step]:
 def _event(of: Random, number: int, now: int) -> dict[str, Any]:
     values = [None, 0.0, -0.0, 1.1, 2.2, 3.3, 5.5, 7.7, 0.1, float("nan") if of.random() < 0.2 else 4.4, of.random() * 10]
     return {
-        "k": of.choice(["a", "b", "c", None, "d"]), "g": of.choice([0, 1, 2, None]), "v": of.choice(values), "n": number,
-        "b": of.choice([True, False, None]), "ts": now + of.choice([0, 0, 0, 100]),
+        "k": of.choice(["a", "b", "c", None, "d"]),
+        "g": of.choice([0, 1, 2, None]),
+        "v": of.choice(values),
+        "n": number,
+        "b": of.choice([True, False, None]),
+        "ts": now + of.choice([0, 0, 0, 100]),
     }

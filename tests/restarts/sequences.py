@@ -1,4 +1,5 @@
 """A module run undisturbed, and run with restarts in between: what listeners got, what iterators give, and the faults."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -18,9 +19,17 @@ Way = Literal["blob", "pages", "changes"]
 Restarts = Mapping[int, tuple[Way, str]]
 """After which steps: the way, the tier to restore into."""
 
-ROWS = pa.schema([
-    ("k", pa.string()), ("g", pa.int32()), ("v", pa.float64()), ("n", pa.int64()), ("b", pa.bool_()), ("ts", pa.int64()), ("at", pa.int64()),
-])
+ROWS = pa.schema(
+    [
+        ("k", pa.string()),
+        ("g", pa.int32()),
+        ("v", pa.float64()),
+        ("n", pa.int64()),
+        ("b", pa.bool_()),
+        ("ts", pa.int64()),
+        ("at", pa.int64()),
+    ]
+)
 
 
 @attrs.define
@@ -82,7 +91,9 @@ def _take(runtime: Runtime, step: Step) -> None:
 
 
 def _noting(seen: Seen) -> Any:
-    return lambda error, statement, event: seen.faults.append(f"{getattr(statement, 'name', statement)}: {type(error).__name__} {error}"[:300])
+    return lambda error, statement, event: seen.faults.append(
+        f"{getattr(statement, 'name', statement)}: {type(error).__name__} {error}"[:300]
+    )
 
 
 def _listen(runtime: Runtime, seen: Seen) -> None:

@@ -2,6 +2,7 @@
 
 The same sequences each time; ``EPL_LONG=1`` runs 10,000 a tier with others each time, ``EPL_SEED=n`` with those of seed n.
 """
+
 from __future__ import annotations
 
 import os
