@@ -227,7 +227,7 @@ class Runtime(Registered):
         self._core.forget_generated()
         for statement in made:
             if statement.name in listeners:
-                statement.listeners = [*statement.listeners, listeners[statement.name]]
+                statement.attach(listeners[statement.name])
             assert statement.running is not None
             statement.running.start()
         if self._batch_tier is not None:

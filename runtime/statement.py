@@ -31,6 +31,14 @@ BatchListener = Callable[[Any, Any, "Statement", "Runtime"], object]
 """listener(new, old, statement, runtime): Arrow record batches, None where empty; once a send, send_batch or advance."""
 
 
+def with_own_lists(listener: Listener) -> Listener:
+    """The listener, called with copies of the lists; their rows are the same."""
+    def call(new: Rows, old: Rows, statement: Statement, runtime: Runtime) -> object:
+        return listener(Rows(new), Rows(old) if old else old, statement, runtime)
+
+    return call
+
+
 def check_listener(listener: object, what: str = "a listener", arguments: str = "(new, old, statement, runtime)") -> None:
     """Raise TypeError for what cannot be called."""
     if not callable(listener):
@@ -50,7 +58,9 @@ class Statement(Delivery):
         """Its place in the order in which the runtime has built statements, from 1."""
         self.runtime = runtime
         self.deployment_id = deployment_id
-        self.listeners: list[Listener] = []
+        self._added: list[Listener] = []
+        self.listeners: Sequence[Listener] = ()
+        """What is called, in the order in which listeners were added: all but the last one with lists of their own."""
         """Replaced when it changes, so that a call under way goes on over those it has begun with."""
         self.batch_listeners: list[BatchListener] = []
         """Likewise."""
@@ -189,14 +199,23 @@ class Statement(Delivery):
         check_listener(listener)
         with self.runtime.lock:
             self.runtime.listener_added(self)
-            self.listeners = [*self.listeners, listener]
+            self.attach(listener)
         return listener
 
     def remove_listener(self, listener: Listener) -> None:
         with self.runtime.lock:
-            kept = list(self.listeners)
+            kept = list(self._added)
             kept.remove(listener)
-            self.listeners = kept
+            self._listen(kept)
+
+    def attach(self, listener: Listener) -> None:
+        """``add_listener`` of a statement that does not take part yet."""
+        self._listen([*self._added, listener])
+
+    def _listen(self, listeners: list[Listener]) -> None:
+        """A listener may do with its lists what it likes: each but the last gets copies, so that one listener alone costs none."""
+        self._added = listeners
+        self.listeners = [*map(with_own_lists, listeners[:-1]), *listeners[-1:]]
 
     def add_batch_listener(self, listener: BatchListener, *, causes: bool = False) -> BatchListener:
         """Arrow record batches of insert and remove stream (None where empty), once a send, send_batch or advance.
