@@ -83,6 +83,25 @@ def arrow_type_of(value_type: ValueType, inside: tuple[EventType, ...] = ()) -> 
     return pa.string()
 
 
+def is_held_exactly(value_type: ValueType) -> bool:
+    """Whether a value comes back from its Arrow column as it was: neither as text (Object) nor with another scale (BigDecimal)."""
+    if isinstance(value_type, Scalar):
+        return value_type.kind in SCALARS and value_type.kind != "BigDecimal"
+    if isinstance(value_type, (ArrayType, CollectionType)):
+        return is_held_exactly(value_type.element)
+    if isinstance(value_type, MapType):
+        return is_held_exactly(value_type.key) and is_held_exactly(value_type.value)
+    return isinstance(value_type, EventOf) and _is_held_exactly(value_type.event_type, ())
+
+
+def _is_held_exactly(event_type: EventType, inside: tuple[EventType, ...]) -> bool:
+    if not _is_struct(event_type, inside):
+        return False
+    types = [whole_type(p) for p in event_type.properties.values()]
+    inside = (*inside, event_type)
+    return all(_is_held_exactly(t.event_type, inside) if isinstance(t, EventOf) else is_held_exactly(t) for t in types)
+
+
 def arrow_schema(event_type: EventType) -> pa.Schema:
     """The Arrow schema of a type's events: a column a declared property, in order; all may be null."""
     return pa.schema(_fields(event_type, ()))

@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 from epl.plan.statements import BodyPlan, SelectPlan
+from runtime.arrow import is_held_exactly
 from runtime.batch.pattern_run import PatternRun
 from runtime.batch.pattern_shapes import pattern_kernel
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.run import Run, Surroundings
 from runtime.batch.select_kernel import select_kernel
 from runtime.batch.select_run import SelectRun
+from runtime.incoming import whole_type
 
 
 def build_run(plan: BodyPlan, surroundings: Surroundings) -> Run:
@@ -15,6 +17,9 @@ def build_run(plan: BodyPlan, surroundings: Surroundings) -> Run:
     if not isinstance(plan, SelectPlan):
         raise NotCompilable(f"{type(plan).__name__.removesuffix('Plan')} is not computed in columns")
     assert plan.output_type is not None
+    for name, prop in plan.output_type.properties.items():
+        if not is_held_exactly(whole_type(prop)):
+            raise NotCompilable(f"the column '{name}' of type {prop.type}: its values would not come out of an Arrow column as they were")
     if plan.row_recognition is not None:
         return PatternRun(pattern_kernel(plan), plan.output_type, surroundings)
     return SelectRun(select_kernel(plan), plan.output_type, surroundings)

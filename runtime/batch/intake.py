@@ -41,6 +41,9 @@ class Intake:
     @classmethod
     def of(cls, event_type: EventType, events: Sequence[Event], units_per_second: int = 1000) -> Intake:
         """Events that are there already, as a batch; raises Declined where a column cannot hold its values."""
+        for name, prop in event_type.properties.items():
+            if _is_zoned(whole_type(prop)) and not _all_in_utc([event.get(name) for event in events]):
+                raise Declined(f"times of '{name}' that are not in UTC, whose zone a column does not hold")
         try:
             batch = to_batch(events, event_type)
         except EplRuntimeError as error:
@@ -216,7 +219,18 @@ def _decoded(arrow: pa.DataType) -> pa.DataType:
     return arrow.value_type if kinds.is_dictionary(arrow) else arrow
 
 
+def _is_zoned(value_type: ValueType) -> bool:
+    """Whether values have a zone of their own; a Date is an instant."""
+    return isinstance(value_type, Scalar) and value_type.kind in ("Calendar", "ZonedDateTime", "OffsetDateTime")
+
+
+def _all_in_utc(values: list[Any]) -> bool:
+    return all(str(value.tzinfo) == "UTC" for value in values if value is not None)
+
+
 def _array(values: list[Any], value_type: ValueType) -> Any:
+    if _is_zoned(value_type) and not _all_in_utc(values):
+        return values
     try:
         return column_of(values, value_type)
     except (pa.ArrowException, OverflowError, ValueError):
