@@ -30,7 +30,7 @@ from runtime.select_row import RunningSelectRow
 from runtime.stream_entry import entry_of
 from runtime.update_istream import RunningUpdate
 from windows.chain import build_chain
-from windows.event import NO_EVENTS, Event
+from windows.event import NO_EVENTS, Event, only_events
 from windows.keys import key_evaluator
 from windows.protocol import Sink, State, View
 
@@ -195,6 +195,7 @@ class RunningSelect:
 
     def restore(self, state: State) -> None:
         self.chain.restore(state["windows"])
+        only_events(self.chain)
         self.context.restore_prior(state["prior"])
         if self.recognizer is not None:
             self.recognizer.restore(state["match_recognize"])

@@ -85,9 +85,9 @@ class Given:
         for what, named, given, hint in (
             ("functions", head["functions"], self.functions, "functions={…}"),
             ("aggregations", head["aggregations"], {name.lower() for name in self.aggregations}, "aggregations={…}"),
-            ("python_imports", imports, self.python_imports, f"python_imports={tuple(imports)!r}: their code runs"),
+            ("python_imports", imports, self.python_imports, f"python_imports={imports!r}: their code runs"),
         ):
-            missing = sorted(set(named) - set(given))
+            missing = sorted(set(_names(named)) - set(given))
             if missing:
                 return EplDeploymentError(
                     f"the snapshot uses {what} that are not given: {', '.join(missing)}", hint=f"Runtime.restore(…, {hint})"
@@ -106,15 +106,22 @@ def restore(
     with reading("page 'head' or 'clock'"):
         head, clock = map_of(reader.body("head", "head")), map_of(reader.body("clock", "clock"))
         _check_now(clock["now"])
+        values = map_of(clock["values"])
         missing = given.missing(head)
     if missing is not None:
         raise missing
     with reading("page 'head'"):
         settings = Settings(**{**_settings(map_of(head["settings"])), "python_imports": given.python_imports})
         runtime = _declared(cls(start_time=clock["now"], settings=settings, on_error=on_error, tier=tier), head, clock, given)
-    _redeploy(runtime, head, clock["values"])
+    _redeploy(runtime, head, values)
     _restore_state(runtime, reader)
     return runtime
+
+
+def _names(values: Any) -> list[str]:
+    if not isinstance(values, (list, tuple)) or not all(isinstance(value, str) for value in values):
+        raise Damaged("names of functions, aggregations or imports are no list of names")
+    return list(values)
 
 
 def _check_now(now: Any) -> None:
@@ -166,7 +173,10 @@ def _check_same(plan: ModulePlan, deployment_id: str, fingerprints: Mapping[str,
 
 
 def _assign(cell: VariableCell, value: Any) -> None:
-    cell.value = cell.coerced(value)
+    try:
+        cell.value = cell.coerced(value)
+    except EplRuntimeError as error:
+        raise Damaged(error.message) from error
 
 
 def _count(value: Any) -> int:

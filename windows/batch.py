@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from windows.event import Event
+from windows.event import Event, only_events
 from windows.paging import Long
 from windows.protocol import BuildContext, View
 
@@ -75,4 +75,5 @@ class BatchView(View):
     def restore(self, state: Any) -> None:
         self.current = dict.fromkeys(state["current"])
         self.last = list(state["last"])
+        only_events(self.last)
         self._places = None

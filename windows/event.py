@@ -104,6 +104,13 @@ def _make_class(event_type: EventType) -> type[Event]:
     return made
 
 
+def only_events(values: Iterable[Any]) -> None:
+    """Raise TypeError where another value than an event stands among those of a restored state."""
+    for kind in set(map(type, values)):
+        if not issubclass(kind, Event):
+            raise TypeError(f"a value of type {kind.__name__} stands where an event is wanted")
+
+
 Events = Sequence[Event]
 NO_EVENTS: tuple[Event, ...] = ()
 

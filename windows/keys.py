@@ -22,6 +22,7 @@ Key = Any
 """A single key's value, or a tuple of several; arrays as tuples."""
 
 V = TypeVar("V")
+TEXTS = ("char", "String")
 PLAIN_KINDS = ("boolean", "byte", "short", "int", "long", "char", "String", "BigInteger")
 
 
@@ -39,9 +40,15 @@ def key_evaluator(keys: Sequence[TypedExpression], context: BuildContext) -> Cal
 
 
 def key_of_values(values: Sequence[Any], types: Sequence[ValueType]) -> Key:
-    """The key that ``key_evaluator`` makes of these values."""
-    parts = [value if _is_plain(value_type) else hashable(value) for value, value_type in zip(values, types)]
+    """The key that ``key_evaluator`` makes of these values. Raises TypeError where they are no values of these types."""
+    parts = [_plain(value, each) if _is_plain(each) else hashable(value) for value, each in zip(values, types, strict=True)]
     return parts[0] if len(parts) == 1 else tuple(parts)
+
+
+def _plain(value: Any, value_type: ValueType) -> Any:
+    if value is None or not isinstance(value_type, Scalar) or isinstance(value, str if value_type.kind in TEXTS else int):
+        return value
+    raise TypeError(f"a value of type {type(value).__name__} stands where a key of type {value_type} is wanted")
 
 
 def values_of_key(key: Key, count: int) -> list[Any]:
@@ -100,7 +107,7 @@ def _hash_long(value: int) -> int:
 
 def _hash_text(value: str) -> int:
     result = 0
-    for unit in memoryview(value.encode("utf-16-le")).cast("H"):
+    for unit in memoryview(value.encode("utf-16-le", "surrogatepass")).cast("H"):
         result = (31 * result + unit) & 0xFFFFFFFF
     return _signed(result)
 

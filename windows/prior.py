@@ -3,9 +3,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
-from windows.event import Event
+from windows.event import Event, only_events
 from windows.paging import Long
 from windows.protocol import Sink
 
@@ -63,3 +64,4 @@ class PriorBuffer:
     def restore(self, state: Any) -> None:
         self.latest = deque(state["latest"], maxlen=self.latest.maxlen)
         self.before = {event: tuple(before) for event, before in state["before"]}
+        only_events([*self.latest, *self.before, *chain.from_iterable(self.before.values())])

@@ -8,7 +8,7 @@ from typing import Any
 from epl.value_types import Scalar, ValueType, is_numeric
 from epl.zeros import ordered
 from runtime.aggregation.sorted_bag import SortedBag
-from windows.event import Event
+from windows.event import Event, only_events
 
 Row = Any
 Key = Any
@@ -128,6 +128,7 @@ class Ranked:
             self.next_number += 1
             key = self.make_key(values)
             self.entries[id(event)] = self.by_number[number] = [key, number, count, event, tuple(values)]
+        only_events(entry[3] for entry in self.entries.values())
         self.bag = SortedBag((entry[0], number) for number, entry in self.by_number.items())
 
 

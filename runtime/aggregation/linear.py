@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from windows.event import Event
+from windows.event import Event, only_events
 
 Row = Any
 Evaluate = Callable[[Row], Any]
@@ -62,6 +62,7 @@ class Kept:
 
     def restore(self, state: Any) -> None:
         self.entries = OrderedDict((id(event), [event, count]) for event, count in state)
+        only_events(event for event, _ in self.entries.values())
 
 
 class FirstOrLast:

@@ -1,12 +1,12 @@
 """Kernel source → compiled function, through a folder of content-named files that are never rewritten.
 
-The folder is ``EPL_CACHE_DIR`` or the user's cache folder. A file is written atomically, so that processes may share the folder; numba
-keeps what it compiled beside it, and a second process loads that instead of compiling.
+The folder is ``EPL_CACHE_DIR`` or the user's cache folder, if it is the user's own and nobody else may write there (``private_files``). A
+file is written atomically, so that processes may share the folder; numba keeps what it compiled beside it, and a second process loads that
+instead of compiling.
 """
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import os
 import re
 import sys
@@ -16,12 +16,12 @@ from functools import lru_cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 
 from epl.generated_code import code_of, defined
 from runtime.batch import intrinsics
+from runtime.batch.private_files import fault_of, read_private, warn_once, write_private
 
 Kernel = Callable[..., int]
 
@@ -55,13 +55,16 @@ def _stamp() -> str:
 
 
 def cache_folder() -> Path:
-    """Where kernels are kept; a folder of this process alone where that cannot be written."""
+    """Where kernels are kept; a folder of this process alone where that cannot be written, or others can write there."""
     chosen = os.environ.get("EPL_CACHE_DIR")
     try:
         folder = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epl-spark"
-        folder.mkdir(parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fault = fault_of(folder)
+        if fault is None and os.access(folder, os.W_OK):
             return folder
+        if fault is not None:
+            warn_once(folder, f"{fault}; EPL_CACHE_DIR names another folder, chmod 700 closes an empty one")
     except (OSError, RuntimeError):  # a user without a home
         pass
     return _own_folder()
@@ -91,7 +94,7 @@ def by_numba(source: str) -> Kernel:
         path = _stored(cache_folder() / f"{name}.py", text)
     except OSError:
         path = _stored(_own_folder() / f"{name}.py", text)
-    return _load(name, path).kernel  # type: ignore[no-any-return]
+    return _load(name, path, text).kernel  # type: ignore[no-any-return]
 
 
 @lru_cache(maxsize=4096)
@@ -125,18 +128,17 @@ class Warming:
 
 
 def _stored(path: Path, text: str) -> Path:
-    """The path, with the text in it: a file may have been cut off when its machine stopped."""
-    if not path.exists() or path.read_bytes() != text.encode():
-        temporary = path.with_name(f"{path.stem}.{uuid4().hex}.tmp")
-        temporary.write_bytes(text.encode())
-        os.replace(temporary, path)
+    """The path, with the text in it: a file may have been cut off when its machine stopped. numba's folder beside it is made."""
+    (path.parent / "__pycache__").mkdir(mode=0o700, exist_ok=True)
+    if read_private(path) != text.encode():
+        write_private(path, text.encode())
     return path
 
 
-def _load(name: str, path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+def _load(name: str, path: Path, text: str) -> ModuleType:
+    """The text as a module. The file is there for numba, which looks at its date; what runs is the text."""
+    module = ModuleType(name)
+    module.__file__ = str(path)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    exec(compile(text, str(path), "exec"), vars(module))  # noqa: S102
     return module

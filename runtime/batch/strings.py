@@ -41,6 +41,7 @@ class StringPool:
             found = len(self.values)
             if found > LIMIT:
                 raise Declined(f"more than {LIMIT + 1} different strings")
+            _check_text(value)
             self._codes[value] = found
             self.values.append(value)
         return found
@@ -108,6 +109,16 @@ class StringPool:
             ranks[np.array(order, np.int64) + 1] = np.arange(1, len(order) + 1, dtype=np.int32)
             self._ranks, self._ranked = ranks, len(self.values)
         return self._ranks
+
+
+def _check_text(value: str) -> None:
+    """Raise TypeError for what is no string (out of a damaged state), Declined for a string that Arrow does not hold."""
+    if not isinstance(value, str):
+        raise TypeError(f"a value of type {type(value).__name__} stands where a string is wanted")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise Declined(f"a string with a lone surrogate: {value!r}") from None
 
 
 def utf16(value: str) -> bytes:

@@ -6,6 +6,7 @@ from typing import Any
 
 from runtime.match_recognize.machine import Strand
 from runtime.match_recognize.ranking import PathNode
+from windows.event import only_events
 
 
 class PathWriter:
@@ -41,6 +42,7 @@ class PathReader:
         self._paths: list[PathNode] = []
         for before, event, step in nodes:
             self._paths.append((None if before < 0 else self._paths[before], event, step))
+        only_events(path[1] for path in self._paths)
 
     def path(self, number: int) -> PathNode:
         return self._paths[number]

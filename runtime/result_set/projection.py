@@ -12,7 +12,7 @@ from runtime.aggregation.criteria import key_maker
 from runtime.aggregation.factory import Readers, Row, row_function, scalar_function
 from runtime.aggregation.keys import freeze
 from runtime.evaluate import Environment, compile_event, compile_expression
-from windows.event import Event, event_class
+from windows.event import Event, event_class, only_events
 
 Pair = tuple[Row, Readers]
 
@@ -42,6 +42,7 @@ class Batch:
         """The batch whose ``state()`` it is."""
         made = cls()
         made.events, made.keys = list(state[0]), [tuple(values) for values in state[1]]
+        only_events(made.events)
         return made
 
 

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from runtime.aggregation.factory import Row
+from windows.event import only_events
 
 
 def row_in(saved: Any) -> Row:
     """A row out of state."""
-    return tuple(saved) if isinstance(saved, list) else saved
+    row = tuple(saved) if isinstance(saved, list) else saved
+    only_events(row if isinstance(row, tuple) else (row,))
+    return row
 
 
 def delta_out(delta: tuple[Sequence[Row], Sequence[Row]]) -> Any:

@@ -19,12 +19,13 @@ from runtime.aggregation.linear import FirstOrLast, Kept
 from runtime.aggregation.navigation import SortedEvents
 from runtime.aggregation.numbers import Median
 from runtime.aggregation.sorted_bag import LOAD, SortedBag
+from windows.event import Event
 
 SIZES = (100, 10_000, 1_000_000)
 EVENTS = 300
 
 
-class Row:
+class Row(Event):
     """Stands for an event."""
 
     __slots__ = ("x",)

@@ -16,7 +16,7 @@ from runtime.batch.native.object_files import keep, kept
 from runtime.batch.native.types import NotNative, Type, type_of
 
 NDARRAY = id(np.ndarray)
-PRINTERS = ("entry", "entry_printer", "expressions", "functions", "lines", "machine", "printer", "types")
+PRINTERS = ("entry", "entry_printer", "expressions", "functions", "lines", "machine", "object_files", "printer", "types")
 """The modules that an object file depends on."""
 
 

@@ -1,40 +1,29 @@
-"""Object files in a folder, each behind a digest of it: what is damaged (a crash, a full disk) has not been kept."""
+"""Object files in a folder: what is damaged (a crash, a full disk), or was written by somebody else, has not been kept."""
 from __future__ import annotations
 
-import hashlib
-import os
-import tempfile
 import warnings
 from pathlib import Path
 
-DIGEST = hashlib.sha256().digest_size
+from runtime.batch.private_files import checked, read_private, signed, write_private
 
 
 def kept(path: Path) -> bytes | None:
-    """What the file holds; None where there is none or it is damaged."""
-    try:
-        found = path.read_bytes()
-    except OSError:
+    """What ``keep`` has put there; None where there is nothing or it is not as it was."""
+    found = read_private(path)
+    if found is None:
         return None
-    data = found[DIGEST:]
-    if hashlib.sha256(data).digest() == found[:DIGEST]:
-        return data
-    warnings.warn(f"{path} is damaged, so that it is compiled anew", RuntimeWarning, stacklevel=2)
-    return None
+    data = checked(path, found)
+    if data is None:
+        warnings.warn(f"{path} is damaged or was written by somebody else, so that it is compiled again", RuntimeWarning, stacklevel=2)
+    return data
 
 
 def keep(path: Path, data: bytes) -> None:
     """Write the file at once or not at all; processes may share the folder. Where it cannot be written nothing is kept."""
-    name = None
     try:
-        with tempfile.NamedTemporaryFile("wb", dir=path.parent, suffix=".tmp", delete=False) as file:
-            name = file.name
-            file.write(hashlib.sha256(data).digest() + data)
-        os.replace(name, path)
+        write_private(path, signed(path, data))
     except OSError as error:
         warnings.warn(f"{path} cannot be written: {error}", RuntimeWarning, stacklevel=2)
-        if name is not None:
-            Path(name).unlink(missing_ok=True)
 
 
 __all__ = ["keep", "kept"]

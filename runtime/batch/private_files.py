@@ -1,0 +1,127 @@
+"""Which folders compiled code may come from, and files in them that nobody else can have written.
+
+Whoever can put a file into the cache's folder has their code run. So the folder has to be the user's own, closed to writers, and each file
+stands behind a keyed digest of its name and contents; the key is in a file of the same folder that nobody else can read.
+"""
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+import stat
+import tempfile
+import warnings
+from hashlib import blake2b
+from pathlib import Path
+
+DIGEST = 32
+KEY = "key"
+WRITERS, ENTERING = 0o022, 0o011
+"""Bits of a mode: group and others may write; may enter."""
+
+_warned: set[str] = set()
+
+
+def fault_of(folder: Path) -> str | None:
+    """Why code in the folder is not to be trusted, None where nobody but the user (and root) can write there."""
+    if os.name == "nt":  # no such modes; folders in a profile are the user's
+        return None
+    found = os.stat(folder)
+    if not stat.S_ISDIR(found.st_mode):
+        return "it is no folder"
+    if found.st_uid != os.geteuid():
+        return f"it belongs to another user (uid {found.st_uid})"
+    if found.st_mode & WRITERS:
+        return f"others may write to it (mode {stat.S_IMODE(found.st_mode):o})"
+    return "others may write to a folder that it is in" if others_may_write(folder) else None
+
+
+def others_may_write(path: Path) -> bool:
+    """Whether others may write to a folder, or to one of those that it is in, and can get there."""
+    if os.name == "nt":
+        return False
+    writable = False
+    whole = path.resolve()
+    for each in (whole, *whole.parents):
+        mode = os.stat(each).st_mode
+        if not mode & ENTERING:
+            return False
+        writable = writable or bool(mode & WRITERS and not mode & stat.S_ISVTX)
+    return writable
+
+
+def warn_once(path: Path, reason: str) -> None:
+    """One warning a path and process."""
+    if str(path) not in _warned:
+        _warned.add(str(path))
+        warnings.warn(f"compiled code in {path} is not used: {reason}", RuntimeWarning, stacklevel=3)
+
+
+def read_private(path: Path) -> bytes | None:
+    """The contents of the user's own file, None where there is none. A link, a file of others or one that others may write: None, with a
+    warning."""
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        warn_once(path, str(error))
+        return None
+    with open(handle, "rb") as file:
+        found = os.fstat(handle)
+        if os.name != "nt" and (found.st_uid != os.geteuid() or found.st_mode & WRITERS):
+            warn_once(path, f"it belongs to another user or others may write to it (uid {found.st_uid}, {stat.S_IMODE(found.st_mode):o})")
+            return None
+        return file.read()
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Write the user's own file, whole or not at all: processes may share the folder. Raises OSError."""
+    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")  # mode 0600
+    try:
+        with open(handle, "wb") as file:
+            file.write(data)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def signed(path: Path, data: bytes) -> bytes:
+    """The data behind its digest. Raises OSError where the folder takes no key."""
+    return _digest(path, data, _key_of(path.parent)) + data
+
+
+def checked(path: Path, found: bytes) -> bytes | None:
+    """The data of what ``signed`` gave for the same path; None for all else."""
+    try:
+        key = _key_of(path.parent)
+    except OSError:
+        return None
+    data = found[DIGEST:]
+    return data if hmac.compare_digest(_digest(path, data, key), found[:DIGEST]) else None
+
+
+def _digest(path: Path, data: bytes, key: bytes) -> bytes:
+    return blake2b(path.name.encode() + b"\0" + data, key=key, digest_size=DIGEST).digest()
+
+
+def _key_of(folder: Path) -> bytes:
+    """The folder's key, made at first; of several processes that make one, one wins."""
+    path = folder / KEY
+    if not path.exists():
+        mine = folder / f"{KEY}.{secrets.token_hex(8)}"
+        write_private(mine, secrets.token_bytes(DIGEST))
+        try:
+            os.link(mine, path)
+        except FileExistsError:
+            pass
+        finally:
+            mine.unlink()
+    found = read_private(path)
+    if found is None or len(found) != DIGEST:
+        raise PermissionError(f"{path} is no key")
+    return found
+
+
+__all__ = ["checked", "fault_of", "others_may_write", "read_private", "signed", "warn_once", "write_private"]
