@@ -106,8 +106,8 @@ def _switch(default: bool) -> Any:
     return attrs.field(default=default, validator=_flag)
 
 
-def _limit() -> Any:
-    return attrs.field(default=None, validator=_count(optional=True))
+def _limit(default: int | None = None) -> Any:
+    return attrs.field(default=default, validator=_count(optional=True))
 
 
 @attrs.frozen
@@ -132,6 +132,7 @@ class Settings:
     precedence: bool = _switch(False)
     max_states: int | None = _limit()
     max_states_prevent_start: bool = _switch(True)
+    max_routed: int | None = _limit(100_000)
     max_subexpressions: int | None = _limit()
     max_subexpressions_prevent_start: bool = _switch(True)
     math_context: tuple[int, str] | None = attrs.field(default=None, validator=_rounding)

@@ -20,8 +20,21 @@ LONG_MIN, LONG_MAX = -(2**63), 2**63 - 1
 
 BITS = {"byte": 8, "short": 16, "int": 32, "long": 64}
 
-EXACT = decimal.Context(prec=100_000, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[decimal.InvalidOperation])
-"""Context in which + - * of BigDecimal are exact, as Java's are."""
+MAX_DIGITS = 100_000
+"""Digits of what is computed with BigDecimal and BigInteger. Java's limit is some 646 million, in minutes and gigabytes."""
+MAX_BITS = math.ceil(MAX_DIGITS * math.log2(10))
+
+MAX_TEXT = 10_000_000
+"""Characters of what is computed with texts. Java's limit is 2 billion."""
+MAX_ARRAY = 10_000_000
+"""Elements of a new array, those of arrays within it counted."""
+
+EXACT = decimal.Context(prec=MAX_DIGITS, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[decimal.InvalidOperation])
+"""Context in which BigDecimals of up to ``MAX_DIGITS`` digits are exact, as Java's are."""
+_CHECKED = decimal.Context(
+    prec=MAX_DIGITS, Emax=INT_MAX + MAX_DIGITS, Emin=-INT_MAX - MAX_DIGITS,
+    traps=[decimal.InvalidOperation, decimal.Inexact, decimal.Overflow])
+"""As ``EXACT``, where a result that needs more digits, or an exponent that Java has not, is an error."""
 
 
 # ------------------------------------------------------------------ integers
@@ -138,16 +151,52 @@ def decimal_of(value: Any) -> Decimal:
     return Decimal(value)
 
 
+def too_large(kind: str = "BigDecimal") -> EplRuntimeError:
+    """The error for a number of more digits than are computed with."""
+    return EplRuntimeError(
+        f"java.lang.ArithmeticException: {kind} would overflow supported range: more than {MAX_DIGITS} digits",
+        hint="docs/settings.md lists the limits")
+
+
 def decimal_add(left: Decimal, right: Decimal) -> Decimal:
-    return EXACT.add(left, right)
+    try:
+        return _CHECKED.add(left, right)
+    except decimal.DecimalException:
+        raise too_large() from None
 
 
 def decimal_subtract(left: Decimal, right: Decimal) -> Decimal:
-    return EXACT.subtract(left, right)
+    try:
+        return _CHECKED.subtract(left, right)
+    except decimal.DecimalException:
+        raise too_large() from None
 
 
 def decimal_multiply(left: Decimal, right: Decimal) -> Decimal:
-    return EXACT.multiply(left, right)
+    try:
+        return _CHECKED.multiply(left, right)
+    except decimal.DecimalException:
+        raise too_large() from None
+
+
+def integer_multiply(left: int, right: int) -> int:
+    """``BigInteger.multiply``."""
+    if left.bit_length() + right.bit_length() > MAX_BITS + 1:
+        raise too_large("BigInteger")
+    return left * right
+
+
+def integer_power(value: int, exponent: int) -> int:
+    """``BigInteger.pow``; the caller has excluded exponents below zero."""
+    if abs(value) > 1 and (abs(value).bit_length() - 1) * exponent > MAX_BITS:
+        raise too_large("BigInteger")
+    result: int = value**exponent if abs(value) > 1 or not exponent else value * (value if exponent % 2 == 0 else 1)
+    return result
+
+
+def unscaled(value: Decimal) -> int:
+    """``unscaledValue``: the digits as a whole number."""
+    return int(Decimal((value.as_tuple().sign, value.as_tuple().digits, 0)))
 
 
 ROUNDINGS = {
@@ -185,13 +234,33 @@ def decimal_divide(left: Decimal, right: Decimal, context: decimal.Context | Non
         quotient = exact.divide(left, right)
     except decimal.Inexact:
         raise EplRuntimeError("Non-terminating decimal expansion; no exact representable decimal result.") from None
-    return EXACT.quantize(quotient, Decimal((0, (1,), -preferred))) if scale_of(quotient) < preferred else quotient
+    return rescaled(quotient, preferred, "DOWN") if scale_of(quotient) < preferred else quotient
+
+
+def rescaled(value: Decimal, scale: int, rounding: str) -> Decimal:
+    """``setScale`` with a rounding mode."""
+    try:
+        return value.quantize(Decimal((0, (1,), -scale)), rounding=ROUNDINGS[rounding], context=EXACT)
+    except decimal.InvalidOperation:
+        raise too_large() from None
 
 
 def decimal_remainder(left: Decimal, right: Decimal) -> Decimal:
     if right == 0:
         raise EplRuntimeError("Division by zero" if left else "Division undefined")
-    return EXACT.remainder(left, right)
+    try:
+        return EXACT.remainder(left, right)
+    except decimal.InvalidOperation:
+        raise too_large() from None
+
+
+def integer_text(value: int) -> str:
+    """``toString`` of any whole number: Python itself refuses more than 4,300 digits."""
+    if -(1 << 4096) < value < 1 << 4096:
+        return str(value)
+    if value.bit_length() > MAX_BITS + 1:
+        raise too_large("BigInteger")
+    return str(Decimal(value))
 
 
 def decimal_text(value: Decimal) -> str:
@@ -264,7 +333,15 @@ def text_of(value: Any) -> str:
         return f"[{', '.join(map(text_of, value))}]"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{text_of(k)}={text_of(v)}" for k, v in value.items()) + "}"
-    return str(value)
+    return integer_text(value) if isinstance(value, int) else str(value)
+
+
+def concatenated(*parts: str) -> str:
+    """The parts as one text; more than ``MAX_TEXT`` characters are an error."""
+    length = sum(map(len, parts))
+    if length > MAX_TEXT:
+        raise EplRuntimeError(f"java.lang.OutOfMemoryError: a text of {length} characters is longer than {MAX_TEXT}")
+    return "".join(parts)
 
 
 # ------------------------------------------------------------------ text as numbers
@@ -277,7 +354,9 @@ def parse_integer(text: str, kind: str) -> int:
     """``Integer.parseInt`` and friends; BigInteger without limits."""
     if not _INTEGER.fullmatch(text):
         raise EplRuntimeError(f'For input string: "{text}"')
-    value = int(text)
+    if len(text) > MAX_DIGITS:
+        raise too_large("BigInteger")
+    value = int(text) if len(text) < 1000 else int(Decimal(text))
     if kind in BITS and wrap(value, kind) != value:
         raise EplRuntimeError(f'For input string: "{text}"')
     return value
@@ -293,9 +372,12 @@ def parse_double(text: str) -> float:
 
 def parse_decimal(text: str) -> Decimal:
     try:
-        return Decimal(text)
+        value = Decimal(text)
     except decimal.InvalidOperation:
-        raise EplRuntimeError(f'For input string: "{text}"') from None
+        value = None
+    if value is None or not value.is_finite() or abs(scale_of(value)) > INT_MAX:
+        raise EplRuntimeError(f'For input string: "{text}"')
+    return value
 
 
 # ------------------------------------------------------------------ narrowing
@@ -315,7 +397,21 @@ def to_integral(value: Any, kind: str) -> int:
         low, high = (LONG_MIN, LONG_MAX) if kind in ("long", "BigInteger") else (INT_MIN, INT_MAX)
         whole = (high if value > 0 else low) if math.isinf(value) else min(max(int(value), low), high)
         return wrap(whole, kind)
-    return wrap(int(value), kind)
+    return wrap(decimal_integer(value, BITS.get(kind)) if isinstance(value, Decimal) else int(value), kind)
+
+
+def decimal_integer(value: Decimal, bits: int | None = None) -> int:
+    """``BigDecimal.toBigInteger``; with ``bits`` a number that is equal in its low bits is enough.
+
+    >>> decimal_integer(Decimal("-1.9")), decimal_integer(Decimal("1E+999999999"), 64)
+    (-1, 0)
+    """
+    exponent = -scale_of(value)
+    if bits is not None and exponent >= bits:
+        return 0  # a multiple of 2 ** bits
+    if value and value.adjusted() > MAX_DIGITS:
+        raise too_large("BigInteger")
+    return int(value) if exponent >= 0 or value.adjusted() >= 0 else 0
 
 
 def converter(source: str, target: str) -> Callable[[Any], Any]:

@@ -24,6 +24,7 @@ from epl.event_types import EventType
 from runtime.cause import AtWork
 from runtime.columns import Columns, Times, WrongCell, columns_of, sequence_values, time_values
 from runtime.core import Core
+from runtime.instants import FIRST, LAST
 from runtime.schedule import MAX_STOPS, Late, TimeMode
 from runtime.table_events import events_of
 from windows.event import Event
@@ -266,6 +267,7 @@ def _times(event_type: EventType, columns: Columns, name: str, options: Options,
             hint="times are integers in engine time or timestamps",
         ) from wrong
     ascends = _ascends(found)
+    _check_range(event_type, name, found)
     if there is None and (not len(found) or (found[0] if ascends else found.min()) >= now):
         return found, ascends
     missing = np.zeros(len(found), np.bool_) if there is None else ~there
@@ -279,6 +281,14 @@ def _times(event_type: EventType, columns: Columns, name: str, options: Options,
         )
     found = np.where(missing, now, found)
     return found, _ascends(found)
+
+
+def _check_range(event_type: EventType, name: str, times: Times) -> None:
+    if len(times) and (times.min() < FIRST or times.max() > LAST):
+        row = int(np.flatnonzero((times < FIRST) | (times > LAST))[0])
+        raise EplRuntimeError(
+            f"Event type '{event_type.name}': the time of row {row}, column '{name}', is {times[row]}, beyond the range of engine time "
+            "(62 bits)")
 
 
 def _ascends(times: Times) -> bool:

@@ -16,6 +16,7 @@ from epl.event_types import EventType
 from runtime.cause import AtWork
 from runtime.dispatch import dispatcher
 from runtime.filters import FilterIndex, Receiver
+from runtime.routed import RoutedEvents
 from runtime.schedule import Clock, Schedule, ScheduledTimer
 from runtime.updates import EventUpdates
 from windows.event import Event
@@ -79,6 +80,7 @@ class Core:
         """How many batches have begun to have effects: whether one that was refused had any."""
         self.match_states = MatchStates(settings.max_states, settings.max_states_prevent_start)
         self.queue: deque[tuple[Event, EventType, int]] = deque()
+        self.routed = RoutedEvents(settings.max_routed)
         self.pending: dict[Delivery, None] = {}
         """What has something to deliver once all statements have had the event."""
         self.dispatchers: dict[EventType, Callable[[Event], None]] = {}
@@ -168,11 +170,14 @@ class Core:
                 except Exception as error:  # noqa: BLE001 - law 6
                     self.on_error(error, receiver.name, event)
 
-    def route(self, event: Event, stream_type: EventType, precedence: int = 0) -> None:
-        """An event that a statement or listener puts out: processed when the current one is done, those of higher precedence first.
+    def route(self, event: Event, stream_type: EventType, precedence: int = 0, statement: str | None = None) -> None:
+        """Process an event that a statement or listener emits when the current one is done, those of higher precedence first.
 
-        ``stream_type``: the stream it goes into, its own type or (insert into a variant stream or super-type) another one.
+        ``stream_type``: the stream it goes into, its own type or (insert into a variant stream or super-type) another one. ``statement``:
+        which emits it; the error handler is called with it where the event is beyond ``max_routed``. A listener gets the error itself.
         """
+        if not self.routed.take(event, statement):
+            return
         if self.updates.active:
             updated = self.updates.apply(event, stream_type)
             if updated is None:
@@ -191,10 +196,17 @@ class Core:
 
     def work(self) -> None:
         """Process what has been routed, first come first served."""
-        queue = self.queue
-        while queue:
-            event, stream_type, _ = queue.popleft()
-            self._process_one(event, stream_type)
+        queue, routed = self.queue, self.routed
+        outer = routed.begin()
+        try:
+            while queue:
+                event, stream_type, _ = queue.popleft()
+                self._process_one(event, stream_type)
+        finally:
+            routed.end(outer)
+        if routed.refused and not outer:
+            for error, statement, event in routed.faults():
+                self.on_error(error, statement, event)
 
     # ------------------------------------------------------------------ time
 

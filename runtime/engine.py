@@ -443,7 +443,7 @@ class Runtime(Registered):
         self._acquire()
         try:
             core = self._core
-            core.clock.now = now = now if now.__class__ is int and not now >> 63 else self._instant(now)
+            core.clock.now = now = now if now.__class__ is int and not now >> 61 else self._instant(now)
             heap = core.schedule.heap
             if heap and heap[0][0] <= now:  # as Core.advance has it: most often nothing is due
                 core.run_due(now)

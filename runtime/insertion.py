@@ -23,13 +23,14 @@ class Routing:
     def __init__(self, plan: InsertPlan, context: StatementContext) -> None:
         self._target = plan.target
         self._core = context.core
+        self._name = context.name
         self._precedence = None
         if plan.precedence is not None and context.core.settings.precedence:
             self._precedence = compile_expression(plan.precedence, context.environment, 1)
 
     def __call__(self, event: Event) -> None:
         precedence = 0 if self._precedence is None else self._precedence(event) or 0
-        self._core.route(event, self._target, precedence)
+        self._core.route(event, self._target, precedence, self._name)
 
 
 class Inserter:

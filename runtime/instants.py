@@ -12,11 +12,14 @@ Instant = int | datetime.datetime
 
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 MICROSECOND = datetime.timedelta(microseconds=1)
-FIRST, LAST = -(1 << 63), (1 << 63) - 1
+FIRST, LAST = -(1 << 61), (1 << 61) - 1
+"""73 million years of ms: with any period that can pass within them, a due time is a whole number of 64 bits."""
+FARTHEST = 1 << 62
+"""A longer period is never over."""
 
 
 def instant_of(what: str, given: Any, units_per_second: int) -> int:
-    """Return ``given`` in engine units; raise EplRuntimeError, naming ``what``, for no point in time and for one beyond 64 bits."""
+    """Return ``given`` in engine units; raise EplRuntimeError, naming ``what``, for no point in time and for one beyond 62 bits."""
     if isinstance(given, datetime.datetime) and given == given:  # pandas.NaT is a datetime that does not equal itself
         aware = given if given.tzinfo is not None else given.replace(tzinfo=datetime.timezone.utc)
         return (aware - EPOCH) // MICROSECOND * units_per_second // 1_000_000
@@ -30,7 +33,7 @@ def instant_of(what: str, given: Any, units_per_second: int) -> int:
         unit = "ms" if units_per_second == 1_000 else "µs"
         raise EplRuntimeError(f"{what}: expected a datetime or a whole number of {unit} since 1970, not {given!r}")
     if not FIRST <= found <= LAST:
-        raise EplRuntimeError(f"{what}: {found} is beyond the range of engine time (64 bits)")
+        raise EplRuntimeError(f"{what}: {found} is beyond the range of engine time (62 bits)")
     return found
 
 
@@ -44,4 +47,4 @@ def shown(now: int, units_per_second: int) -> str:
     return f"{now} ({moment.replace(tzinfo=None).isoformat(timespec=exactly)}Z)"
 
 
-__all__ = ["Instant", "instant_of", "shown"]
+__all__ = ["FARTHEST", "FIRST", "LAST", "Instant", "instant_of", "shown"]

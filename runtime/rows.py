@@ -10,6 +10,7 @@ from html import escape
 from typing import Any, SupportsIndex, overload
 
 from epl.generated_code import field_name
+from epl.java import integer_text
 from windows.event import Event
 
 
@@ -49,7 +50,9 @@ class Row(Mapping[str, Any]):
         return {name: _plain(value) for name, value in self.items()}
 
     def to_json(self) -> str:
-        """JSON text: nested rows as objects, dates as ISO text, decimals as numbers, NaN and infinities (which JSON has not) as null."""
+        """JSON text: nested rows as objects, dates as ISO text, decimals as numbers, those of more than 4,300 digits as text;
+        NaN and infinities (which JSON has not) as null.
+        """
         return json.dumps(_jsonable(self.to_dict()), ensure_ascii=False)
 
     def __repr__(self) -> str:
@@ -140,9 +143,17 @@ def _plain(value: Any) -> Any:
     return value
 
 
+LONGEST_NUMBER = 4_300
+"""Digits of a number in JSON text; Python reads no longer ones."""
+
+
 def _jsonable(value: Any) -> Any:
-    if value is None or isinstance(value, (bool, int, str)):
+    if value is None or isinstance(value, (bool, str)):
         return value
+    if isinstance(value, int):
+        return value if value.bit_length() < LONGEST_NUMBER * 3 else integer_text(value)
+    if isinstance(value, Decimal) and value.is_finite() and value and abs(value.adjusted()) > LONGEST_NUMBER:
+        return str(value)
     if isinstance(value, (float, Decimal)):
         whole = isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value()
         return int(value) if whole else float(value) if math.isfinite(value) else None

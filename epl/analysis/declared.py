@@ -26,9 +26,18 @@ def find_alias(name: str, scope: Scope) -> Declaration | None:
     return found if found is not None and found.alias else None
 
 
+LARGEST_EXPANSION = 10_000
+"""How many calls of declared expressions a clause may have, those within their bodies counted each time that the body is put in place."""
+
+
 def _expanding(declaration: Declaration, scope: Scope) -> Scope:
     if declaration.name in scope.expanding:
         raise EplValidationError(f"Expression '{declaration.name}' is recursive", span=declaration.span)
+    scope.expansions[0] += 1
+    if scope.expansions[0] > LARGEST_EXPANSION:
+        raise EplUnsupportedError(
+            f"more than {LARGEST_EXPANSION} calls of declared expressions in one clause, those within their bodies counted, "
+            "are not supported", span=declaration.span)
     return attrs.evolve(scope, expanding=(*scope.expanding, declaration.name))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from itertools import product
 
@@ -12,12 +13,16 @@ from epl.analysis.expressions import bind_in_clause
 from epl.analysis.properties import path_of, reads
 from epl.analysis.rewriting import replaced
 from epl.analysis.scope import Scope
+from epl.errors import EplUnsupportedError
 from epl.plan.expressions import Constant, GroupingCall, TypedExpression
 from epl.plan.result_set import GroupLevel, OrderKey
 from epl.syntax import Expression, GroupElement
 from epl.unparse import expression_text
 
 Keys = tuple[int, ...]
+
+LARGEST_ROLLUP = 1024
+"""How many levels a group by may have: cube has 2 to the power of its expressions. Each event is counted in every level."""
 
 
 @attrs.frozen
@@ -47,8 +52,12 @@ def analyse_group_by(elements: tuple[GroupElement, ...], scope: Scope) -> Groupi
         for element in elements:
             key(_only(element))
         return Grouping(tuple(keys))
+    if math.prod(map(_count_of, elements)) > LARGEST_ROLLUP:
+        raise EplUnsupportedError(
+            f"group by of more than {LARGEST_ROLLUP} levels (cube, rollup and grouping sets multiplied) is not supported",
+            span=elements[0].span)
     choices = [_levels_of(element, key) for element in elements]
-    levels: list[Keys] = []
+    levels: dict[Keys, None] = {}
     for parts in product(*choices):
         level = tuple(sorted({k for part in parts for k in part}))
         if level in levels:
@@ -56,7 +65,7 @@ def analyse_group_by(elements: tuple[GroupElement, ...], scope: Scope) -> Groupi
             raise StatementRefusal(
                 f"Failed to validate the group-by clause, found duplicate specification of expressions ({named})", span=elements[0].span
             )
-        levels.append(level)
+        levels[level] = None
     return Grouping(tuple(keys), tuple(levels))
 
 
@@ -64,6 +73,15 @@ def _only(element: GroupElement) -> Expression:
     expression = element.items[0]
     assert isinstance(expression, Expression)
     return expression
+
+
+def _count_of(element: GroupElement) -> int:
+    """How many levels an element has."""
+    if element.kind == "grouping sets":
+        return sum(_count_of(_as_element(item)) for item in element.items)
+    if element.kind == "cube":
+        return 1 << min(len(element.items), 64)
+    return len(element.items) + 1 if element.kind == "rollup" else 1
 
 
 def _levels_of(element: GroupElement, key: Callable[[Expression], int]) -> list[Keys]:

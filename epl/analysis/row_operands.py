@@ -12,6 +12,9 @@ from epl.event_types import EventType
 from epl.plan.expressions import Constant, Element, Previous, Prior, PropertyOf, StreamEvent, StreamEvents, StreamProperty, TypedExpression
 from epl.plan.row_recognition import Condition, Operand
 
+LARGEST_LOOKBACK = 10_000
+"""How many rows before the current one a define may look at: each partition holds so many."""
+
 NO_PROPERTY = "Match-Recognize Previous expression requires an property identifier as the first parameter"
 
 
@@ -74,6 +77,8 @@ def _previous_row(node: Previous) -> Operand:
         raise EplValidationError(NO_PROPERTY)
     if node.index.value < 0:
         raise EplUnsupportedError("prev with a negative offset is not supported in a define of match_recognize")
+    if node.index.value > LARGEST_LOOKBACK:
+        raise EplUnsupportedError(f"prev of more than {LARGEST_LOOKBACK} rows in a define of match_recognize is not supported")
     return Operand("previous", node.index.value) if node.index.value else Operand("current")
 
 

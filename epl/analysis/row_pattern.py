@@ -5,6 +5,7 @@ Rules learnt from Esper 9.0.0 (suite rowrecog, class RowRecogRepetition, and the
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 
 import attrs
@@ -29,6 +30,9 @@ from epl.syntax import RowPattern as Written
 
 LARGEST_REPETITION = 10_000
 """How many copies of an item a pattern may ask for: repetitions are written out, and each copy is a step of the program."""
+
+LARGEST_PATTERN = 50_000
+"""How many variables a pattern may have when all repetitions and permutations are written out."""
 
 LARGEST_PERMUTATION = 7
 """How many items may be permuted: their orders are written out."""
@@ -59,6 +63,32 @@ def normalise(written: Written, numbers: Mapping[str, int]) -> RowPattern:
     optional copies of it may be empty. Copies join the
     concatenation they stand in; a group of one item (``(A)*``) stays a group.
     """
+    _check_size(written)
+    return _normal(written, numbers)
+
+
+def _check_size(written: Written) -> None:
+    if _size(written) > LARGEST_PATTERN:
+        raise EplUnsupportedError(
+            f"a row pattern of more than {LARGEST_PATTERN} variables, repetitions and permutations written out, is not supported",
+            span=written.span)
+
+
+def _size(written: Written) -> int:
+    """How many variables are left when repetitions and permutations are written out."""
+    if isinstance(written, RowRepetition):
+        low = 0 if written.low is None else _bound(written.low)
+        copies = low if written.exact else low + 1 if written.high is None else _bound(written.high)
+        return _size(written.item) * max(copies, 1)
+    if isinstance(written, (RowConcatenation, RowAlternation)):
+        return sum(map(_size, written.items))
+    if isinstance(written, RowPermutation):
+        orders = math.factorial(len(written.items)) if len(written.items) <= LARGEST_PERMUTATION else 1  # more are refused by themselves
+        return sum(map(_size, written.items)) * orders
+    return 1
+
+
+def _normal(written: Written, numbers: Mapping[str, int]) -> RowPattern:
     items = _items(written, numbers)
     return items[0] if len(items) == 1 and not isinstance(written, RowConcatenation) else Concatenation(items)
 
@@ -72,7 +102,7 @@ def _items(written: Written, numbers: Mapping[str, int]) -> tuple[RowPattern, ..
     if isinstance(written, RowConcatenation):
         return tuple(item for node in written.items for item in _spread(node, numbers))
     if isinstance(written, RowAlternation):
-        return (Alternation(tuple(normalise(item, numbers) for item in written.items)),)
+        return (Alternation(tuple(_normal(item, numbers) for item in written.items)),)
     if isinstance(written, RowPermutation):
         return (_permutation(written, numbers),)
     raise EplUnsupportedError(f"a row pattern of kind {type(written).__name__} is not supported", span=written.span)
@@ -80,14 +110,14 @@ def _items(written: Written, numbers: Mapping[str, int]) -> tuple[RowPattern, ..
 
 def _spread(node: Written, numbers: Mapping[str, int]) -> tuple[RowPattern, ...]:
     """A node inside a concatenation: a group stays together, anything else is laid out."""
-    return (normalise(node, numbers),) if isinstance(node, RowConcatenation) else _items(node, numbers)
+    return (_normal(node, numbers),) if isinstance(node, RowConcatenation) else _items(node, numbers)
 
 
 
 def _permutation(written: RowPermutation, numbers: Mapping[str, int]) -> RowPattern:
     if len(written.items) > LARGEST_PERMUTATION:
         raise EplUnsupportedError(f"match_recognize_permute of more than {LARGEST_PERMUTATION} items is not supported", span=written.span)
-    items = [normalise(item, numbers) for item in written.items]
+    items = [_normal(item, numbers) for item in written.items]
     if len(items) == 1:
         return items[0]
     return Alternation(tuple(Concatenation(order) for order in itertools.permutations(items)))
@@ -97,7 +127,7 @@ def _permutation(written: RowPermutation, numbers: Mapping[str, int]) -> RowPatt
 
 
 def _repetition(written: RowRepetition, numbers: Mapping[str, int]) -> tuple[RowPattern, ...]:
-    item = normalise(written.item, numbers)
+    item = _normal(written.item, numbers)
     once = _quantified(item, written.quantifier)
     if written.low is None and written.high is None:
         if written.exact:

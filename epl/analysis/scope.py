@@ -59,7 +59,8 @@ class Scope:
     stand in ``builtin_names`` too); of equal names the first one counts. ``next_local``: the number of the next one, which grows inwards
     also where the names outside are hidden, as within a declared expression. ``allow_previous``: prev / prior may stand.
     ``substitutions``: what the parameters of a declared expression stand for. ``context_properties``: what ``context.x`` has, None without
-    a context.
+    a context. ``expansions``: how many calls of declared expressions have been put in place, one number that all scopes made from this one
+    share.
     """
 
     catalog: Catalog
@@ -77,6 +78,7 @@ class Scope:
     substitutions: tuple[tuple[str, TypedExpression], ...] = ()
     context_properties: tuple[tuple[str, ValueType], ...] | None = None
     parameters: dict[str | int, ValueType] = attrs.field(factory=dict, eq=False)
+    expansions: list[int] = attrs.field(factory=lambda: [0], eq=False)
 
     def with_locals(self, *names: tuple[str, ValueType]) -> Scope:
         """The scope that sees these names too."""

@@ -6,21 +6,31 @@ import math
 from decimal import Decimal
 from typing import Any
 
+from epl.errors import EplRuntimeError
 from epl.functions.java_numbers import compare, radix_text
 from epl.functions.java_values import big_integer_hash, decimal_hash, throw
 from epl.functions.overloads import Overload, add_constants, add_methods, add_statics, kind_is, overload
 from epl.functions.registry import FunctionRegistry
 from epl.java import (
     EXACT,
+    INT_MAX,
+    MAX_DIGITS,
     ROUNDINGS,
     decimal_add,
     decimal_divide,
+    decimal_integer,
     decimal_multiply,
     decimal_of,
     decimal_remainder,
     decimal_subtract,
     decimal_text,
+    integer_multiply,
+    integer_power,
+    integer_text,
+    rescaled,
     scale_of,
+    too_large,
+    unscaled,
 )
 from epl.value_types import BIG_DECIMAL, INT, EnumType
 
@@ -31,13 +41,12 @@ Table = dict[str, tuple[str, list[Overload]]]
 
 def set_scale(value: Decimal, scale: int, rounding: str = "UNNECESSARY") -> Decimal:
     """``setScale``: without a rounding mode digits must not get lost."""
-    unit = Decimal((0, (1,), -scale))
-    if rounding == "UNNECESSARY":
-        result = value.quantize(unit, rounding=decimal.ROUND_DOWN, context=EXACT)
-        if result != value:
-            raise throw("ArithmeticException", "Rounding necessary")
-        return result
-    return value.quantize(unit, rounding=ROUNDINGS[rounding], context=EXACT)
+    if rounding != "UNNECESSARY":
+        return rescaled(value, scale, rounding)
+    result = rescaled(value, scale, "DOWN")
+    if result != value:
+        raise throw("ArithmeticException", "Rounding necessary")
+    return result
 
 
 def _divide(left: Decimal, right: Decimal) -> Decimal:
@@ -50,6 +59,8 @@ def _divide_to_scale(left: Decimal, right: Decimal, scale: int, rounding: str) -
     if not right:
         raise throw("ArithmeticException", "/ by zero")
     digits = max(left.adjusted() - right.adjusted() + scale + 3, 1) + len(left.as_tuple().digits) + len(right.as_tuple().digits)
+    if digits > 3 * MAX_DIGITS:
+        raise too_large()
     quotient = decimal.Context(prec=digits, rounding=decimal.ROUND_DOWN, Emax=EXACT.Emax, Emin=EXACT.Emin).divide(left, right)
     if decimal_multiply(quotient, right) != left and not quotient % Decimal((0, (1,), -scale - 1)):
         quotient = decimal_add(quotient, Decimal((quotient.is_signed(), (1,), -scale - 2)))
@@ -61,21 +72,21 @@ def _strip_zeros(value: Decimal) -> Decimal:
 
 
 def _plain(value: Decimal) -> str:
+    if max(value.adjusted(), scale_of(value), -scale_of(value)) > MAX_DIGITS:
+        raise too_large()
     return f"{value:f}"
 
 
 def _power(value: Decimal, exponent: int) -> Decimal:
     if not 0 <= exponent <= 999_999_999:
         raise throw("ArithmeticException", "Invalid operation")
-    result = Decimal(1)
-    for _ in range(exponent):
-        result = decimal_multiply(result, value)
-    return result
-
-
-def _unscaled(value: Decimal) -> int:
-    sign, digits, _ = value.as_tuple()
-    return (-1 if sign else 1) * int("".join(map(str, digits)))
+    scale = scale_of(value) * exponent
+    if abs(scale) > INT_MAX:
+        raise throw("ArithmeticException", "Underflow" if scale > 0 else "Overflow")
+    try:
+        return Decimal(integer_power(unscaled(value), exponent)).scaleb(-scale, EXACT)
+    except EplRuntimeError:
+        raise too_large() from None
 
 
 def _equal(left: Decimal, right: Any) -> bool:
@@ -98,12 +109,12 @@ _DECIMAL: Table = {
     "min": ("The smaller number.", [overload(_BIG, _BIG, lambda a, b: a if a <= b else b)]),
     "setScale": ("The number with another scale.", [overload("int", _BIG, set_scale), overload([INT, ROUNDING_MODE], _BIG, set_scale)]),
     "scale": ("The number of digits behind the point.", [overload("", "int", scale_of)]),
-    "precision": ("The number of digits.", [overload("", "int", lambda v: len(str(abs(_unscaled(v)))))]),
-    "unscaledValue": ("The digits as a whole number.", [overload("", _WHOLE, _unscaled)]),
+    "precision": ("The number of digits.", [overload("", "int", lambda v: len(v.as_tuple().digits))]),
+    "unscaledValue": ("The digits as a whole number.", [overload("", _WHOLE, unscaled)]),
     "signum": ("-1, 0 or 1.", [overload("", "int", lambda v: compare(v, 0))]),
     "stripTrailingZeros": ("Without zeros at the end.", [overload("", _BIG, _strip_zeros)]),
     "toPlainString": ("The text without an exponent.", [overload("", "String", _plain)]),
-    "toBigInteger": ("The whole part.", [overload("", _WHOLE, int)]),
+    "toBigInteger": ("The whole part.", [overload("", _WHOLE, decimal_integer)]),
     "compareTo": ("-1, 0 or 1 by value; the scale does not count.", [overload(_BIG, "int", compare)]),
     "equals": ("Whether value and scale are the same.", [overload("Object", "boolean", _equal, nulls=True)]),
     "toString": ("The text, with an exponent where one is needed.", [overload("", "String", decimal_text)]),
@@ -127,14 +138,13 @@ def _modulo(left: int, right: int) -> int:
 def _whole_power(value: int, exponent: int) -> int:
     if exponent < 0:
         raise throw("ArithmeticException", "Negative exponent")
-    result: int = value**exponent
-    return result
+    return integer_power(value, exponent)
 
 
 _INTEGER: Table = {
     "add": ("The sum.", [overload(_WHOLE, _WHOLE, lambda a, b: a + b)]),
     "subtract": ("The difference.", [overload(_WHOLE, _WHOLE, lambda a, b: a - b)]),
-    "multiply": ("The product.", [overload(_WHOLE, _WHOLE, lambda a, b: a * b)]),
+    "multiply": ("The product.", [overload(_WHOLE, _WHOLE, integer_multiply)]),
     "divide": ("The quotient, cut off.", [overload(_WHOLE, _WHOLE, _whole_quotient)]),
     "remainder": ("The remainder, with the sign of the dividend.", [overload(_WHOLE, _WHOLE, lambda a, b: a - b * _whole_quotient(a, b))]),
     "mod": ("The remainder, never negative.", [overload(_WHOLE, _WHOLE, _modulo)]),
@@ -147,7 +157,7 @@ _INTEGER: Table = {
     "signum": ("-1, 0 or 1.", [overload("", "int", lambda v: compare(v, 0))]),
     "bitLength": ("The number of bits without the sign.", [overload("", "int", lambda v: v.bit_length() if v >= 0 else (~v).bit_length())]),
     "compareTo": ("-1, 0 or 1.", [overload(_WHOLE, "int", compare)]),
-    "toString": ("The text, in a radix where one is given.", [overload("", "String", str), overload("int", "String", radix_text)]),
+    "toString": ("The text, in a radix where one is given.", [overload("", "String", integer_text), overload("int", "String", radix_text)]),
     "hashCode": ("The hash code.", [overload("", "int", big_integer_hash)]),
 }
 

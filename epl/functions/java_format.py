@@ -4,12 +4,13 @@ from __future__ import annotations
 import datetime
 import math
 import re
+import sys
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Any
 
-from epl.functions.java_values import JavaException, java_hash, java_text
-from epl.java import EXACT
+from epl.functions.java_values import JavaException, check_length, java_hash, java_text
+from epl.java import EXACT, MAX_DIGITS, integer_text, too_large
 
 _SPECIFIER = re.compile(r"%(?:(\d+)\$)?([-#+ 0,(<]*)(\d+)?(?:\.(\d+))?([bBhHsScCdoxXeEfgGaAn%]|[tT][a-zA-Z])")
 
@@ -21,7 +22,7 @@ def java_format(pattern: str, arguments: Sequence[Any]) -> str:
     '00042|42   |+42|1,234,567'
     """
     out: list[str] = []
-    position, ordinary, last = 0, 0, -1
+    position, ordinary, last, length = 0, 0, -1, 0
     while (start := pattern.find("%", position)) >= 0:
         found = _SPECIFIER.match(pattern, start)
         if not found:
@@ -29,6 +30,8 @@ def java_format(pattern: str, arguments: Sequence[Any]) -> str:
         out.append(pattern[position:start])
         position = found.end()
         number, flags, width, precision, conversion = found.groups()
+        _check_size(width)
+        _check_size(precision)
         if conversion in "%n":
             out.append(_pad("%" if conversion == "%" else "\n", flags, width))
             continue
@@ -41,8 +44,16 @@ def java_format(pattern: str, arguments: Sequence[Any]) -> str:
         if not 0 <= index < len(arguments):
             raise _illegal("MissingFormatArgumentException", f"Format specifier '{found[0]}'")
         last = index
-        out.append(_one(arguments[index], conversion, flags, width, precision))
+        made = _one(arguments[index], conversion, flags, width, precision)
+        length += len(made)
+        check_length(length)
+        out.append(made)
     return "".join(out) + pattern[position:]
+
+
+def _check_size(written: str | None) -> None:
+    if written is not None:
+        check_length(int(written) if len(written) < 20 else sys.maxsize)
 
 
 def _illegal(class_name: str, detail: str) -> JavaException:
@@ -101,7 +112,7 @@ def _whole(value: Any, conversion: str, flags: str, width: str | None) -> str:
     if isinstance(value, bool) or not isinstance(value, int):
         raise _mismatch(conversion, value)
     if conversion == "d":
-        return _signed(f"{abs(value):,}" if "," in flags else str(abs(value)), value < 0, flags, width)
+        return _signed(f"{Decimal(abs(value)):,f}" if "," in flags else integer_text(abs(value)), value < 0, flags, width)
     bits = 32 if -(2**31) <= value < 2**31 else 64
     text = format(value & ((1 << bits) - 1), conversion)
     text = ({"o": "0", "x": "0x"}[conversion] if "#" in flags else "") + text
@@ -130,10 +141,12 @@ def _floating(value: Any, conversion: str, flags: str, width: str | None, precis
         return _signed("Infinity", value < 0, flags.replace("0", ""), None)
     exact = Decimal(repr(value)) if isinstance(value, float) else value
     negative = math.copysign(1.0, value) < 0 if isinstance(value, float) else exact < 0
-    return _signed(_digits(abs(exact), conversion, flags, precision), negative, flags, width)
+    return _signed(_digits(exact.copy_abs(), conversion, flags, precision), negative, flags, width)
 
 
 def _digits(value: Decimal, conversion: str, flags: str, precision: int) -> str:
+    if precision > MAX_DIGITS:
+        raise too_large()
     with localcontext(EXACT) as context:
         context.rounding = ROUND_HALF_UP
         if conversion == "g":
@@ -150,6 +163,8 @@ def _to_digits(value: Decimal, digits: int) -> Decimal:
 
 
 def _fixed(value: Decimal, places: int, flags: str) -> str:
+    if value and value.adjusted() > MAX_DIGITS - max(places, 0):
+        raise too_large()
     rounded = value.quantize(Decimal(1).scaleb(-places))
     return f"{rounded:,f}" if "," in flags else f"{rounded:f}"
 

@@ -6,14 +6,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 from epl.functions.java_format import java_format
 from epl.functions.java_numbers import JAVA_SPACE
 from epl.functions.java_regex import translate
-from epl.functions.java_values import java_text, string_hash, text_function, throw
+from epl.functions.java_values import check_length, java_text, string_hash, text_function, throw
 from epl.functions.overloads import ANY_COLLECTION, Overload, add_methods, add_statics, kind_is, overload
 from epl.functions.registry import FunctionRegistry
+from epl.java import concatenated
 from epl.value_types import CHAR, OBJECT, STRING, ArrayType, ValueType
 
 _WHITE = "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000"
@@ -111,11 +113,24 @@ def _part(match: re.Match[str], part: str | int) -> str:
 
 
 def replace_all(text: str, pattern: str, replacement: str) -> str:
-    return translate(pattern).sub(_replacement(replacement), text)
+    return _replaced(text, pattern, replacement, len(text) + 1)
 
 
 def _replace_first(text: str, pattern: str, replacement: str) -> str:
-    return translate(pattern).sub(_replacement(replacement), text, count=1)
+    return _replaced(text, pattern, replacement, 1)
+
+
+def _replaced(text: str, pattern: str, replacement: str, times: int) -> str:
+    replace = _replacement(replacement)
+    parts: list[str] = []
+    length, end = len(text), 0
+    for found in islice(translate(pattern).finditer(text), times):
+        made = replace(found)
+        parts += text[end:found.start()], made
+        length += len(made)
+        check_length(length)
+        end = found.end()
+    return "".join(parts) + text[end:]
 
 
 def _split(text: str, pattern: str, limit: int = 0) -> list[str]:
@@ -142,7 +157,14 @@ def _split(text: str, pattern: str, limit: int = 0) -> list[str]:
 def _repeat(text: str, count: int) -> str:
     if count < 0:
         raise throw("IllegalArgumentException", f"count is negative: {count}")
+    check_length(len(text) * count)
     return text * count
+
+
+def _replace(text: str, part: str, other: str) -> str:
+    if len(other) > len(part):
+        check_length(len(text) + text.count(part) * (len(other) - len(part)))
+    return text.replace(part, other)
 
 
 def _region_matches(text: str, offset: int, other: str, start: int, length: int) -> bool:
@@ -207,11 +229,11 @@ _CHANGING: Table = {
     "stripLeading": ("Without white space in front.", [overload("", "String", lambda t: t.lstrip(_WHITE))]),
     "stripTrailing": ("Without white space behind.", [overload("", "String", lambda t: t.rstrip(_WHITE))]),
     "replace": ("Every occurrence of a text or character replaced.", [
-        overload("CharSequence, CharSequence", "String", str.replace), overload("char, char", "String", str.replace)]),
+        overload("CharSequence, CharSequence", "String", _replace), overload("char, char", "String", str.replace)]),
     "replaceAll": ("Every match of a regular expression replaced; $1 stands for a group.",
         [overload("String, String", "String", replace_all)]),
     "replaceFirst": ("The first match of a regular expression replaced.", [overload("String, String", "String", _replace_first)]),
-    "concat": ("The other text behind it.", [overload("String", "String", str.__add__)]),
+    "concat": ("The other text behind it.", [overload("String", "String", concatenated)]),
     "repeat": ("The text a number of times.", [overload("int", "String", _repeat)]),
     "split": ("The parts between matches of a regular expression, at most limit.", [
         overload("String", ArrayType(STRING), _split), overload("String, int", ArrayType(STRING), _split)]),
@@ -226,7 +248,9 @@ def _value_of(value_type: ValueType) -> Callable[[Any], str]:
 
 
 def _join(separator: str, *parts: Any) -> str:
-    return separator.join(map(java_text, parts))
+    texts = list(map(java_text, parts))
+    check_length(sum(map(len, texts)) + len(separator) * max(len(texts) - 1, 0))
+    return separator.join(texts)
 
 
 def _format(pattern: str, *arguments: Any) -> str:

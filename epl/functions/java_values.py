@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from epl.errors import EplRuntimeError
-from epl.java import decimal_text, double_text, float_text, wrap_int
+from epl.java import MAX_TEXT, decimal_text, double_text, float_text, integer_text, scale_of, unscaled, wrap_int
 from epl.value_types import ArrayType, CollectionType, MapType, Scalar, ValueType
 
 
@@ -25,6 +25,12 @@ class JavaException(EplRuntimeError):
 def throw(class_name: str, detail: str | None = None) -> JavaException:
     """The exception to raise for a Java exception of ``java.lang``."""
     return JavaException(f"java.lang.{class_name}" + (f": {detail}" if detail is not None else ""))
+
+
+def check_length(length: int) -> None:
+    """Refuse to make a text of more characters than ``MAX_TEXT``."""
+    if length > MAX_TEXT:
+        raise throw("OutOfMemoryError", f"a text of {length} characters is longer than {MAX_TEXT}")
 
 
 # ------------------------------------------------------------------ texts
@@ -98,7 +104,8 @@ def _datetime_text(value: datetime.datetime) -> str:
 
 
 _BY_CLASS: dict[type, Callable[[Any], str]] = {
-    type(None): lambda _: "null", bool: lambda v: "true" if v else "false", str: str, int: str, float: double_text, Decimal: decimal_text,
+    type(None): lambda _: "null", bool: lambda v: "true" if v else "false", str: str, int: integer_text,
+    float: double_text, Decimal: decimal_text,
     list: _list_text, tuple: _list_text, dict: _dict_text, datetime.datetime: _datetime_text, datetime.time: time_text,
 }
 
@@ -206,14 +213,11 @@ def big_integer_hash(value: int) -> int:
 
 
 def decimal_hash(value: Decimal) -> int:
-    sign, digits, exponent = value.as_tuple()
-    assert isinstance(exponent, int)
-    unscaled = int("".join(map(str, digits))) if digits else 0
-    scale = -exponent
-    if -(2**63) <= unscaled < 2**63:
-        word = 31 * (unscaled >> 32) + (unscaled & 0xFFFFFFFF)
-        return wrap_int(31 * (wrap_int(-word) if sign else wrap_int(word)) + scale)
-    return wrap_int(31 * big_integer_hash(-unscaled if sign else unscaled) + scale)
+    whole, scale = unscaled(value), scale_of(value)
+    if -(2**63) < whole < 2**63:
+        word = 31 * (abs(whole) >> 32) + (abs(whole) & 0xFFFFFFFF)
+        return wrap_int(31 * (wrap_int(-word) if whole < 0 else wrap_int(word)) + scale)
+    return wrap_int(31 * big_integer_hash(whole) + scale)
 
 
 def java_hash(value: Any) -> int:

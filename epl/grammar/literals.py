@@ -37,7 +37,7 @@ def number(token: Token, sign: str = "", start: int | None = None) -> Literal:
         raise EplValidationError(f'For input string: "{text}"', span=span, hint="write the number with plain digits")
     if hexadecimal:
         return Literal(value=int(digits, 16), kind="byte", span=span)
-    value = int(sign + digits)
+    value = int(sign + digits) if len(digits) < 100 else _LONG_MAX
     if digits != text or abs(value) >= _INT_MAX:
         if not -_LONG_MAX <= value < _LONG_MAX:
             raise EplValidationError(

@@ -6,6 +6,10 @@ from typing import Any
 import attrs
 
 from epl.plan.expressions import Constant, Parameter, TypedExpression
+from runtime.batch.refusals import NotCompilable
+
+MOST_CONSTANTS = 1_000
+MOST_OPERATIONS = 20_000
 
 
 @attrs.define
@@ -19,25 +23,32 @@ class Parameters:
     floats: list[TypedExpression] = attrs.field(factory=list)
     tables: list[tuple[TypedExpression, str]] = attrs.field(factory=list)
     ranked: bool = False
+    _places: dict[tuple[str, str], int] = attrs.field(factory=dict)
+    _printed: int = 0
 
     def integer(self, node: TypedExpression) -> str:
-        return f"PI[{_place(self.integers, node)}]"
+        return f"PI[{self._place('PI', self.integers, node)}]"
 
     def floating(self, node: TypedExpression) -> str:
-        return f"PF[{_place(self.floats, node)}]"
+        return f"PF[{self._place('PF', self.floats, node)}]"
 
     def table(self, node: TypedExpression, kind: str) -> int:
-        return _place(self.tables, (node, kind))
+        return self._place("T", self.tables, (node, kind))
 
+    def count(self) -> None:
+        """One more operation of the kernel; NotCompilable where there are too many to be compiled in seconds."""
+        self._printed += 1
+        if self._printed > MOST_OPERATIONS:
+            raise NotCompilable(f"more than {MOST_OPERATIONS} operations")
 
-def _place(known: list[Any], value: Any) -> int:
-    """Where it stands, at the end if it is new. Compared by text: -0.0 equals 0.0 and is another constant."""
-    text = repr(value)
-    for place, other in enumerate(known):
-        if repr(other) == text:
-            return place
-    known.append(value)
-    return len(known) - 1
+    def _place(self, array: str, known: list[Any], value: Any) -> int:
+        """Where it stands, at the end if it is new. Compared by text: -0.0 equals 0.0 and is another constant."""
+        place = self._places.setdefault((array, repr(value)), len(known))
+        if place == len(known):
+            if place == MOST_CONSTANTS:
+                raise NotCompilable(f"more than {MOST_CONSTANTS} constants")
+            known.append(value)
+        return place
 
 
 @attrs.frozen(kw_only=True)

@@ -16,7 +16,7 @@ from runtime.arrow import arrow_schema
 from runtime.batch.accumulators import Accumulator, accumulator
 from runtime.batch.arrays import GROUP, Field
 from runtime.batch.code import Code
-from runtime.batch.parameters import Parameters, Presence
+from runtime.batch.parameters import MOST_CONSTANTS, Parameters, Presence
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.result_sets import OutputColumn
 from runtime.batch.rule_routes import Route, route_of
@@ -39,6 +39,8 @@ def _place(known: list[TypedExpression], node: TypedExpression) -> int:
     for place, other in enumerate(known):
         if other is node or (isinstance(node, Presence) and isinstance(other, Presence) and other.node is node.node):
             return place
+    if len(known) == MOST_CONSTANTS:
+        raise NotCompilable(f"more than {MOST_CONSTANTS} constants")
     known.append(node)
     return len(known) - 1
 

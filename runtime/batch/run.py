@@ -15,6 +15,7 @@ from runtime.batch.kernels import Kernel
 from runtime.batch.stops import Timers
 from runtime.batch.strings import StringPool
 from runtime.evaluate import Environment, compile_expression
+from runtime.instants import FARTHEST
 from runtime.periods import add_period
 from windows.protocol import State
 
@@ -114,8 +115,8 @@ class Surroundings:
         return compile_expression(node, self.environment, 0)()
 
     def period(self, node: TypedExpression) -> int:
-        """A time period without months and years, in engine time."""
-        return add_period(0, node, self.value, self.environment.settings, 1)
+        """A time period without months and years, in engine time; ``FARTHEST`` where it is longer."""
+        return min(add_period(0, node, self.value, self.environment.settings, 1), FARTHEST)
 
     def function_of_string(self, node: TypedExpression) -> Callable[[str | None], Any]:
         """The expression as a function of the one string property that it reads."""

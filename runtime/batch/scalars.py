@@ -100,6 +100,7 @@ class ScalarPrinter:
 
     def value(self, node: TypedExpression) -> Text:
         """Its value; raises NotCompilable."""
+        self.parameters.count()
         found = self.leaf(node)
         if found is not None:
             return found
@@ -148,6 +149,8 @@ class ScalarPrinter:
 
 
 TABLED = (LikeMatch, RegexpMatch, Membership, Invoke, Cast, Range, Equality, Concatenation)
+MOST_CASES = 50
+"""Branches of a case: they are nested brackets in the kernel, of which Python takes 200."""
 TABLE_RESULTS = ("boolean", "int", "long", "double")
 
 
@@ -423,6 +426,8 @@ def _not(printer: ScalarPrinter, node: Not) -> Text:
 
 
 def _conditional(printer: ScalarPrinter, node: Conditional) -> Text:
+    if len(node.pairs) > MOST_CASES:
+        raise NotCompilable(f"case with more than {MOST_CASES} branches")
     last = Text("0", "False") if node.otherwise is None else printer.value(node.otherwise)
     found = _typed(last, node.type)
     for condition, outcome in reversed(node.pairs):

@@ -27,8 +27,10 @@ Unary = Callable[[Any], Any]
 def text_function(value_type: ValueType) -> Unary:
     """A non-null value of that type as text, as Java's ``toString`` gives it."""
     if isinstance(value_type, Scalar):
-        if value_type.kind in ("byte", "short", "int", "long", "BigInteger", "char", "String"):
+        if value_type.kind in ("byte", "short", "int", "long", "char", "String"):
             return str
+        if value_type.kind == "BigInteger":
+            return java.integer_text
         if value_type.kind == "float":
             return java.float_text
         if value_type.kind == "double":

@@ -28,6 +28,7 @@ OPERATIONS: dict[str, Any] = {
         java.wrap_int, java.wrap_long, java.negate, java.to_float, java.integer_divide, java.integer_remainder, java.float_divide,
         java.float_remainder,
         java.decimal_add, java.decimal_subtract, java.decimal_multiply, java.decimal_divide, java.decimal_remainder,
+        java.integer_multiply, java.concatenated,
         translate, like_pattern, copysign, ordered,
     )},
 }

@@ -157,6 +157,10 @@ def sized_array(sizes: Sequence[int | None], depth: int, default: Any) -> list[A
     size = sizes[0]
     if size is None:
         raise EplRuntimeError("new-array received a null value for dimension")
+    if math.prod(max(s, 1) for s in sizes if s is not None) > java.MAX_ARRAY:
+        raise EplRuntimeError(f"new-array of dimensions {list(sizes)}: {java.MAX_ARRAY} elements are the most")
+    if size < 0:
+        raise EplRuntimeError(f"java.lang.NegativeArraySizeException: {size}")
     if len(sizes) > 1:
         return [sized_array(sizes[1:], depth - 1, default) for _ in range(size)]
     return [None if depth > 1 else default] * size

@@ -49,6 +49,8 @@ def _fraction_or_big(printer: Printer, node: Arithmetic, kind: str, kept: list[s
         function = {"+": "decimal_add", "-": "decimal_subtract", "*": "decimal_multiply"}[node.operator]
         return f"{function}({printer.once(node.left, kept)}, {printer.once(node.right, kept)})"
     left, right = node.left, node.right
+    if kind == "BigInteger" and node.operator == "*":
+        return f"integer_multiply({printer.once(left, kept)}, {printer.once(right, kept)})"
     if kind == "double" and not (_from_integer(left) and _from_integer(right)):
         left, right = _stripped(left), _stripped(right)
     text = f"({_inner(printer, left, kind, kept)} {node.operator} {_inner(printer, right, kind, kept)})"

@@ -5,6 +5,7 @@ from typing import Any
 
 from epl.errors import EplUnsupportedError
 from epl.generated_code import field_name, literal, local_name
+from epl.java import MAX_TEXT
 from epl.plan.expressions import (
     Aggregated,
     AggregationMethodCall,
@@ -154,8 +155,11 @@ def print_map_value(printer: Printer, node: MapValue) -> str:
 @prints(Concatenation)
 def print_concatenation(printer: Printer, node: Concatenation) -> str:
     kept: list[str] = []
-    body = f"({' + '.join([printer.once(p, kept) for p in node.parts])})"
-    return printer.guarded(kept, body)
+    parts = [printer.once(p, kept) for p in node.parts]
+    if len(parts) > 2:
+        return printer.guarded(kept, f"concatenated({', '.join(parts)})")
+    name = printer.temporary()
+    return printer.guarded(kept, f"({name} if len({name} := {' + '.join(parts)}) <= {MAX_TEXT} else concatenated({name}))")
 
 
 @prints(Coalesce)

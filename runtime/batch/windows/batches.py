@@ -14,6 +14,7 @@ from runtime.batch.ring import Ring
 from runtime.batch.run import Surroundings
 from runtime.batch.stops import Timers
 from runtime.batch.windows.base import NEVER, RowPrinter, Take, Window
+from runtime.instants import FARTHEST
 from windows.length_batch import LengthBatch
 from windows.paging import Long
 from windows.protocol import State
@@ -142,7 +143,7 @@ class TimeBatchWindow(BatchWindow):
 
     def restore(self, ring: Ring, state: State) -> None:
         super().restore(ring, state)
-        ring.arrays["size"][0] = state["duration"]
+        ring.arrays["size"][0] = min(state["duration"], FARTHEST)
         self._know(ring.arrays, state["reference"])
 
 
@@ -179,7 +180,7 @@ class TimeLengthBatchWindow(BatchWindow):
 
     def restore(self, ring: Ring, state: State) -> None:
         super().restore(ring, state)
-        ring.arrays["size"][0], ring.arrays["w_period"][0] = state["size"], state["duration"]
+        ring.arrays["size"][0], ring.arrays["w_period"][0] = state["size"], min(state["duration"], FARTHEST)
 
 
 def length_of(period: TypedExpression, surroundings: Surroundings) -> int:

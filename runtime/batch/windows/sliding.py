@@ -12,6 +12,7 @@ from runtime.batch.run import Surroundings
 from runtime.batch.scalars import INTEGERS, ScalarPrinter, kind_of
 from runtime.batch.stops import Timers
 from runtime.batch.windows.base import NEVER, RowPrinter, Take, Window
+from runtime.instants import FARTHEST
 from windows.ext_timed import ExtTimed
 from windows.first_events import FirstLength
 from windows.keepall import KeepAll
@@ -103,7 +104,7 @@ class TimeWindow(PeriodWindow):
 
     def restore(self, ring: Ring, state: State) -> None:
         hold_timed(ring, state["events"])
-        ring.arrays["size"][0] = state["duration"]
+        ring.arrays["size"][0] = min(state["duration"], FARTHEST)
         if state["due"] != self.next_due(ring):
             raise Declined("a time window whose clock was set back")
 
