@@ -73,7 +73,8 @@ def bind_index(index: Expression, name: str, scope: Scope) -> TypedExpression:
 
 
 def assigned(value: TypedExpression, target: ValueType) -> TypedExpression | None:
-    """The value as ``target`` takes it, numbers widened; None where the types do not go together."""
+    """The value as ``target`` takes it, numbers widened and an int cut to short or byte as Java casts it; None where the types do not go
+    together."""
     source = value.type
     if is_null(source):
         return value

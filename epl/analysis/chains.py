@@ -232,6 +232,11 @@ def _enum_type(name: str, constant: str, scope: Scope) -> EnumType | None:
 def _bind_call(call: Call, node: Chain, scope: Scope) -> TypedExpression:
     """``name(arguments)`` at the start of a chain."""
     built_in = calls.BUILT_IN.get(call.name.lower())
+    if call.name.lower() == "prior" and len(node.links) > 1 and isinstance(node.links[1], (Name, Call)):
+        raise EplValidationError(
+            f"Failed to resolve 'prior.{node.links[1].name}' to a property, single-row function, aggregation function, script, stream or "
+            "class name", span=node.span
+        )
     if built_in is not None:
         found = built_in(call, scope)
         if found is not None:
@@ -373,6 +378,8 @@ def _call_on(value: TypedExpression, link: Call, scope: Scope, node: Chain) -> T
         if keyed is not None:
             return keyed
     enumeration = scope.catalog.functions.enumeration.get(link.name.lower())
+    if enumeration is not None and _is_one_of_many(value):
+        value = typed.Single(type=ArrayType(value.type), operand=value)
     if enumeration is not None and is_iterable(value.type):
         return calls.enumerate_with(enumeration, value, link, scope)
     made = calls.invoke_method(value, link, scope)
@@ -388,6 +395,16 @@ def _call_on(value: TypedExpression, link: Call, scope: Scope, node: Chain) -> T
             f"received {value.type.boxed}", span=node.span)
     types = tuple(shown_type(bind(a, scope)) for a in link.arguments if not isinstance(a, syntax.Lambda))
     raise EplValidationError(calls.unknown_method(value, link.name, types), span=node.span)
+
+
+SINGLE = ("first", "last", "minby", "maxby", "minbyever", "maxbyever")
+
+
+def _is_one_of_many(value: TypedExpression) -> bool:
+    """What enumeration methods take as a collection of one: the stream's event, prev and prevtail, and what ``SINGLE`` gives."""
+    if isinstance(value, typed.Aggregated):
+        return value.plan.function in SINGLE
+    return isinstance(value, typed.StreamEvent) or (isinstance(value, typed.Previous) and value.kind in ("previous", "tail"))
 
 
 def _getter_property(method: str) -> str:

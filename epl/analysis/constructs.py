@@ -1,6 +1,8 @@
 """case, cast, instanceof, exists, arrays, structures, time: the nodes that are neither operators nor chains."""
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import attrs
 
 from epl.analysis import calls
@@ -49,12 +51,26 @@ def bind_case(node: syntax.Case, scope: Scope) -> TypedExpression:
     values = [bind(then, scope) for _, then in node.whens]
     otherwise = bind(node.otherwise, scope) if node.otherwise is not None else None
     types = [v.type for v in (*values, *([otherwise] if otherwise is not None else []))]
+    _check_structures(types, len(values))
     target = common_type(types)
     if is_null(target):
         raise EplValidationError("Null-type return value is not allowed", span=node.span)
     return typed.Conditional(
         type=target.boxed, pairs=tuple((c, convert(v, target)) for c, v in zip(conditions, values)),
         otherwise=convert(otherwise, target) if otherwise is not None else None)
+
+
+def _check_structures(types: Sequence[ValueType], whens: int) -> None:
+    """Where one value is made by ``new { … }`` all must be; null is no such value (it comes of an else that is not written)."""
+    made = [isinstance(t, EventOf) and t.event_type.kind == "struct" for t in types]
+    if not any(made) or all(made):
+        return
+    place = made.index(False)
+    where = f", check when-condition number {place}" if place < whens else ", check the else-condition"
+    raise EplValidationError(
+        "Case node 'when' expressions require that all results either return a single value or a Map-type (new-operator) value"
+        + ("" if is_null(types[place]) else where)
+    )
 
 
 def _condition(operand: TypedExpression | None, when: TypedExpression) -> TypedExpression:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from epl import java
 from epl.errors import EplValidationError
-from epl.event_types import EventType, Property
+from epl.event_types import EventType
 from epl.plan.expressions import Constant, Convert, Parameter, TypedExpression
 from epl.value_types import (
     BIG_DECIMAL,
@@ -137,15 +137,26 @@ def cannot_coerce(first: ValueType, other: ValueType) -> str:
 
 
 def _merged_structure(structures: Sequence[EventType]) -> EventType:
-    """The type of structures made by ``new { … }`` with the same columns: null columns take the others' types, numbers widen."""
+    """The type of structures made by ``new { … }``: of columns of the same names and types; a null takes the type of the first."""
     first = structures[0]
-    for other in structures[1:]:
-        if set(other.names) != set(first.names):
+    for number, other in enumerate(structures[1:], 1):
+        place = f"case-when number {number}"
+        refusal = f"Incompatible case-when return types by new-operator in {place}: Type by name '{place.capitalize()}'"
+        if len(other.names) != len(first.names):
             raise EplValidationError(
-                "Incompatible case-when return types by new-operator in case-when number 1: Type by name 'Case-when number 1' expects "
-                f"{len(first.names)} properties but receives {len(other.names)} properties")
-    columns = {n: common_type([s.properties[n].type for s in structures]) for n in first.names}
-    return EventType(name=first.name, kind="struct", properties={n: Property(n, t) for n, t in columns.items()})
+                f"{refusal} expects {len(first.names)} properties but receives {len(other.names)} properties"
+            )
+        for name, found in other.properties.items():
+            wanted = first.property(name)
+            if wanted is None:
+                raise EplValidationError(f"{refusal} in property '{name}' property name not found in target")
+            if is_null(wanted.type) and not is_null(found.type):
+                raise EplValidationError(f"{refusal} in property '{name}' expects a null-value but receives '{type_name(found.type)}'")
+            if not is_null(found.type) and found.type.boxed != wanted.type.boxed:
+                raise EplValidationError(
+                    f"{refusal} in property '{name}' expected {type_name(wanted.type.boxed)} but receives {type_name(found.type.boxed)}"
+                )
+    return first
 
 
 def _common_event_type(types: Sequence[EventOf]) -> ValueType:

@@ -10,7 +10,7 @@ from epl.analysis.binding import StatementRefusal
 from epl.analysis.expressions import bind_in_clause, column_name
 from epl.analysis.scope import Scope, ScopeStream
 from epl.event_types import EventType, Property
-from epl.plan.expressions import PropertyOf, StreamProperty, TypedExpression, event_of
+from epl.plan.expressions import Coalesce, Conditional, Constant, NewStructOf, PropertyOf, StreamProperty, TypedExpression, event_of
 from epl.syntax import SelectItem, StreamWildcard, Wildcard
 from epl.value_types import EventOf
 
@@ -95,8 +95,17 @@ def _columns(item: SelectItem, scope: Scope) -> list[Column]:
         return [Column(s.alias or f"stream_{n}", event_of(n, s.event_type), underlying=True) for n, s in enumerate(scope.streams)]
     if isinstance(expression, StreamWildcard):
         return _stream_columns(item, expression, scope)
-    bound = bind_in_clause(expression, scope)
+    bound = _whole_structure(bind_in_clause(expression, scope))
     return [Column(item.alias or column_name(expression, scope), bound)]
+
+
+def _whole_structure(expression: TypedExpression) -> TypedExpression:
+    """A column that is a case of ``new { … }`` is a structure of nulls, not null, where no condition holds (Esper 9.0.0)."""
+    made = expression.type
+    if not isinstance(expression, Conditional) or not isinstance(made, EventOf) or made.event_type.kind != "struct":
+        return expression
+    nulls = tuple(Constant(type=p.type.boxed, value=None) for p in made.event_type.properties.values())
+    return Coalesce(type=made, operands=(expression, NewStructOf(type=made, event_type=made.event_type, values=nulls)))
 
 
 def _stream_columns(item: SelectItem, expression: StreamWildcard, scope: Scope) -> list[Column]:

@@ -128,6 +128,13 @@ class Element(TypedExpression):
 
 
 @attrs.frozen(kw_only=True)
+class Single(TypedExpression):
+    """The operand as a list of one, for enumeration methods; null of null."""
+
+    operand: TypedExpression
+
+
+@attrs.frozen(kw_only=True)
 class MapValue(TypedExpression):
     """``mapped('key')``: null of null, null without the key."""
 

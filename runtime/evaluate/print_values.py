@@ -31,6 +31,7 @@ from epl.plan.expressions import (
     Previous,
     Prior,
     PropertyOf,
+    Single,
     StreamEvent,
     StreamEvents,
     StreamProperty,
@@ -201,6 +202,12 @@ def print_type_name(printer: Printer, node: TypeNameOf) -> str:
 
 
 # ------------------------------------------------------------------ making values
+
+
+@prints(Single)
+def print_single(printer: Printer, node: Single) -> str:
+    name = printer.temporary()
+    return f"(None if ({name} := {printer.value(node.operand)}) is None else [{name}])"
 
 
 @prints(NewArrayOf)

@@ -32,7 +32,7 @@ PURE: frozenset[type[typed.TypedExpression]] = frozenset({
     typed.Order, typed.Range, typed.Membership, typed.Quantified, typed.LikeMatch, typed.RegexpMatch, typed.Conditional, typed.Coalesce,
     typed.Extreme, typed.SameEvent, typed.Cast, typed.TypeTest, typed.TypeNameOf, typed.NewArrayOf, typed.NewArraySized, typed.NewStructOf,
     typed.Function, typed.Invoke, typed.Previous, typed.Aggregated, typed.AggregationMethodCall, typed.GroupingCall, typed.TimeSpan,
-    StructAs,
+    typed.Single, StructAs,
 })
 """Expressions whose value depends on the row, its group, engine time and variables alone (prev: see ``operators.previous``)."""
 
