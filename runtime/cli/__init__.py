@@ -98,7 +98,7 @@ def _add_run(commands: Commands) -> None:
         type=Path,
         required=True,
         metavar="FILE",
-        help="JSON lines, CSV, Parquet or an EPL Online script; - reads standard input",
+        help="JSON lines, CSV (both perhaps .gz), Parquet or an EPL Online script; - reads standard input",
     )
     run.add_argument(
         "--input",
@@ -110,7 +110,12 @@ def _add_run(commands: Commands) -> None:
         "--type", metavar="NAME", help="event type of every row (default: the column --type-column, else the one type the module declares)"
     )
     run.add_argument("--type-column", default="type", metavar="NAME", help="column that holds the event type (default: type)")
-    run.add_argument("--time", metavar="COLUMN", help="column of engine time in ms: the clock walks to it before the row")
+    run.add_argument("--time", metavar="COLUMN", help="column of engine time, ms or ISO 8601: the clock walks to it before the row")
+    run.add_argument("--delimiter", metavar="SIGN", help="what divides the cells of a CSV file (default: a comma; .tsv: a tab)")
+    run.add_argument(
+        "--missing", choices=("refuse", "null"), default="refuse", help="what becomes of properties without a column (default: refuse)"
+    )
+    run.add_argument("--skip-bad-rows", action="store_true", help="leave out rows that are no events, and count them")
     run.add_argument(
         "--start", metavar="TIME", help="beginning of time: ms, or yyyy-MM-dd HH:mm:ss.SSS (default: 0; scripts: 2001-01-01 08:00:00.000)"
     )

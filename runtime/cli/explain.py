@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from epl.errors import EplError
-from runtime.cli.texts import deploy_first, made_runtime, print_error, read_text
+from runtime.cli.texts import deploy_first, deployed, made_runtime, read_text
 
 
 def run(options: argparse.Namespace) -> int:
@@ -13,11 +12,8 @@ def run(options: argparse.Namespace) -> int:
     runtime = made_runtime(options)
     if not deploy_first(runtime, options.with_files):
         return 1
-    text = read_text(options.module_file)
-    try:
-        deployment = runtime.deploy(text)
-    except EplError as error:
-        print_error(options.module_file, text, error)
+    deployment = deployed(runtime, options.module_file, read_text(options.module_file))
+    if deployment is None:
         return 1
     print("\n\n".join(statement.explain() for statement in deployment))
     return 0

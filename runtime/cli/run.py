@@ -5,21 +5,32 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
-from epl.errors import EplError, EplRuntimeError, EplSyntaxError
+from epl.errors import EplRuntimeError, EplSyntaxError
 from epl.plan.statements import SelectPlan
 from runtime.cli import OutputClosed, UsageError
+from runtime.cli.batches import Batches
+from runtime.cli.cells import milliseconds
+from runtime.cli.faults import Faults
 from runtime.cli.progress import Progress
-from runtime.cli.sources import EventFile, RowError, RowReader
-from runtime.cli.texts import deploy_first, made_runtime, print_error, read_text, shown_name
+from runtime.cli.rows import RowReader
+from runtime.cli.sources import Chunk, EventFile, FileFault
+from runtime.cli.texts import deploy_first, deployed, made_runtime, print_error, read_text, shown_name
 from runtime.deployment import Deployment
 from runtime.engine import Runtime
-from runtime.epl_online import DEFAULT_START, At, Later, Send, output_text, parse_time
+from runtime.epl_online import DEFAULT_START, At, Later, Send, output_text, parse_script, parse_time
 from runtime.rows import Rows
 from runtime.statement import Statement
 from runtime.trace_values import json_row
+
+LONGEST = 500
+"""How many characters of a message are shown: it may hold a cell of any length."""
+AT_ONCE = 500
+"""How many rows sent one by one are counted at once for the progress bar."""
 
 
 class Printer:
@@ -27,6 +38,8 @@ class Printer:
 
     def __init__(self, form: str) -> None:
         self.form = form
+        self.is_closed = False
+        """Whether nobody reads standard output any more."""
         self._at: int | None = None
         self._calls: list[tuple[str, Rows, Rows]] = []
 
@@ -49,37 +62,46 @@ class Printer:
         try:
             print(text)
         except BrokenPipeError:
+            self.is_closed = True
             raise OutputClosed from None
 
 
 def run(options: argparse.Namespace) -> int:
-    """0; 1 where the module is refused or a row is no event of its type."""
+    """0; 1 where the module is refused, a row is no event of its type, or an expression raised."""
     text = read_text(options.module_file)
-    file = EventFile.open(options.events, options.input, sys.stdin)
-    printer = Printer(options.format)
-    with made_runtime(options, start_time=start_time(options, file.kind)) as runtime:
+    try:
+        file = EventFile.open(options.events, options.input, sys.stdin.buffer, options.delimiter)
+    except FileFault as fault:
+        return _refused(options.events, fault.line, fault.error)
+    printer, faults = Printer(options.format), Faults(options.module_file)
+    with made_runtime(options, start_time=start_time(options, file.kind), on_error=faults.note) as runtime:
+        faults.runtime = runtime
         if not deploy_first(runtime, options.with_files):
             return 1
-        try:
-            deployment = runtime.deploy(text)
-        except EplError as error:
-            print_error(options.module_file, text, error)
+        deployment = deployed(runtime, options.module_file, text)
+        if deployment is None:
             return 1
         attach(deployment, options.statement, printer)
-        reader = RowReader(runtime.event_type, options.type, options.type_column, only_type(runtime), options.time)
-        code = _drive(options, _feed(options, runtime), file, reader)
-        if code == 0 and options.until is not None:
-            runtime.advance_time_span(moment("--until", options.until))
-        printer.flush()
-        return code
+        try:
+            code = Run(options, runtime, file).drive()
+            if code == 0 and options.until is not None:
+                runtime.advance_time_span(moment("--until", options.until))
+            printer.flush()
+        except EplRuntimeError:
+            if printer.is_closed:  # Spark has made an error of its own of it
+                raise OutputClosed from None
+            raise
+        finally:
+            faults.report()
+    return code or (1 if faults.kinds else 0)
 
 
 def moment(option: str, text: str) -> int:
     """An option's time in ms."""
-    try:
-        return int(text) if text.lstrip("-").isdigit() else parse_time(text)
-    except ValueError:
-        raise UsageError(f"{option}: ms or yyyy-MM-dd HH:mm:ss.SSS expected, not {text!r}") from None
+    found = milliseconds(text)
+    if found is None:
+        raise UsageError(f"{option}: ms or yyyy-MM-dd HH:mm:ss.SSS expected, not {text!r}")
+    return found
 
 
 def start_time(options: argparse.Namespace, kind: str) -> int:
@@ -89,7 +111,7 @@ def start_time(options: argparse.Namespace, kind: str) -> int:
 
 
 def attach(deployment: Deployment, wanted: list[str], printer: Printer) -> None:
-    """Listen to the statements asked for, else to all that put out rows."""
+    """Listen to the statements asked for, else to all that emit rows."""
     names = {s.name for s in deployment}
     for name in wanted:
         if name not in names:
@@ -99,20 +121,14 @@ def attach(deployment: Deployment, wanted: list[str], printer: Printer) -> None:
             statement.add_listener(printer.listener)
 
 
-def only_type(runtime: Runtime) -> str | None:
-    """The one event type that statements read and no statement fills; None where there are none or several."""
-    bodies = [s.plan.body for d in runtime.deployments.values() for s in d if isinstance(s.plan.body, SelectPlan)]
-    read = {stream.filter.event_type.name for body in bodies for stream in body.streams}
-    filled = {body.insert.target.name for body in bodies if body.insert is not None}
-    found = read - filled
-    return found.pop() if len(found) == 1 else None
-
-
 class Feed(Protocol):
     """Where events and time go: into the runtime one by one, or collected for Spark."""
 
     @property
     def now(self) -> int: ...
+
+    def check(self, event_type: str, values: dict[str, Any]) -> object:
+        """EplRuntimeError where the values are no event of the type; nothing is done."""
 
     def send(self, event_type: str, values: dict[str, Any]) -> None: ...
 
@@ -129,6 +145,7 @@ class DirectFeed:
         self.runtime = runtime
         self.send = runtime.send
         self.move = runtime.advance_time_span
+        self.check = runtime.event_of
 
     @property
     def now(self) -> int:
@@ -136,6 +153,105 @@ class DirectFeed:
 
     def finish(self) -> None:
         pass
+
+
+class Run:
+    """One file's events through one runtime; time walks, so that output never depends on how the input is cut."""
+
+    def __init__(self, options: argparse.Namespace, runtime: Runtime, file: EventFile) -> None:
+        self.options = options
+        self.file = file
+        self.feed = _feed(options, runtime)
+        self.reader = RowReader(runtime, options, file, self._warn)
+        self.batches = Batches(runtime, self.reader)
+        self.in_batches = not options.spark
+        self.skipped = 0
+
+    def drive(self) -> int:
+        """The exit code: 1 where the file cannot be read to its end."""
+        try:
+            with Progress("events", self.file.total, self.options.progress) as progress:
+                if self.file.kind == "script":
+                    self._script(progress)
+                else:
+                    self._chunks(progress)
+            self.feed.finish()
+        except FileFault as fault:
+            return _refused(self.options.events, fault.line, fault.error)
+        except EplSyntaxError as error:
+            print_error(self.options.events, error.text or "", error)
+            return 1
+        except EplRuntimeError as error:
+            return _refused(self.options.events, None, error)
+        finally:
+            if self.skipped:
+                print(f"{shown_name(self.options.events)}: {self.skipped:,} bad rows skipped", file=sys.stderr)
+        return 0
+
+    def _warn(self, text: str) -> None:
+        print(f"{shown_name(self.options.events)}: warning: {text}", file=sys.stderr)
+
+    def _script(self, progress: Progress) -> None:
+        for line, instruction in parse_script(self.file.script()):
+            try:
+                self._execute(instruction)
+            except EplRuntimeError as error:
+                raise FileFault(line, error) from error
+            progress.advance(isinstance(instruction, Send))
+
+    def _chunks(self, progress: Progress) -> None:
+        self._located(1, self.reader.check_file)
+        weighed = 0
+        for chunk in self.file.chunks(self.batches.json_schema):
+            if weighed == 0 and self.file.names is None:
+                self._located(1, lambda: self.reader.check_first(chunk))  # noqa: B023 - called at once
+            fed = self.batches.feed(chunk) if self.in_batches else None
+            if fed is None:
+                rows = chunk.rows()
+                while part := list(islice(rows, AT_ONCE)):
+                    self._rows(iter(part), chunk)
+                    progress.advance(len(part), 0)
+            progress.advance(fed or 0, chunk.position - weighed)
+            weighed = chunk.position
+
+    def _located(self, line: int, work: Any) -> None:
+        try:
+            work()
+        except EplRuntimeError as error:
+            raise FileFault(None if self.file.kind == "parquet" else line, error) from error
+
+    def _rows(self, rows: Iterator[tuple[int, dict[str, Any] | EplRuntimeError]], chunk: Chunk) -> None:
+        """Send rows one by one; the first that is wrong ends the run, or is skipped."""
+        for number, row in rows:
+            try:
+                if isinstance(row, EplRuntimeError):
+                    raise row
+                instructions = list(self.reader.instructions(row, chunk.is_text))
+                if self.options.skip_bad_rows:
+                    self._check(instructions)
+                for instruction in instructions:
+                    self._execute(instruction)
+            except EplRuntimeError as error:
+                if not self.options.skip_bad_rows:
+                    raise FileFault(self.file.line_of(number), error) from error
+                self.skipped += 1
+
+    def _check(self, instructions: list[Any]) -> None:
+        """Refuse a row before anything of it is done, so that one that is skipped has moved no clock."""
+        for instruction in instructions:
+            if isinstance(instruction, Send):
+                self.feed.check(instruction.type, instruction.values)
+            elif isinstance(instruction, At) and instruction.ms < self.feed.now:
+                raise EplRuntimeError("time goes back")
+
+    def _execute(self, instruction: At | Later | Send) -> None:
+        if isinstance(instruction, Send):
+            self.feed.send(instruction.type, instruction.values)
+            return
+        target = instruction.ms if isinstance(instruction, At) else self.feed.now + instruction.ms
+        if target < self.feed.now:
+            raise EplRuntimeError(f"time goes back from {self.feed.now} to {target}", hint="sort the rows by time")
+        self.feed.move(target)
 
 
 def _feed(options: argparse.Namespace, runtime: Runtime) -> Feed:
@@ -151,39 +267,13 @@ def _feed(options: argparse.Namespace, runtime: Runtime) -> Feed:
         raise UsageError(f"--spark: {error}") from None
 
 
-def _drive(options: argparse.Namespace, feed: Feed, file: EventFile, reader: RowReader) -> int:
-    """Execute the file's instructions; time walks, so that output never depends on how the input is cut."""
-    line = 0
-    try:
-        with Progress("events", file.total, options.progress) as progress:
-            for item in file.items(reader):
-                line = item.line
-                instruction = item.instruction
-                if isinstance(instruction, Send):
-                    feed.send(instruction.type, instruction.values)
-                    progress.advance(1, item.weight)
-                else:
-                    _move(feed, instruction)
-        feed.finish()
-    except RowError as error:
-        return _refused(options.events, error.line, error.error)
-    except EplSyntaxError as error:
-        print_error(options.events, error.text or "", error)
-        return 1
-    except EplRuntimeError as error:
-        return _refused(options.events, line, error)
-    return 0
-
-
-def _move(feed: Feed, instruction: At | Later) -> None:
-    target = instruction.ms if isinstance(instruction, At) else feed.now + instruction.ms
-    if target < feed.now:
-        raise EplRuntimeError(f"time goes back from {feed.now} to {target}", hint="sort the rows by time")
-    feed.move(target)
-
-
-def _refused(path: Path, line: int, error: EplRuntimeError) -> int:
-    print(f"{shown_name(path)}:{line}: error: {error.message} [{error.code}]", file=sys.stderr)
+def _refused(path: Path, line: int | None, error: EplRuntimeError) -> int:
+    where = "" if line is None else f":{line}"
+    message = error.message if len(error.message) <= LONGEST else f"{error.message[:LONGEST]}…"
+    print(f"{shown_name(path)}{where}: error: {message} [{error.code}]", file=sys.stderr)
     if error.hint:
         print(f"    hint: {error.hint}", file=sys.stderr)
     return 1
+
+
+__all__ = ["run"]

@@ -34,6 +34,9 @@ class SparkFeed:
         self.rows: list[tuple[EventType, int, Event]] = []
         self.spark = session("epl run")
 
+    def check(self, event_type: str, values: dict[str, Any]) -> object:
+        return to_event(self.runtime.event_type(event_type), values)
+
     def send(self, event_type: str, values: dict[str, Any]) -> None:
         found = self.runtime.event_type(event_type)
         self.rows.append((found, self.now, to_event(found, values)))

@@ -1,124 +1,69 @@
-"""Event files of ``epl run``: JSON lines, CSV, Parquet and EPL Online scripts, all read as instructions of such a script."""
+"""Event files of ``epl run``: JSON lines, CSV and Parquet as chunks of columns, EPL Online scripts as instructions.
+
+A chunk has its rows as columns, read by pyarrow, where they can be read so; its rows one by one, with the line of each, are there in any
+case: for what columns cannot hold, and to say which row is wrong.
+"""
 
 from __future__ import annotations
 
 import csv
-import datetime
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping
-from decimal import Decimal, InvalidOperation
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, Literal, cast
 
 import attrs
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.json
 
 from epl.errors import EplRuntimeError
-from epl.event_types import EventType
-from epl.value_types import ArrayType, CollectionType, EventOf, MapType, Scalar, ValueType
 from runtime.cli import UsageError
-from runtime.epl_online import At, Instruction, Send, looks_like_script, parse_script
+from runtime.epl_online import looks_like_script
 
-EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
-SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
-BATCH_ROWS = 10_000
+SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet"}
+PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
+"""How compressed files begin."""
+BLOCK = 8 << 20
+"""Bytes that are read at once. A CSV row must fit into one."""
+CHUNK_ROWS = 20_000
+DELIMITERS = ";\t|"
 
-
-@attrs.frozen
-class Item:
-    """One instruction. ``line``: where it stands, from 1; ``weight``: how much of the file it is (bytes, or rows of Parquet)."""
-
-    line: int
-    instruction: Instruction
-    weight: int = 1
+Row = tuple[int, "dict[str, Any] | EplRuntimeError"]
+"""(number, from 1: a line of JSON, a row of CSV or Parquet; the row, or what is wrong with it)."""
 
 
-@attrs.frozen
-class RowReader:
-    """Turns rows into instructions: which type they are, when they happen, what text cells mean.
+@attrs.frozen(eq=False)
+class Chunk:
+    """Some rows. ``columns``: None where they have to be taken one by one; ``is_text``: whether cells are text, to be read by the
+    property's type; ``position``: how far the file has been read, in bytes (Parquet: rows)."""
 
-    ``type_name``: of every row; None: the row's ``type_column`` says, or, where a row has no such column, ``only_type``.
-    """
-
-    event_type: Callable[[str], EventType]
-    type_name: str | None
-    type_column: str
-    only_type: str | None
-    time_column: str | None
-
-    def instructions(self, row: dict[str, Any], text_cells: bool = False) -> Iterator[Instruction]:
-        """At most a time step, then the event. Raises EplRuntimeError for rows that cannot be events."""
-        name = self.type_name
-        if name is None and isinstance(row.get(self.type_column), str):
-            name = row.pop(self.type_column)
-        name = name or self.only_type
-        if name is None:
-            raise EplRuntimeError(
-                f"the row has no column '{self.type_column}' that says its event type",
-                hint="name the type with --type, or the column with --type-column",
-            )
-        declared = self.event_type(name)
-        if self.time_column is not None:
-            yield At(self._time(row, declared))
-        yield Send(name, {k: cell_value(v, declared.type_of(k)) for k, v in row.items()} if text_cells else row)
-
-    def _time(self, row: dict[str, Any], declared: EventType) -> int:
-        column = str(self.time_column)
-        value = row.get(column)
-        if declared.property(column) is None:
-            row.pop(column, None)
-        if isinstance(value, datetime.datetime):
-            aware = value if value.tzinfo else value.replace(tzinfo=datetime.timezone.utc)
-            return (aware - EPOCH) // datetime.timedelta(milliseconds=1)
-        try:
-            return int(value)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            raise EplRuntimeError(f"time column '{column}' holds {value!r}, expecting ms") from None
+    columns: pa.RecordBatch | None
+    rows: Callable[[], Iterator[Row]]
+    is_text: bool = False
+    position: int = 0
 
 
-def cell_value(cell: Any, declared: ValueType | None) -> Any:
-    """The value of a text cell by the property's type; an empty cell is null.
+class FileFault(Exception):
+    """A file that cannot be read on: ``line`` from 1 (None: nowhere in particular) and what is wrong."""
 
-    What is not understood stays text, and sending it says what is wrong.
-
-    >>> cell_value("1.5", None), cell_value("", None)
-    ('1.5', None)
-    """
-    if not isinstance(cell, str) or cell == "":
-        return None if cell == "" else cell
-    if isinstance(declared, (ArrayType, CollectionType, MapType, EventOf)) and cell[0] in "[{":
-        return json.loads(cell)
-    parse = CELLS.get(declared.kind) if isinstance(declared, Scalar) else None
-    if parse is None:
-        return cell
-    try:
-        return parse(cell)
-    except (ValueError, KeyError, InvalidOperation):
-        return cell
-
-
-def _boolean(text: str) -> bool:
-    return {"true": True, "false": False}[text.lower()]
-
-
-def _instant(text: str) -> int | str:
-    return int(text) if text.lstrip("-").isdigit() else text
-
-
-CELLS: Mapping[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("byte", "short", "int", "long", "BigInteger"), int),
-    **dict.fromkeys(("float", "double", "Number"), float),
-    "BigDecimal": Decimal,
-    "boolean": _boolean,
-    **dict.fromkeys(("Date", "Calendar"), _instant),
-}
+    def __init__(self, line: int | None, error: EplRuntimeError) -> None:
+        super().__init__(error.message)
+        self.line = line
+        self.error = error
 
 
 def kind_of(path: Path, wanted: str, head: str) -> str:
     """What a file holds: as asked for, else by its name, else by its first line."""
     if wanted != "auto":
         return wanted
-    known = SUFFIXES.get(path.suffix.lower())
+    suffixes = [s.lower() for s in path.suffixes]
+    known = SUFFIXES.get(suffixes[-1]) if suffixes else None
+    if known is None and len(suffixes) > 1 and suffixes[-1] in (".gz", ".bz2", ".zst"):
+        known = SUFFIXES.get(suffixes[-2])
     if known is not None:
         return known
     if looks_like_script(head):
@@ -126,100 +71,290 @@ def kind_of(path: Path, wanted: str, head: str) -> str:
     return "jsonl" if head.lstrip().startswith("{") else "csv" if "," in head.partition("\n")[0] else "script"
 
 
-@attrs.frozen
+@attrs.define(eq=False)
 class EventFile:
-    """An event file that has been opened. ``total``: the sum of its items' weights, None where it is not known."""
+    """An event file that has been opened. ``total``: its size (bytes; rows of Parquet), None where it is not known; ``names``: its columns,
+    None for JSON, whose rows have their own."""
 
+    path: Path
     kind: str
     total: int | None
-    _handle: Any
+    delimiter: str = ","
+    names: list[str] | None = None
+    _raw: Any = None
+    _handle: Any = None
 
     @classmethod
-    def open(cls, path: Path, wanted: str, stdin: TextIO) -> EventFile:
-        """UsageError where there is no such file or it is none of the kinds."""
-        if wanted == "parquet" or (wanted == "auto" and SUFFIXES.get(path.suffix.lower()) == "parquet"):
-            file = _parquet_file(path)
-            return cls("parquet", file.metadata.num_rows, file)
+    def open(cls, path: Path, wanted: str, stdin: BinaryIO, delimiter: str | None = None) -> EventFile:
+        """UsageError where there is no such file or it is none of the kinds; FileFault where its columns make no sense."""
         try:
-            handle: TextIO = io.StringIO(stdin.read()) if str(path) == "-" else path.open(encoding="utf-8-sig", newline="")
-            total = len(handle.getvalue()) if isinstance(handle, io.StringIO) else path.stat().st_size
-            head = handle.read(4096)
-        except (OSError, UnicodeDecodeError) as error:
+            if wanted == "parquet" or (wanted == "auto" and SUFFIXES.get(path.suffix.lower()) == "parquet"):
+                return cls._open_parquet(path)
+            raw: Any = io.BufferedReader(io.BytesIO(stdin.read())) if str(path) == "-" else path.open("rb")
+            total = len(raw.raw.getvalue()) if str(path) == "-" else path.stat().st_size
+            handle = _unpacked(raw)
+            head = handle.peek(4096)[:4096].decode("utf-8-sig", "replace")
+            made = cls(path, kind_of(path, wanted, head), total, delimiter or ("\t" if path.suffix.lower() == ".tsv" else ","))
+            made._raw, made._handle = raw, handle
+            if made.kind == "csv":
+                made._read_header()
+        except (OSError, EOFError, zlib.error) as error:
             raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
-        handle.seek(0)
-        kind = kind_of(path, wanted, head)
-        return cls(kind, None if kind == "script" else total, handle)
+        return made
 
-    def items(self, reader: RowReader) -> Iterator[Item]:
-        """Instructions in the file's order. Raises RowError, for scripts EplSyntaxError."""
-        if self.kind == "script":
-            return _script(self._handle)
-        readers: dict[str, Callable[[Any, RowReader], Iterator[Item]]] = {"jsonl": _json_lines, "csv": _csv, "parquet": _parquet}
-        return readers[self.kind](self._handle, reader)
+    @classmethod
+    def _open_parquet(cls, path: Path) -> EventFile:
+        from pyarrow.parquet import ParquetFile
+
+        try:
+            file = ParquetFile(path)
+        except pa.ArrowException as error:
+            raise UsageError(f"cannot read {path}: {error}") from None
+        made = cls(path, "parquet", file.metadata.num_rows, names=list(file.schema_arrow.names))
+        made._handle = file
+        return made
+
+    def chunks(self, schema: Callable[[dict[str, Any]], pa.Schema | None]) -> Iterator[Chunk]:
+        """The rows in the file's order; FileFault where it cannot be read on. ``schema``: of the first JSON row, the columns that rows like
+        it have, or None."""
+        try:
+            if self.kind == "parquet":
+                yield from self._parquet()
+            elif self.kind == "csv":
+                yield from self._csv()
+            else:
+                yield from self._json(schema)
+        except pa.ArrowException as error:
+            hint = "a row is longer than 8 MiB, or a quote has no end" if "straddl" in str(error) else None
+            raise FileFault(None, EplRuntimeError(f"cannot be read: {error}", hint=hint)) from error
+        except (OSError, EOFError, zlib.error) as error:
+            raise FileFault(None, EplRuntimeError(f"cannot be read: {getattr(error, 'strerror', None) or error}")) from error
+
+    def script(self) -> str:
+        """The text of a script; FileFault where it is not UTF-8."""
+        try:
+            return str(self._handle.read().decode("utf-8-sig"))
+        except UnicodeDecodeError as error:
+            line = error.object.count(b"\n", 0, error.start) + 1
+            raise FileFault(line, EplRuntimeError(f"not UTF-8: byte 0x{error.object[error.start]:02x}")) from error
+
+    def _position(self) -> int:
+        return int(self._raw.tell())
+
+    # ------------------------------------------------------------------ Parquet
+
+    def _parquet(self) -> Iterator[Chunk]:
+        before = 0
+        for batch in self._handle.iter_batches(CHUNK_ROWS):
+            yield Chunk(batch, _listed(batch, before + 1), position=before + len(batch))
+            before += len(batch)
+
+    # ------------------------------------------------------------------ CSV
+
+    def _read_header(self) -> None:
+        line = self._handle.readline()
+        while line and line.count(b'"') % 2 and len(line) < BLOCK:
+            more = self._handle.readline()
+            if not more:
+                break
+            line += more
+        try:
+            text = line.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise FileFault(1, EplRuntimeError("the names of the columns are not UTF-8")) from None
+        self.names = next(csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter), [])
+        self._check_names()
+
+    def _check_names(self) -> None:
+        names = self.names or []
+        if not names:
+            raise FileFault(1, EplRuntimeError("the file is empty: a line with the names of the columns is expected"))
+        stripped = [name.strip() for name in names]
+        for name in stripped:
+            if stripped.count(name) > 1:
+                raise FileFault(1, EplRuntimeError(f"more than one column is named '{name}'", hint="each column needs a name of its own"))
+        other = next((d for d in DELIMITERS if len(names) == 1 and d in names[0]), None)
+        if other is not None:
+            shown = "$'\\t'" if other == "\t" else f"'{other}'"
+            hint = f"are cells divided by another sign? --delimiter {shown}"
+            raise FileFault(1, EplRuntimeError(f"there is only one column, '{names[0]}'", hint=hint))
+
+    def _csv(self) -> Iterator[Chunk]:
+        assert self.names is not None
+        names = [name.strip() for name in self.names]
+        bad: list[tuple[int, EplRuntimeError]] = []
+
+        def refuse(row: Any) -> Literal["skip"]:
+            hint = "a quote has no end" if row.text.count('"') % 2 else None
+            bad.append((row.number, EplRuntimeError(f"expected {_columns(row.expected_columns)}, found {row.actual_columns}", hint=hint)))
+            return "skip"
+
+        if not self._handle.peek(1):
+            return
+        try:
+            reader = pyarrow.csv.open_csv(
+                cast(Any, pa.PythonFile(self._handle, "r")),
+                pyarrow.csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=names),
+                pyarrow.csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=refuse),
+                pyarrow.csv.ConvertOptions(
+                    column_types=dict.fromkeys(names, pa.binary()), null_values=[""], strings_can_be_null=True, check_utf8=False
+                ),
+            )
+        except pa.ArrowInvalid as error:
+            if "Empty CSV file" in str(error):
+                return
+            raise
+        padded = any(name != name.strip() for name in self.names)
+        record = 0
+        for block in reader:
+            for start in range(0, len(block), CHUNK_ROWS):
+                batch = block.slice(start, CHUNK_ROWS)
+                within = _within(bad, record, len(batch))
+                record += len(batch) + len(within)
+                yield self._csv_chunk(batch, record - len(batch) - len(within) + 1, within, padded)
+        if bad:
+            yield self._csv_chunk(pa.RecordBatch.from_pylist([], schema=reader.schema), record + 1, _within(bad, record, 0), False)
+
+    def _csv_chunk(self, batch: pa.RecordBatch, first: int, bad: dict[int, EplRuntimeError], padded: bool) -> Chunk:
+        """A chunk that begins with the file's record ``first``, from 1; ``bad``: records of it that are no rows."""
+
+        def rows() -> Iterator[Row]:
+            number = first
+            for row in [*batch.to_pylist(), None]:
+                while number in bad:
+                    yield number, bad[number]
+                    number += 1
+                if row is not None:
+                    yield number, _decoded(row, padded)
+                    number += 1
+
+        return Chunk(None if bad or padded else _as_text(batch), rows, is_text=True, position=self._position())
+
+    def line_of(self, number: int) -> int:
+        """The line in which a row ends that a chunk gives this number. CSV rows are counted: the file is read again to see where each ends,
+        or, where it was a stream, each is taken to have one line."""
+        if self.kind != "csv" or str(self.path) == "-":
+            return number + (self.kind == "csv")
+        csv.field_size_limit(1 << 31)
+        with self.path.open("rb") as raw:
+            reader = csv.reader(io.TextIOWrapper(_unpacked(raw), "utf-8-sig", "replace", newline=""), delimiter=self.delimiter)
+            lines = (reader.line_num for row in reader if row)
+            return next(islice(lines, number, None), number + 1)
+
+    # ------------------------------------------------------------------ JSON lines
+
+    def _json(self, schema: Callable[[dict[str, Any]], pa.Schema | None]) -> Iterator[Chunk]:
+        line, rest = 1, b""
+        wanted: pa.Schema | None = None
+        is_first = True
+        while True:
+            block = self._handle.read(BLOCK // 4)
+            rest += block
+            cut = rest.rfind(b"\n") + 1 if block else len(rest)
+            if cut:
+                taken, rest = rest[:cut], rest[cut:]
+                if is_first:
+                    taken, is_first = taken.removeprefix(b"\xef\xbb\xbf"), False
+                    wanted = _schema_of_first(taken, schema)
+                yield Chunk(_json_columns(taken, wanted), _json_rows(taken, line), position=self._position())
+                line += taken.count(b"\n")
+            if not block:
+                return
 
 
-def _script(handle: TextIO) -> Iterator[Item]:
-    with handle:
-        for line, instruction in parse_script(handle.read()):
-            yield Item(line, instruction)
+def _unpacked(raw: Any) -> Any:
+    """A file's content as a buffered stream, decompressed where its first bytes say that it is compressed."""
+    head = raw.peek(4)[:4]
+    codec = next((name for magic, name in PACKED.items() if head.startswith(magic)), None)
+    if codec is None:
+        return raw
+    return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(raw, "r"), codec), BLOCK)  # type: ignore[arg-type]
 
 
-def _json_lines(handle: TextIO, reader: RowReader) -> Iterator[Item]:
-    with handle:
-        for number, line in enumerate(handle, 1):
+def _listed(batch: pa.RecordBatch, first: int) -> Callable[[], Iterator[Row]]:
+    return lambda: iter([(number, row) for number, row in enumerate(batch.to_pylist(), first)])
+
+
+def _columns(count: int) -> str:
+    return f"{count} column{'s' if count != 1 else ''}"
+
+
+def _within(bad: list[tuple[int, EplRuntimeError]], before: int, rows: int) -> dict[int, EplRuntimeError]:
+    """Take out the records that are no rows among the next ones: ``before`` records stand in front, ``rows`` are good."""
+    found: dict[int, EplRuntimeError] = {}
+    last = before + rows
+    while bad and (bad[0][0] <= last + 1 if rows == 0 else bad[0][0] <= last):
+        number, error = bad.pop(0)
+        found[number] = error
+        last += 1
+    return found
+
+
+def _as_text(batch: pa.RecordBatch) -> pa.RecordBatch | None:
+    """The cells as strings; None where one is not UTF-8."""
+    try:
+        columns: Sequence[Any] = [column.cast(pa.string()) for column in batch.columns]
+    except pa.ArrowInvalid:
+        return None
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _decoded(row: dict[str, Any], padded: bool) -> dict[str, Any] | EplRuntimeError:
+    try:
+        found = {name: None if cell is None else cell.decode() for name, cell in row.items()}
+    except UnicodeDecodeError as error:
+        return EplRuntimeError(f"not UTF-8: byte 0x{error.object[error.start]:02x}", hint="convert the file: iconv -f ISO-8859-1 -t UTF-8")
+    return {name: cell and cell.strip() for name, cell in found.items()} if padded else found
+
+
+def _schema_of_first(block: bytes, schema: Callable[[dict[str, Any]], pa.Schema | None]) -> pa.Schema | None:
+    for _, row in _json_rows(block, 1)():
+        return schema(row) if isinstance(row, dict) else None
+    return None
+
+
+def _json_columns(block: bytes, schema: pa.Schema | None) -> pa.RecordBatch | None:
+    """The lines as columns of a schema of plain values; None where a line has anything else. Unknown names are refused by the reader: it
+    would go as deep into their values as they are nested."""
+    if schema is None:
+        return None
+    try:
+        table = pyarrow.json.read_json(
+            io.BytesIO(block),
+            pyarrow.json.ReadOptions(use_threads=False, block_size=len(block) + 1),
+            pyarrow.json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error"),
+        )
+    except pa.ArrowException:
+        return None
+    lines = sum(1 for line in block.splitlines() if line.strip())
+    batches = table.combine_chunks().to_batches()
+    return batches[0] if len(batches) == 1 and len(batches[0]) == lines else None
+
+
+def _json_rows(block: bytes, first: int) -> Callable[[], Iterator[Row]]:
+    def rows() -> Iterator[Row]:
+        for number, line in enumerate(block.split(b"\n"), first):
             if line.strip():
-                yield from _located(number, _json_object(number, line), reader, len(line), False)
+                yield number, _json_object(line)
+
+    return rows
 
 
-def _json_object(number: int, line: str) -> dict[str, Any]:
+def _json_object(line: bytes) -> dict[str, Any] | EplRuntimeError:
     try:
-        row = json.loads(line)
-    except ValueError as error:
-        raise RowError(number, EplRuntimeError(f"not JSON: {error}")) from None
-    if not isinstance(row, dict):
-        raise RowError(number, EplRuntimeError("a JSON object a line is expected"))
-    return row
+        row = json.loads(line.decode())
+    except UnicodeDecodeError as error:
+        return EplRuntimeError(f"not UTF-8: byte 0x{error.object[error.start]:02x}")
+    except json.JSONDecodeError as error:
+        hint = "a JSON array is not read: jq -c '.[]' FILE makes a line of each element" if line.lstrip().startswith(b"[") else None
+        return EplRuntimeError(f"not JSON: {error}", hint=hint)
+    except ValueError:
+        return EplRuntimeError("a number has too many digits")
+    except RecursionError:
+        return EplRuntimeError("JSON nested too deeply")
+    if isinstance(row, list):
+        return EplRuntimeError("a JSON object a line is expected", hint="jq -c '.[]' FILE makes a line of each element of an array")
+    return row if isinstance(row, dict) else EplRuntimeError("a JSON object a line is expected")
 
 
-def _csv(handle: TextIO, reader: RowReader) -> Iterator[Item]:
-    with handle:
-        rows = csv.DictReader(handle, skipinitialspace=True)
-        for row in rows:
-            if None in row or None in row.values():
-                raise RowError(rows.line_num, EplRuntimeError(f"the row has not the {len(rows.fieldnames or ())} columns of the header"))
-            yield from _located(rows.line_num, row, reader, sum(map(len, row.values())) + len(row), True)
-
-
-def _parquet_file(path: Path) -> Any:
-    from pyarrow import ArrowInvalid
-    from pyarrow.parquet import ParquetFile
-
-    try:
-        return ParquetFile(path)
-    except (OSError, ArrowInvalid) as error:
-        raise UsageError(f"cannot read {path}: {error}") from None
-
-
-def _parquet(file: Any, reader: RowReader) -> Iterator[Item]:
-    number = 0
-    for batch in file.iter_batches(BATCH_ROWS):
-        for row in batch.to_pylist():
-            number += 1
-            yield from _located(number, row, reader, 1, False)
-
-
-def _located(number: int, row: dict[str, Any], reader: RowReader, weight: int, text_cells: bool) -> Iterator[Item]:
-    try:
-        for instruction in reader.instructions(row, text_cells):
-            yield Item(number, instruction, weight if isinstance(instruction, Send) else 0)
-    except EplRuntimeError as error:
-        raise RowError(number, error) from error
-
-
-class RowError(Exception):
-    """A row that is no event: ``line`` from 1 and what is wrong."""
-
-    def __init__(self, line: int, error: EplRuntimeError) -> None:
-        super().__init__(f"line {line}: {error.message}")
-        self.line = line
-        self.error = error
+__all__ = ["Chunk", "EventFile", "FileFault"]

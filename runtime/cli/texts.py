@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TextIO
 
 from epl.catalog import Settings
-from epl.errors import EplError
+from epl.errors import EplError, EplWarning
 from runtime.cli import UsageError
+from runtime.deployment import Deployment
 from runtime.engine import Runtime
 
 
@@ -63,13 +65,20 @@ def made_runtime(options: argparse.Namespace, **given: Any) -> Runtime:
     return Runtime(settings=Settings(imports=tuple(options.imports)), **given)
 
 
-def deploy_first(runtime: Runtime, files: Iterable[Path]) -> bool:
-    """Deploy the modules of ``--with``; False (with the error printed) where one is refused."""
-    for path in files:
-        text = read_text(path)
+def deployed(runtime: Runtime, path: Path, text: str, name: str | None = None) -> Deployment | None:
+    """Deploy a module, printing its warnings; None, with the error printed, where it is refused."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", EplWarning)
         try:
-            runtime.deploy(text, name=str(path))
+            return runtime.deploy(text, name=name)
         except EplError as error:
             print_error(path, text, error)
-            return False
-    return True
+            return None
+        finally:
+            for warning in caught:
+                print(f"{shown_name(path)}: warning: {warning.message}", file=sys.stderr)
+
+
+def deploy_first(runtime: Runtime, files: Iterable[Path]) -> bool:
+    """Deploy the modules of ``--with``; False (with the error printed) where one is refused."""
+    return all(deployed(runtime, path, read_text(path), str(path)) is not None for path in files)

@@ -219,9 +219,9 @@ def test_run_walks_through_timers_and_on_until(tmp_path: pathlib.Path) -> None:
             ":2: error: Event type 'Trade': property 'price'",
         ),
         ("e.jsonl", "{symbol}\n", ":1: error: not JSON"),
-        ("e.csv", "ts,symbol,price\n1,A\n", ":2: error: the row has not the 3 columns"),
+        ("e.csv", "ts,symbol,price\n1,A\n", ":2: error: expected 3 columns, found 2"),
         ("e.csv", "ts,symbol,price\n5,A,1\n4,A,1\n", ":3: error: time goes back from 5 to 4"),
-        ("e.csv", "symbol,price\nA,1\n", ":2: error: time column 'ts' holds None"),
+        ("e.csv", "symbol,price\nA,1\n", ":1: error: there is no column 'ts' for --time"),
     ],
 )
 def test_run_refuses_rows_that_are_no_events(module: pathlib.Path, tmp_path: pathlib.Path, name: str, text: str, said: str) -> None:

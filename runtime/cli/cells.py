@@ -1,0 +1,147 @@
+"""Values of event files → values of properties: text cells by the property's type, times as people and machines write them."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from epl.value_types import ArrayType, CollectionType, EventOf, MapType, Scalar, ValueType
+
+EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+MILLISECOND = datetime.timedelta(milliseconds=1)
+ISO = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(?:Z|([+-])(\d\d):?(\d\d)?)?)?", re.ASCII | re.IGNORECASE
+)
+WHOLE = re.compile(r"[+-]?[0-9]+")
+INSTANTS = ("Date", "Calendar", "ZonedDateTime", "OffsetDateTime")
+
+
+def instant(text: str) -> datetime.datetime | None:
+    """An ISO 8601 date or date with time; without a zone it is UTC. None where it is something else.
+
+    >>> instant("2024-01-31T10:00:00.5+0100").isoformat()
+    '2024-01-31T09:00:00.500000+00:00'
+    >>> instant("2024-01-31").isoformat(), instant("31.1.2024")
+    ('2024-01-31T00:00:00+00:00', None)
+    """
+    found = ISO.fullmatch(text.strip())
+    if found is None:
+        return None
+    year, month, day, hour, minute, second, fraction, sign, zone_hours, zone_minutes = found.groups()
+    micros = int((fraction or "").ljust(6, "0")[:6])
+    offset = datetime.timedelta(hours=int(zone_hours or 0), minutes=int(zone_minutes or 0))
+    try:
+        local = datetime.datetime(
+            int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0), micros, datetime.timezone.utc
+        )
+        return local + offset if sign == "-" else local - offset
+    except (ValueError, OverflowError):
+        return None
+
+
+def milliseconds(value: Any) -> int | None:
+    """A value of a time column in ms since 1970, rounded down: whole numbers are ms, ISO texts and dates are instants; None where it is
+    none of them.
+
+    >>> milliseconds("1970-01-01T00:00:01Z"), milliseconds("1000"), milliseconds(1000.0), milliseconds("soon")
+    (1000, 1000, 1000, None)
+    """
+    if isinstance(value, str):
+        if WHOLE.fullmatch(value.strip()):
+            return int(value)
+        value = instant(value)
+    if isinstance(value, datetime.datetime):
+        return ((value if value.tzinfo else value.replace(tzinfo=datetime.timezone.utc)) - EPOCH) // MILLISECOND
+    if isinstance(value, datetime.date):
+        return (datetime.datetime(value.year, value.month, value.day, tzinfo=datetime.timezone.utc) - EPOCH) // MILLISECOND
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value or value in (float("inf"), float("-inf")):
+        return None
+    return int(value)
+
+
+def cell_value(cell: Any, declared: ValueType | None) -> Any:
+    """The value of a text cell by the property's type; an empty cell is null.
+
+    What is not understood stays text, and sending it says what is wrong.
+
+    >>> cell_value("1.5", None), cell_value("", None)
+    ('1.5', None)
+    """
+    if not isinstance(cell, str) or cell == "":
+        return None if cell == "" else cell
+    if isinstance(declared, (ArrayType, CollectionType, MapType, EventOf)) and cell[0] in "[{":
+        return _parsed_json(cell)
+    parse = CELLS.get(declared.kind) if isinstance(declared, Scalar) else None
+    if parse is None:
+        return cell
+    try:
+        return parse(cell)
+    except (ValueError, KeyError, InvalidOperation):
+        return cell
+
+
+def plain_value(value: Any, declared: ValueType | None) -> Any:
+    """A value of JSON or Parquet by the property's type: times as text, or as instants for a ``long``, are taken."""
+    if isinstance(declared, Scalar) and isinstance(value, (str, datetime.datetime)):
+        if declared.kind == "long":
+            found = milliseconds(value) if not isinstance(value, str) or instant(value) is not None else None
+            return value if found is None else found
+        if declared.kind in INSTANTS and isinstance(value, str):
+            return instant(value) or value
+    return value
+
+
+def _parsed_json(cell: str) -> Any:
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError):
+        return cell
+
+
+def _whole(text: str) -> int:
+    if WHOLE.fullmatch(text.strip()) is None:
+        raise ValueError
+    return int(text)
+
+
+def _long(text: str) -> int:
+    found = milliseconds(text)
+    if found is None:
+        raise ValueError
+    return found
+
+
+def _number(text: str) -> float:
+    if "_" in text:
+        raise ValueError
+    return float(text)
+
+
+def _decimal(text: str) -> Decimal:
+    if "_" in text:
+        raise ValueError
+    return Decimal(text.strip())
+
+
+def _boolean(text: str) -> bool:
+    return {"true": True, "false": False, "1": True, "0": False}[text.strip().lower()]
+
+
+def _instant(text: str) -> Any:
+    return int(text) if WHOLE.fullmatch(text.strip()) else instant(text) or text
+
+
+CELLS: Mapping[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("byte", "short", "int", "BigInteger"), _whole),
+    "long": _long,
+    **dict.fromkeys(("float", "double", "Number"), _number),
+    "BigDecimal": _decimal,
+    "boolean": _boolean,
+    **dict.fromkeys(INSTANTS, _instant),
+}
+
+__all__ = ["CELLS", "INSTANTS", "cell_value", "instant", "milliseconds", "plain_value"]

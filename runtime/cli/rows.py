@@ -1,0 +1,193 @@
+"""Rows of event files → events: which type they are, when they happen, whether the file has the columns that the type declares."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from epl.errors import EplRuntimeError
+from epl.event_types import EventType
+from epl.plan.statements import SelectPlan
+from runtime.cli.cells import cell_value, milliseconds, plain_value
+from runtime.cli.sources import Chunk, EventFile, FileFault
+from runtime.engine import Runtime
+from runtime.epl_online import At, Instruction, Send
+
+LOOKED_AT = 1000
+"""How many JSON rows are looked at for the names that they have."""
+
+Warn = Callable[[str], None]
+
+
+def only_type(runtime: Runtime) -> str | None:
+    """The one event type that statements read and no statement fills; None where there are none or several."""
+    bodies = [s.plan.body for d in runtime.deployments.values() for s in d if isinstance(s.plan.body, SelectPlan)]
+    read = {stream.filter.event_type.name for body in bodies for stream in body.streams}
+    filled = {body.insert.target.name for body in bodies if body.insert is not None}
+    found = read - filled
+    return found.pop() if len(found) == 1 else None
+
+
+class RowReader:
+    """Turns rows of one file into instructions.
+
+    The type of a row is ``--type``, else what its column ``--type-column`` says, else the only type that statements read. A file must have
+    a column for every declared property, unless ``--missing null``; a column that no property belongs to is warned of once.
+    """
+
+    def __init__(self, runtime: Runtime, options: argparse.Namespace, file: EventFile, warn: Warn) -> None:
+        self.runtime = runtime
+        self.file = file
+        self.type_name: str | None = options.type
+        self.type_column: str = options.type_column
+        self.time_column: str | None = options.time
+        self._only_type = only_type(runtime)
+        self._lenient = options.missing == "null"
+        self._warn = warn
+        self._types: dict[str, EventType] = {}
+        """The types that have been met, by name."""
+        self._dropped: dict[str, frozenset[str]] = {}
+        """By type: columns that its events are not given."""
+
+    # ------------------------------------------------------------------ the columns of a file
+
+    def check_file(self) -> None:
+        """Raises EplRuntimeError where the file has not the column of ``--time``, FileFault where it has not those of the type of all of
+        its rows; JSON rows each have columns of their own."""
+        if self.file.names is None:
+            return
+        names = [name.strip() for name in self.file.names]
+        if self.time_column is not None:
+            self._check_time(names)
+        name = self.type_name or (None if self.type_column in names else self._only_type)
+        if name is not None:
+            self._meet(name, names)
+
+    def check_first(self, chunk: Chunk) -> None:
+        """Look at the names that the first rows of a JSON file have."""
+        names: dict[str, dict[str, None]] = {}
+        for _, (_, row) in zip(range(LOOKED_AT), chunk.rows()):
+            if isinstance(row, dict):
+                name = self.name_of(row)
+                if name is not None:
+                    names.setdefault(name, {}).update(dict.fromkeys(row))
+        for name, found in names.items():
+            if self.time_column is not None:
+                self._check_time(found)
+            self._meet(name, found)
+
+    def _check_time(self, names: Iterable[str]) -> None:
+        if str(self.time_column) not in names:
+            raise EplRuntimeError(f"there is no column '{self.time_column}' for --time", hint=_offer(str(self.time_column), names))
+
+    def type_of(self, name: str) -> EventType:
+        """A row's type; the first time its columns are compared with those of the file."""
+        found = self._types.get(name)
+        return found if found is not None else self._meet(name, [n.strip() for n in self.file.names or ()])
+
+    def _meet(self, name: str, names: Iterable[str]) -> EventType:
+        declared = self.runtime.event_type(name)
+        known = [n for n in names if n not in (self.time_column, self.type_column) or n in declared.properties]
+        missing = [p for p in declared.properties if p not in known]
+        other = [n for n in known if n not in declared.properties]
+        if names and missing and not self._lenient:
+            self._refuse_missing(name, missing, other, names)
+        others = self._properties_of_others(name) if self.type_name is None and self.type_column in names else set()
+        strange = sorted(set(other) - others)
+        if strange:
+            self._warn(f"{_columns(strange)} {'is' if len(strange) == 1 else 'are'} not declared by event type '{name}': "
+                       f"{'kept as undeclared properties' if declared.open else 'dropped'}{_meant(strange, missing)}")
+        self._dropped[name] = frozenset(others - set(declared.properties) if declared.open else (*other, *others))
+        self._types[name] = declared
+        return declared
+
+    def _properties_of_others(self, name: str) -> set[str]:
+        return {p for other, each in self.runtime.catalog().event_types.items() if other != name for p in each.properties}
+
+    def _refuse_missing(self, name: str, missing: list[str], other: list[str], names: Iterable[str]) -> None:
+        if self.file.names is None:  # JSON leaves out what is null, unless a name is misspelt
+            near = [m for m in missing if _near(m, other)]
+            if not near:
+                first = "row has" if len(missing) == 1 else "rows have"
+                self._warn(f"none of the first {first} {_columns(missing, 'property')} of event type '{name}': null until one has")
+                return
+            missing = near
+        there = _offer(missing[0], other, names)
+        error = EplRuntimeError(
+            f"there is no column {_quoted(missing)}, which event type '{name}' declares",
+            hint=f"{there}; --missing null reads events without it",
+        )
+        raise FileFault(None if self.file.kind == "parquet" else 1, error)
+
+    # ------------------------------------------------------------------ rows one by one
+
+    def name_of(self, row: Mapping[str, Any]) -> str | None:
+        """The name of a row's event type; None where nothing says it."""
+        if self.type_name is not None:
+            return self.type_name
+        said = row.get(self.type_column)
+        return said if isinstance(said, str) and said else self._only_type
+
+    def instructions(self, row: dict[str, Any], is_text: bool) -> Iterator[Instruction]:
+        """At most a time step, then the event. Raises EplRuntimeError for rows that cannot be events."""
+        name = self.name_of(row)
+        if name is None:
+            raise EplRuntimeError(
+                f"the row has no column '{self.type_column}' that says its event type",
+                hint="name the type with --type, or the column with --type-column",
+            )
+        declared = self.type_of(name)
+        if self.type_name is None and isinstance(row.get(self.type_column), str):
+            row.pop(self.type_column)
+        if self.time_column is not None:
+            yield At(self._time(row, declared))
+        dropped = self._dropped[name]
+        value = cell_value if is_text else plain_value
+        yield Send(name, {k: value(v, declared.type_of(k)) for k, v in row.items() if k not in dropped})
+
+    def _time(self, row: dict[str, Any], declared: EventType) -> int:
+        column = str(self.time_column)
+        value = row.get(column)
+        if declared.property(column) is None:
+            row.pop(column, None)
+        found = milliseconds(value)
+        if found is None:
+            raise EplRuntimeError(f"time column '{column}' holds {value!r}, expecting ms since 1970 or an ISO 8601 time")
+        return found
+
+    def keeps_more(self, name: str, names: Iterable[str]) -> bool:
+        """Whether an event of the type keeps values of columns that the type does not declare."""
+        declared = self.type_of(name)
+        beside = {self.time_column, self.type_column if self.type_name is None else None}
+        return declared.open and any(n not in declared.properties and n not in beside and n not in self._dropped[name] for n in names)
+
+
+def _quoted(names: list[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
+
+
+def _columns(names: list[str], what: str = "column") -> str:
+    return f"{what if len(names) == 1 else 'properties' if what == 'property' else what + 's'} {_quoted(names)}"
+
+
+def _near(name: str, names: Iterable[str]) -> str | None:
+    by_lower = {each.strip().lower(): each for each in names}
+    near = get_close_matches(name.lower(), by_lower, 1, 0.75)
+    return by_lower[near[0]] if near else None
+
+
+def _offer(name: str, candidates: Iterable[str], names: Iterable[str] | None = None) -> str:
+    """What there is instead of a column."""
+    near = _near(name, candidates)
+    has = ", ".join(candidates if names is None else names) or "no columns"
+    return f"it has {has}" + (f"; did you mean '{near}'?" if near else "")
+
+
+def _meant(names: list[str], missing: list[str]) -> str:
+    near = next((found for name in names if (found := _near(name, missing))), None)
+    return f" (did you mean '{near}'?)" if near else ""
+
+
+__all__ = ["RowReader", "only_type"]
