@@ -25,8 +25,11 @@ from benchmarks.machine import description, load
 from runtime.spark import session, start, transform
 
 WARM_UP = 3
-OPTIONS = {"spark.sql.streaming.pollingDelay": "300ms", "spark.sql.streaming.numRecentProgressUpdates": "1000"}
-"""Queries that wait must not take the time of those at work."""
+OPTIONS = {
+    "spark.sql.streaming.pollingDelay": "300ms", "spark.sql.streaming.numRecentProgressUpdates": "1000", "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+"""Queries that wait must not take the time of those at work; nor must what is shown of them."""
 SCHEMA = "symbol string, price double, volume int, ts long"
 FILTER = "@name('s0') select symbol, price from Trade(price > 990)"
 MATCH = """@name('s0') select * from Trade match_recognize (partition by symbol

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -19,8 +20,9 @@ import pyarrow as pa
 import pyarrow.types as kinds
 
 from epl.errors import EplRuntimeError
-from epl.value_types import Scalar, ValueType
-from runtime.incoming import WrongValue, coercion
+from epl.event_types import EventType
+from epl.value_types import ArrayType, CollectionType, EnumType, EventOf, MapType, Scalar, ValueType
+from runtime.incoming import WrongValue, coercion, whole_type
 
 if TYPE_CHECKING:
     import pandas
@@ -179,23 +181,63 @@ def _coerced(values: list[Any], value_type: ValueType) -> list[Any]:
 
 
 def may_hold(arrow: pa.DataType, value_type: ValueType) -> bool:
-    """Whether a column of that Arrow type can hold any value for the property: False is certain, True is to be seen by value."""
-    if not isinstance(value_type, Scalar) or kinds.is_null(arrow):
+    """Whether a column of that Arrow type can hold any value for the property: False is certain, True is to be seen by value.
+
+    It is ``property_values`` that decides, over examples of what such columns hold: what it refuses for rows is refused here, and nothing
+    else. A struct is taken apart where it becomes an event or a map, a list where it becomes an array, a map where its values have a type.
+    """
+    if kinds.is_null(arrow):
         return True
     if kinds.is_dictionary(arrow):
         return may_hold(arrow.value_type, value_type)
-    kind = value_type.kind
-    if kinds.is_boolean(arrow):
-        return kind in ("boolean", "Object")
-    if kinds.is_integer(arrow):
-        return kind in (*BITS, "BigInteger", "float", "double", "BigDecimal", "Number", "Object", *INSTANTS)
-    if kinds.is_floating(arrow) or kinds.is_decimal(arrow):
-        return kind in ("float", "double", "BigDecimal", "BigInteger", "Number", "Object")
-    if kinds.is_timestamp(arrow):
-        return kind in (*INSTANTS, "LocalDateTime", "long", "Object")
+    if isinstance(value_type, EventOf) and kinds.is_struct(arrow):
+        return _may_be_event(arrow, value_type.event_type)
+    if isinstance(value_type, (ArrayType, CollectionType)) and (kinds.is_list(arrow) or kinds.is_large_list(arrow)):
+        return may_hold(arrow.value_type, value_type.element)
+    if isinstance(value_type, MapType) and kinds.is_map(arrow):
+        return may_hold(arrow.item_type, value_type.value)
+    if isinstance(value_type, MapType) and kinds.is_struct(arrow):
+        return all(may_hold(arrow.field(n).type, value_type.value) for n in range(arrow.num_fields))
+    examples = [*_examples(arrow), *(value_type.constants if isinstance(value_type, EnumType) and kinds.is_string(arrow) else ())]
+    return any(_is_taken(pa.array([each], arrow), value_type) for each in examples)
+
+
+def _may_be_event(arrow: pa.StructType, event_type: EventType) -> bool:
+    properties = event_type.properties
+    fields = [arrow.field(n) for n in range(arrow.num_fields)]
+    if not all(may_hold(field.type, whole_type(properties[field.name])) for field in fields if field.name in properties):
+        return False
+    return _is_taken(pa.array([dict.fromkeys(field.name for field in fields)], arrow), EventOf(event_type))
+
+
+def _is_taken(column: pa.Array[Any], value_type: ValueType) -> bool:
+    try:
+        property_values(Columns({"": column}, len(column)), "", value_type, 1000)
+    except (WrongCell, EplRuntimeError):
+        return False
+    return True
+
+
+TEXTS = ("a", "2000-01-01", "2000-01-01T00:00:00", "00:00:00")
+"""A character, a date, a date with time, a time of day: what text may stand for. (``NaN`` and ``Infinity`` do not make a column of text one
+of numbers.)"""
+
+
+SAMPLES: tuple[tuple[Callable[[pa.DataType], bool], Any], ...] = (
+    (kinds.is_boolean, True), (kinds.is_integer, 0), (kinds.is_floating, 0.0), (kinds.is_decimal, Decimal(0)),
+    (kinds.is_timestamp, datetime.datetime(2000, 1, 1)), (kinds.is_date, datetime.date(2000, 1, 1)), (kinds.is_time, datetime.time()),
+    (kinds.is_duration, datetime.timedelta()), (kinds.is_binary, b""), (kinds.is_large_binary, b""), (kinds.is_list, []),
+    (kinds.is_large_list, []), (kinds.is_map, []),
+)
+
+
+def _examples(arrow: pa.DataType) -> tuple[Any, ...]:
+    """Values of the Arrow type, at least one of which fits wherever any value of such a column does; null for types not known here."""
     if kinds.is_string(arrow) or kinds.is_large_string(arrow):
-        return kind not in (*BITS, "BigInteger", "BigDecimal", "boolean")
-    return kind not in (*BITS, "BigInteger", "float", "double", "BigDecimal", "boolean", "String", "char")
+        return TEXTS
+    if kinds.is_struct(arrow):
+        return (dict.fromkeys(arrow.field(n).name for n in range(arrow.num_fields)),)
+    return (next((value for is_kind, value in SAMPLES if is_kind(arrow)), None),)
 
 
 # ------------------------------------------------------------------ the time and sequence columns

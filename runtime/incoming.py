@@ -121,7 +121,8 @@ def _temporal(kind: type, parse: Callable[[str], Any]) -> Coerce:
     def coerce(value: Any) -> Any:
         if isinstance(value, str):
             return _iso(parse, value)
-        if isinstance(value, kind) and value == value:  # pandas.NaT does not equal itself
+        too_much = kind is datetime.date and isinstance(value, datetime.datetime)
+        if isinstance(value, kind) and not too_much and value == value:  # pandas.NaT does not equal itself
             return value
         raise WrongValue
 

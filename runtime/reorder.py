@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 from epl.errors import EplRuntimeError
 from runtime.codec import list_of, unpacked
 from runtime.durations import Duration, units_of
+from runtime.instants import shown
 
 ON_LATE = ("refuse", "drop", "side", "keep")
 MAX_BUFFERED = 10_000_000
@@ -76,8 +77,9 @@ def late_policy(late: Duration | None, on_late: str, ahead: Duration | None, max
 class LateRows(EplRuntimeError):
     """``row``: the first one that is late."""
 
-    def __init__(self, row: int, message: str) -> None:
-        super().__init__(message, hint="a larger bound (late=), or on_late='drop' or 'side'")
+    def __init__(self, row: int, message: str, *, timeless: bool) -> None:
+        leaves = "on_late='drop' leaves such rows out, 'side' keeps them apart"
+        super().__init__(message, hint=leaves if timeless else f"a larger bound (late=) waits for them; {leaves}")
         self.row = row
 
 
@@ -95,11 +97,13 @@ Mark = tuple[int | None, int | None, Counts, pa.Table | None]
 
 
 class ReorderBuffer:
-    """The rows that wait. ``time``: the name of the column of engine times; other columns are not looked at."""
+    """The rows that wait. ``time``: the name of the column of engine times; other columns are not looked at. ``per_second``: engine units,
+    for messages."""
 
-    def __init__(self, policy: LatePolicy, time: str, watermark: int | None = None) -> None:
+    def __init__(self, policy: LatePolicy, time: str, watermark: int | None = None, per_second: int = 1000) -> None:
         self.policy = policy
         self.time = time
+        self.per_second = per_second
         self.newest: int | None = None
         self.watermark = watermark
         self.counts = Counts()
@@ -180,8 +184,12 @@ class ReorderBuffer:
 
     def _refuse(self, times: np.ndarray[Any, Any], none: np.ndarray[Any, Any], late: np.ndarray[Any, Any]) -> None:
         row = int(np.flatnonzero(late)[0])
-        what = "has no time" if none[row] else f"is of {times[row]}, behind the watermark {self.watermark}"
-        raise LateRows(row, f"{int(late.sum())} of {len(times)} rows are late: row {row} {what}")
+        what = "has no time"
+        if not none[row]:
+            assert self.watermark is not None
+            of, watermark = (shown(int(each), self.per_second) for each in (times[row], self.watermark))
+            what = f"is of {of}, behind the watermark {watermark}"
+        raise LateRows(row, f"{int(late.sum())} of {len(times)} rows are late: row {row} {what}", timeless=bool(none[row]))
 
     # ------------------------------------------------------------------ state
 

@@ -141,18 +141,18 @@ def _in_one_engine(job: Job) -> Replay:
 
 def _spread() -> Replay:
     """Spread over several engines, on the Spark session of this process."""
-    from runtime.spark import session  # brings Spark, which no other way of replaying needs
+    from runtime.spark.sessions import background_session  # brings Spark, which no other way of replaying needs
     from runtime.spark.spread_replay import SpreadReplay
 
-    return SpreadReplay(session("epl replay", cores=1)).replay
+    return SpreadReplay(background_session("epl replay")).replay
 
 
 def micro_batches() -> Feed:
     """Micro-batches on the Spark session of this process, which is made the first time. Raises EplRuntimeError where there is no Java."""
-    from runtime.spark import session  # brings Spark, which no other way of replaying needs
     from runtime.spark.micro_batches import MicroBatches
+    from runtime.spark.sessions import background_session  # brings Spark, which no other way of replaying needs
 
-    return MicroBatches(session("epl replay", cores=1))
+    return MicroBatches(background_session("epl replay"))
 
 
 def columns() -> Feed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import datetime
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from html import escape
 from typing import Any, SupportsIndex, overload
@@ -177,10 +177,8 @@ class Rows(list["Row"]):
         return Rows(super().__getitem__(index)) if isinstance(index, slice) else super().__getitem__(index)
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame with a column a property."""
-        import pandas
-
-        return pandas.DataFrame([row.to_dict() for row in self], columns=list(self[0]) if self else None)
+        """A pandas DataFrame with a column a property (see ``pandas_frame``)."""
+        return pandas_frame(self, list(self[0]) if self else [])
 
     def _repr_html_(self) -> str:
         return table_html(self)
@@ -208,6 +206,23 @@ def rows_of(events: Iterable[Event]) -> Rows:
         row._event = event
         made.append(row)
     return made
+
+
+def pandas_frame(rows: Iterable[Row], columns: Sequence[str]) -> Any:
+    """The rows as a pandas DataFrame. Whole numbers and booleans with nulls among them are of pandas' types Int64 and boolean, which keep
+    them as they are: NumPy has no null, and would make floats and objects of them."""
+    import pandas
+
+    cells = [row.to_dict() for row in rows]
+    frame = pandas.DataFrame(cells, columns=list(columns))
+    for name in columns:
+        values = [each.get(name) for each in cells]
+        kinds = set(map(type, values))
+        if kinds == {bool, type(None)}:
+            frame[name] = pandas.array(values, dtype="boolean")
+        elif kinds == {int, type(None)} and all(value is None or -(1 << 63) <= value < 1 << 63 for value in values):
+            frame[name] = pandas.array(values, dtype="Int64")
+    return frame
 
 
 def table_html(rows: Iterable[Mapping[str, Any]], limit: int = 50) -> str:

@@ -11,7 +11,7 @@ from epl.plan.statements import CreateSchemaPlan, StatementPlan
 from epl.syntax import Annotation
 from runtime.core import Core, Delivery
 from runtime.delivery import Divide
-from runtime.rows import NO_ROWS, EventRow, Row, Rows, rows_of, table_html
+from runtime.rows import NO_ROWS, EventRow, Row, Rows, pandas_frame, rows_of, table_html
 from windows.event import Event
 
 if TYPE_CHECKING:
@@ -244,10 +244,8 @@ class Statement(Delivery):
             return rows_of(() if self.running is None else self.running.iterate())
 
     def to_pandas(self) -> Any:
-        """The current rows as a pandas DataFrame."""
-        import pandas
-
-        return pandas.DataFrame([row.to_dict() for row in self.rows()], columns=list(self.properties))
+        """The current rows as a pandas DataFrame; whole numbers and booleans among nulls as pandas' Int64 and boolean."""
+        return pandas_frame(self.rows(), list(self.properties))
 
     def to_arrow(self) -> Any:
         """The current rows as a pyarrow Table."""

@@ -32,7 +32,7 @@ class SparkFeed:
         self.batches = batches
         self.now = runtime.now
         self.rows: list[tuple[EventType, int, Event]] = []
-        self.spark = session("epl run")
+        self.spark = session("epl run", options={"spark.ui.showConsoleProgress": "false"})
 
     def check(self, event_type: str, values: dict[str, Any]) -> object:
         return to_event(self.runtime.event_type(event_type), values)

@@ -16,6 +16,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from epl.catalog import Settings
 from epl.errors import EplDeploymentError, EplError, EplRuntimeError
 from epl.event_types import EventType
+from epl.plan.statements import StatementPlan
 from runtime.adoption import adopt
 from runtime.batches import Options
 from runtime.durations import Duration
@@ -30,8 +31,9 @@ from runtime.spark.job import Job, MicroBatchError
 from runtime.spark.job_state import JobState
 from runtime.spark.schemas import event_type_of_spark
 from runtime.spark.sinks import Keeping, KeptSink, ParquetSink, Sink
-from runtime.spark.sources import Choice, Sources, check_frames, merge, observed
+from runtime.spark.sources import Choice, Sources, check_frames, check_streaming, merge, observed
 from runtime.spark.task import equipped, undeclared
+from runtime.spark.wiring import check_columns_known, check_filled, check_read
 from runtime.statement import Listener
 
 Trigger = str | Mapping[str, str | bool] | None
@@ -70,15 +72,23 @@ class Module:
         schemas = undeclared(self.given, self.frames)
         made = equipped(start_time or 0, self.settings, self.tier, self.functions, self.aggregations, schemas)
         made.deploy(self.given)
+        plans = _plans(made)
+        check_read(plans, {name: made.event_type(name) for name in schemas})
+        check_filled(plans, plans, [made.event_type(name) for name in self.frames])
         return made
 
     def register(self, runtime: Runtime) -> None:
-        """The types of sources that the runtime does not know."""
+        """The types of sources that the runtime does not know; EplRuntimeError, with none registered, where no statement reads one. (Its
+        statements may read types without a source: whoever has the runtime can send their events.)"""
+        unknown: dict[str, EventType] = {}
         for name, frame in self.frames.items():
             try:
                 runtime.event_type(name)
             except EplRuntimeError:
-                runtime.register_type(event_type_of_spark(name, frame.schema))
+                unknown[name] = event_type_of_spark(name, frame.schema)
+        check_read(_plans(runtime), unknown)
+        for event_type in unknown.values():
+            runtime.register_type(event_type)
 
     def restored(self, snapshot: bytes) -> Runtime:
         """As the snapshot has it, old texts included."""
@@ -89,6 +99,10 @@ class Module:
         return Runtime.restore(
             snapshot, functions=functions, aggregations=aggregations, tier=tier, python_imports=settings.python_imports
         )
+
+
+def _plans(runtime: Runtime) -> list[StatementPlan]:
+    return [statement.plan for deployment in runtime.deployments.values() for statement in deployment]
 
 
 @attrs.frozen
@@ -119,14 +133,20 @@ class Setup:
 
     def job(self, runtime: Runtime) -> Job:
         """A job over a runtime."""
-        types = tuple(runtime.event_type(name) for name in self.module.frames)
-        feed = Feed(runtime, Sources.of(types, *self.choice), self.rules(runtime))
+        feed = Feed(runtime, self.sources(runtime), self.rules(runtime))
+        for statement in (s for d in runtime.deployments.values() for s in d):
+            if isinstance(self.keeping.sinks.get(statement.name), KeptSink):
+                check_columns_known(_plans(runtime), statement.plan, runtime._user_functions)
         return Job(feed, self.keeping, self.checkpoint, self.wall, lenient=self.lenient)
+
+    def sources(self, runtime: Runtime) -> Sources:
+        """Those that the job has now, by the runtime's types."""
+        types = tuple(runtime.event_type(name) for name in self.module.frames)
+        return Sources.of(types, *self.choice, self.module.frames)
 
     def former(self, runtime: Runtime, state: JobState) -> Job:
         """The job as it was, sources and rules included, so that the log means what it meant."""
-        names, times, sequences = state.layout
-        sources = Sources(tuple(runtime.event_type(name) for name in names), times, sequences)
+        sources = Sources.of_layout(state.layout, runtime.event_type)
         job = Job(Feed(runtime, sources, state.rules, state=state.waiting), _known(self.keeping, runtime), self.checkpoint, self.wall,
                   lenient=self.lenient)
         job.step, job.last, job.dynamic = state.step, state.last, list(state.dynamic)
@@ -196,7 +216,8 @@ def start(
     A micro-batch that is refused ends the query with ``[epl:<code>]`` and the message in Spark's StreamingQueryException; ``Job.error`` is
     the error itself. Raises EplError for what is wrong with module, sources, options or checkpoint before anything runs.
     """
-    check_frames(sources, streaming=True)
+    check_frames(sources)
+    check_streaming(sources)
     lenient = is_lenient(on_error)
     keeps, waits = bool(outputs) or on_late == "side", late is not None or ahead is not None
     _check_options(time, sequence, time_mode, checkpoint, keeps=keeps, waits=waits)
@@ -214,8 +235,8 @@ def start(
     job.progress.stands(job)
     beat = Beat.of(clock, idle, heartbeat, job.runtime.settings.units_per_second)
     beats = None if beat is None else Heartbeat(job, beat)
-    session = next(iter(sources.values())).sparkSession
-    job.attach(_query(job, sources, checkpoint, query_name, trigger), session, beats)
+    merged = merge(sources, job.feed.sources, job.runtime.settings.time_unit == "microseconds", number_rows=False)
+    job.attach(_query(job, merged, checkpoint, query_name, trigger), merged, beats)
     return job
 
 
@@ -230,9 +251,8 @@ def _check_options(
         raise EplRuntimeError("late and ahead need a time", hint="start(…, time=column)")
 
 
-def _query(job: Job, frames: Mapping[str, DataFrame], checkpoint: str | None, name: str | None, trigger: Trigger) -> StreamingQuery:
+def _query(job: Job, merged: DataFrame, checkpoint: str | None, name: str | None, trigger: Trigger) -> StreamingQuery:
     """Spark's query over all sources, which feeds the job."""
-    merged = merge(frames, job.feed.sources, job.runtime.settings.time_unit == "microseconds", number_rows=False)
     writer = observed(merged).writeStream.foreachBatch(job)
     if checkpoint is not None:
         job.check_identity(f"{checkpoint}/spark")
@@ -271,6 +291,9 @@ def resumed(setup: Setup, listeners: Mapping[str, Listener]) -> Job:
     # Listeners have had these steps: a step is logged behind their calls.
     if not _is_unchanged(setup, before, state):
         return _changed(setup, job, listeners)
+    sources = setup.sources(before)
+    sources.check_forms(job.feed.sources)
+    job.feed.sources = sources
     _listen(job, listeners)
     if setup.rules(before) != state.rules:
         job.feed.follow(setup.rules(before))
@@ -284,7 +307,7 @@ def _is_unchanged(setup: Setup, before: Runtime, state: JobState) -> bool:
     texts = [d.plan.text for d in before.deployments.values() if d.id not in state.dynamic]
     if module.text is None or texts != [module.text] or module.settings != before.settings or list(module.frames) != state.layout[0]:
         return False
-    if Sources.of(tuple(before.event_type(n) for n in module.frames), *setup.choice).layout != state.layout:
+    if setup.sources(before).layout[:3] != state.layout[:3]:
         return False
     renewed = {name: event_type_of_spark(name, schema) for name, schema in undeclared(module.text, module.frames).items()}
     return all(_alike(before.event_type(name), each) for name, each in renewed.items())
@@ -307,6 +330,7 @@ def _changed(setup: Setup, old: Job, listeners: Mapping[str, Listener]) -> Job:
     if runtime.stands_behind != (setup.checkpoint.folder, old.step):
         adopt(runtime, before, setup.forget)
     job = setup.job(runtime)
+    job.feed.sources.check_forms(old.feed.sources)
     _take_over_waiting(old, job)
     job.step, job.last, job.dynamic = old.step, old.last, old.dynamic
     _listen(job, listeners)
@@ -320,7 +344,7 @@ def _take_over_waiting(old: Job, job: Job) -> None:
         if old.feed.buffer is not None and old.feed.buffer.held:
             raise EplDeploymentError("rows wait for earlier ones, and the sources have no time column any more")
         return
-    if old.feed.buffer.held and old.feed.sources.layout != job.feed.sources.layout:
+    if old.feed.buffer.held and not job.feed.sources.goes_on(old.feed.sources):
         raise EplDeploymentError(
             f"{old.feed.buffer.held} rows wait for earlier ones, and the sources are not the ones they came from",
             hint="go on with the old sources until none wait",

@@ -117,7 +117,7 @@ class Feed:
 
     def __init__(self, runtime: Runtime, sources: Sources, rules: Rules, *, state: bytes | None = None) -> None:
         self.runtime, self.sources, self.rules = runtime, sources, rules
-        self.buffer = None if sources.times is None else ReorderBuffer(rules.policy, TIME, runtime.now)
+        self.buffer = None if sources.times is None else ReorderBuffer(rules.policy, TIME, runtime.now, runtime.settings.units_per_second)
         if state is not None and self.buffer is not None:
             with reading("the rows that wait"):
                 self.buffer.restore(state)
@@ -167,7 +167,8 @@ class Feed:
             if self.buffer is None:
                 self._send(rows, "refuse")
                 return self._done(None, None, rows.num_rows)
-            found = self._accepted(ReorderBuffer(attrs.evolve(self.rules.policy, bound=None), TIME), rows, wall, None)
+            buffer = ReorderBuffer(attrs.evolve(self.rules.policy, bound=None), TIME, None, self.runtime.settings.units_per_second)
+            found = self._accepted(buffer, rows, wall, None)
             self._send(found.rows, "keep")
             return self._done(_some(found.late), _some(found.ahead), found.rows.num_rows)
 

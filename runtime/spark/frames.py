@@ -19,7 +19,7 @@ import attrs
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import TaskContext
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from epl.analysis.partitioning import AnySplit, Partitioning, SplitBy, Whole, partitioning_of
@@ -38,12 +38,14 @@ from runtime.spark.feed import Entry, Feed, Rules, is_lenient
 from runtime.spark.heartbeat import SYSTEM, Beat
 from runtime.spark.metrics import told
 from runtime.spark.packing import BLOB, OUTPUT_DDL, PACKED_DDL, SHARD, Pack, Unpack
+from runtime.spark.probe import check_workers
 from runtime.spark.pushdown import Wanted, narrowed, wanted_rows
 from runtime.spark.results import Result, result_of
 from runtime.spark.shard_host import ShardProcessor
-from runtime.spark.shards import check_state_store, shard_ids, with_shards
-from runtime.spark.sources import ROW, SEQUENCE, TIME, TYPE, Choice, Sources, check_frames, merge, observed
+from runtime.spark.shards import check_state_store, shard_ids, with_hashes, with_shards
+from runtime.spark.sources import ROW, SEQUENCE, TIME, TYPE, Choice, Sources, check_frames, check_streaming, merge, observed
 from runtime.spark.task import Task, chosen, named, undeclared
+from runtime.spark.wiring import check_columns_known, check_filled, check_read
 from runtime.spark.workers import settle
 
 log = logging.getLogger("epl.spark")
@@ -167,8 +169,9 @@ def transform(  # type: ignore[misc]
     Without ``sources`` a function of one DataFrame comes back, for ``df.transform(transform(epl, …))``: its rows are of ``event_type``, or
     of the one type that the module reads and does not fill. ``statement``: whose output; not needed where only one has any.
 
-    ``distribute``: ``auto`` splits rows over ``shards`` engines (default: Spark's shuffle partitions) where every operator that keeps
-    state is local to a key, and takes one engine else; ``always`` refuses such statements, naming the operator; ``never`` takes one
+    ``distribute``: ``auto`` splits rows over ``shards`` engines where every operator that keeps state is local to a key, and takes one
+    engine else (default: in streams Spark's shuffle partitions, over batch DataFrames as many as Spark's adaptive execution makes of their
+    size); ``always`` refuses such statements, naming the operator; ``never`` takes one
     engine.
 
     ``time``, ``sequence``, ``late``, ``on_late``, ``ahead``, ``max_buffered``, ``time_mode``, ``max_stops``: as for ``start``; in batch
@@ -185,8 +188,10 @@ def transform(  # type: ignore[misc]
     lenient = is_lenient(on_error)
 
     def apply(frames: Mapping[str, DataFrame]) -> DataFrame:
+        check_frames(frames)
         streaming = any(frame.isStreaming for frame in frames.values())
-        check_frames(frames, streaming=streaming)
+        if streaming:
+            check_streaming(frames)
         used = settings or Settings()
         policy = late_policy(late, on_late, ahead, max_buffered, used.units_per_second)
         names, schemas = tuple(frames), undeclared(epl, frames)
@@ -196,7 +201,14 @@ def transform(  # type: ignore[misc]
         beat = Beat.of(clock, idle, heartbeat, used.units_per_second)
         if beat is not None and not streaming:
             raise EplRuntimeError("clock='system' and idle are for streams: batch DataFrames end", hint="until=time walks to a time behind")
+        if streaming and until is not None:
+            raise EplRuntimeError(
+                "until is for batch DataFrames: a stream has no end at which the clock could walk there",
+                hint="docs/spark.md, 'The end of a stream'; start has job.advance(until)",
+            )
         planned = _Planned.of(task, frames, distribute, shards)
+        if planned.spoken is None:
+            check_workers(planned.merged.sparkSession)
         return planned.streaming(start_time, beat) if streaming else planned.batch(start_time, until)
 
     if sources is not None:
@@ -217,8 +229,9 @@ def _check_options(
 
 @attrs.frozen
 class _Planned:
-    """A task that has been checked here and now. ``verdict``: how rows are split, None: not at all; ``wanted``: which rows any statement
-    wants; ``spoken``: the statement in Spark's own terms, None where an engine runs it."""
+    """A task that has been checked here and now. ``verdict``: how rows are split, None: not at all; ``shards``: over how many engines,
+    None: as Spark chooses (batch DataFrames); ``wanted``: which rows any statement wants; ``spoken``: the statement in Spark's own terms,
+    None where an engine runs it."""
 
     task: Task
     sources: Sources
@@ -226,7 +239,7 @@ class _Planned:
     output: Any
     result: Result
     verdict: Partitioning | None
-    shards: int
+    shards: int | None
     wanted: Wanted
     spoken: Spoken | None
 
@@ -237,6 +250,9 @@ class _Planned:
             found = chosen(trial.deploy(task.epl), task.statement)
             sources = Sources.of(tuple(trial.event_type(name) for name in task.type_names), task.time, task.sequence)
             plans = [s.plan for d in trial.deployments.values() for s in d]
+            check_read(plans, {name: trial.event_type(name) for name in task.schemas})
+            check_filled(plans, [found.plan], sources.types)
+            check_columns_known(plans, found.plan, task.functions)
             verdict: Partitioning | None = partitioning_of(plans, found.plan, settings=task.settings)
             batch = not any(frame.isStreaming for frame in frames.values())
             merged = merge(frames, sources, task.settings.time_unit == "microseconds", number_rows=batch)
@@ -246,7 +262,7 @@ class _Planned:
                 raise EplUnsupportedError(f"statement '{found.name}' cannot be spread: {verdict.describe()}", hint="distribute='auto'")
             log.info("statement '%s' runs in one engine: it can be split %s", found.name, verdict.describe())
         whole = distribute == "never" or isinstance(verdict, Whole)
-        count = 1 if whole else shards or int(session.conf.get("spark.sql.shuffle.partitions") or 1)
+        count = 1 if whole else shards or (None if batch else _shuffle_partitions(session))
         policy = attrs.evolve(task.rules.policy, bound=None, ahead=None) if batch else task.rules.policy
         task = attrs.evolve(task, statement=found.name, rules=attrs.evolve(task.rules, policy=policy))
         stateless = not whole and isinstance(verdict, AnySplit) and verdict.stateless
@@ -256,12 +272,23 @@ class _Planned:
         wanted = wanted_rows(plans, sources.types)
         return cls(task, sources, merged, output, result, None if whole else verdict, count, wanted, said)
 
-    def _sharded(self, merged: DataFrame, ids: Sequence[int]) -> DataFrame:
-        return with_shards(merged, self.sources.types, self.verdict if isinstance(self.verdict, SplitBy) else None, ids)
+    @property
+    def _split(self) -> SplitBy | None:
+        return self.verdict if isinstance(self.verdict, SplitBy) else None
 
-    def _ids(self) -> tuple[int, ...]:
+    def _sharded(self, merged: DataFrame, ids: Sequence[int]) -> DataFrame:
+        return with_shards(merged, self.sources.types, self._split, ids)
+
+    def _ids(self, count: int) -> tuple[int, ...]:
         session = self.merged.sparkSession
-        return shard_ids(session, self.shards, int(session.conf.get("spark.sql.shuffle.partitions") or 1))
+        return shard_ids(session, count, _shuffle_partitions(session))
+
+    def _parted(self, merged: DataFrame) -> DataFrame:
+        """A partition an engine. Where Spark chooses how many there are, it makes few of few rows (adaptive execution): an engine costs
+        more than some thousands of rows."""
+        if self.shards is None:
+            return with_hashes(merged, self.sources.types, self._split).repartition(SHARD)
+        return self._sharded(merged, self._ids(self.shards)).repartition(self.shards, SHARD)
 
     def batch(self, start_time: int | None, until: int | None) -> DataFrame:
         if self.spoken is not None:
@@ -269,12 +296,12 @@ class _Planned:
         merged = self.merged
         used = ((TIME, self.sources.times), (SEQUENCE, self.sources.sequences))
         order = [F.col(f"`{name}`") for name, column in used if column is not None]
-        if self.shards > 1:
+        if self.shards != 1:
             if self.sources.times is not None:
                 ends = merged.agg(F.min(f"`{TIME}`").alias(FIRST), F.max(f"`{TIME}`").alias(LAST))
                 merged = merged.crossJoin(F.broadcast(ends))
                 merged = narrowed(merged, self.wanted).filter(F.col(f"`{TYPE}`").isNotNull())
-            parted = self._sharded(merged, self._ids()).repartition(self.shards, SHARD)
+            parted = self._parted(merged)
         else:
             told = [F.col(f"`{name}`").isNotNull() for name in (TYPE, TIME) if name in merged.columns]
             parted = narrowed(merged, self.wanted).filter(reduce(or_, told)).repartition(1)
@@ -291,7 +318,8 @@ class _Planned:
             rows = rows if condition is None or condition is False else rows.filter(condition)
             return rows.mapInArrow(StatelessTask(self.task, self.result), self.output)
         check_state_store(merged.sparkSession)
-        ids = self._ids()
+        assert self.shards is not None
+        ids = self._ids(self.shards)
         # Observed behind the split: Spark then makes both projections one.
         parted = observed(self._sharded(narrowed(merged, self.wanted), ids))
         pack = Pack(ids, self.sources.times is not None, self.task.rules.policy.ahead, self.task.settings.units_per_second)
@@ -300,6 +328,10 @@ class _Planned:
         timers = "None" if beat is None else "ProcessingTime"
         blobs = packed.groupBy(SHARD).transformWithState(processor, OUTPUT_DDL, "append", timers)
         return told(blobs).select(BLOB).mapInArrow(Unpack(), self.output)
+
+
+def _shuffle_partitions(session: SparkSession) -> int:
+    return int(session.conf.get("spark.sql.shuffle.partitions") or 1)
 
 
 def only_type(module: Module) -> str:

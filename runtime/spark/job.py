@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from html import escape
 from typing import Any
 
 import attrs
@@ -19,13 +20,16 @@ import msgpack
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.types import StructField, StructType
 
+from epl.analysis.suggestions import did_you_mean
 from epl.errors import EplError, EplRuntimeError
 from epl.event_types import EventType
 from runtime.arrow import arrow_schema
 from runtime.deployment import Deployment
 from runtime.engine import Runtime
 from runtime.faults import in_words
+from runtime.instants import shown
 from runtime.reorder import wall_clock
 from runtime.spark.checkpoint import Checkpoint
 from runtime.spark.feed import Entry, Feed, Step
@@ -73,6 +77,7 @@ class Job:
         self._steps_since, self._seconds_since, self._snapshot_seconds = 0, 0.0, 0.0
         self._query: StreamingQuery | None = None
         self._session: SparkSession | None = None
+        self._merged: StructType | None = None
         self._heartbeat: Heartbeat | None = None
         self._wanted: tuple[tuple[tuple[Deployment, ...], tuple[EventType, ...]], Wanted] | None = None
         self._left_out = None if keeping.folder is None else LeftOut(keeping.folder, keeping.hook)
@@ -308,13 +313,24 @@ class Job:
         schema, files = spark_schema(self.statement(name).event_type), sink.files(stream)
         return self._spark().read.schema(schema).parquet(*files) if files else self._spark().createDataFrame([], schema)
 
-    def left_out(self, name: str, why: str = "late") -> DataFrame | None:
-        """The rows of an event type that were left out because they were ``late``, or ``ahead`` of time; None where there are none.
-        With ``on_late="side"``."""
+    def left_out(self, name: str, why: str = "late") -> DataFrame:
+        """The rows of an event type that were left out because they were ``late``, or ``ahead`` of time: a batch DataFrame, with no rows
+        where there are none. With ``on_late="side"``. Raises EplRuntimeError for a type that has no source."""
         if self._left_out is None:
             raise EplRuntimeError("rows that are left out are not kept", hint="start(…, on_late='side', checkpoint=folder)")
+        if why not in ("late", "ahead"):
+            raise EplRuntimeError(f"why is 'late' or 'ahead', not {why!r}")
+        sources = self.feed.sources
+        names = [each.name for each in sources.types]
+        if name not in names:
+            raise EplRuntimeError(f"There is no source '{name}'{did_you_mean(name, names)}", hint=f"there are {', '.join(names)}")
         files = self._left_out.sink(why, name).files()
-        return self._spark().read.parquet(*files) if files else None
+        if files:
+            return self._spark().read.parquet(*files)
+        if self._merged is None:
+            raise EplRuntimeError("the job has not been started by Spark")
+        fields = [StructField(to, self._merged[column].dataType) for to, column in sources.columns(names.index(name)).items()]
+        return self._spark().createDataFrame([], StructType(fields))
 
     def _spark(self) -> SparkSession:
         """The session of the sources, whatever thread asks."""
@@ -344,9 +360,9 @@ class Job:
                 hint="take both folders from the same copy, or begin with an empty checkpoint folder",
             )
 
-    def attach(self, query: StreamingQuery, session: SparkSession, heartbeat: Heartbeat | None = None) -> None:
-        """Spark's query that brings the micro-batches, its session, and the thread that moves time between them."""
-        self._query, self._session, self._heartbeat = query, session, heartbeat
+    def attach(self, query: StreamingQuery, merged: DataFrame, heartbeat: Heartbeat | None = None) -> None:
+        """Spark's query that brings the micro-batches, the DataFrame that they are of, and the thread that moves time between them."""
+        self._query, self._session, self._merged, self._heartbeat = query, merged.sparkSession, merged.schema, heartbeat
         if self._checkpoint is not None and self._checkpoint.identity is None:
             self._checkpoint.identity = str(query.id)
         if heartbeat is not None:
@@ -361,7 +377,18 @@ class Job:
             raise
         if self.error is not None and not self.is_active:  # a heartbeat's: Spark knows of no failure
             raise self.error
+        if not self.is_active:
+            self._report_waiting()
         return ended
+
+    def _report_waiting(self) -> None:
+        """The query has ended in good order, and there are rows that it did not release: say so, and what does."""
+        buffer = self.feed.buffer
+        if buffer is not None and buffer.held:
+            log.warning(
+                "the query has ended, and %d rows wait for earlier ones, since none is %s newer: job.advance(%d) releases them, "
+                "and so does a start with newer rows", buffer.held, buffer.policy.bound, (buffer.newest or 0) + 1,
+            )
 
     def process_all_available(self) -> None:
         """Wait until all rows that are there now have been processed; raises the error that ended the query, as it was."""
@@ -390,6 +417,47 @@ class Job:
         self.streaming_query.stop()
         if self._checkpoint is not None and self._checkpoint.is_mine and self.error is None and self.runtime.halted is None:
             self.snapshot()
+
+    # ------------------------------------------------------------------ how it shows itself
+
+    @property
+    def status(self) -> str:
+        """``running``, ``stopped``, ``failed``, or ``not started`` where Spark has not started it."""
+        if self.error is not None or self.runtime.halted is not None:
+            return "failed"
+        if self._query is None:
+            return "not started"
+        return "running" if self.is_active else "stopped"
+
+    def _facts(self) -> dict[str, str]:
+        """What there is to know of it at a glance."""
+        progress, sources = self.progress, self.feed.sources
+        waiting = 0 if self.feed.buffer is None else self.feed.buffer.held
+        facts = {
+            "status": self.status,
+            "step": str(self.step),
+            "engine time": shown(self.runtime.now, self.runtime.settings.units_per_second),
+            "sources": ", ".join(each.name for each in sources.types),
+            "rows": f"{progress.rows} in, {progress.out} out, {waiting} waiting, {progress.late} late, {progress.ahead} ahead",
+        }
+        if self._checkpoint is not None:
+            facts["checkpoint"] = self._checkpoint.folder.removesuffix("/state")
+        if self.error is not None:
+            facts["error"] = self.error.message
+        return facts
+
+    def __repr__(self) -> str:
+        return f"Job({', '.join(f'{name}: {value}' for name, value in self._facts().items())})"
+
+    def _repr_html_(self) -> str:
+        facts = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in self._facts().items())
+        statements = "".join(
+            f"<tr><td>{escape(s.name)}</td><td>{'files' if isinstance(sink, KeptSink) else 'a sink' if sink else ''}</td>"
+            f"<td>{len(s.listeners) + len(s.batch_listeners) - (s in self.feed.wanted)}</td></tr>"
+            for d in self.runtime.deployments.values() for s in d if s.plan.body.output_type is not None
+            for sink in [self._keeping.sinks.get(s.name)]
+        )
+        return f"<b>Job</b><table>{facts}</table><table><tr><th>statement</th><th>output</th><th>listeners</th></tr>{statements}</table>"
 
     # ------------------------------------------------------------------ state
 

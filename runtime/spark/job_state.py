@@ -10,12 +10,12 @@ from runtime.codec import list_of, unpacked
 from runtime.seal import reading
 from runtime.spark.feed import Rules, parts_of
 
-VERSION = 2
+VERSION = 3
 
 
 @attrs.frozen
 class JobState:
-    """As ``Job.state`` gave it. ``layout``: type names, time columns, sequence columns of the sources; ``rules``: by which the log
+    """As ``Job.state`` gave it. ``layout``: of the sources (runtime.spark.sources.Sources.layout); ``rules``: by which the log
     behind it is fed; ``dynamic``: ids of the deployments that came while the job ran; ``snapshot`` of the runtime; ``waiting`` rows."""
 
     step: int

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from epl.errors import EplRuntimeError
@@ -20,8 +21,6 @@ HINT = (
     "elsewhere https://adoptium.net) and set JAVA_HOME to its folder; everything but Spark runs without Java"
 )
 OPTIONS = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.streaming.forceDeleteTempCheckpointLocation": "true",
@@ -38,21 +37,64 @@ OPTIONS = {
 }
 
 
-def session(name: str = "epl-spark", cores: int = 2, options: Mapping[str, str] | None = None) -> SparkSession:
-    """A session on this machine: ``local[cores]``, no UI, few shuffle partitions, UTC; the running one where there is one.
+def session(name: str = "epl-spark", cores: int | None = None, options: Mapping[str, str] | None = None) -> SparkSession:
+    """A session on this machine: ``local[cores]`` (2 where not given), few shuffle partitions, UTC; the running one where there is one.
 
-    Workers run this Python (PYSPARK_PYTHON is set where it is not). ``options`` are Spark's own and win. Raises EplRuntimeError, naming
-    JAVA_HOME, where there is no Java 17 or newer.
+    ``options`` are Spark's own and win. In a running session those of its SQL engine that Spark lets change are set; EplRuntimeError, with
+    none of them set, names the others, and ``cores`` that it does not have. ``name`` is that of a new session.
+
+    Workers run this Python (PYSPARK_PYTHON is set where it is not). Raises EplRuntimeError, naming JAVA_HOME, where there is no Java 17 or
+    newer.
     """
     running = SparkSession.getActiveSession()
     if running is not None:
+        wanted = {} if cores is None else {"spark.master": f"local[{cores}]"}
+        _apply(running, {**wanted, **(options or {})})
         return running
     require_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.Builder().appName(name).master(f"local[{cores}]")
+    builder = SparkSession.Builder().appName(name).master(f"local[{cores or 2}]")
     for key, value in {**OPTIONS, **(options or {})}.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
+
+
+def background_session(name: str) -> SparkSession:
+    """The running session, whatever it has, or one of one core without UI and progress: for tools that run many processes beside one
+    another."""
+    quiet = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+    return SparkSession.getActiveSession() or session(name, cores=1, options=quiet)
+
+
+def _apply(running: SparkSession, options: Mapping[str, str]) -> None:
+    """All of the options, or none and EplRuntimeError."""
+    before: dict[str, str | None] = {}
+    refused = {}
+    for key, value in options.items():
+        now = running.conf.get(key, None)
+        if now == str(value):
+            continue
+        if key.startswith("spark.") and not key.startswith("spark.sql."):  # Spark would keep it, and do nothing with it
+            refused[key] = now
+            continue
+        try:
+            running.conf.set(key, value)
+        except PySparkException:
+            refused[key] = now
+        else:
+            before[key] = now
+    if not refused:
+        return
+    for key, then in before.items():
+        if then is None:
+            running.conf.unset(key)
+        else:
+            running.conf.set(key, then)
+    told = ", ".join(f"{key} is {'not set' if now is None else now}, not {options[key]}" for key, now in refused.items())
+    raise EplRuntimeError(
+        f"A Spark session is running, and Spark does not let these options change in it: {told}",
+        hint="give them before the first session of the process, or end that one first: spark.stop()",
+    )
 
 
 def require_java() -> None:

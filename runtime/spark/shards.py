@@ -37,7 +37,17 @@ def with_shards(merged: DataFrame, types: Sequence[EventType], verdict: SplitBy 
     """Merged rows with their shard. ``verdict``: None where any split will do. Rows of types that nobody reads tell the time, anywhere."""
     if len(ids) == 1:
         return merged.withColumn(SHARD, F.lit(ids[0]))
-    chosen = F.array(*[F.lit(i) for i in ids])
+    index = F.pmod(_hash(merged, types, verdict), F.lit(len(ids))).cast("int") + 1
+    return merged.withColumn(SHARD, F.element_at(F.array(*[F.lit(i) for i in ids]), index))
+
+
+def with_hashes(merged: DataFrame, types: Sequence[EventType], verdict: SplitBy | None) -> DataFrame:
+    """The same where Spark chooses how many engines there are: each key, or row where any split will do, has a shard of its own."""
+    return merged.withColumn(SHARD, _hash(merged, types, verdict))
+
+
+def _hash(merged: DataFrame, types: Sequence[EventType], verdict: SplitBy | None) -> Column:
+    """The hash of each row's key."""
     place = F.lit(None).cast("bigint")
     paths = [verdict.key_of(t) if verdict is not None and verdict.reads(t) else () for t in types]
     found = [[_key(merged, position, path) for path in each] for position, each in enumerate(paths)]
@@ -47,9 +57,7 @@ def with_shards(merged: DataFrame, types: Sequence[EventType], verdict: SplitBy 
         hashed = F.xxhash64(*(keys or [F.col(f"`{name}`") for name in (ROW, TIME, SEQUENCE) if name in merged.columns] or [F.lit(0)]))
         place = hashed if len(types) == 1 else F.when(F.col(f"`{TYPE}`") == position, hashed).otherwise(place)
     # A row of no type tells the time alone; any shard will do.
-    place = F.coalesce(place, F.lit(0))
-    index = F.pmod(place, F.lit(len(ids))).cast("int") + 1
-    return merged.withColumn(SHARD, F.element_at(chosen, index))
+    return F.coalesce(place, F.lit(0))
 
 
 def _forms(types: list[list[str]]) -> list[str]:
@@ -95,4 +103,4 @@ def check_state_store(session: SparkSession) -> None:
         )
 
 
-__all__ = ["PROVIDER", "ROCKS", "check_state_store", "shard_ids", "with_shards"]
+__all__ = ["PROVIDER", "ROCKS", "check_state_store", "shard_ids", "with_hashes", "with_shards"]

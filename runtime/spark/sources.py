@@ -7,7 +7,7 @@ They stand side by side, not in a struct a type, which Spark would take to Pytho
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import reduce
 from typing import Any
 
@@ -40,22 +40,63 @@ Choice = str | Mapping[str, str] | None
 
 @attrs.frozen
 class Sources:
-    """Which types a merged DataFrame holds, in order. ``times``, ``sequences``: each type's column for them; None where there are none."""
+    """Which types a merged DataFrame holds, in order. ``times``, ``sequences``: each type's column for them; None where there are none.
+    ``forms``: by type, the Spark types of the columns that travel as they are; a type whose DataFrame is not known is not there."""
 
     types: tuple[EventType, ...]
     times: Mapping[str, str] | None
     sequences: Mapping[str, str] | None
+    forms: Mapping[str, Mapping[str, str]] = attrs.field(factory=dict)
 
     @classmethod
-    def of(cls, types: tuple[EventType, ...], time: Choice, sequence: Choice) -> Sources:
+    def of(cls, types: tuple[EventType, ...], time: Choice, sequence: Choice, frames: Mapping[str, DataFrame] | None = None) -> Sources:
         """``time``, ``sequence``: as users give them; EplRuntimeError where a type has no column."""
-        return cls(types, _columns_by_type(types, time, "time"), _columns_by_type(types, sequence, "sequence"))
+        times, sequences = _columns_by_type(types, time, "time"), _columns_by_type(types, sequence, "sequence")
+        forms = {}
+        for event_type in types:
+            frame = (frames or {}).get(event_type.name)
+            if frame is not None:
+                names = {*event_type.properties, *(() if sequences is None else (sequences[event_type.name],))}
+                forms[event_type.name] = {f.name: f.dataType.simpleString() for f in frame.schema.fields if f.name in names}
+        return cls(types, times, sequences, forms)
 
     @property
     def layout(self) -> list[Any]:
-        """What tells merged rows of other sources: type names, time columns, sequence columns."""
+        """What tells merged rows of other sources: type names, time columns, sequence columns, Spark types of columns."""
         times, sequences = (None if c is None else dict(c) for c in (self.times, self.sequences))
-        return [[t.name for t in self.types], times, sequences]
+        return [[t.name for t in self.types], times, sequences, {name: dict(columns) for name, columns in self.forms.items()}]
+
+    @classmethod
+    def of_layout(cls, layout: list[Any], type_of: Callable[[str], EventType]) -> Sources:
+        """The way back."""
+        names, times, sequences, forms = layout
+        return cls(tuple(type_of(name) for name in names), times, sequences, forms)
+
+    def goes_on(self, before: Sources) -> bool:
+        """Whether rows of these sources go together with those that came ``before``."""
+        return self.layout[:3] == before.layout[:3] and next(self._changed_forms(before), None) is None
+
+    def check_forms(self, before: Sources) -> None:
+        """EplRuntimeError for a column that has another Spark type than it had ``before`` while its property is declared as it was: rows
+        that wait, and those of the log, are of the one, and rows to come of the other."""
+        declared_before = {t.name: t for t in before.types}
+        declared = {t.name: t for t in self.types}
+        for name, column, then, now in self._changed_forms(before):
+            types = {str(t[name].properties[column].type) for t in (declared, declared_before) if column in t[name].properties}
+            if len(types) <= 1:
+                raise EplRuntimeError(
+                    f"Event type '{name}': the column '{column}' of the source is {now}, and was {then} when the checkpoint was made",
+                    hint=f"cast it back: .withColumn({column!r}, F.col({column!r}).cast({then!r})); or change the property's type with it, "
+                    "or begin with an empty checkpoint folder",
+                )
+
+    def _changed_forms(self, before: Sources) -> Iterator[tuple[str, str, str, str]]:
+        """Type, column, its Spark type before and now."""
+        for name, columns in self.forms.items():
+            then = before.forms.get(name, {})
+            for column, now in columns.items():
+                if then.get(column, now) != now:
+                    yield name, column, then[column], now
 
     def type_of(self, merged: pa.Table, row: int) -> EventType:
         """The type of one of the merged rows."""
@@ -154,8 +195,10 @@ def fetched(merged: DataFrame, sources: Sources) -> pa.Table:
     return pa.table({name: columns[name] for name in found})
 
 
-def check_frames(frames: Mapping[str, DataFrame], streaming: bool) -> None:
-    """EplRuntimeError where there is no source or one of the wrong sort; EplUnsupportedError for Spark Connect."""
+def check_frames(frames: Mapping[str, DataFrame]) -> None:
+    """EplRuntimeError where there is no source, or one that is no DataFrame of Spark's; EplUnsupportedError for Spark Connect."""
+    if not isinstance(frames, Mapping):
+        raise EplRuntimeError(f"sources are a mapping {{event type name: DataFrame}}, not a {type(frames).__name__}")
     if not frames:
         raise EplRuntimeError("There is no source: give {event type name: DataFrame}")
     for name, frame in frames.items():
@@ -163,12 +206,20 @@ def check_frames(frames: Mapping[str, DataFrame], streaming: bool) -> None:
             raise EplUnsupportedError(
                 f"Source '{name}': Spark Connect is not supported", hint="use a session of this process, e.g. runtime.spark.session()"
             )
-        if frame.isStreaming and not streaming:
+        if not isinstance(frame, DataFrame):
             raise EplRuntimeError(
-                f"Source '{name}' is a streaming DataFrame", hint="transform takes batch DataFrames; start drives streams"
+                f"Source '{name}' is a {type(frame).__module__.partition('.')[0]} {type(frame).__name__}, not a Spark DataFrame",
+                hint="spark.createDataFrame(…) makes one of pandas and Arrow data; Runtime.send_batch takes these without Spark",
             )
-        if streaming and not frame.isStreaming:
-            raise EplRuntimeError(f"Source '{name}' is no streaming DataFrame", hint="read it with spark.readStream, or use transform")
+
+
+def check_streaming(frames: Mapping[str, DataFrame]) -> None:
+    """EplRuntimeError for a source that is not a stream."""
+    for name, frame in frames.items():
+        if not frame.isStreaming:
+            raise EplRuntimeError(
+                f"Source '{name}' is not a streaming DataFrame", hint="read it with spark.readStream, or use transform for batch DataFrames"
+            )
 
 
 def check_columns(event_type: EventType, frame: DataFrame) -> None:

@@ -2,6 +2,7 @@
 import threading
 
 import attrs
+import pandas
 import pytest
 
 from runtime import EplDeploymentError, EplError, EplRuntimeError, EplUnsupportedError, EplValidationError, Runtime, Settings
@@ -48,6 +49,23 @@ def test_a_listener_for_a_statement_that_is_not_there_is_refused(rt):
     with pytest.raises(EplDeploymentError, match="no statement named 'x'"):
         rt.deploy("@name('s0') select * from Trade", listeners={"x": print})
     assert not rt.deployments
+
+
+def test_pandas_frames_keep_whole_numbers_and_booleans_among_nulls():
+    big = (1 << 62) + 1  # no double
+    heard: list = []
+    with Runtime() as rt:
+        epl = "create schema T(n long, i int, b boolean, x double, h BigInteger, s string); @name('s') select * from T#keepall"
+        statement = rt.deploy(epl, listeners={"s": lambda new, *_: heard.append(new.to_pandas())})["s"]
+        for n, b, h in ((big, True, 1), (None, None, None), (1, False, 1 << 70)):
+            rt.send("T", {"n": n, "i": 5, "b": b, "x": None if n is None else 0.5, "h": h, "s": "t"})
+        frame = statement.to_pandas()
+        assert frame["n"].tolist() == [big, pandas.NA, 1] and frame["b"].tolist() == [True, pandas.NA, False]
+        kinds = {"n": "Int64", "i": "int64", "b": "boolean", "x": "float64", "h": "object"}
+        assert {name: str(frame[name].dtype) for name in kinds} == kinds
+        assert [len(each) for each in heard] == [1, 1, 1] and str(heard[0]["n"].dtype) == "int64"
+        rt.undeploy_all()
+        assert list(rt.deploy("create schema U(a int); @name('u') select * from U#keepall")["u"].to_pandas().columns) == ["a"]
 
 
 def test_iterating_gives_rows_that_equal_dicts(rt):

@@ -16,7 +16,7 @@ from runtime.spark import session
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    made = session("epl-spark tests")
+    made = session("epl-spark tests", options={"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"})
     made.sparkContext.setLogLevel("OFF")
     yield made
     made.stop()

@@ -122,11 +122,12 @@ def test_a_refused_micro_batch_ends_the_query_with_our_code_and_changes_nothing(
         with pytest.raises(EplRuntimeError) as caught:
             job.await_termination()
         message = "[epl:runtime] micro-batch 1: "
-        message += f"Event type 'A': 1 of 3 rows are late: row 2 is of 0, behind the watermark {ROWS[11][0]}"
+        message += f"Event type 'A': 1 of 3 rows are late: row 2 is of 0 (1970-01-01T00:00:00Z), behind the watermark {ROWS[11][0]} ("
         assert isinstance(caught.value.__cause__, StreamingQueryException) and message in str(caught.value.__cause__)
         error = error_of(job)
         assert error is caught.value and not isinstance(error, MicroBatchError)
-        assert error.message in str(caught.value.__cause__) and error.hint == "a larger bound (late=), or on_late='drop' or 'side'"
+        assert error.message in str(caught.value.__cause__)
+        assert error.hint == "a larger bound (late=) waits for them; on_late='drop' leaves such rows out, 'side' keeps them apart"
         assert [new[0]["v"] for _, _, new, _ in heard] == [r[3] for r in ROWS[10:12]] and runtime.now == ROWS[11][0]
 
 
@@ -188,7 +189,7 @@ def test_sources_that_cannot_feed_their_types_are_refused_at_once(spark: SparkSe
         text_v = rows.drop("v").withColumnRenamed("unused", "v")
         for sources, options, message in (
             ({}, {"time": "ts"}, "There is no source"),
-            ({"A": spark.range(1)}, {"time": "ts"}, "Source 'A' is no streaming DataFrame"),
+            ({"A": spark.range(1)}, {"time": "ts"}, "Source 'A' is not a streaming DataFrame"),
             ({"A": rows.drop("v")}, {"time": "ts"}, "Event type 'A': the source has no column 'v'"),
             ({"A": text_v}, {"time": "ts"}, "'v' is declared Integer and cannot hold a column of Spark type string"),
             ({"A": rows}, {"time": "nowhere"}, "Event type 'A': the source has no column 'nowhere'"),

@@ -175,7 +175,7 @@ def test_no_rows_no_output(spark: SparkSession) -> None:
 
 def test_a_stream_and_a_batch_do_not_go_together(spark: SparkSession, rows: DataFrame) -> None:
     stream = spark.readStream.format("rate").load()
-    with pytest.raises(EplRuntimeError, match="Source 'U' is no streaming DataFrame"):
+    with pytest.raises(EplRuntimeError, match="Source 'U' is not a streaming DataFrame"):
         transform("select * from T; @name('s') select * from U", {"T": stream, "U": rows}, "s")
 
 

@@ -146,7 +146,8 @@ def malformed(topics: Topics, folder: Path, tell: Teller) -> None:
 def main() -> None:
     phase, folder, servers, jars = sys.argv[1:]
     # Not to optimize what runs so briefly starts sooner.
-    spark = session("Kafka", options={"spark.jars": jars, "spark.driver.extraJavaOptions": "-Xss16m -XX:TieredStopAtLevel=1"})
+    brief = {"spark.ui.enabled": "false", "spark.driver.extraJavaOptions": "-Xss16m -XX:TieredStopAtLevel=1"}
+    spark = session("Kafka", options={"spark.jars": jars, **brief})
     spark.sparkContext.setLogLevel("ERROR")
     {"first": first, "second": second}[phase](Topics(spark, servers), Path(folder), Teller(Path(folder) / "told.jsonl"))
     spark.stop()

@@ -142,7 +142,7 @@ def main() -> None:
     tell = Teller(asked.folder / "told.jsonl")
     tell("spawned")
     # A task whose worker dies is tried again, four times.
-    spark = session("killed at any moment", options={"spark.master": "local[2,4]"})
+    spark = session("killed at any moment", options={"spark.master": "local[2,4]", "spark.ui.enabled": "false"})
     spark.sparkContext.setLogLevel("ERROR")
     (driver_host if asked.host == "driver" else spread)(spark, asked.folder, asked, tell)
     spark.stop()
