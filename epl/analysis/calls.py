@@ -161,8 +161,9 @@ def _enumeration_argument(
             f"Parameters mismatch for enumeration method '{method}', the method does not take a "
             f"{len(argument.parameters)}-parameter lambda here",
             span=argument.span)
+    declared = {local.name for local in scope.locals} | dict(scope.substitutions).keys() | {s.alias for s in scope.streams if s.visible}
     for name in argument.parameters:
-        if name in {local.name for local in scope.locals} | dict(scope.substitutions).keys():
+        if name in declared:
             raise EplValidationError(
                 f"Failed to validate enumeration method '{method}', the lambda-parameter name '{name}' has already been declared "
                 "in this context",

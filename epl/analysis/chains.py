@@ -84,7 +84,7 @@ def _bind_name(first: Name, node: Chain, scope: Scope) -> TypedExpression | None
     for local in scope.locals:
         if local.name == first.name:
             return follow(_local(local), links[1:], scope, node)
-    for name, value in reversed(scope.substitutions):
+    for name, value in scope.substitutions:
         if name == first.name:
             return follow(value, links[1:], scope, node)
     if first.name == "context" and len(links) > 1 and scope.context_properties is not None:
@@ -274,7 +274,7 @@ def _keyed_property(call: Call, scope: Scope) -> TypedExpression | None:
         return None
     if call.optional:
         return None
-    for name, value in reversed(scope.substitutions):
+    for name, value in scope.substitutions:
         if name == call.name:
             return keyed_access(value, call.arguments[0], scope)
     if call.name in scope.catalog.variables:

@@ -15,6 +15,7 @@ from epl.analysis.conversions import (
     type_name,
 )
 from epl.analysis.operators import equality
+from epl.analysis.paths import is_integer
 from epl.analysis.scope import Scope
 from epl.analysis.type_names import resolve_type_name
 from epl.errors import EplUnsupportedError, EplValidationError
@@ -279,6 +280,11 @@ def bind_time_period(node: syntax.TimePeriod, scope: Scope) -> TypedExpression:
         if not is_numeric(value.type) and not (value.type == OBJECT and isinstance(value, typed.Parameter)):
             raise EplValidationError("Time period expression requires a numeric parameter type", span=node.span)
         parts.append((unit, value))
+    fractions = [v for _, v in parts if is_numeric(v.type) and not is_integer(v.type)]
+    if fractions and any(unit in ("year", "month") for unit, _ in parts):
+        raise EplValidationError(
+            "Time period expressions with month or year component require integer values, received a "
+            f"{type_name(fractions[0].type)} value", span=node.span)
     return typed.TimeSpan(type=DOUBLE.boxed, parts=tuple(parts))
 
 

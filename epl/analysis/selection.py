@@ -39,7 +39,8 @@ class Column:
 
 
 def analyse_selection(items: Sequence[SelectItem], scope: Scope, output_name: str) -> Selection:
-    """Bind the select clause; ``scope`` collects its aggregations."""
+    """Bind the select clause; ``scope`` collects its aggregations. """
+    items = _without_repeats(items, len(scope.streams))
     bound = [_columns(item, scope) for item in items]
     written = tuple(c.expression for item, columns in zip(items, bound) for c in columns if not _is_wildcard(item))
     whole = any(isinstance(i.expression, Wildcard) for i in items)
@@ -61,6 +62,20 @@ def analyse_selection(items: Sequence[SelectItem], scope: Scope, output_name: st
     return Selection(
         output, tuple(c.expression for c in columns), None, written, whole, any(isinstance(i.expression, StreamWildcard) for i in items)
     )
+
+
+def _without_repeats(items: Sequence[SelectItem], streams: int) -> Sequence[SelectItem]:
+    """As in Esper, ``*`` counts once however often it stands; of one stream it counts for nothing beside ``s.*``."""
+    replaced = streams == 1 and any(isinstance(i.expression, StreamWildcard) and i.alias is None for i in items)
+    kept: list[SelectItem] = []
+    seen = replaced
+    for item in items:
+        if isinstance(item.expression, Wildcard) and item.alias is None:
+            if seen:
+                continue
+            seen = True
+        kept.append(item)
+    return kept
 
 
 def _is_wildcard(item: SelectItem) -> bool:
@@ -96,7 +111,7 @@ def _columns(item: SelectItem, scope: Scope) -> list[Column]:
     if isinstance(expression, StreamWildcard):
         return _stream_columns(item, expression, scope)
     bound = _whole_structure(bind_in_clause(expression, scope))
-    return [Column(item.alias or column_name(expression, scope), bound)]
+    return [Column(column_name(expression, scope) if item.alias is None else item.alias, bound)]
 
 
 def _whole_structure(expression: TypedExpression) -> TypedExpression:

@@ -45,9 +45,11 @@ def translate(pattern: str) -> re.Pattern[str]:
     >>> bool(translate("[a-z&&[^aeiou]]+").fullmatch("xyz")), bool(translate("[a-z&&[^aeiou]]+").fullmatch("abc"))
     (True, False)
     """
-    translated, flags = _Translator(pattern).run()
     try:
+        translated, flags = _Translator(pattern).run()
         return re.compile(translated, flags)
+    except RecursionError as error:
+        raise UnsupportedPattern("regular expressions whose groups are nested this deeply are not supported") from error
     except re.error as error:
         raise pattern_error(str(error.msg).capitalize(), pattern) from error
 

@@ -139,6 +139,8 @@ def _goes_on(token: Token, _: Token) -> bool:
 
 
 _OPEN = object()
+MOST_DIMENSIONS = 255
+"""Of an array type, as in Java."""
 """Stands for an open dimension while sizes are collected."""
 
 
@@ -188,6 +190,8 @@ def type_names(kit: Kit, name: ParserElement | None = None) -> ParserElement:
     def made(found: list[Any], span: Span) -> S.TypeName:
         base: S.TypeName = found[0]
         dimensions = found[1:]
+        if len(dimensions) > MOST_DIMENSIONS:
+            raise EplValidationError(f"An array type has more than {MOST_DIMENSIONS} dimensions", span=span)
         return S.TypeName(base.name, base.parameters, len(dimensions), "primitive" in dimensions, span=span)
 
     type_name.define(kit.convert(made, class_type(kit, type_name, name) + ZeroOrMore(dimension)))

@@ -67,6 +67,8 @@ _TOKEN = re.compile(
 _KINDS: dict[str, Kind] = {"classtext": "class text"}
 _OPENING, _CLOSING = frozenset({"(", "[", "{", "-["}), frozenset(")]}")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_HALF = re.compile("[\ud800-\udfff]")
+"""Half of a surrogate pair: no character, and nothing that a file, a table or a terminal takes."""
 
 
 class Token:
@@ -93,6 +95,9 @@ class Tokens:
         self.text = text
         self.at: dict[int, Token] = {}
         self.all: list[Token] = []
+        half = _HALF.search(text)
+        if half is not None:
+            raise _half_character(half.group(), Span(*half.span()), text)
         depth = position = after = 0
         while position < len(text):
             match = _TOKEN.match(text, position)
@@ -106,6 +111,8 @@ class Tokens:
             self.at[after] = self.at[token.start] = token
             after = position
             self.all.append(token)
+            if token.kind == "string" and (half := _HALF.search(string_value(token))):
+                raise _half_character(half.group(), token.span, text)
             if token.kind == "symbol":
                 depth += (token.key in _OPENING) - (token.key in _CLOSING)
                 if depth > MAX_DEPTH:
@@ -153,6 +160,13 @@ def _unknown(text: str, position: int) -> EplSyntaxError:
     return EplSyntaxError(f"Incorrect syntax near '{character}': not a character of EPL", span=Span(position, position + 1), text=text)
 
 
+def _half_character(half: str, span: Span, text: str) -> EplSyntaxError:
+    return EplSyntaxError(
+        f"Incorrect syntax near '\\u{ord(half):04x}': half of a surrogate pair is no character", span=span, text=text.replace(half, "?"),
+        hint="read EPL files as UTF-8; write characters beyond \\uffff as they are, or as both halves",
+    )
+
+
 COMMENTS = "a comment begins with // and ends with its line, or stands between /* and */"
 
 
@@ -170,9 +184,12 @@ def name_of(token: Token) -> str:
 
 def string_value(token: Token) -> str:
     r"""What a string literal holds. ``\uXXXX`` is read; before any other character the backslash is dropped, so that ``\n`` is ``n``,
-    as in Esper."""
+    as in Esper; two halves of a surrogate pair are one character."""
     inner = token.text[1:-1]
-    return _ESCAPE.sub(_unescaped, inner) if "\\" in inner else inner
+    if "\\" not in inner:
+        return inner
+    text = _ESCAPE.sub(_unescaped, inner)
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass") if _HALF.search(text) else text
 
 
 def _unescaped(match: re.Match[str]) -> str:

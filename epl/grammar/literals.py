@@ -10,11 +10,20 @@ from epl.syntax import Literal
 _BYTE_MAX = 2**7
 _INT_MAX = 2**31
 _LONG_MAX = 2**63
+_LONG_DIGITS = 19
+_MOST_SHOWN = 100
 WORDS: dict[str, tuple[bool | None, str]] = {"null": (None, "null"), "true": (True, "boolean"), "false": (False, "boolean")}
 
 
 def string_literal(token: Token) -> Literal:
     return Literal(value=string_value(token), kind="string", double_quotes=token.text.startswith('"'), span=token.span)
+
+
+def _too_large(text: str, span: Span) -> EplValidationError:
+    shown = text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+    return EplValidationError(
+        f'For input string: "{shown}"', span=span, hint="the number is too large for a long; write it as a string and cast it"
+    )
 
 
 def number(token: Token, sign: str = "", start: int | None = None) -> Literal:
@@ -37,11 +46,11 @@ def number(token: Token, sign: str = "", start: int | None = None) -> Literal:
         raise EplValidationError(f'For input string: "{text}"', span=span, hint="write the number with plain digits")
     if hexadecimal:
         return Literal(value=int(digits, 16), kind="byte", span=span)
-    value = int(sign + digits) if len(digits) < 100 else _LONG_MAX
+    if len(digits.lstrip("0")) > _LONG_DIGITS:
+        raise _too_large(text, span)
+    value = int(sign + (digits.lstrip("0") or "0"))
     if digits != text or abs(value) >= _INT_MAX:
         if not -_LONG_MAX <= value < _LONG_MAX:
-            raise EplValidationError(
-                f'For input string: "{text}"', span=span, hint="the number is too large for a long; write it as a string and cast it"
-            )
+            raise _too_large(text, span)
         return Literal(value=value, kind="long", span=span)
     return Literal(value=value, kind="int", span=span)
