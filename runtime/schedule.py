@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from heapq import heapify, heappop, heappush
+from operator import index
 from typing import Any, Literal
 
 Late = Literal["refuse", "keep"]
@@ -86,6 +87,11 @@ class Schedule:
             self.heap[:] = [each for each in self.heap if each[3] is not None]
             heapify(self.heap)
             self._stale = 0
+
+    def check(self) -> None:
+        """Raise TypeError for a due time that is no time, as a damaged state may give it: the clock would never get past NaN."""
+        for due, _, _, _ in self.heap:
+            index(due)
 
     def nearest(self) -> int | None:
         """The next due time, or None."""

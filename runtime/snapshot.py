@@ -199,6 +199,8 @@ def _restore_state(runtime: Runtime, reader: PageReader) -> None:
     for deployment in runtime.deployments.values():
         for number, statement in enumerate(deployment):
             restore_statement(statement, reader, statement_key(statement, number))
+    with reading("the state of the statements"):
+        runtime._core.schedule.check()
 
 
 def restore_statement(statement: Statement, reader: PageReader, key: str) -> None:

@@ -19,6 +19,13 @@ Row = Any
 Evaluate = Callable[[Row], Any]
 
 
+def only_numbers(*values: Any) -> None:
+    """Raise TypeError where another value than a number stands among those of a restored state."""
+    for value in values:
+        if not isinstance(value, (int, float, Decimal)):
+            raise TypeError(f"a value of type {type(value).__name__} stands where a number is wanted")
+
+
 class CountRows:
     """``count(*)``."""
 
@@ -44,6 +51,7 @@ class CountRows:
         return self.count
 
     def restore(self, state: Any) -> None:
+        only_numbers(state)
         self.count = state
 
 
@@ -103,6 +111,7 @@ class Sum:
 
     def restore(self, state: Any) -> None:
         self.total, self.count = state
+        only_numbers(self.total, self.count)
 
 
 class SumBigInteger(Sum):
@@ -279,6 +288,7 @@ class StandardDeviation:
 
     def restore(self, state: Any) -> None:
         self.mean, self.squares, self.count = state
+        only_numbers(*state)
 
 
 def _countable(value: float) -> float:
@@ -336,6 +346,7 @@ class MeanDeviation:
     def restore(self, state: Any) -> None:
         pairs, self.total = state
         self.counts = {_countable(value): count for value, count in pairs}
+        only_numbers(self.total, *self.counts, *self.counts.values())
         self.size = sum(self.counts.values())
 
 
@@ -372,4 +383,5 @@ class Median:
         return list(self.bag)
 
     def restore(self, state: Any) -> None:
+        only_numbers(*state)
         self.bag = SortedBag(state)

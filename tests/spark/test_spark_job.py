@@ -44,14 +44,14 @@ class Died(BaseException):
 def made(
     folder: Any, module: str = MODULE, *, policy: LatePolicy = LatePolicy(), hook: Callable[[str], None] = no_hook,  # noqa: B008
     names: tuple[str, ...] = NAMES, forget: tuple[str, ...] = (), wall: Callable[[], int] = lambda: 0,
-    listeners: dict[str, Any] | None = None,
+    listeners: dict[str, Any] | None = None, key: bytes | None = None,
 ) -> Job:
     """A job as ``start`` makes it, without a query of Spark: micro-batches are brought by hand."""
     keeping = Keeping({name: ParquetSink(f"{folder}/output/{name}", hook) for name in names}, f"{folder}/output", hook)
     frames: Any = {"T": None}
     setup = Setup(
         Module(module, frames, Settings(), {}, {}, "auto"), lambda _: policy, ("ts", "n"), {}, keeping,
-        Checkpoint(f"{folder}/state", hook), forget, wall,
+        Checkpoint(f"{folder}/state", hook, key), forget, wall,
     )
     return resumed(setup, listeners or {})
 
@@ -294,6 +294,21 @@ def test_damaged_checkpoints_are_told(tmp_path: Any, spark: SparkSession) -> Non
         each.write_bytes(b"EPL")
     with pytest.raises(EplRuntimeError, match=r"no snapshot in .* can be read: 000000000000\.state is "):
         made(tmp_path)
+
+
+def test_a_sealed_checkpoint_needs_its_key(tmp_path: Any, spark: SparkSession) -> None:
+    job = made(tmp_path, key=b"secret")
+    job.process_batch(0, merged(job, ROWS[:100]))
+    for other, message in ((None, "is sealed with a key that is not given"), (b"other", "is not sealed with this snapshot_key")):
+        with pytest.raises(EplRuntimeError, match=rf"no snapshot in .* can be read: 000000000000\.state {message}"):
+            made(tmp_path, key=other)
+    log = tmp_path / "state" / "log"
+    again = made(tmp_path, key=b"secret")
+    assert again.step == 1
+    again.process_batch(1, merged(again, ROWS[100:200]))
+    (log / "000000000002.entry").write_bytes((log / "000000000001.entry").read_bytes())
+    with pytest.raises(EplRuntimeError, match=r"the input log in .* cannot be read: 000000000002\.entry is not sealed with this"):
+        made(tmp_path, key=b"secret")
 
 
 def test_what_a_job_keeps_is_bounded(tmp_path: Any, spark: SparkSession) -> None:

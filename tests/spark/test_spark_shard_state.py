@@ -131,6 +131,46 @@ def test_tasks_that_are_tried_again_or_lose_leave_nothing_behind(expected: Any, 
     assert found == expected
 
 
+KEY = b"a key of any length"
+
+
+@pytest.mark.parametrize("key", [None, KEY])
+@pytest.mark.parametrize("part", ["head", "snapshot", "log"])
+def test_damaged_state_is_refused_by_name(expected: Any, monkeypatch: pytest.MonkeyPatch, part: str, key: bytes | None) -> None:
+    """Of another shard too, which without a key is damage as well: the checksum is over the name."""
+    monkeypatch.setattr(shard_host, "_is_due", lambda head: head.step == 2)
+    task, store = attrs.evolve(TASK, key=key), Store()
+    found = [row for at in (0, 3, 6) for row in batch(processor(store, task), ROWS[at : at + 3])]
+    whole, value = copy.deepcopy(store), store.values[part]
+    reason = "damaged: its checksum is another one" if key is None else "not sealed with this snapshot_key"
+    name = {"head": "head", "snapshot": "snapshot", "log": "step 3 of the log"}[part]
+    for at in (0, 30, -1):
+        damaged = copy.deepcopy(whole)
+        place = (3,) if part == "log" else 0
+        (stored,) = value[place] if part != "head" else value
+        broken = bytearray(stored)
+        broken[at] ^= 1
+        put = [(bytes(broken),)] if part == "snapshot" else (bytes(broken),)
+        damaged.values[part] = {**value, place: put} if part == "log" else put
+        shard_host._kept.clear()
+        with pytest.raises(EplRuntimeError, match=f"shard 3: {name} of shard 3 is (no epl-spark snapshot|{reason})"):
+            batch(processor(damaged, task), ROWS[9:])
+    shard_host._kept.clear()
+    with pytest.raises(EplRuntimeError, match="shard 5: head of shard 5 is "):
+        outputs(processor(copy.deepcopy(whole), task).handleInputRows((5,), packed(ROWS[9:], task), Timers()))
+    assert found + batch(processor(whole, task), ROWS[9:]) == expected
+
+
+def test_a_sealed_shard_needs_its_key(expected: Any) -> None:
+    store = Store()
+    batch(processor(store, attrs.evolve(TASK, key=KEY)), ROWS[:3])
+    for other, message in ((None, "is sealed with a key that is not given"), (b"another", "is not sealed with this snapshot_key")):
+        with pytest.raises(EplRuntimeError, match=f"head of shard 3 {message}"):
+            batch(processor(copy.deepcopy(store), attrs.evolve(TASK, key=other)), ROWS[3:])
+    sealed = attrs.evolve(TASK, key=KEY)
+    assert sealed.digest() == TASK.digest() and KEY.decode() not in repr(sealed)
+
+
 def test_a_kept_engine_catches_up_by_the_log_and_an_older_one_is_dropped(expected: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shard_host, "_is_due", lambda head: head.step == 4)
     store, found = Store(), []
