@@ -17,12 +17,15 @@ from benchmarks.engines.esper import Esper
 from benchmarks.machine import description, load
 from benchmarks.memory import STATEMENTS, held
 from benchmarks.plot import picture
+from benchmarks.resident import grown
 from benchmarks.scaling import curves, prepared
 from benchmarks.shapes import measured
 from benchmarks.throughput import measure
 from benchmarks.workloads import WORKLOADS
 
 PARTS = ("throughput", "scaling", "memory", "compiling", "shapes")
+ON_DEMAND = ("resident",)
+"""Parts that are run where they are named only: they take ten times as many events."""
 ALL_PARTS = 100_000
 GENERAL = ("esper", "row", "batch")
 """The engines whose growth and memory are measured: those that take any statement."""
@@ -66,6 +69,16 @@ class Bench:
                 sizes.append(held(name, statement, events, esper))
         self.failed.extend(f"memory of {h.statement}, {h.engine}" for h in sizes if h.bytes_per_event is None)
         return f"{events:,} events.\n\n{report.memory(sizes)}"
+
+    def resident(self) -> str:
+        """In rows a tenth of the events: these take as long."""
+        found = []
+        for name in self.workloads:
+            for engine in (e for e in ("batch", "row") if e in self.engines):
+                told(f"resident {engine} {name}")
+                found.append(grown(engine, name, self.events * 10 if engine == "batch" else self.events))
+        self.failed.extend(f"resident {g.workload}, {g.engine}" for g in found if not g.megabytes)
+        return report.resident(found)
 
     def compiling(self) -> str:
         told("compiling")
@@ -112,8 +125,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--engines", default="", help=f"of {', '.join(ENGINES)}; default all that are found"
                         + (f" but {', '.join(sorted(ON_REQUEST))}" if ON_REQUEST else ""))
     parser.add_argument("--workloads", default="", help=f"of {', '.join(WORKLOADS)}; default all")
-    parser.add_argument("--parts", default="", help=f"of {', '.join(PARTS)}; default all; of fewer than {ALL_PARTS:,} events, or of named "
-                        "workloads, only throughput")
+    parser.add_argument("--parts", default="", help=f"of {', '.join(PARTS)} (the default), {', '.join(ON_DEMAND)}; of fewer than "
+                        f"{ALL_PARTS:,} events, or of named workloads, only throughput")
     parser.add_argument("--events", type=int, default=1_000_000, help="events a run (default 1,000,000) and most of anything")
     parser.add_argument("--warm-up", type=int, help="events before the runs (default: as many as a run, 1,000,000 at most)")
     parser.add_argument("--batch-rows", type=int, default=100_000)
@@ -121,7 +134,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--report", type=Path, help="a document whose sections take the results, as docs/performance.md")
     options = parser.parse_args(arguments)
     workloads = names_of(options.workloads, list(WORKLOADS), "workload")
-    parts = names_of(options.parts, PARTS, "part") or (("throughput",) if workloads or options.events < ALL_PARTS else PARTS)
+    parts = names_of(options.parts, (*PARTS, *ON_DEMAND), "part") or (("throughput",) if workloads or options.events < ALL_PARTS else PARTS)
     engines = found(
         names_of(options.engines, list(ENGINES), "engine") or [n for n in ENGINES if n not in ON_REQUEST], lambda name: ENGINES[name](),
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from benchmarks.compiling import Took
 from benchmarks.memory import Held
+from benchmarks.resident import Grown
 from benchmarks.scaling import AXES, Curve
 from benchmarks.shapes import Compiled
 from benchmarks.throughput import Result
@@ -108,6 +109,13 @@ def memory(found: Sequence[Held]) -> str:
     return f"Bytes a retained event:\n\n{table(['statement', *engines], rows)}\n\n{'; '.join(notes)}."
 
 
+def resident(found: Sequence[Grown]) -> str:
+    """Megabytes after each tenth of the events."""
+    rows = [[g.workload, g.engine, f"{g.events:,}", *(f"{m:,}" for m in g.megabytes), g.note] for g in found]
+    head = ["workload", "engine", "events", *map(str, range(1, 11)), ""]
+    return "Megabytes of the process after each tenth of the events:\n\n" + table(head, rows)
+
+
 def scaling(curves: Sequence[Curve]) -> str:
     """Slopes, and the points behind them."""
     parts = []
@@ -147,4 +155,4 @@ def replaced(document: str, part: str, text: str) -> str:
     return pattern.sub(lambda _: f"{begin}\n{text}\n{end}", document)
 
 
-__all__ = ["by_workload", "compiling", "memory", "number", "replaced", "scaling", "shapes", "table", "throughput"]
+__all__ = ["by_workload", "compiling", "memory", "number", "replaced", "resident", "scaling", "shapes", "table", "throughput"]
