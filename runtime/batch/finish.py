@@ -40,7 +40,7 @@ def finish_of(rows: ResultSetPlan) -> FinishPlan | None:
     """None where rows go out as they come. One row for all events is in order, whatever the order; a limit says something of several."""
     output = rows.output
     waits = output is not None and output.selector != "first"
-    tells_nothing = waits and output is not None and output.unit != "events"
+    tells_nothing = waits and output is not None and (output.unit == "time" or output.condition is not None)
     if rows.shape == "fully aggregated":
         if output is None or output.selector == "snapshot":
             return None

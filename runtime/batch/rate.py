@@ -180,11 +180,12 @@ class Rate(ResultSet):
         return "True"
 
     def _send(self, code: Code) -> None:
-        """What waits is out. Where a timer puts nothing out, row listeners are told of that: a row that is none, its delta below 0."""
+        """What waits is out. Where a timer, or ``output when``, emits nothing, row listeners are called without a row: that stands in the
+        output as a row whose delta is below 0."""
         with code.block("if causes"):
             with code.block("for o in range(sent, out)"):
                 self.tell_cause(code)
-            if self.timed and self.waits:
+            if self.waits and self.condition.forces:
                 with code.block("if out == sent"):
                     code.add("o = out")
                     self.tell_cause(code)

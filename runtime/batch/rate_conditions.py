@@ -42,6 +42,8 @@ class Always:
     """Every delta: only ``after`` is written. Base of the others."""
 
     timed = False
+    forces = False
+    """Whether listeners are called even where there is no row."""
 
     def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
         self.of, self.plan = of, plan
@@ -67,7 +69,7 @@ class Always:
 
 
 class EveryPeriod(Always):
-    timed = True
+    timed = forces = True
 
     def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
         super().__init__(of, plan)
@@ -127,6 +129,8 @@ class EveryEvents(Always):
 
 class When(Always):
     """Whenever an expression over what has come and gone is true; variables would make it true without a row."""
+
+    forces = True
 
     def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
         super().__init__(of, plan)

@@ -184,7 +184,10 @@ class SelectRun:
         return [*([] if own is None else [own]), *([] if rate is None else rate.timers(self.arrays))]
 
     def call_due(self) -> int | None:
-        return self.next_due()
+        window, rate = self.kernel.window, self.kernel.rate
+        if rate is not None and rate.timed and rate.waits:
+            return rate.next_due(self.arrays)  # what leaves the window waits for it
+        return None if window is None else window.next_due(self.ring)
 
     # ------------------------------------------------------------------ state
 

@@ -93,7 +93,8 @@ class Counts:
 
 
 class When(Condition):
-    """Whenever rows have come and the condition is true: rows are put out, then the variables are set.
+    """Whenever rows have come and the condition is true: rows are emitted (listeners are called without any where there are none, as in
+    Esper), then the variables are set.
 
     A variable that it reads is set elsewhere: with the condition true its own assignments are made at once, and what is there is put out
     when the clock next moves.
@@ -113,7 +114,7 @@ class When(Condition):
     def add(self, new: int, old: int) -> None:
         self._counts.add(new, old)
         if self._trigger.met(self._counts):
-            self._fire(False)
+            self._fire(True)
             self._then()
             self._counts.put_out(self._context.now())
 
