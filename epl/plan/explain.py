@@ -1,127 +1,158 @@
-"""A plan as text that a person reads: one line an operator, expressions in infix."""
+"""A plan as text that a person reads: one line an operator, expressions as EPL."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import attrs
 
 from epl.event_types import EventType
 from epl.plan import expressions as typed
-from epl.plan.statements import FilterPlan, StatementPlan
+from epl.plan.contained import ContainedPlan
+from epl.plan.expression_text import PropertyText, constant_text, expression_text, of, plain
+from epl.plan.row_recognition import Condition, Operand, RowPattern, RowRecognitionPlan
+from epl.plan.statements import FilterPlan, SelectPlan, StatementPlan
+from epl.plan.windows import WindowConfig
 from epl.value_types import ValueType
 
-HIDDEN = {"text", "fingerprint", "annotations", "output_type"}
+HIDDEN = {"text", "fingerprint", "annotations", "output_type", "match_type", "groups", "conditions"}
+ONE = {"streams": "stream", "windows": "window", "aggregations": "aggregation", "branches": "branch", "assignments": "assignment"}
+"""Fields of several parts, and how each part is called."""
+
+Streams = Sequence[PropertyText]
 
 
-def explain(plan: StatementPlan, tier: str = "row", reason: str = "", split: str = "") -> str:
-    """The plan of one statement, an indented tree from the output back to the streams; how its rows may be split over engines (nothing
-    where ``split`` is empty); in which tier it runs, and why.
+def explain(plan: StatementPlan, tier: str = "row", reason: str = "", partitioning: str = "") -> str:
+    """The plan of one statement, an indented tree from the output back to the streams; how its rows may be partitioned over engines
+    (nothing where ``partitioning`` is empty); in which tier it runs, and why.
     """
-    lines = [*_statement(plan), *([f"  split: {split}"] if split else ()), f"  tier: {tier}{f' ({reason})' if reason else ''}"]
-    return "\n".join(lines)
+    spread = [f"  partitioning: {partitioning}"] if partitioning else ()
+    return "\n".join([*_statement(plan), *spread, f"  tier: {tier}{f' ({reason})' if reason else ''}"])
 
 
 def _statement(plan: StatementPlan) -> Iterator[str]:
     output = plan.body.output_type
     columns = "" if output is None else " → " + ", ".join(f"{p.name} {p.type}" for p in output.properties.values())
-    yield f"{plan.name}: {plan.kind}{columns}"
+    yield f"{plan.name}: {_words(plan.kind)}{columns}"
     if plan.priority:
         yield f"  priority {plan.priority}"
-    yield from _fields(plan.body, "  ")
+    yield from _fields(plan.body, "  ", _streams(plan))
 
 
-def _fields(value: Any, indent: str) -> Iterator[str]:
+def _streams(plan: StatementPlan) -> Streams:
+    """One stream's properties stand alone, those of several behind the stream's name."""
+    body = plan.body
+    if not isinstance(body, SelectPlan) or len(body.streams) < 2:
+        return [plain]
+    return [of(stream.alias or stream.event_type.name) for stream in body.streams]
+
+
+def _fields(value: Any, indent: str, streams: Streams) -> Iterator[str]:
     for field in attrs.fields(type(value)):
         if field.name in HIDDEN:
             continue
         item = getattr(value, field.name)
         if item == field.default or item is None or item == () or item is False:
             continue
-        yield from _named(field.name, item, indent)
+        if isinstance(item, tuple) and all(each is None for each in item):
+            continue
+        yield from _named(field.name, item, indent, _streams_of(value, field.name, streams))
+    if isinstance(value, RowRecognitionPlan):
+        yield from _defines(value, indent)
 
 
-def _named(name: str, item: Any, indent: str) -> Iterator[str]:
+def _streams_of(value: Any, field: str, streams: Streams) -> Streams:
+    """What the numbers of streams stand for in a part of the plan."""
+    if isinstance(value, RowRecognitionPlan) and field == "aggregations":
+        return [of(variable) for variable in value.variables]
+    if isinstance(value, ContainedPlan):
+        return [plain, *(of(level.event_type.name) for level in value.levels)]
+    return streams
+
+
+def _named(name: str, item: Any, indent: str, streams: Streams) -> Iterator[str]:
     label = name.replace("_", " ")
     dump = getattr(item, "dump", None)
     if isinstance(item, FilterPlan):
-        yield f"{indent}{label}: {_filter(item)}"
+        yield f"{indent}{label}: {_filter(item, streams)}"
     elif callable(dump):
         yield f"{indent}{label}:"
         yield from (f"{indent}  {line}" for line in dump().splitlines())
-    elif isinstance(item, typed.TypedExpression) or (not _is_plan(item) and not _is_plan_tuple(item)):
-        yield f"{indent}{label}: {_text(item)}"
+    elif not _is_plan(item) and not _is_plan_tuple(item):
+        yield f"{indent}{label}: {_text(item, streams)}"
     elif isinstance(item, tuple):
         for number, element in enumerate(item):
-            yield f"{indent}{label} {number}: {type(element).__name__}"
-            yield from _fields(element, indent + "  ")
+            yield f"{indent}{ONE.get(label, label)} {number}:{_kind(element, ONE.get(label, label))}"
+            yield from _fields(element, indent + "  ", streams)
     else:
-        yield f"{indent}{label}: {type(item).__name__}"
-        yield from _fields(item, indent + "  ")
+        yield f"{indent}{label}:{_kind(item, label)}"
+        yield from _fields(item, indent + "  ", streams)
 
 
-def _filter(plan: FilterPlan) -> str:
-    conditions = [expression_text(c) for c in plan.conditions]
+def _kind(item: Any, label: str) -> str:
+    """What a part is, where its label does not say so."""
+    if isinstance(item, WindowConfig):
+        return f" #{item.names[0]}" if item.names else ""
+    words = _words(type(item).__name__)
+    return "" if words.lower() in label or label in words.lower() else f" {words}"
+
+
+def _words(class_name: str) -> str:
+    """
+    >>> _words("RowRecognitionPlan"), _words("CreateSchema")
+    ('row recognition', 'create schema')
+    """
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", class_name.removesuffix("Plan")).lower()
+
+
+def _filter(plan: FilterPlan, streams: Streams) -> str:
+    conditions = [expression_text(c, streams) for c in plan.conditions]
     if plan.key is not None:
-        conditions.insert(0, f"look up {plan.key.property} in ({', '.join(map(expression_text, plan.key.values))})")
+        conditions.insert(0, f"look up {plan.key.property} in ({', '.join(expression_text(v, streams) for v in plan.key.values)})")
     return plan.event_type.name + (f" where {' and '.join(conditions)}" if conditions else "")
 
 
+def _defines(plan: RowRecognitionPlan, indent: str) -> Iterator[str]:
+    """What each variable takes."""
+    several = [name for name, group in zip(plan.variables, plan.groups) if group]
+    if several:
+        yield f"{indent}variables of several rows: {', '.join(several)}"
+    for name, condition in zip(plan.variables, plan.conditions):
+        yield f"{indent}define {name}: {'any row' if condition is None else _condition(condition, plan)}"
+
+
+def _condition(condition: Condition, plan: RowRecognitionPlan) -> str:
+    return expression_text(condition.expression, [_operand(each, plan) for each in condition.operands])
+
+
+def _operand(operand: Operand, plan: RowRecognitionPlan) -> PropertyText:
+    """How a define writes the properties of what it reads."""
+    if operand.kind == "variable":
+        return of(plan.variables[operand.number])
+    if operand.kind == "previous":
+        return lambda name: f"prev({name or '*'}, {operand.number})"
+    return plain
+
+
 def _is_plan(item: Any) -> bool:
-    return attrs.has(type(item)) and not isinstance(item, (typed.TypedExpression, EventType, ValueType))
+    return attrs.has(type(item)) and not isinstance(item, (typed.TypedExpression, EventType, ValueType, RowPattern))
 
 
 def _is_plan_tuple(item: Any) -> bool:
-    return isinstance(item, tuple) and bool(item) and all(_is_plan(i) for i in item)
+    return isinstance(item, tuple) and bool(item) and any(_is_plan(i) for i in item)
 
 
-def _text(item: Any) -> str:
+def _text(item: Any, streams: Streams) -> str:
     if isinstance(item, typed.TypedExpression):
-        return expression_text(item)
+        return expression_text(item, streams)
     if isinstance(item, EventType):
         return item.name
     if isinstance(item, tuple):
-        return ", ".join(map(_text, item))
-    return str(item)
+        return ", ".join(_text(each, streams) for each in item)
+    if isinstance(item, bool):
+        return "yes" if item else "no"
+    return "nothing" if item is None else constant_text(item) if isinstance(item, float) else str(item)
 
 
-def expression_text(node: typed.TypedExpression) -> str:
-    """A typed expression in infix; what has no infix form is a call of its name."""
-    found = TEXTS.get(type(node))
-    if found is not None:
-        return found(node)
-    inner = ", ".join(expression_text(c) for c in node.children())
-    return f"{type(node).__name__.lower()}({inner})"
-
-
-def _infix(node: Any) -> str:
-    return f"({expression_text(node.left)} {node.operator} {expression_text(node.right)})"
-
-
-EQUALITIES = {(False, False): "=", (False, True): "!=", (True, False): "is", (True, True): "is not"}
-"""Operators by (null-safe, negated)."""
-
-TEXTS: dict[type, Callable[[Any], str]] = {
-    typed.Constant: lambda n: repr(n.value),
-    typed.Parameter: lambda n: f"?{n.key}",
-    typed.StreamProperty: lambda n: f"s{n.stream}.{n.name}",
-    typed.StreamEvent: lambda n: f"s{n.stream}",
-    typed.StreamEvents: lambda n: f"s{n.stream}[*]",
-    typed.PropertyOf: lambda n: f"{expression_text(n.operand)}.{n.name}",
-    typed.Element: lambda n: f"{expression_text(n.operand)}[{expression_text(n.index)}]",
-    typed.VariableValue: lambda n: f"variable {n.name}",
-    typed.Convert: lambda n: f"{n.type}({expression_text(n.operand)})",
-    typed.Arithmetic: _infix,
-    typed.Bitwise: _infix,
-    typed.Order: _infix,
-    typed.Equality: lambda n: f"({expression_text(n.left)} {EQUALITIES[n.null_safe, n.negated]} {expression_text(n.right)})",
-    typed.Logic: lambda n: "(" + f" {n.operator} ".join(map(expression_text, n.operands)) + ")",
-    typed.Not: lambda n: f"not {expression_text(n.operand)}",
-    typed.Concatenation: lambda n: " || ".join(map(expression_text, n.parts)),
-    typed.Invoke: lambda n: f"{n.function}({', '.join(map(expression_text, n.arguments))})",
-    typed.Aggregated: lambda n: f"aggregation {n.slot}",
-    typed.AggregationMethodCall: lambda n: f"aggregation {n.operand.slot}.{n.method}({', '.join(map(expression_text, n.arguments))})",
-    typed.CurrentTime: lambda n: "current_timestamp",
-    typed.Local: lambda n: str(n.name),
-    typed.TimeSpan: lambda n: " ".join(f"{expression_text(e)} {u}" for u, e in n.parts),
-}
+__all__ = ["explain", "expression_text"]

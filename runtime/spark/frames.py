@@ -260,7 +260,7 @@ class _Planned:
         if isinstance(verdict, Whole):
             if distribute == "always":
                 raise EplUnsupportedError(f"statement '{found.name}' cannot be spread: {verdict.describe()}", hint="distribute='auto'")
-            log.info("statement '%s' runs in one engine: it can be split %s", found.name, verdict.describe())
+            log.info("statement '%s' runs in one engine: partitioning: %s", found.name, verdict.describe())
         whole = distribute == "never" or isinstance(verdict, Whole)
         count = 1 if whole else shards or (None if batch else _shuffle_partitions(session))
         policy = attrs.evolve(task.rules.policy, bound=None, ahead=None) if batch else task.rules.policy

@@ -80,7 +80,7 @@ def test_types_that_do_not_meet_have_keys_of_their_own() -> None:
         "@name('v') select * from V;", "t", "u", "v",
     )
     assert keys(found) == {"T": "k g", "U": "u", "V": ""}
-    assert found.describe() == "T by k, g and U by u and V anyhow"
+    assert found.describe() == "T by k, g and U by u and V any"
 
 
 def test_only_what_rows_come_through_counts() -> None:
@@ -231,11 +231,11 @@ def test_explain_tells() -> None:
     runtime.deploy(
         "@name('by') select k, sum(x) as s from A group by k; @name('all') select sum(x) as s from A; @name('any') select * from A"
     )
-    assert "  split: T by k\n" in runtime.statement("by").explain()
-    assert "  split: not at all: the aggregation of statement 'all': it goes over all rows" in runtime.statement("all").explain()
-    assert "  split: anyhow, nothing is kept from row to row\n" in runtime.statement("any").explain()
+    assert "  partitioning: T by k\n" in runtime.statement("by").explain()
+    assert "  partitioning: not at all: the aggregation of statement 'all': it goes over all rows" in runtime.statement("all").explain()
+    assert "  partitioning: any (stateless)\n" in runtime.statement("any").explain()
     assert isinstance(runtime.statement("by").partitioning, SplitBy)
-    assert "split:" not in runtime.deployments["d0"][0].explain()
+    assert "partitioning:" not in runtime.deployments["d0"][0].explain()
 
 
 def test_the_command_tells(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -243,4 +243,4 @@ def test_the_command_tells(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture
     module.write_text(SCHEMA + "select k, sum(x) as s from T group by k; select * from T#lastevent;")
     assert main(["explain", str(module)]) == 0
     told = capsys.readouterr().out
-    assert "  split: T by k\n" in told and "  split: not at all: the window #lastevent" in told
+    assert "  partitioning: T by k\n" in told and "  partitioning: not at all: the window #lastevent" in told

@@ -8,7 +8,7 @@ import attrs
 from epl.analysis.partitioning.paths import Carrying, back_through, key_paths
 from epl.analysis.partitioning.verdicts import Path, path_text
 from epl.event_types import EventType
-from epl.plan.explain import expression_text
+from epl.plan.expression_text import expression_text
 from epl.plan.expressions import TypedExpression
 
 
@@ -77,7 +77,7 @@ class Collector:
         found = (back_through(self.stages, p) for p in key_paths(keys))
         paths = tuple(dict.fromkeys(p for p in found if p is not None))
         if not paths:
-            texts = ", ".join(expression_text(k).replace("s0.", "") for k in keys)
+            texts = ", ".join(expression_text(k) for k in keys)
             raise Stays(operator, f"no key of its own ({texts}) is a property of the rows as they came in")
         self.demands.append(Demand(self.statement, operator, paths))
 

@@ -44,7 +44,7 @@ class SplitBy(Verdict):
     keys: Mapping[str, tuple[Path, ...]]
 
     def key_of(self, event_type: EventType) -> tuple[Path, ...]:
-        """By which properties rows of a type, perhaps a sub-type of those in ``keys``, are to be split; empty: anyhow.
+        """By which properties rows of a type, perhaps a sub-type of those in ``keys``, are to be split; empty: in any way.
 
         Raises EplValidationError where no statement reads the type from outside, and where it is a sub-type of types with different keys.
         """
@@ -64,7 +64,7 @@ class SplitBy(Verdict):
 
     def describe(self) -> str:
         parts = [
-            f"{name} by {', '.join(map(path_text, paths))}" if paths else f"{name} anyhow" for name, paths in self.keys.items()
+            f"{name} by {', '.join(map(path_text, paths))}" if paths else f"{name} any" for name, paths in self.keys.items()
         ]
         return " and ".join(parts)
 
@@ -78,7 +78,7 @@ class AnySplit(Verdict):
     stateless: bool
 
     def describe(self) -> str:
-        return "anyhow, " + ("nothing is kept from row to row" if self.stateless else "each row's fate depends on itself and the clock")
+        return "any (stateless)" if self.stateless else "any (each row is kept by itself)"
 
 
 @attrs.frozen
