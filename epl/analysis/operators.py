@@ -19,9 +19,10 @@ from epl.analysis.conversions import (
 )
 from epl.analysis.scope import Scope
 from epl.errors import EplRuntimeError, EplUnsupportedError, EplValidationError
-from epl.functions.java_regex import UnsupportedPattern, translate
+from epl.functions.java_regex import UnsupportedPattern
 from epl.functions.java_values import JavaException
 from epl.functions.like import like_pattern
+from epl.functions.patterns import java_pattern
 from epl.plan import expressions as typed
 from epl.plan.expressions import Constant, TypedExpression
 from epl.syntax import expressions as syntax
@@ -323,7 +324,7 @@ def bind_regexp(node: syntax.Regexp, scope: Scope) -> TypedExpression:
 
 def _check_pattern(pattern: str, node: syntax.Regexp) -> None:
     try:
-        translate(pattern)
+        java_pattern(pattern)
     except UnsupportedPattern as unsupported:
         raise EplUnsupportedError(str(unsupported), span=node.span) from None
     except JavaException as refusal:

@@ -11,6 +11,9 @@ from __future__ import annotations
 import re
 import sys
 from functools import lru_cache
+from math import inf
+
+import attrs
 
 from epl.errors import EplUnsupportedError
 from epl.functions.java_values import JavaException
@@ -22,6 +25,9 @@ _LINE_BREAK = "(?:\\r\\n|[\\n\\x0b\\f\\r\\x85\\u2028\\u2029])"
 _FINAL_BREAK = "(?:\\r\\n|(?<!\\r)\\n|[\\r\\u0085\\u2028\\u2029])?"
 _ESCAPES = {"t": "\\t", "n": "\\n", "r": "\\r", "f": "\\f", "a": "\\x07", "e": "\\x1b"}
 _REPETITION = re.compile(r"\d+(?:,\d*)?\}")
+LONGEST_PATTERN = 20_000
+DEEPEST = 100
+"""Groups and classes within one another."""
 _HAS_POSSESSIVE = sys.version_info >= (3, 11)
 _FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
 
@@ -34,28 +40,89 @@ def pattern_error(message: str, pattern: str) -> JavaException:
     return JavaException(f"java.util.regex.PatternSyntaxException: {message} near index {len(pattern) - 1 if pattern else 0}\n{pattern}")
 
 
+def too_deep() -> UnsupportedPattern:
+    return UnsupportedPattern("regular expressions whose groups are nested this deeply are not supported")
+
+
 @lru_cache(maxsize=1024)
-def translate(pattern: str) -> re.Pattern[str]:
-    """The compiled Python pattern of a Java pattern.
+def translate(pattern: str) -> tuple[re.Pattern[str], Cost]:
+    """The compiled Python pattern of a Java pattern, and what bounds its steps.
 
     Raises UnsupportedPattern for what cannot be translated, JavaException (a PatternSyntaxException) for what Java refuses too.
 
-    >>> translate("(?<year>\\\\d{4})\\\\z").fullmatch("2024")["year"]
+    >>> translate("(?<year>\\\\d{4})\\\\z")[0].fullmatch("2024")["year"]
     '2024'
-    >>> bool(translate("[a-z&&[^aeiou]]+").fullmatch("xyz")), bool(translate("[a-z&&[^aeiou]]+").fullmatch("abc"))
-    (True, False)
+    >>> pattern, cost = translate("[a-z&&[^aeiou]]+")
+    >>> bool(pattern.fullmatch("xyz")), bool(pattern.fullmatch("abc")), cost.repetitions
+    (True, False, 1)
     """
     try:
-        translated, flags = _Translator(pattern).run()
-        return re.compile(translated, flags)
+        translator = Translator(pattern)
+        translated, flags = translator.run()
+        if len(translated) > 10 * LONGEST_PATTERN:
+            raise UnsupportedPattern("A regular expression with so many character classes is not supported")
+        return re.compile(translated, flags), translator.cost
     except RecursionError as error:
-        raise UnsupportedPattern("regular expressions whose groups are nested this deeply are not supported") from error
+        raise too_deep() from error
     except re.error as error:
         raise pattern_error(str(error.msg).capitalize(), pattern) from error
 
 
-class _Translator:
-    """One left-to-right pass over a Java pattern."""
+@attrs.define
+class Cost:
+    """What bounds the steps of a backtracking engine.
+
+    ``repetitions``: quantifiers and back-references, each of which multiplies the ways by the text's length. ``ways``: those of the
+    alternations, multiplied. ``nested``: whether something is repeated that can be taken in several ways, so that the ways multiply with
+    each character. ``empty_loop``: whether something is repeated that may be empty.
+    """
+
+    repetitions: int = 0
+    ways: float = 1.0
+    nested: bool = False
+    empty_loop: bool = False
+
+    def whole(self, length: int) -> float:
+        """Steps at most for a match of a whole text of that length."""
+        return self._steps(length, max(self.repetitions, 1))
+
+    def anywhere(self, length: int) -> float:
+        """Steps at most for all matches within a text of that length."""
+        return self._steps(length, self.repetitions + 1)
+
+    def _steps(self, length: int, power: int) -> float:
+        try:
+            steps = self.ways * float(length + 1) ** power
+            return steps * (self.ways * 2.0**self.repetitions) ** length if self.nested else steps
+        except OverflowError:
+            return inf
+
+
+class _Group:
+    """What the pass knows of an open group: whether it can be taken in several ways, and whether it may be empty."""
+
+    __slots__ = ("ambiguous", "empty", "pending", "consumes", "branches")
+
+    def __init__(self) -> None:
+        self.ambiguous = False
+        self.empty = False
+        self.pending = self.consumes = False
+        self.branches = 0
+
+    def atom(self, consumes: bool) -> None:
+        """One more element; ``pending`` until it is known that no quantifier makes it optional."""
+        self.consumes |= self.pending
+        self.pending = consumes
+
+    def end_branch(self) -> None:
+        self.atom(False)
+        self.empty |= not self.consumes
+        self.consumes = False
+        self.branches += 1
+
+
+class Translator:
+    """One left-to-right pass over a Java pattern; what another engine writes differently is a method without underscore."""
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
@@ -64,12 +131,19 @@ class _Translator:
         self.unicode = False
         self.dot_all = [False]
         self.multi_line = [False]
+        self.cost = Cost()
+        self._groups = [_Group()]
+        self._last: _Group | None = None  # the group that has just ended: a quantifier may follow
+        self._depth = 0
 
     def run(self) -> tuple[str, re.RegexFlag]:
         self._leading_flags()
         out: list[str] = []
         while self.position < len(self.pattern):
             out.append(self._element())
+        for group in self._groups:
+            group.end_branch()
+            self.cost.ways *= group.branches
         return "".join(out), self.flags
 
     # Flags that stand in front hold for the whole pattern: Python takes them as compile flags.
@@ -89,6 +163,7 @@ class _Translator:
         elif letter == "m":
             self.multi_line[-1] = True
         elif letter in "ixu":
+            self.cost.nested |= letter == "x"  # blanks stand between what is repeated and its quantifier
             self.flags |= _FLAGS.get(letter, re.RegexFlag(0))
         else:
             raise UnsupportedPattern(f"Flag '(?{letter})' of a regular expression is not supported")
@@ -100,39 +175,107 @@ class _Translator:
     def _element(self) -> str:
         character = self._peek()
         self.position += 1
-        if character == "\\":
-            return self._escape()
-        if character == "[":
-            return _class_text(self._character_class())
         if character == "(":
             return self._group()
         if character == ")":
             return self._group_end()
-        if character == ".":
-            return "(?s:.)" if self.dot_all[-1] else _NOT_LINE_END
+        if character == "|":
+            return self._branch()
+        if character in "*+?{":
+            return self._quantifier(character)
+        self._last = None
+        if character in "^$":
+            return self.anchor(character)
+        self._groups[-1].atom(consumes=character != "\\" or self._peek() not in "bBAzZGEQ")
+        if character == "\\":
+            return self._escape()
+        if character == "[":
+            return self.class_text(self._character_class())
+        return self.any_character() if character == "." else character
+
+    # How an engine writes it.
+
+    def anchor(self, character: str) -> str:
         if character == "^":
             return f"(?:(?<=[{_LINE_ENDS}])(?!\\Z)|(?<![\\s\\S]))" if self.multi_line[-1] else "(?<![\\s\\S])"
-        if character == "$":
-            return f"(?=[{_LINE_ENDS}]|(?![\\s\\S]))" if self.multi_line[-1] else f"(?={_FINAL_BREAK}(?![\\s\\S]))"
-        if character == "{" and not _REPETITION.match(self.pattern, self.position):
-            raise pattern_error("Illegal repetition", self.pattern)
-        return self._quantifier(character) if character in "*+?}" else character
+        return f"(?=[{_LINE_ENDS}]|(?![\\s\\S]))" if self.multi_line[-1] else f"(?={_FINAL_BREAK}(?![\\s\\S]))"
+
+    def any_character(self) -> str:
+        return "(?s:.)" if self.dot_all[-1] else _NOT_LINE_END
+
+    def group_start(self, start: str) -> str:
+        return "(" + start
+
+    def class_text(self, characters: _CharacterSet) -> str:
+        return _class_text(characters)
+
+    def literal(self, text: str) -> str:
+        return re.escape(text)
+
+    def reference(self, reference: str) -> str:
+        self.cost.repetitions += 1
+        return reference
+
+    def possessive(self, character: str) -> str:
+        if not _HAS_POSSESSIVE:
+            raise UnsupportedPattern("Possessive quantifiers of regular expressions need Python 3.11 or later")
+        return character + "+"
+
+    def atomic(self) -> str:
+        if not _HAS_POSSESSIVE:
+            raise UnsupportedPattern("Atomic groups of regular expressions need Python 3.11 or later")
+        return "(?>"
+
+    # ---------------------------------------------------------- quantifiers, groups
 
     def _quantifier(self, character: str) -> str:
-        if self._peek() == "+" and character in "*+?}":
-            if not _HAS_POSSESSIVE:
-                raise UnsupportedPattern("Possessive quantifiers of regular expressions need Python 3.11 or later")
+        if character == "{":
+            found = _REPETITION.match(self.pattern, self.position)
+            if not found:
+                raise pattern_error("Illegal repetition", self.pattern)
+            character += found[0]
+            self.position = found.end()
+        group, last = self._groups[-1], self._last
+        repeats = character != "?"
+        if last is not None and last.ambiguous and repeats:
+            self.cost.nested = True
+        if last is not None and last.empty and repeats:
+            self.cost.empty_loop = True
+        if character in "*?" or character.startswith("{0"):
+            group.pending = False
+        group.ambiguous = True
+        self.cost.repetitions += 1
+        if self._peek() == "?":
             self.position += 1
-            return character + "+"
+            return character + "?"
+        if self._peek() == "+":
+            self.position += 1
+            return self.possessive(character)
         return character
+
+    def _branch(self) -> str:
+        self._last = None
+        self._groups[-1].ambiguous = True
+        self._groups[-1].end_branch()
+        return "|"
 
     def _group_end(self) -> str:
         if len(self.dot_all) > 1:
             self.dot_all.pop()
             self.multi_line.pop()
+        if len(self._groups) > 1:
+            ended = self._groups.pop()
+            ended.end_branch()
+            self.cost.ways *= ended.branches
+            self._groups[-1].ambiguous |= ended.ambiguous
+            self._groups[-1].atom(not ended.empty)
+            self._last = ended
         return ")"
 
     def _group(self) -> str:
+        self._groups.append(_Group())
+        if len(self._groups) + len(self.dot_all) > 2 * DEEPEST:
+            raise too_deep()
         self.dot_all.append(self.dot_all[-1])
         self.multi_line.append(self.multi_line[-1])
         if self._peek() != "?":
@@ -140,12 +283,11 @@ class _Translator:
         for start in ("?=", "?!", "?<=", "?<!", "?:"):
             if self.pattern.startswith(start, self.position):
                 self.position += len(start)
-                return "(" + start
+                self._groups[-1].empty = start != "?:"
+                return self.group_start(start)
         if self._peek(1) == ">":
-            if not _HAS_POSSESSIVE:
-                raise UnsupportedPattern("Atomic groups of regular expressions need Python 3.11 or later")
             self.position += 2
-            return "(?>"
+            return self.atomic()
         if named := re.compile(r"\?<([a-zA-Z][a-zA-Z0-9]*)>").match(self.pattern, self.position):
             self.position = named.end()
             return f"(?P<{named[1]}>"
@@ -158,6 +300,7 @@ class _Translator:
         self.position = found.end()
         on, off, end = found[1], found[2] or "", found[3]
         if end == ")":
+            self._groups.pop()
             return self._rest_of_group(on, off)
         return self._open_with_flags(on, off)
 
@@ -171,7 +314,7 @@ class _Translator:
         while self.position < len(self.pattern) and not (self._peek() == ")" and len(self.dot_all) == depth + 1):
             if self._peek() == "|" and len(self.dot_all) == depth + 1:
                 self.position += 1
-                out.append(")|" + opened)
+                out.append(")" + self._branch() + opened)
                 continue
             out.append(self._element())
         self.dot_all.pop()
@@ -188,6 +331,10 @@ class _Translator:
             unknown = set(letters) - set("imsux")
             if unknown:
                 raise UnsupportedPattern(f"Flag '(?{min(unknown)})' within a regular expression is not supported")
+        self.cost.nested |= "x" in on
+        return self.flags_group(on, off)
+
+    def flags_group(self, on: str, off: str) -> str:
         plus, minus = ("".join(c for c in letters if c in "ix") for letters in (on, off))
         ascii_only = "a" if "i" in on and "u" not in on else ""
         return f"(?{ascii_only}{plus}{'-' + minus if minus else ''}:"
@@ -203,24 +350,30 @@ class _Translator:
             return self._quoted()
         if letter == "k":
             return self._named_reference()
+        if letter == "R":
+            self._last = _Group()
+            self._last.ambiguous = self._groups[-1].ambiguous = True
         boundary = self._boundary(letter)
         if boundary is not None:
             return boundary
         found = self._set_escape(letter)
         if found is not None:
-            return _class_text(found)
+            return self.class_text(found)
         if letter.isdigit() and letter != "0":
-            return f"(?:\\{letter})" if self._peek().isdigit() else "\\" + letter
+            return self.reference(f"(?:\\{letter})" if self._peek().isdigit() else "\\" + letter)
         return self._literal_escape(letter)
 
     def _boundary(self, letter: str) -> str | None:
-        if letter in "bB" and self._peek() != "{":
-            return "(?u:\\b)" if letter == "b" else "(?!(?u:\\b))"
-        if letter == "b":
+        if letter in "bB" and self._peek() == "{":
             raise UnsupportedPattern("'\\b{g}' of regular expressions is not supported")
-        fixed = {"A": "\\A", "z": "(?![\\s\\S])", "Z": f"(?={_FINAL_BREAK}(?![\\s\\S]))", "R": _LINE_BREAK}
         if letter in ("G", "X"):
             raise UnsupportedPattern(f"'\\{letter}' of regular expressions is not supported")
+        return self.boundary(letter)
+
+    def boundary(self, letter: str) -> str | None:
+        if letter in "bB":
+            return "(?u:\\b)" if letter == "b" else "(?!(?u:\\b))"
+        fixed = {"A": "\\A", "z": "(?![\\s\\S])", "Z": f"(?={_FINAL_BREAK}(?![\\s\\S]))", "R": _LINE_BREAK}
         return fixed.get(letter)
 
     def _set_escape(self, letter: str) -> _CharacterSet | None:
@@ -252,14 +405,16 @@ class _Translator:
         end = self.pattern.find("\\E", self.position)
         text = self.pattern[self.position:] if end < 0 else self.pattern[self.position:end]
         self.position = len(self.pattern) if end < 0 else end + 2
-        return re.escape(text)
+        for _ in text:
+            self._groups[-1].atom(consumes=True)
+        return self.literal(text)
 
     def _named_reference(self) -> str:
         found = re.compile(r"<([a-zA-Z][a-zA-Z0-9]*)>").match(self.pattern, self.position)
         if not found:
             raise pattern_error("\\k is not followed by '<' for named capturing group", self.pattern)
         self.position = found.end()
-        return f"(?P={found[1]})"
+        return self.reference(f"(?P={found[1]})")
 
     def _literal_escape(self, letter: str) -> str:
         """``\\t \\x41 \\u0041 \\x{1F600} \\012 \\cA \\.`` as one escaped character."""
@@ -289,6 +444,14 @@ class _Translator:
 
     def _character_class(self) -> _CharacterSet:
         """What stands behind ``[``: a union of items, intersected at ``&&``."""
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise too_deep()
+        found = self._class_items()
+        self._depth -= 1
+        return found
+
+    def _class_items(self) -> _CharacterSet:
         negated = self._peek() == "^"
         self.position += negated
         operands: list[list[_CharacterSet]] = [[]]

@@ -11,9 +11,9 @@ from typing import Any
 
 from epl.functions.java_format import java_format
 from epl.functions.java_numbers import JAVA_SPACE
-from epl.functions.java_regex import translate
 from epl.functions.java_values import check_length, java_text, string_hash, text_function, throw
 from epl.functions.overloads import ANY_COLLECTION, Overload, add_methods, add_statics, kind_is, overload
+from epl.functions.patterns import java_pattern
 from epl.functions.registry import FunctionRegistry
 from epl.java import concatenated
 from epl.value_types import CHAR, OBJECT, STRING, ArrayType, ValueType
@@ -124,7 +124,7 @@ def _replaced(text: str, pattern: str, replacement: str, times: int) -> str:
     replace = _replacement(replacement)
     parts: list[str] = []
     length, end = len(text), 0
-    for found in islice(translate(pattern).finditer(text), times):
+    for found in islice(java_pattern(pattern).finditer(text), times):
         made = replace(found)
         parts += text[end:found.start()], made
         length += len(made)
@@ -137,7 +137,7 @@ def _split(text: str, pattern: str, limit: int = 0) -> list[str]:
     """``split``: empty texts at the end are left out unless a limit is given; no empty text in front for a match of width zero."""
     parts: list[str] = []
     start = 0
-    for found in translate(pattern).finditer(text):
+    for found in java_pattern(pattern).finditer(text):
         if found.end() == 0:
             continue
         if limit > 0 and len(parts) == limit - 1:
@@ -203,7 +203,7 @@ _SEARCHING: Table = {
         overload("String", "boolean", str.startswith), overload("String, int", "boolean", _starts_with)]),
     "endsWith": ("Whether it ends with a text.", [overload("String", "boolean", str.endswith)]),
     "matches": ("Whether the whole text matches a regular expression.", [
-        overload("String", "boolean", lambda t, p: translate(p).fullmatch(t) is not None)]),
+        overload("String", "boolean", lambda t, p: java_pattern(p).matches(t))]),
     "regionMatches": ("Whether two regions are equal.", [overload("int, String, int, int", "boolean", _region_matches)]),
 }
 

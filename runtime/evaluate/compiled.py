@@ -6,8 +6,8 @@ from math import copysign
 from typing import Any
 
 from epl import java
-from epl.functions.java_regex import translate
 from epl.functions.like import like_pattern
+from epl.functions.patterns import java_pattern
 from epl.generated_code import defined, local_name
 from epl.plan.expressions import TypedExpression
 from epl.zeros import ordered
@@ -29,7 +29,7 @@ OPERATIONS: dict[str, Any] = {
         java.float_remainder,
         java.decimal_add, java.decimal_subtract, java.decimal_multiply, java.decimal_divide, java.decimal_remainder,
         java.integer_multiply, java.concatenated,
-        translate, like_pattern, copysign, ordered,
+        java_pattern, like_pattern, copysign, ordered,
     )},
 }
 """What generated code may call by name."""

@@ -5,8 +5,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from epl.functions.java_regex import translate
 from epl.functions.like import like_pattern
+from epl.functions.patterns import java_pattern
 from epl.generated_code import literal
 from epl.plan.expressions import (
     Conditional,
@@ -318,10 +318,10 @@ def test_regexp(printer: Printer, node: RegexpMatch) -> str:
 def _regexp_body(printer: Printer, node: RegexpMatch, kept: list[str]) -> str:
     text = _text(printer, node.value, kept)
     if isinstance(node.pattern, Constant):
-        match = printer.bind(translate(node.pattern.value).fullmatch, "regexp")
-        body = f"({match}({text}) is not None)"
+        match = printer.bind(java_pattern(node.pattern.value).matches, "regexp")
+        body = f"{match}({text})"
     else:
-        body = f"(translate({printer.once(node.pattern, kept)}).fullmatch({text}) is not None)"
+        body = f"java_pattern({printer.once(node.pattern, kept)}).matches({text})"
     return f"(not {body})" if node.negated else body
 
 
