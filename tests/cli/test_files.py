@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import pathlib
+import re
 import subprocess
 import sys
 from configparser import ConfigParser
@@ -12,7 +13,8 @@ from configparser import ConfigParser
 import pytest
 
 import runtime
-from runtime.cli import main
+from runtime.cli import main, parser
+from runtime.cli.diagnostics import RULES
 from runtime.version import version
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -89,3 +91,14 @@ def test_a_reader_that_has_had_enough_ends_the_run_quietly(tmp_path: pathlib.Pat
         started.stdout.close()
         assert started.stderr.read() == b""
         assert started.wait(60) == 141
+
+
+def test_the_page_names_options_that_exist() -> None:
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    commands = next(a for a in parser()._actions if isinstance(a.choices, dict)).choices
+    known = {option for command in (parser(), *commands.values()) for action in command._actions for option in action.option_strings}
+    named = set(re.findall(r"--[a-z][a-z-]+", page))
+    assert len(named) > 15
+    assert named <= known
+    for code in RULES:
+        assert f"`{code}`" in page
