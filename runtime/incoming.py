@@ -16,6 +16,7 @@ from epl.errors import EplRuntimeError
 from epl.event_types import EventType, Property
 from epl.generated_code import defined, field_name, literal
 from epl.java import to_float
+from epl.reprs import repr_of
 from epl.value_types import ArrayType, CollectionType, EnumType, EventOf, MapType, Scalar, ValueType
 from runtime.json_events import parse_json, parsed_json
 from runtime.structs import PRIMITIVE_DEFAULTS
@@ -336,7 +337,7 @@ def _none_or_wrong(event_type: EventType) -> Callable[[str, Any], None]:
         if (kind.__module__.partition(".")[0], kind.__name__) in MISSING:
             return
         raise EplRuntimeError(
-            f"Event type '{event_type.name}': property '{name}' is declared {event_type.type_of(name)} and cannot hold {value!r} "
+            f"Event type '{event_type.name}': property '{name}' is declared {event_type.type_of(name)} and cannot hold {repr_of(value)} "
             f"({kind.__name__})"
         )
 

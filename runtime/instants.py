@@ -6,6 +6,7 @@ import operator
 from typing import Any
 
 from epl.errors import EplRuntimeError
+from epl.reprs import repr_of
 
 Instant = int | datetime.datetime
 """Engine units since 1970 (ms, or µs by configuration), or a datetime (also pandas.Timestamp); a naive one is UTC."""
@@ -31,9 +32,9 @@ def instant_of(what: str, given: Any, units_per_second: int) -> int:
         found = None
     if found is None:
         unit = "ms" if units_per_second == 1_000 else "µs"
-        raise EplRuntimeError(f"{what}: expected a datetime or a whole number of {unit} since 1970, not {given!r}")
+        raise EplRuntimeError(f"{what}: expected a datetime or a whole number of {unit} since 1970, not {repr_of(given)}")
     if not FIRST <= found <= LAST:
-        raise EplRuntimeError(f"{what}: {found} is beyond the range of engine time (62 bits)")
+        raise EplRuntimeError(f"{what}: {repr_of(found)} is beyond the range of engine time (62 bits)")
     return found
 
 

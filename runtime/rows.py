@@ -11,6 +11,7 @@ from typing import Any, SupportsIndex, overload
 
 from epl.generated_code import field_name
 from epl.java import integer_text
+from epl.reprs import repr_of, str_of
 from windows.event import Event
 
 
@@ -56,7 +57,7 @@ class Row(Mapping[str, Any]):
         return json.dumps(_jsonable(self.to_dict()), ensure_ascii=False)
 
     def __repr__(self) -> str:
-        return repr(dict(self))
+        return repr_of(dict(self))
 
     def _repr_html_(self) -> str:
         return table_html([self])
@@ -158,7 +159,7 @@ def _jsonable(value: Any) -> Any:
         whole = isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value()
         return int(value) if whole else float(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(key): _jsonable(inner) for key, inner in value.items()}
+        return {str_of(key): _jsonable(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [_jsonable(inner) for inner in value]
     return value.isoformat() if isinstance(value, (datetime.date, datetime.time)) else str(value)
@@ -232,6 +233,6 @@ def table_html(rows: Iterable[Mapping[str, Any]], limit: int = 50) -> str:
         return "<i>no rows</i>"
     names = list(dict.fromkeys(name for row in shown for name in row))
     head = "".join(f"<th>{escape(n)}</th>" for n in names)
-    body = "".join("<tr>" + "".join(f"<td>{escape(str(row.get(n)))}</td>" for n in names) + "</tr>" for row in shown[:limit])
+    body = "".join("<tr>" + "".join(f"<td>{escape(str_of(row.get(n)))}</td>" for n in names) + "</tr>" for row in shown[:limit])
     more = f"<p>… {len(shown) - limit} more rows</p>" if len(shown) > limit else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from epl.event_types import EventType
 from epl.generated_code import class_name, defined, field_name
+from epl.reprs import repr_of
 
 
 class Event:
@@ -57,7 +58,7 @@ class Event:
         return made
 
     def __repr__(self) -> str:
-        inner = ", ".join(f"{n}={v!r}" for n, v in zip(self.type.names, self.values()))
+        inner = ", ".join(f"{n}={repr_of(v)}" for n, v in zip(self.type.names, self.values()))
         return f"{self.type.name}({inner})"
 
 

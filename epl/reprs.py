@@ -1,0 +1,45 @@
+"""``repr`` of values that come from outside: it never raises, whatever they hold."""
+from __future__ import annotations
+
+from typing import Any
+
+PAIRS: dict[type, str] = {list: "[]", tuple: "()", set: "{}", frozenset: "{}"}
+
+
+def repr_of(value: Any) -> str:
+    """``repr(value)``; an integer of more digits than Python writes (``sys.set_int_max_str_digits``) in hexadecimal, also within lists
+    and mappings; the class in place of a value whose own ``__repr__`` raises.
+
+    >>> repr_of([1, "a"]), repr_of([16**5000])[:10]
+    ("[1, 'a']", '[0x1000000')
+    """
+    try:
+        return repr(value)
+    except Exception:  # noqa: BLE001  whatever the value's own class raises: it is looked at below
+        return _closely(value)
+
+
+def str_of(value: Any) -> str:
+    """``str(value)``, in the same way."""
+    return value if isinstance(value, str) else repr_of(value) if isinstance(value, (int, *PAIRS, dict)) else _str(value)
+
+
+def _str(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception:  # noqa: BLE001  as above
+        return _closely(value)
+
+
+def _closely(value: Any) -> str:
+    if isinstance(value, int):
+        return hex(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{repr_of(k)}: {repr_of(v)}" for k, v in value.items()) + "}"
+    brackets = PAIRS.get(type(value))
+    if brackets is not None:
+        return brackets[0] + ", ".join(map(repr_of, value)) + brackets[1]
+    return f"<{type(value).__name__}>"
+
+
+__all__ = ["repr_of", "str_of"]
