@@ -324,7 +324,21 @@ def rate_of(of: SelectEvents, plan: OutputPlan) -> Rate:
         kind = Snapshot if plan.selector == "snapshot" and of.rows.shape != "rollup" else KINDS.get((plan.selector, of.rows.shape))
     if kind is None:
         raise NotCompilable(f"output {plan.selector} of the shape {of.rows.shape} is not computed in columns")
+    _check_looked_up(of, plan)
     return kind(of, plan)
+
+
+def _check_looked_up(of: SelectEvents, plan: OutputPlan) -> None:
+    """Refuse what looks at groups between the events of a delta, or at rows until one does not meet having."""
+    having = of.rows.having is not None
+    if having and of.leaves and of.rows.shape == "grouped aggregated" and plan.selector == "last":
+        raise NotCompilable("output last of a row an event with group by and having is not computed in columns")
+    if not of.wants_old:
+        return
+    if having and (plan.selector, of.rows.shape) in (("all", "grouped fully aggregated"), ("last", "fully aggregated")):
+        raise NotCompilable(f"the remove stream of output {plan.selector} with having is not computed in columns")
+    if not having and of.leaves and (plan.selector, of.rows.shape) == ("first", "grouped fully aggregated"):
+        raise NotCompilable("the remove stream of output first of groups is not computed in columns")
 
 
 __all__ = ["rate_of"]

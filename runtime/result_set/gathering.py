@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from epl.plan.result_set import OutputPlan
 from runtime.aggregation.factory import Row
 from runtime.aggregation.grouped import key_from_state, key_to_state
+from runtime.result_set.group_rows import OneLevel, SearchedLevel
 from runtime.result_set.grouped_first import FirstOfGroupEvents, FirstOfGroups
 from runtime.result_set.hash_order import ordering
 from runtime.result_set.projection import Batch
@@ -188,7 +189,7 @@ class LastRow(AllRows):
 
 
 class LastFullyAggregated(Gathering):
-    """last, fully aggregated: the aggregations as they are, and as they were before the first delta."""
+    """last, fully aggregated: the aggregations as they are, and as they were before the first delta whose row before it meets having."""
 
     inner: FullyAggregated
 
@@ -200,8 +201,8 @@ class LastFullyAggregated(Gathering):
         failures = Failures()
         if self._before is None:
             self._before = Batch()
-            if self.inner.wants_old:
-                failures.attempt(self.inner.current, False, self._before)
+        if self.inner.wants_old and not self._before.events:
+            failures.attempt(self.inner.current, False, self._before)
         failures.attempt(self.inner.apply, new, old)
         failures.settle()
         return True
@@ -222,91 +223,40 @@ class LastFullyAggregated(Gathering):
         self._before = None if state is None else Batch.of(state)
 
 
-class OneLevel:
-    """The groups of a level: key → last row, and the row put into the remove stream as it was before the first touch.
+class AllGroups(Gathering):
+    """all, of a row per group: every group there ever was, touched or not, as it is and as it was before.
 
-    ``keep_none``: a group that had no row then (having) gets none, whatever it has had since.
+    ``searched``: of these, with having, Esper looks for the old row before each single event of a delta (``SearchedLevel``), as recorded
+    of groups in ``all`` and of roll-ups in ``last``.
     """
 
-    def __init__(self, key: Callable[[Row], Any], rows: Callable[[Any, bool, Batch], None], keep_none: bool) -> None:
-        self.key = key
-        self.keep_none = keep_none
-        self.add_rows = rows
-        self.rows: dict[Any, Row] = {}
-        self.before: dict[Any, Batch] = {}
-        self.touched: set[Any] = set()
-        self.pages = Paged("group rows", lambda: self.rows, key_to_state, self._entry)
-
-    def touch(self, new: Sequence[Row], old: Sequence[Row], wants_old: bool) -> None:
-        """Note the groups of a delta that is about to be applied."""
-        failures = Failures()
-        for row, key in keyed((*new, *old), self.key, failures):
-            if wants_old and key not in self.before:
-                batch = Batch()
-                failures.attempt(self.add_rows, ((key, row),), False, batch)
-                if batch.events or self.keep_none:
-                    self.before[key] = batch
-            self.rows[key] = row
-            self.touched.add(key)
-            self.pages.touch(key)
-        failures.settle()
-
-    def put_out(self, new_rows: Batch | None, old_rows: Batch | None) -> None:
-        """Add the rows of all noted groups; a group that was not touched has not changed."""
-        if new_rows is not None:
-            self.add_rows(self.rows.items(), True, new_rows)
-        if old_rows is not None:
-            for key, row in self.rows.items():
-                if key in self.before:
-                    old_rows.add(self.before[key])
-                elif key not in self.touched:
-                    self.add_rows(((key, row),), False, old_rows)
-        if self.pages.touched is not None:
-            self.pages.touched.update(dict.fromkeys(self.touched))
-        self.before.clear()
-        self.touched.clear()
-
-    def forget(self) -> None:
-        """Give up all groups."""
-        self.pages.forget_all()
-        self.rows.clear()
-
-    def _entry(self, key: Any, row: Row) -> State:
-        before = self.before.get(key)
-        return [row, None if before is None else before.state(), key in self.touched]
-
-    def state(self) -> State:
-        return self.pages
-
-    def restore(self, state: State) -> None:
-        entries = list(state)
-        self.rows, self.before, self.touched = {}, {}, set()
-        for values, (saved, before, touched) in entries:
-            key = key_from_state(values)
-            self.rows[key] = row_in(saved)
-            if touched:
-                self.touched.add(key)
-            if before is not None:
-                self.before[key] = Batch.of(before)
-
-
-class AllGroups(Gathering):
-    """all, of a row per group: every group there ever was, touched or not, as it is and as it was before."""
-
     forget = False
+    searched: type[ResultSet] = RowPerGroup
 
     def __init__(self, inner: ResultSet) -> None:
         super().__init__(inner)
         parts: Sequence[Any] = inner.levels if isinstance(inner, Rollup) else [inner]
-        self.levels = [OneLevel(part.key, part.rows, self.forget) for part in parts]
+        having = inner.plan.having is not None
+        self._by_event = having and isinstance(inner, self.searched) and inner.wants_old and inner.plan.arity == 1
+        level = SearchedLevel if self._by_event else OneLevel
+        self.levels = [level(part.key, part.rows) for part in parts]
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
         failures = Failures()
+        if self._by_event:
+            for row in new:
+                self._take_rows((row,), (), failures)
+            for row in old:
+                self._take_rows((), (row,), failures)
+        else:
+            self._take_rows(new, old, failures)
+        failures.settle()
+        return True
+
+    def _take_rows(self, new: Sequence[Row], old: Sequence[Row], failures: Failures) -> None:
         for level in self.levels:
             failures.attempt(level.touch, new, old, self.inner.wants_old)
         failures.attempt(self.inner.apply, new, old)
-        failures.settle()
-        return True
 
     def put_out(self, force: bool) -> None:
         new_rows, old_rows = Batch(), Batch()
@@ -328,10 +278,14 @@ class LastOfGroups(AllGroups):
     """last, of a row per group: the groups touched since the last output."""
 
     forget = True
+    searched = Rollup
 
 
 class LastOfGroupEvents(Gathering):
-    """last, grouped aggregated: each group's last row of each stream."""
+    """last, grouped aggregated: each group's last row of each stream.
+
+    Of a stream of a delta Esper looks at no more rows once one does not meet having, as recorded.
+    """
 
     inner: RowPerEvent
 
@@ -353,8 +307,9 @@ class LastOfGroupEvents(Gathering):
         for row in rows:
             batch = Batch()
             self.inner.rows((row,), insert_stream, batch)
-            if batch.events:
-                kept[self._key(row)] = row, batch
+            if not batch.events:
+                return
+            kept[self._key(row)] = row, batch
 
     def put_out(self, force: bool) -> None:
         new_rows, old_rows = Batch(), Batch()

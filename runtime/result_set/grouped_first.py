@@ -143,25 +143,26 @@ class Polls:
 
 
 class FirstOfGroups:
-    """first, of a row per group: the groups of a delta that meet their conditions, after it and before it.
+    """first, of a row per group: the groups of a delta that meet their conditions, as they are after it.
 
-    With having, as recorded, both streams have the row after it.
+    Their old rows are as the groups were before the event that met the condition; with having, as recorded, both streams have the row
+    after the delta.
     """
 
     def __init__(self, inner: Any, plan: OutputPlan, context: Any) -> None:
         self.inner = inner
         self._levels = getattr(inner, "levels", [inner])
         self._polls = [Polls(plan, context) for _ in self._levels]
+        self._by_event = inner.wants_old and inner.plan.having is None and inner.plan.arity == 1
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
-        failures, before = Failures(), []
-        for level in self._levels:
-            failures.attempt(lambda one: before.append(self._before(one, new, old)), level)
-        failures.attempt(self.inner.apply, new, old)
-        failures.settle()
         new_rows, old_rows = Batch(), Batch()
-        for level, polls, known in zip(self._levels, self._polls, before):
-            self._put_out_level(level, polls, known, (new, old), new_rows, old_rows)
+        if self._by_event:
+            self._take_by_event(new, old, new_rows, old_rows)
+        else:
+            self.inner.apply(new, old)
+            for level, polls in zip(self._levels, self._polls):
+                self._put_out_level(level, polls, (new, old), new_rows, old_rows)
         if new_rows.events or old_rows.events:
             self.inner.emit(self.inner.finish(new_rows), self.inner.finish(old_rows))
         return False
@@ -175,24 +176,31 @@ class FirstOfGroups:
     keep = skip
     counts_failures = False
 
-    def _before(self, level: Any, new: Sequence[Row], old: Sequence[Row]) -> dict[Any, Batch]:
-        found: dict[Any, Batch] = {}
-        if self.inner.wants_old and self.inner.plan.having is None:
-            for row in (*new, *old):
-                key = level.key(row)
-                if key not in found:
-                    found[key] = Batch()
-                    level.rows(((key, row),), False, found[key])
-        return found
+    def _take_by_event(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
+        """Apply the events one by one: before each, look which groups' conditions it meets."""
+        met: list[dict[Any, tuple[Row, Batch]]] = [{} for _ in self._levels]
+        failures = Failures()
+        for rows, entered in ((new, True), (old, False)):
+            for row in rows:
+                for level, polls, found in zip(self._levels, self._polls, met):
+                    failures.attempt(self._look, level, polls, found, row, entered)
+                failures.attempt(self.inner.apply, (row,) if entered else (), () if entered else (row,))
+        failures.settle()
+        for level, found in zip(self._levels, met):
+            for key, (row, before) in found.items():
+                if self.inner.wants_new:
+                    level.rows(((key, row),), True, new_rows)
+                old_rows.add(before)
+
+    def _look(self, level: Any, polls: Polls, found: dict[Any, tuple[Row, Batch]], row: Row, entered: bool) -> None:
+        key = level.key(row)
+        if polls.met(key, int(entered), int(not entered)) and key not in found:
+            batch = Batch()
+            level.rows(((key, row),), False, batch)
+            found[key] = row, batch
 
     def _put_out_level(
-        self,
-        level: Any,
-        polls: Polls,
-        before: dict[Any, Batch],
-        delta: tuple[Sequence[Row], Sequence[Row]],
-        new_rows: Batch,
-        old_rows: Batch,
+        self, level: Any, polls: Polls, delta: tuple[Sequence[Row], Sequence[Row]], new_rows: Batch, old_rows: Batch
     ) -> None:
         done: set[Any] = set()
         for rows, entered in zip(delta, (True, False)):
@@ -205,9 +213,7 @@ class FirstOfGroups:
                 done.add(key)
                 if self.inner.wants_new:
                     new_rows.add(batch)
-                if key in before:
-                    old_rows.add(before[key])
-                elif self.inner.wants_old:
+                if self.inner.wants_old:
                     level.rows(((key, row),), False, old_rows)
 
     def put_out(self, force: bool) -> None:

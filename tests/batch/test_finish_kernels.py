@@ -33,7 +33,7 @@ STATEMENTS: list[str] = [
     "select irstream k, sum(n) as s from T#length(2) group by k output last every 3 msec order by s desc, k",
     "select irstream k, x, sum(n) as s from T#time(3 msec) group by k output last every 4 events order by x, s",
     "select k, sum(n) as s from T group by k output all every 3 msec order by k limit 2",
-    "select irstream k, sum(x) as s from T#time(2 msec) group by k output first every 3 msec order by s",
+    "select k, sum(x) as s from T#time(2 msec) group by k output first every 3 msec order by s",
     "select irstream k, x from T#time_batch(3 msec) order by x desc, k limit 2",
     "select k, x, sum(n) as s from T#length(4) group by k output snapshot every 2 msec order by s, x desc limit 3",
     "select k, sum(n) as s from T#time(4 msec) group by k output snapshot every 3 events order by sum(n) desc, k",

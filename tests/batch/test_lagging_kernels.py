@@ -26,7 +26,7 @@ OTHERS = [
     "select irstream k, x from {} output all every 3 msec",
     "select irstream k, n, sum(x) as s from {} group by k output last every 3 events",
     "select k, sum(x) as s from {} group by k output last every 3 msec",
-    "select irstream k, sum(x) as s from {} where n > 0 group by k output first every 3 msec",
+    "select k, sum(x) as s from {} where n > 0 group by k output first every 3 msec",
     "select irstream sum(n) as s from {} where b output last every 3 msec",
 ]
 SNAPSHOTS = [

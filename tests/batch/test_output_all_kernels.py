@@ -11,7 +11,7 @@ from tests.batch.two_tiers import assert_same, same_in_both_tiers
 
 STATEMENTS = [
     "select irstream k, sum(n) as s from T group by k output all every 3 msec",
-    "select irstream k, n, sum(x) as s from T#length(2) group by k, n having count(*) > 0 output all every 2 events",
+    "select k, n, sum(x) as s from T#length(2) group by k, n having count(*) > 0 output all every 2 events",
     "select rstream k, sum(x) as s, max(n) as hi from T#time(3 msec) group by k output all every 4 msec",
     "select irstream k, count(*) as c from T#length_batch(2) group by k output all every 3 events order by k desc, count(*)",
     "select irstream k, count(*) as c from T#unique(n) group by k output all every 3 msec order by c limit 3",

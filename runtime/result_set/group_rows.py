@@ -1,0 +1,147 @@
+"""What output all and last keep of the groups of a level between two outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from runtime.aggregation.factory import Row
+from runtime.aggregation.grouped import key_from_state, key_to_state
+from runtime.result_set.projection import Batch
+from runtime.result_set.rows_in_state import row_in
+from windows.failures import Failures, keyed
+from windows.paging import Paged
+from windows.protocol import State
+
+AddRows = Callable[[Any, bool, Batch], None]
+
+
+class OneLevel:
+    """The groups of a level: key → last row, and the row put into the remove stream as it was before the first touch.
+
+    A group that had no row then (having) gets none, whatever it has had since.
+    """
+
+    def __init__(self, key: Callable[[Row], Any], rows: AddRows) -> None:
+        self.key = key
+        self.add_rows = rows
+        self.rows: dict[Any, Row] = {}
+        self.before: dict[Any, Batch] = {}
+        self.touched: set[Any] = set()
+        self.pages = Paged("group rows", lambda: self.rows, key_to_state, self._entry)
+
+    def touch(self, new: Sequence[Row], old: Sequence[Row], wants_old: bool) -> None:
+        """Note the groups of a delta that is about to be applied."""
+        failures = Failures()
+        for row, key in keyed((*new, *old), self.key, failures):
+            if wants_old and key not in self.before:
+                batch = Batch()
+                failures.attempt(self.add_rows, ((key, row),), False, batch)
+                self._keep(key, batch)
+            self.rows[key] = row
+            self.touched.add(key)
+            self.pages.touch(key)
+        failures.settle()
+
+    def _keep(self, key: Any, batch: Batch) -> None:
+        self.before[key] = batch
+
+    def put_out(self, new_rows: Batch | None, old_rows: Batch | None) -> None:
+        """Add the rows of all noted groups; a group that was not touched has not changed."""
+        self._add(new_rows, old_rows)
+        if self.pages.touched is not None:
+            self.pages.touched.update(dict.fromkeys(self.touched))
+        self.before.clear()
+        self.touched.clear()
+
+    def _add(self, new_rows: Batch | None, old_rows: Batch | None) -> None:
+        if new_rows is not None:
+            self.add_rows(self.rows.items(), True, new_rows)
+        if old_rows is not None:
+            for key, row in self.rows.items():
+                if key in self.before:
+                    old_rows.add(self.before[key])
+                elif key not in self.touched:
+                    self.add_rows(((key, row),), False, old_rows)
+
+    def forget(self) -> None:
+        """Give up all groups."""
+        self.pages.forget_all()
+        self.rows.clear()
+
+    def _entry(self, key: Any, row: Row) -> State:
+        before = self.before.get(key)
+        return [row, None if before is None else before.state(), key in self.touched]
+
+    def state(self) -> State:
+        return self.pages
+
+    def restore(self, state: State) -> None:
+        entries = list(state)
+        self.rows, self.before, self.touched = {}, {}, set()
+        for values, (saved, before, touched, *more) in entries:
+            key = key_from_state(values)
+            self.rows[key] = row_in(saved)
+            if touched:
+                self.touched.add(key)
+            if before is not None:
+                self.before[key] = Batch.of(before)
+            if more:
+                self._restore_more(key, more)
+
+    def _restore_more(self, key: Any, more: Sequence[Any]) -> None:
+        raise ValueError("the state of groups holds more than this output clause keeps")
+
+
+class SearchedLevel(OneLevel):
+    """With having: a group's old row is the first that it had before an event that touches it; ``touch`` takes one event.
+
+    The groups that have a row when a period begins (``standing``) come first, in the order of all groups; then the others, in the order in
+    which they got their row.
+    """
+
+    def __init__(self, key: Callable[[Row], Any], rows: AddRows) -> None:
+        super().__init__(key, rows)
+        self.standing: set[Any] = set()
+        self._places: dict[Any, int] = {}
+
+    def _keep(self, key: Any, batch: Batch) -> None:
+        if batch.events:
+            self.before[key] = batch
+            self._places[key] = len(self._places)
+
+    def _add(self, new_rows: Batch | None, old_rows: Batch | None) -> None:
+        for key, row in self.rows.items():
+            if key in self.standing and old_rows is not None:
+                if key in self.before:
+                    old_rows.add(self.before[key])
+                else:
+                    self.add_rows(((key, row),), False, old_rows)
+        if old_rows is not None:
+            for key in sorted(self.before.keys() - self.standing, key=self._places.__getitem__):
+                old_rows.add(self.before[key])
+        self._places.clear()
+        for key, row in self.rows.items():
+            batch = Batch()
+            self.add_rows(((key, row),), True, batch)
+            (self.standing.add if batch.events else self.standing.discard)(key)
+            if new_rows is not None:
+                new_rows.add(batch)
+
+    def forget(self) -> None:
+        super().forget()
+        self.standing.clear()
+
+    def _entry(self, key: Any, row: Row) -> State:
+        return [*super()._entry(key, row), key in self.standing, self._places.get(key)]
+
+    def restore(self, state: State) -> None:
+        self.standing, self._places = set(), {}
+        super().restore(state)
+
+    def _restore_more(self, key: Any, more: Sequence[Any]) -> None:
+        stands, place = more
+        if stands:
+            self.standing.add(key)
+        if place is not None:
+            self._places[key] = place
