@@ -94,10 +94,8 @@ def _forwarded(items: Sequence[SelectItem], streams: Sequence[ScopeStream]) -> i
 
 
 def _stream_number(name: str, streams: Sequence[ScopeStream]) -> int | None:
-    for number, stream in enumerate(streams):
-        if name == stream.alias or (stream.alias is None and name == stream.event_type.name):
-            return number
-    return next((n for n, s in enumerate(streams) if name == s.event_type.name), None)
+    """The stream of that alias; the name of its type does not stand for a stream here."""
+    return next((number for number, stream in enumerate(streams) if name == stream.alias), None)
 
 
 def _columns(item: SelectItem, scope: Scope) -> list[Column]:

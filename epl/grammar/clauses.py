@@ -95,7 +95,9 @@ class Clauses:
         self.contained = self._contained()
         contained = kit.fields("contained", ZeroOrMore(self.contained))
         self.filtered = kit.field("type_name", kit.type_name) + filters
-        return kit.node(S.TypeFilter, self.filtered + contained)
+        tagged = _Discard(kit.source, kit.property_name + kit.key("=")) + self.filtered  # as in patterns; it names nothing here
+        named = kit.ahead(lambda tag, after: after.key == "=" and tag.text[0] != "`", tagged, "an event type") | self.filtered
+        return kit.node(S.TypeFilter, named + contained)
 
     def _assignment(self) -> ParserElement:
         kit = self.kit

@@ -329,8 +329,12 @@ def rate_of(of: SelectEvents, plan: OutputPlan) -> Rate:
 
 
 def _check_looked_up(of: SelectEvents, plan: OutputPlan) -> None:
-    """Refuse what looks at groups between the events of a delta, or at rows until one does not meet having."""
+    """Refuse what looks at groups between the events of a delta, or at rows until one does not meet having, and some orders."""
     having = of.rows.having is not None
+    one_row = of.rows.shape == "fully aggregated"
+    ordered = plan.selector in ("default", "all") if one_row else (plan.selector, of.rows.shape) == ("last", "grouped fully aggregated")
+    if of.rows.order_by and ordered:
+        raise NotCompilable(f"order by of output {plan.selector} of the shape {of.rows.shape} is not computed in columns")
     if having and of.leaves and of.rows.shape == "grouped aggregated" and plan.selector == "last":
         raise NotCompilable("output last of a row an event with group by and having is not computed in columns")
     if not of.wants_old:

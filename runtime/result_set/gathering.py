@@ -275,10 +275,16 @@ class AllGroups(Gathering):
 
 
 class LastOfGroups(AllGroups):
-    """last, of a row per group: the groups touched since the last output."""
+    """last, of a row per group: the groups touched since the last output; with order by, groups that tie come in the order of hashing."""
 
     forget = True
     searched = Rollup
+
+    def put_out(self, force: bool) -> None:
+        if isinstance(self.inner, RowPerGroup) and self.inner.plan.order_by:
+            (level,) = self.levels
+            level.arrange(self.inner.in_order)
+        super().put_out(force)
 
 
 class LastOfGroupEvents(Gathering):

@@ -28,6 +28,7 @@ class OneLevel:
         self.rows: dict[Any, Row] = {}
         self.before: dict[Any, Batch] = {}
         self.touched: set[Any] = set()
+        self._arranged: list[tuple[Any, Row]] | None = None
         self.pages = Paged("group rows", lambda: self.rows, key_to_state, self._entry)
 
     def touch(self, new: Sequence[Row], old: Sequence[Row], wants_old: bool) -> None:
@@ -46,6 +47,10 @@ class OneLevel:
     def _keep(self, key: Any, batch: Batch) -> None:
         self.before[key] = batch
 
+    def arrange(self, in_order: Callable[[list[tuple[Any, Row]]], list[tuple[Any, Row]]]) -> None:
+        """Put the groups into another order, for the insert stream."""
+        self._arranged = in_order(list(self.rows.items()))
+
     def put_out(self, new_rows: Batch | None, old_rows: Batch | None) -> None:
         """Add the rows of all noted groups; a group that was not touched has not changed."""
         self._add(new_rows, old_rows)
@@ -55,8 +60,9 @@ class OneLevel:
         self.touched.clear()
 
     def _add(self, new_rows: Batch | None, old_rows: Batch | None) -> None:
+        arranged, self._arranged = self._arranged, None
         if new_rows is not None:
-            self.add_rows(self.rows.items(), True, new_rows)
+            self.add_rows(self.rows.items() if arranged is None else arranged, True, new_rows)
         if old_rows is not None:
             for key, row in self.rows.items():
                 if key in self.before:

@@ -133,11 +133,11 @@ class Aggregating(ResultSet):
 
 
 class FullyAggregated(Aggregating):
-    """One row a delta: the aggregations before it in the remove stream, those after it in the insert stream. Order and limit mean nothing
-    here."""
+    """One row a delta: the aggregations before it in the remove stream, those after it in the insert stream. Order and limit mean something
+    only where an output clause brings the rows of several deltas together."""
 
     def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
-        super().__init__(attrs.evolve(plan, order_by=(), limit=None if plan.output is None else plan.limit), environment)
+        super().__init__(attrs.evolve(plan, order_by=(), limit=None) if plan.output is None else plan, environment)
         self._no_row: Row = None if plan.arity == 1 else (None,) * plan.arity
 
     def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
@@ -233,9 +233,10 @@ class RowPerGroup(Aggregating):
         for rows in parts:
             for row in rows:
                 found[key(row)] = row
-        return self._ordered(list(found.items()))
+        return self.in_order(list(found.items()))
 
-    def _ordered(self, pairs: list[tuple[Any, Row]]) -> list[tuple[Any, Row]]:
+    def in_order(self, pairs: list[tuple[Any, Row]]) -> list[tuple[Any, Row]]:
+        """The (key, row) pairs in the order of output: that of hashing in Java, where it is known."""
         if self._order is None or len(pairs) < 2:
             return pairs
         return [pairs[i] for i in self._order([k for k, _ in pairs])]
