@@ -90,6 +90,6 @@ def test_a_batch_dataframe_names_the_partition_or_leaves_the_event_to_the_handle
 
 def test_late_rows_name_the_shard(folder: Any, tmp_path: Path) -> None:
     source = folder("in").add(table(ROWS[6:]), table(ROWS[:1])).frame()
-    told = r"\[epl:runtime\] micro-batch 1, shard -?\d+: Event type 'T': 1 of 1 rows are late: row 0 is of 0, .*'v': 1"
+    told = r"\[epl:runtime\] micro-batch 1, shard -?\d+: Event type 'T': 1 of 1 rows are late: row 0 is of 0 \(.*'v': 1"
     with pytest.raises(StreamingQueryException, match=told):
         run(frame(STATEFUL, source, own), tmp_path)
