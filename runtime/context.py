@@ -39,6 +39,10 @@ class StatementContext:
 
     # ------------------------------------------------------------------ BuildContext
 
+    @property
+    def restoring(self) -> bool:
+        return self.core.restoring
+
     def now(self) -> int:
         return self.core.clock.now
 

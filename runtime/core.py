@@ -74,6 +74,8 @@ class Core:
         self.filters = FilterIndex(on_error, self.forget_generated)
         self.updates = EventUpdates(self.forget_generated)
         self.on_error = on_error
+        self.restoring = False
+        """Whether what is deployed gets its state from a snapshot."""
         self.on_listener_error = on_listener_error or on_error
         """Told of what listeners raise: their faults are not the engine's."""
         self.begun = 0

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import calendar
 import datetime
+import math
 from collections.abc import Callable
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -55,8 +56,11 @@ def _given(value: Any) -> Any:
 
 
 def _whole(units: float) -> int:
-    """Rounded; as in Java, what is too large is the largest there is, and what is no number is 0."""
-    return 0 if units != units else round(max(-LONGEST, min(units, LONGEST)))
+    """Rounded as in Java: a half upwards; what is too large is the largest there is, and what is no number is 0."""
+    if units != units:
+        return 0
+    bounded = max(-LONGEST, min(units, LONGEST))
+    return bounded if isinstance(bounded, int) else math.floor(float(bounded) + 0.5)
 
 
 def add_months(start: int, months: int, settings: Settings) -> int:

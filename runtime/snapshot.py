@@ -113,8 +113,10 @@ def restore(
     with reading("page 'head'"):
         settings = Settings(**{**_settings(map_of(head["settings"])), "python_imports": given.python_imports})
         runtime = _declared(cls(start_time=clock["now"], settings=settings, on_error=on_error, tier=tier), head, clock, given)
+    runtime._core.restoring = True
     _redeploy(runtime, head, values)
     _restore_state(runtime, reader)
+    runtime._core.restoring = False
     return runtime
 
 

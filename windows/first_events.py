@@ -43,7 +43,7 @@ class FirstLength(WindowConfig):
         return cls(integer_argument(arguments[0], 0, cls.title, message))
 
     def build(self, context: BuildContext) -> FirstLengthView:
-        return FirstLengthView(size_value(context, self.size, self.title))
+        return FirstLengthView(size_value(context, self.size, self.names[0]))
 
 
 @attrs.frozen

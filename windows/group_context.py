@@ -65,6 +65,10 @@ class GroupContext:
         self.touch: Callable[[Key], None] = lambda key: None
         """Told the key of a group in which something changes without an event."""
 
+    @property
+    def restoring(self) -> bool:
+        return self.outer.restoring
+
     def evaluator(self, expression: TypedExpression) -> Evaluate:
         found = self._evaluators.get(id(expression))
         if found is None:

@@ -45,7 +45,7 @@ class Length(WindowConfig):
         return cls(integer_argument(arguments[0], 0, cls.title, message))
 
     def build(self, context: BuildContext) -> LengthView:
-        return LengthView(size_value(context, self.size, self.title), context)
+        return LengthView(size_value(context, self.size, self.names[0]), context)
 
 
 class LengthView(SlidingView):

@@ -45,7 +45,7 @@ class LengthBatch(WindowConfig):
         return cls(integer_argument(arguments[0], 0, cls.title, message))
 
     def build(self, context: BuildContext) -> LengthBatchView:
-        return LengthBatchView(size_value(context, self.size, self.title), context)
+        return LengthBatchView(size_value(context, self.size, self.names[0]), context)
 
 
 class LengthBatchView(BatchView):

@@ -4,6 +4,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from epl.errors import EplDeploymentError
+from epl.functions.java_values import java_text
 from epl.plan.expressions import Constant, StreamProperty, TimeSpan, TypedExpression
 from epl.plan.windows import WindowArgument, WindowRefused
 from epl.value_types import Scalar, ValueType, is_numeric
@@ -54,9 +56,38 @@ def _check_positive(value: object, title: str, whole: bool) -> int:
     return value
 
 
-def size_value(context: BuildContext, size: TypedExpression, title: str) -> int:
-    """The size, now that variables have values; refuses what is not positive."""
-    return _check_positive(context.constant(size), title, whole=False)
+def size_value(context: BuildContext, size: TypedExpression, name: str) -> int:
+    """The size of the window ``name``, now that variables have values; refuses what is not positive."""
+    value = context.constant(size)
+    if isinstance(value, int) and value > 0:
+        return value
+    if context.restoring:
+        return 1
+    raise EplDeploymentError(f"Failed to deploy: {name} view requires a positive integer for size but received {java_text(value)}")
+
+
+def _is_length(seconds: float) -> bool:
+    """Whether it is a millisecond at least, as Java rounds."""
+    return seconds * 1000 >= 0.5
+
+
+def _length(context: BuildContext, period: TypedExpression) -> int:
+    """A window's length in engine time units, now that variables have values. Numbers of seconds are at least a millisecond; a time period
+    may be zero or less.
+    """
+    if isinstance(period, TimeSpan):
+        if all(context.constant(value) is not None for _, value in period.parts):
+            return context.add_time(0, period)
+        refusal = "Failed to evaluate time period, received a null value for 'Received null value evaluating time period'"
+    else:
+        seconds = context.constant(period)
+        if seconds is not None and _is_length(seconds):
+            return context.add_time(0, period)
+        shown = java_text(seconds)
+        refusal = f"Invalid time computation result {shown} requires a size of at least 1 msec but received {shown}"
+    if context.restoring:
+        return 1
+    raise EplDeploymentError(f"Failed to deploy: {refusal}")
 
 
 def duration_argument(argument: WindowArgument, index: int, title: str, message: str, *, whole: bool = False) -> TypedExpression:
@@ -65,8 +96,8 @@ def duration_argument(argument: WindowArgument, index: int, title: str, message:
     typed = argument.typed
     if typed is None or not (argument.is_period or is_numeric(typed.type)):
         raise WindowRefused(message, whole=whole)
-    if not argument.is_period and isinstance(typed, Constant) and typed.value < 0.001:
-        raise WindowRefused(f"{title} view requires a size of at least 1 msec but received {typed.value}", whole=whole)
+    if not argument.is_period and isinstance(typed, Constant) and not _is_length(typed.value):
+        raise WindowRefused(f"{title} view requires a size of at least 1 msec but received {java_text(typed.value)}", whole=whole)
     return typed
 
 
@@ -106,7 +137,7 @@ class Duration:
         self._context = context
         self._period = period
         self.calendar = isinstance(period, TimeSpan) and any(name.startswith(("month", "year")) for name, _ in period.parts)
-        self.length = 0 if self.calendar else context.add_time(0, period)
+        self.length = 0 if self.calendar else _length(context, period)
 
     def state(self) -> Any:
         """The length, which a variable may have given once (a period of months is read anew)."""

@@ -109,7 +109,14 @@ class Accumulator(Protocol):
 
 
 class BuildContext(Protocol):
-    """What a window may ask of its statement while it is built. Implemented by runtime.build."""
+    """What a window may ask of its statement while it is built. Implemented by runtime.build.
+
+    ``restoring``: the window's state comes from a snapshot, and brings its size and length; the variables that gave them when it was
+    deployed may hold anything by now.
+    """
+
+    @property
+    def restoring(self) -> bool: ...
 
     def now(self) -> int:
         """Engine time, in engine time units (ms, or µs by configuration); valid at any later time too."""

@@ -65,7 +65,7 @@ class Rank(WindowConfig):
         return cls(keys, size, sort_keys(arguments, at + 1, cls.title))
 
     def build(self, context: BuildContext) -> RankView:
-        return RankView(self.keys, size_value(context, self.size, self.title), self.order, context)
+        return RankView(self.keys, size_value(context, self.size, self.names[0]), self.order, context)
 
 
 class RankView(View):

@@ -49,7 +49,7 @@ class Sort(WindowConfig):
         return cls(size, sort_keys(arguments, 1, "sort window"))
 
     def build(self, context: BuildContext) -> SortView:
-        return SortView(size_value(context, self.size, self.title), self.keys, context)
+        return SortView(size_value(context, self.size, self.names[0]), self.keys, context)
 
 
 def sort_keys(arguments: Sequence[WindowArgument], start: int, title: str) -> tuple[SortKey, ...]:

@@ -58,7 +58,7 @@ class TimeLengthBatch(WindowConfig):
         return cls(period, size, flags)
 
     def build(self, context: BuildContext) -> TimeLengthBatchView:
-        return TimeLengthBatchView(Duration(context, self.period), size_value(context, self.size, self.title), self.flags, context)
+        return TimeLengthBatchView(Duration(context, self.period), size_value(context, self.size, self.names[0]), self.flags, context)
 
 
 class TimeLengthBatchView(BatchView):

@@ -7,13 +7,15 @@ from epl.analysis.paths import is_integer
 from epl.analysis.scope import Scope, ScopeStream
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
-from epl.plan.expressions import Constant, PropertyOf, TypedExpression
+from epl.plan.expressions import Cast, Constant, PropertyOf, TypedExpression
 from epl.plan.structs import StructAs
 from epl.syntax import Assignment, Declaration, Expression
 from epl.syntax.expressions import Call, Chain, Index, Name
 from epl.unparse import expression_text
-from epl.value_types import NULL, OBJECT, ArrayType, EventOf, Scalar, ValueType, is_null, is_numeric
+from epl.value_types import BIG_DECIMAL, NULL, OBJECT, ArrayType, EventOf, Scalar, ValueType, is_null, is_numeric
 
+NARROW = ("byte", "short")
+WHOLE = ("byte", "short", "int", "long")
 WIDENING = ("byte", "short", "int", "long", "float", "double", "BigDecimal")
 
 
@@ -72,9 +74,21 @@ def bind_index(index: Expression, name: str, scope: Scope) -> TypedExpression:
     return bound
 
 
+def assigned_to_variable(value: TypedExpression, target: ValueType) -> TypedExpression | None:
+    """As ``assigned``; variables of short and byte also take ints, cut as Java casts them, and those of BigInteger every whole number."""
+    source = value.type
+    if isinstance(target, Scalar) and isinstance(source, Scalar) and source.kind in WHOLE:
+        if target.kind == "BigInteger" or (isinstance(value, Constant) and target.kind in NARROW and source.kind != "long"):
+            return convert(value, target)
+        if target.kind in NARROW and source.kind != "long":
+            return value if source.kind == target.kind else Cast(type=target.boxed, operand=value)
+    if isinstance(source, Scalar) and source.kind == "BigInteger" and target == BIG_DECIMAL:
+        return convert(value, target)
+    return assigned(value, target)
+
+
 def assigned(value: TypedExpression, target: ValueType) -> TypedExpression | None:
-    """The value as ``target`` takes it, numbers widened and an int cut to short or byte as Java casts it; None where the types do not go
-    together."""
+    """The value as ``target`` takes it, numbers widened; None where the types do not go together."""
     source = value.type
     if is_null(source):
         return value
@@ -141,6 +155,7 @@ def assigned_column(assignment: Assignment, value: TypedExpression, target: Valu
 
 
 __all__ = [
-    "assigned", "assigned_column", "assignment_text", "bind_index", "bind_value", "is_call", "is_struct", "path_of", "refuse", "set_scope",
+    "assigned", "assigned_column", "assigned_to_variable", "assignment_text",
+    "bind_index", "bind_value", "is_call", "is_struct", "path_of", "refuse", "set_scope",
     "unrecognized",
 ]

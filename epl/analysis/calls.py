@@ -98,12 +98,18 @@ def invoke_method(receiver: TypedExpression, call: Call, scope: Scope) -> TypedE
     specs = methods.get(call.name) or methods.get(call.name.lower())
     if not specs:
         return None
+    if isinstance(receiver, typed.Invoke) and receiver.function in LAST_OF_DATE_TIME and specs[0].key.startswith("dt."):
+        raise EplValidationError(f"Invalid input for date-time method '{call.name}'", span=call.span)
     arguments = [receiver, *(bind_argument(a, scope, call.name) for a in call.arguments)]
     for spec in specs:
         bound = try_bind(spec, arguments)
         if bound is not None:
             return _invoke(spec, bound, arguments, method=True)
     return None
+
+
+LAST_OF_DATE_TIME = ("dt.toDate", "dt.toCalendar", "dt.toMillisec")
+"""Methods that end a chain of date-time methods; methods of the value itself may follow (``ts.toDate().getTime()``)."""
 
 
 def unknown_method(value: TypedExpression, name: str, types: Sequence[ValueType]) -> str:

@@ -3,7 +3,17 @@ from __future__ import annotations
 
 import attrs
 
-from epl.analysis.assignments import assigned, assigned_column, bind_index, bind_value, is_call, path_of, refuse, set_scope, unrecognized
+from epl.analysis.assignments import (
+    assigned_column,
+    assigned_to_variable,
+    bind_index,
+    bind_value,
+    is_call,
+    path_of,
+    refuse,
+    set_scope,
+    unrecognized,
+)
 from epl.analysis.conversions import type_name
 from epl.analysis.expressions import bind_in_clause
 from epl.analysis.scope import Scope
@@ -85,7 +95,7 @@ def _check_target(written: Assignment, first: Name | Call, rest: tuple[Name | Ca
 
 
 def _whole(written: Assignment, value: TypedExpression, variable: Variable) -> TypedExpression:
-    found = assigned(value, variable.type)
+    found = assigned_to_variable(value, variable.type)
     if found is not None:
         return found
     given = type_name(value.type if isinstance(value, Constant) else value.type.boxed)

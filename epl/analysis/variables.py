@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from epl.analysis.assignments import assigned
+from epl.analysis.assignments import assigned_to_variable
 from epl.analysis.conversions import type_name
 from epl.analysis.expressions import StatementRefusal, bind_in_clause
 from epl.analysis.scope import Scope
@@ -64,7 +64,7 @@ def _initial(body: CreateVariable, value: TypedExpression, declared: ValueType) 
     """The initial value in the variable's type: numbers widen, a text constant is read as the variable's number or boolean."""
     if isinstance(declared, Scalar) and isinstance(value, Constant) and isinstance(value.value, str) and declared != STRING:
         return _read(body, value, declared)
-    found = assigned(value, declared)
+    found = assigned_to_variable(value, declared)
     if found is not None:
         return found
     if isinstance(declared, EventOf):
@@ -94,7 +94,7 @@ def _read(body: CreateVariable, value: Constant, declared: Scalar) -> TypedExpre
     elif declared.kind in ("double", "float"):
         found = _parsed(body, declared, text, parse_floating)
     elif declared.kind == "boolean":
-        found = text.strip().lower() == "true"
+        found = _boolean(body, declared, text)
     elif declared.kind == "char" and text:
         found = text[0]
     elif declared.kind in ("Object", "String"):
@@ -104,6 +104,16 @@ def _read(body: CreateVariable, value: Constant, declared: Scalar) -> TypedExpre
             f"Variable '{body.name}' of declared type {type_name(declared)} cannot be initialized by a value of type String", span=body.span
         )
     return Constant(type=declared.boxed, value=found)
+
+
+def _boolean(body: CreateVariable, declared: Scalar, text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise StatementRefusal(
+            f"Variable '{body.name}' of declared type {type_name(declared)} cannot be initialized by value '{text}': "
+            f"java.lang.IllegalArgumentException: Boolean value '{text}' cannot be converted to boolean",
+            span=body.span,
+        )
+    return text.lower() == "true"
 
 
 def _parsed(body: CreateVariable, declared: Scalar, text: str, parse: Any) -> Any:

@@ -92,6 +92,8 @@ class ManualClock:
 class Context:
     """A BuildContext."""
 
+    restoring = False
+
     def __init__(self, clock: ManualClock, variables: dict[str, Any] | None = None) -> None:
         self.clock = clock
         self.variables = variables or {}
