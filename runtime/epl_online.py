@@ -68,7 +68,7 @@ class Send:
 Instruction = At | Later | Send
 
 TOKEN = re.compile(
-    r"""\s+|(?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?P<suffix>[lLfFdD]?)(?![\w.])"""
+    r"""\s+|(?P<text>'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")|(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?P<suffix>[lLfFdD]?)(?![\w.])"""
     r"""|(?P<word>[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*)|(?P<sign>[={},()+;])|(?P<comment>//.*)"""
 )
 

@@ -10,7 +10,7 @@ from epl.grammar.lexis import RESERVED, RESERVED_FOR_NAMES
 _PLAIN = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
 _DOTTED = re.compile(r"`[^`]*`|[^.`]+", re.ASCII)
 _CALLED = frozenset({"istream", "grouping", "grouping_id", "prevcount", "prevwindow"})
-_ESCAPES = {"\\": "\\\\", "'": "\\'"}
+_ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'"})
 
 
 def name(text: str) -> str:
@@ -36,7 +36,7 @@ def dotted(text: str) -> str:
 
 def string(text: str) -> str:
     """A string literal: only quotes and backslashes need escaping; line ends stand as they are."""
-    return "'" + "".join(_ESCAPES.get(character, character) for character in text) + "'"
+    return "'" + text.translate(_ESCAPES) + "'"
 
 
 def literal(node: S.Literal) -> str:
