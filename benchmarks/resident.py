@@ -17,8 +17,8 @@ from benchmarks.memory import ROOT, resident
 from benchmarks.workloads import WORKLOADS
 
 TENTHS = 10
-LEAST = 100_000
-"""Events a run of either engine at once."""
+ROWS_AT_ONCE = {"batch": 100_000, "row": 10_000}
+"""Events that are made beforehand: the process holds them while they run."""
 
 
 @attrs.frozen
@@ -34,7 +34,7 @@ class Grown:
 
 def sizes(engine: str, name: str, events: int) -> tuple[list[int], str]:
     """(megabytes after each tenth, tier) of this process; call it once a process."""
-    found, chunk = [], min(LEAST, events // TENTHS)
+    found, chunk = [], min(ROWS_AT_ONCE[engine], events // TENTHS)
     workload, data = WORKLOADS[name], Data(chunk)
     session = RowSession(workload, data) if engine == "row" else BatchSession(workload, data, chunk, encoded=True)
     for first in range(0, events, chunk):
