@@ -48,6 +48,11 @@ def plan_insert(
     return attrs.evolve(plan, precedence=bind_precedence(clause, plan.target, catalog))
 
 
+def _supertypes(row_type: EventType) -> tuple[EventType, ...]:
+    """What a stream of another stream's events inherits: the super classes of a class, but not the types that a schema inherits."""
+    return row_type.supertypes if row_type.kind == "bean" else ()
+
+
 def _plan(clause: InsertInto, row_type: EventType, columns: tuple[str, ...], catalog: Catalog, *, own_event: bool) -> InsertPlan:
     """How rows of ``row_type`` become events of the target.
 
@@ -58,7 +63,7 @@ def _plan(clause: InsertInto, row_type: EventType, columns: tuple[str, ...], cat
     target = catalog.event_types.get(clause.target)
     if target is None:
         properties = {n: _named(p, n) for n, p in zip(columns, row_type.properties.values())}
-        target = EventType(clause.target, row_type.kind if own_event else "map", properties, row_type.supertypes if own_event else (),
+        target = EventType(clause.target, row_type.kind if own_event else "map", properties, _supertypes(row_type) if own_event else (),
                            row_type.start_timestamp, row_type.end_timestamp, open=own_event and row_type.open)
         return InsertPlan(target, stream, same=False, positions=tuple(range(len(columns))), converts=(None,) * len(columns))
     if target is row_type:
