@@ -90,9 +90,14 @@ class EventReader:
     def event(self, number: int) -> Event:
         """Raises EplRuntimeError for one that is not there, does not fit its type, or is a part of itself."""
         made = self._events.get(number)
-        return made if made is not None else self._make(number)
+        if made is None:
+            made = self._made(number)
+            if made is None:
+                return self._innermost_first(number)
+            self._events[number] = made
+        return made
 
-    def _make(self, number: int) -> Event:
+    def _innermost_first(self, number: int) -> Event:
         open_, stack = set[int](), [number]
         while stack:
             at = stack[-1]
@@ -122,11 +127,14 @@ class EventReader:
     def _made(self, number: int) -> Event | None:
         """The event, or None where ``_missing`` ones have to be made first."""
         self._missing = []
-        with reading(lambda _: f"event {number}"):
+        try:
             row = self._decoder.decode(self._row(number))
-            return None if self._missing else self._event(number, *list_of(row, 4))
+            return None if self._missing else self._event(*list_of(row, 4))
+        except Exception:
+            with reading(lambda _: f"event {number}"):  # here, not around it: entering it takes as long as making an event
+                raise
 
-    def _event(self, number: int, reference: Any, values: Any, extra: Any, origin: Any) -> Event:
+    def _event(self, reference: Any, values: Any, extra: Any, origin: Any) -> Event:
         of = event_class(self._reader.table.event_type(reference))
         if len(list_of(values)) != len(of.fields):
             raise Damaged(f"it has {len(values)} values, not {len(of.fields)}")

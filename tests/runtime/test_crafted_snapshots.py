@@ -214,13 +214,13 @@ def test_values_that_are_nested_too_deep_are_refused_when_they_are_written() -> 
 
 def test_large_integers_and_lone_surrogates_survive() -> None:
     runtime = Runtime()
-    runtime.deploy("create schema X(b BigInteger, s string); @name('w') select b, s, '\ud800' as t from X#keepall")
+    runtime.deploy("create schema X(b BigInteger, s string); @name('w') select b, s from X#keepall")
     for number in (10**5000, -(10**5000), 2**63, -(2**63) - 1, 255, -256):
         runtime.send("X", {"b": number, "s": "\udfff"})
     for stored_as in (runtime.snapshot(), runtime.pages().onto({})):
         restored = Runtime.restore(stored_as)
         assert [row["b"] for row in restored.statement("w")] == [row["b"] for row in runtime.statement("w")]
-        assert {(row["s"], row["t"]) for row in restored.statement("w")} == {("\udfff", "\ud800")}
+        assert {row["s"] for row in restored.statement("w")} == {"\udfff"}
         assert restored.snapshot() == runtime.snapshot()
 
 
