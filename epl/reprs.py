@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
+MOST_SHOWN = 200
 PAIRS: dict[type, str] = {list: "[]", tuple: "()", set: "{}", frozenset: "{}"}
 
 
@@ -34,12 +35,21 @@ def _str(value: Any) -> str:
 def _closely(value: Any) -> str:
     if isinstance(value, int):
         return hex(value)
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{repr_of(k)}: {repr_of(v)}" for k, v in value.items()) + "}"
-    brackets = PAIRS.get(type(value))
-    if brackets is not None:
-        return brackets[0] + ", ".join(map(repr_of, value)) + brackets[1]
+    try:
+        if isinstance(value, dict):
+            return "{" + ", ".join(f"{repr_of(k)}: {repr_of(v)}" for k, v in value.items()) + "}"
+        brackets = PAIRS.get(type(value))
+        if brackets is not None:
+            return brackets[0] + ", ".join(map(repr_of, value)) + brackets[1]
+    except RecursionError:  # very deep, or within itself
+        pass
     return f"<{type(value).__name__}>"
 
 
-__all__ = ["repr_of", "str_of"]
+def brief(value: Any) -> str:
+    """``repr_of(value)`` for a message: at most 200 characters of it."""
+    text = repr_of(value)
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+
+
+__all__ = ["brief", "repr_of", "str_of"]

@@ -1,6 +1,9 @@
 """epl-spark's engine. ``from runtime import Runtime``."""
 from typing import TYPE_CHECKING
 
+from runtime import siblings as siblings  # first: it checks what the others import
+
+# isort: split
 from epl.catalog import Settings as Settings
 from epl.errors import (
     EplDeploymentError as EplDeploymentError,
@@ -23,13 +26,15 @@ from epl.errors import (
 from epl.errors import (
     EplWarning as EplWarning,
 )
+from runtime.deployment import Deployment as Deployment
 from runtime.engine import Runtime as Runtime
 from runtime.rows import Row as Row
 from runtime.rows import Rows as Rows
+from runtime.statement import Statement as Statement
 
 __all__ = [
-    "EplDeploymentError", "EplError", "EplRuntimeError", "EplSyntaxError", "EplUnsupportedError", "EplValidationError", "EplWarning",
-    "Row", "Rows", "Runtime", "Settings", "__version__"
+    "Deployment", "EplDeploymentError", "EplError", "EplRuntimeError", "EplSyntaxError", "EplUnsupportedError", "EplValidationError",
+    "EplWarning", "Row", "Rows", "Runtime", "Settings", "Statement", "__version__"
 ]
 
 if TYPE_CHECKING:

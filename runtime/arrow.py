@@ -33,6 +33,7 @@ import pyarrow as pa
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.generated_code import field_name
+from epl.reprs import brief
 from epl.value_types import ArrayType, CollectionType, EventOf, MapType, Scalar, ValueType
 from runtime.incoming import whole_type
 from windows.event import Event, event_class
@@ -169,15 +170,15 @@ class _Encoder:
         try:
             made: pa.Array[Any] = pa.array(encoded, field.type)
             return made
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
+        except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:  # also texts that are no UTF-8
             raise EplRuntimeError(f"{self._column(field)} cannot hold its values: {error}") from error
 
     def _one(self, field: pa.Field[Any], row: int, value: Any, encode: Encode) -> Any:
         try:
             return encode(value)
-        except ValueError as error:
+        except Exception as error:
             raise EplRuntimeError(
-                f"{self._column(field)} cannot hold {value!r} of row {row}", hint="cast it to string in the select clause"
+                f"{self._column(field)} cannot hold {brief(value)} of row {row}", hint="cast it to string in the select clause"
             ) from error
 
     def _column(self, field: pa.Field[Any]) -> str:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
+import pyarrow as pa
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
@@ -46,11 +47,22 @@ class Options:
     way runs once, as with ``advance_time``. ``max_stops``: how many timers may be due between two rows.
     """
 
-    time: str | Mapping[str, str] | None = None
-    sequence: str | Mapping[str, str] | None = None
+    time: str | Mapping[str, str] | None = attrs.field(default=None)
+    sequence: str | Mapping[str, str] | None = attrs.field(default=None)
     late: Late = attrs.field(default="refuse")
     time_mode: TimeMode = attrs.field(default="span")
-    max_stops: int = MAX_STOPS
+    max_stops: int = attrs.field(default=MAX_STOPS)
+
+    @time.validator
+    @sequence.validator
+    def _check_column(self, setting: attrs.Attribute[Any], value: object) -> None:
+        if not (value is None or isinstance(value, (str, Mapping))):
+            raise EplRuntimeError(f"{setting.name} is the name of a column, or one by event type, not {value!r}")
+
+    @max_stops.validator
+    def _check_count(self, _: Any, value: object) -> None:
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise EplRuntimeError(f"max_stops is a number of timers, not {value!r}")
 
     @late.validator
     def _check_late(self, _: Any, value: str) -> None:
@@ -72,10 +84,13 @@ def send_batch(runtime: Runtime, core: Core, target: str | EventType | Mapping[s
     tables = dict(target) if isinstance(target, Mapping) else {target: table}
     if isinstance(target, Mapping) and table is not None:
         raise EplRuntimeError("send_batch takes a type and a table, or one mapping of types to tables")
-    parts = [_part(_bus_type(runtime, name), each, chosen, core) for name, each in tables.items()]
-    order = BatchOrder(parts, chosen, core.clock.now)
     tier = runtime.columnar()
-    batch = None if tier is None or core.updates.active else tier.batch(order)
+    try:
+        parts = [_part(runtime.bus_type(name), each, chosen, core) for name, each in tables.items()]
+        order = BatchOrder(parts, chosen, core.clock.now)
+        batch = None if tier is None or core.updates.active else tier.batch(order)
+    except (pa.ArrowException, UnicodeError) as error:
+        raise EplRuntimeError(f"the batch cannot be read: {error}") from error
     if tier is None or not tier.is_used:
         _feed_rows_of(parts, order, core, chosen)
     elif batch is None:
@@ -116,13 +131,6 @@ def _with_others(rows: Iterable[Placed], order: BatchOrder) -> Iterator[Placed]:
     """The rows, and between them the places of the others, at which time stops too: the event is None there."""
     events = {place: event for place, _, event in rows}
     return ((place, time, events.get(place)) for place, time in enumerate(order.times.tolist()))
-
-
-def _bus_type(runtime: Runtime, name: str | EventType) -> EventType:
-    found = runtime.event_type(name) if isinstance(name, str) else name
-    if not found.is_bus:
-        raise EplRuntimeError(f"no bus event type named '{found.name}'", hint="declare it with @public @buseventtype")
-    return found
 
 
 # ------------------------------------------------------------------ reading: no effects
@@ -260,6 +268,8 @@ def _times(event_type: EventType, columns: Columns, name: str, options: Options,
     now = core.clock.now
     try:
         found, there = time_values(columns, name, core.settings.units_per_second)
+    except pa.ArrowException as error:
+        raise EplRuntimeError(f"Event type '{event_type.name}': the time column '{name}' cannot be read: {error}") from error
     except WrongCell as wrong:
         raise EplRuntimeError(
             f"Event type '{event_type.name}': the time of row {wrong.row}, column '{name}', "

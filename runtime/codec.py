@@ -16,7 +16,7 @@ import msgpack
 
 from epl.errors import EplRuntimeError
 from epl.functions.java_values import OFFSET_ZERO
-from epl.reprs import repr_of
+from epl.reprs import brief
 from runtime.seal import Damaged
 from windows.event import Event
 from windows.paging import Long, Paged
@@ -72,7 +72,7 @@ class Encoder:
                     break
         if encode is None:
             raise EplRuntimeError(
-                f"a value of class {type(value).__module__}.{type(value).__qualname__} cannot be kept in a snapshot: {repr_of(value)}"
+                f"a value of class {type(value).__module__}.{type(value).__qualname__} cannot be kept in a snapshot: {brief(value)}"
             )
         return encode(self, value)
 

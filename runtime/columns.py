@@ -19,10 +19,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.types as kinds
 
-from epl.errors import EplRuntimeError
+from epl.errors import EplError, EplRuntimeError
 from epl.event_types import EventType
 from epl.value_types import ArrayType, CollectionType, EnumType, EventOf, MapType, Scalar, ValueType
-from runtime.incoming import WrongValue, coercion, whole_type
+from runtime.incoming import coercion, whole_type
 
 if TYPE_CHECKING:
     import pandas
@@ -71,7 +71,20 @@ def columns_of(table: Any, owner: str) -> Columns:
 def _arrow_columns(table: pa.Table | pa.RecordBatch, owner: str) -> Columns:
     names = table.schema.names
     _check_names(names, owner)
+    for position, name in enumerate(names):
+        column: Any = table.column(position)
+        if kinds.is_dictionary(column.type):
+            _check_indices(column, owner, name)
     return Columns(dict(zip(names, table.columns)), table.num_rows)
+
+
+def _check_indices(column: pa.ChunkedArray[Any] | pa.Array[Any], owner: str, name: str) -> None:
+    """Each row of a dictionary column names a value that is there: compiled loops do not look again."""
+    for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else (column,):
+        try:
+            chunk.validate(full=True)
+        except pa.ArrowException as error:
+            raise EplRuntimeError(f"Event type '{owner}', column '{name}' cannot be read: {error}") from error
 
 
 def _pandas_columns(frame: pandas.DataFrame, owner: str) -> Columns:
@@ -175,7 +188,9 @@ def _coerced(values: list[Any], value_type: ValueType) -> list[Any]:
     for row, value in enumerate(values):
         try:
             found.append(None if value is None else coerce(value))
-        except WrongValue as error:
+        except EplError:  # of an event within the event
+            raise
+        except Exception as error:
             raise WrongCell(row, value) from error
     return found
 

@@ -24,12 +24,13 @@ from windows.event import Event
 log = logging.getLogger("epl")
 
 ErrorHandler = Callable[[BaseException, str, Event | None], None]
-"""handler(error, statement name, event or None for a timer)."""
+"""handler(error, statement name, event or None for a timer or a listener)."""
 
 
 def log_error(error: BaseException, statement: str, event: Event | None) -> None:
     """The default handler: the event is lost to that statement alone, and the log says so."""
-    log.error("statement %r: %s while processing %s", statement, error, "a timer" if event is None else event, exc_info=error)
+    while_ = "in a listener or at a timer" if event is None else f"while processing {event}"
+    log.error("statement %r: %s, %s", statement, error, while_, exc_info=error)
 
 
 class Delivery:

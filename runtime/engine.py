@@ -13,6 +13,7 @@ from epl.errors import AlreadyDeclaredError, EplDeploymentError, EplRuntimeError
 from epl.event_types import EventType
 from epl.functions.user import import_python
 from epl.plan.statements import CreateVariablePlan, Declared, ModulePlan, StatementPlan
+from epl.reprs import brief
 from epl.syntax import Module
 from runtime.batch.available import is_available, missing
 from runtime.build import Running, build
@@ -22,7 +23,7 @@ from runtime.core import Core, ErrorHandler, log_error
 from runtime.dependencies import check_preconditions, first_use, locate, names_in, sees
 from runtime.deployment import Deployment
 from runtime.dispatch import intake
-from runtime.error_reports import explained
+from runtime.error_reports import explained, without_engine_frames
 from runtime.evaluate import Environment, compile_expression
 from runtime.incoming import check_known, to_event
 from runtime.instants import Instant, instant_of, shown
@@ -143,6 +144,7 @@ class Runtime(Registered):
             if any(name == root or name.startswith(f"{root}.") for root in allowed) and not import_python(self._functions, name):
                 raise EplValidationError(f"Could not load class by name '{name}', please check imports", hint="no Python module or class")
 
+    @without_engine_frames
     def compile(self, text: str) -> ModulePlan:
         """Check and plan a module: deploy the result as often as you like. Raises EplError with position and hint."""
         with self.lock:
@@ -158,9 +160,10 @@ class Runtime(Registered):
             locate(error, self._deployments.values())
             raise
         for annotation in unknown_in_module(module, catalog):
-            warnings.warn(warning_of(annotation), EplWarning, stacklevel=3)
+            warnings.warn(warning_of(annotation), EplWarning, stacklevel=4)
         return plan
 
+    @without_engine_frames
     def deploy(
         self, module: str | ModulePlan, *, name: str | None = None, listeners: Mapping[str, Listener] | None = None,
         parameters: Mapping[str | int, Any] | None = None, replace: bool = False,
@@ -344,8 +347,9 @@ class Runtime(Registered):
             else:
                 try:
                     take = self._intakes[event_type]
-                except KeyError:
-                    take = self._intakes[event_type] = intake(self._core, self._bus_type(event_type))
+                except (KeyError, TypeError):  # not yet made; a list is no key at all
+                    made_for = self.bus_type(event_type)
+                    take = self._intakes[event_type] = intake(self._core, made_for)
                 take(event)
             if self._batches or self._batch_tier is not None:
                 self._deliver_batches()
@@ -361,14 +365,17 @@ class Runtime(Registered):
             if not self._core.busy:
                 self._core.work()
 
-    def _bus_type(self, event_type: str | EventType) -> EventType:
+    def bus_type(self, event_type: str | EventType) -> EventType:
+        """A type that takes events from outside, itself or by name; raises EplRuntimeError."""
         found = self.event_type(event_type) if isinstance(event_type, str) else event_type
+        if not isinstance(found, EventType):
+            raise EplRuntimeError(f"an event type is given by its name, not by {brief(found)}")
         if not found.is_bus:
             raise EplRuntimeError(f"no bus event type named '{found.name}'", hint="declare it with @public @buseventtype")
         return found
 
     def _incoming(self, event_type: str | EventType, event: Any) -> Event:
-        found = self._bus_type(event_type)
+        found = self.bus_type(event_type)
         if isinstance(event, Event):
             return event
         if self.settings.unknown_properties == "refuse":

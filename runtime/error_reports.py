@@ -1,12 +1,30 @@
-"""What the error handler is told, where Python's own words would not help."""
+"""How errors reach people: in words that help, without the frames of the engine."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
-from epl.errors import EplRuntimeError
+from epl.errors import EplError, EplRuntimeError
 
 ErrorHandler = Callable[[BaseException, str, Any], None]
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def without_engine_frames(method: Callable[P, T]) -> Callable[P, T]:
+    """The method; an EplError that it raises shows the caller's frames and this one, since it names position, cause and hint itself. Other
+    exceptions keep all of their frames.
+    """
+
+    @wraps(method)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return method(*args, **kwargs)
+        except EplError as error:
+            raise error.with_traceback(None)  # noqa: B904 - its cause and context stay as they are
+
+    return call
 
 
 def explained(handler: ErrorHandler) -> ErrorHandler:
@@ -25,4 +43,4 @@ def explained(handler: ErrorHandler) -> ErrorHandler:
     return handle
 
 
-__all__ = ["explained"]
+__all__ = ["explained", "without_engine_frames"]

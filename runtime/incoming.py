@@ -12,11 +12,11 @@ from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any
 
-from epl.errors import EplRuntimeError
+from epl.errors import EplError, EplRuntimeError
 from epl.event_types import EventType, Property
 from epl.generated_code import defined, field_name, literal
 from epl.java import to_float
-from epl.reprs import repr_of
+from epl.reprs import brief
 from epl.value_types import ArrayType, CollectionType, EnumType, EventOf, MapType, Scalar, ValueType
 from runtime.json_events import parse_json, parsed_json
 from runtime.structs import PRIMITIVE_DEFAULTS
@@ -27,6 +27,10 @@ Coerce = Callable[[Any], Any]
 
 class WrongValue(Exception):
     """A value that does not fit its property's type; the caller adds the names."""
+
+
+DEEPEST = 100
+"""How many lists, dicts and the like may be within one another in a value without a declared structure."""
 
 
 RANGES = {"byte": 1 << 7, "short": 1 << 15, "int": 1 << 31, "long": 1 << 63}
@@ -65,7 +69,7 @@ def _float(value: Any) -> float:
 
 
 def _decimal(value: Any) -> Decimal:
-    if isinstance(value, Decimal):
+    if isinstance(value, Decimal) and value.is_finite():
         return value
     if isinstance(value, bool) or not isinstance(value, (int, float)) or (isinstance(value, float) and not math.isfinite(value)):
         raise WrongValue
@@ -83,7 +87,7 @@ def _boolean(value: Any) -> bool:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise WrongValue
-    return value
+    return str.__str__(value)  # of a subclass such as numpy.str_ its text
 
 
 def _char(value: Any) -> str:
@@ -100,7 +104,8 @@ def _instant(value: Any) -> datetime.datetime:
     if isinstance(value, datetime.datetime):
         if value != value:  # pandas.NaT
             raise WrongValue
-        return value if value.tzinfo else value.replace(tzinfo=datetime.timezone.utc)
+        plain = _plain_moment(value)
+        return plain if plain.tzinfo else plain.replace(tzinfo=datetime.timezone.utc)
     if isinstance(value, int) and not isinstance(value, bool):
         try:
             return EPOCH + datetime.timedelta(milliseconds=value)
@@ -109,6 +114,13 @@ def _instant(value: Any) -> datetime.datetime:
     if isinstance(value, str):
         return _instant(_iso(datetime.datetime.fromisoformat, value.split("[")[0].replace("Z", "+00:00")))
     raise WrongValue
+
+
+def _plain_moment(value: datetime.datetime) -> datetime.datetime:
+    """As datetime itself, not as a subclass such as pandas.Timestamp: what is restored is of the same class as what was sent."""
+    if value.__class__ is datetime.datetime:
+        return value
+    return datetime.datetime.combine(datetime.date(value.year, value.month, value.day), value.time(), value.tzinfo).replace(fold=value.fold)
 
 
 def _iso(parse: Callable[[str], Any], text: str) -> Any:
@@ -123,15 +135,41 @@ def _temporal(kind: type, parse: Callable[[str], Any]) -> Coerce:
         if isinstance(value, str):
             return _iso(parse, value)
         too_much = kind is datetime.date and isinstance(value, datetime.datetime)
-        if isinstance(value, kind) and not too_much and value == value:  # pandas.NaT does not equal itself
-            return value
-        raise WrongValue
+        if not isinstance(value, kind) or too_much or value != value:  # pandas.NaT does not equal itself
+            raise WrongValue
+        return _plain_moment(value) if isinstance(value, datetime.datetime) else value
 
     return coerce
 
 
 def _any(value: Any) -> Any:
+    """A value of no declared structure, as it is: not nested so deep that what walks it would not come back."""
+    if isinstance(value, (list, tuple, dict, set, frozenset)):
+        _check_depth(value)
+    elif isinstance(value, datetime.datetime):
+        if value != value:  # pandas.NaT
+            raise WrongValue
+        return _plain_moment(value)
+    elif isinstance(value, bytearray):
+        return bytes(value)
+    elif isinstance(value, Decimal) and value.is_snan():  # raises wherever it is compared
+        raise WrongValue
+    elif value.__class__.__module__ == "numpy" and getattr(value, "shape", None) == ():
+        return value.item()  # a number of Python: what is restored is of the same class as what was sent
     return value
+
+
+def _check_depth(value: Any) -> None:
+    level = [value]
+    for _ in range(DEEPEST):
+        inner = [v for each in level for v in (each.values() if isinstance(each, dict) else each) if isinstance(v, CONTAINERS)]
+        if not inner:
+            return
+        level = list({id(v): v for v in inner}.values())
+    raise WrongValue
+
+
+CONTAINERS = (list, tuple, dict, set, frozenset)
 
 
 SCALARS: dict[str, Coerce] = {
@@ -144,7 +182,7 @@ SCALARS: dict[str, Coerce] = {
     "Object": _any, "Number": _any, "null": _any,
 }
 DIRECT = {
-    "String": "str", "double": "float", "boolean": "bool", "BigDecimal": "Decimal",
+    "String": "str", "double": "float", "boolean": "bool",
 }
 """Kinds whose values of exactly that Python class need no coercion."""
 
@@ -214,8 +252,17 @@ def to_event(event_type: EventType, value: Any) -> Event:
 
     Raises EplRuntimeError naming type and property; nothing has been done then.
     """
-    if isinstance(value, dict):
+    if value.__class__ is dict:
         return maker(event_type)(value)
+    try:
+        return _event_of(event_type, value)
+    except EplError:
+        raise
+    except Exception as error:  # what the object's own methods raise
+        raise EplRuntimeError(f"Event type '{event_type.name}' cannot be made of {brief(value)}: {error!r}") from error
+
+
+def _event_of(event_type: EventType, value: Any) -> Event:
     if isinstance(value, Mapping):
         return maker(event_type)(dict(value))
     if isinstance(value, (tuple, list)):
@@ -226,11 +273,12 @@ def to_event(event_type: EventType, value: Any) -> Event:
         return to_event(event_type, parse_json(event_type, value))
     if isinstance(value, (str, bytes, int, float)) or value is None:
         raise EplRuntimeError(
-            f"Event type '{event_type.name}' cannot be made of {value!r}", hint="send a mapping, a tuple or an object with attributes"
+            f"Event type '{event_type.name}' cannot be made of {brief(value)}", hint="send a mapping, a tuple or an object with attributes"
         )
     if event_type.properties and not any(hasattr(value, name) for name in event_type.properties):
         raise EplRuntimeError(
-            f"Event type '{event_type.name}' cannot be made of {value!r}: it has none of the properties", hint="send a mapping or a tuple"
+            f"Event type '{event_type.name}' cannot be made of {brief(value)}: it has none of the properties",
+            hint="send a mapping or a tuple"
         )
     return maker(event_type)({name: getattr(value, name, None) for name in event_type.properties})
 
@@ -292,7 +340,7 @@ def checks(event_type: EventType) -> list[str]:
     lines: list[str] = []
     for i, prop in enumerate(event_type.properties.values()):
         value_type = whole_type(prop)
-        refuse = f"    except WrongValue: v{i} = none_or_wrong({literal(prop.name)}, v{i})"
+        refuse = f"    except Exception as error: v{i} = none_or_wrong({literal(prop.name)}, v{i}, error)"
         lines += [f"if {_misfits(f'v{i}', value_type)}:", "    try:", f"        v{i} = coerce{i}(v{i})", refuse]
         if isinstance(value_type, Scalar) and value_type.primitive:
             lines += [f"if v{i} is None: v{i} = {literal(PRIMITIVE_DEFAULTS[value_type.kind])}"]
@@ -302,6 +350,8 @@ def checks(event_type: EventType) -> list[str]:
 def _misfits(name: str, value_type: ValueType) -> str:
     """The condition under which a value must be looked at more closely."""
     kind = value_type.kind if isinstance(value_type, Scalar) else ""
+    if kind == "BigDecimal":
+        return f"{name} is not None and ({name}.__class__ is not Decimal or not {name}.is_finite())"
     if kind in DIRECT:
         return f"{name}.__class__ is not {DIRECT[kind]} and {name} is not None"
     if kind in RANGES:
@@ -331,15 +381,17 @@ MISSING = {("pandas", "NAType"), ("pandas", "NaTType")}
 """Classes of values that stand for null, by package and name: pandas need not be installed, nor imported."""
 
 
-def _none_or_wrong(event_type: EventType) -> Callable[[str, Any], None]:
-    def none_or_wrong(name: str, value: Any) -> None:
+def _none_or_wrong(event_type: EventType) -> Callable[[str, Any, Exception], None]:
+    def none_or_wrong(name: str, value: Any, error: Exception) -> None:
+        if isinstance(error, EplError):  # of an event within the event
+            raise error
         kind = type(value)
         if (kind.__module__.partition(".")[0], kind.__name__) in MISSING:
             return
         raise EplRuntimeError(
-            f"Event type '{event_type.name}': property '{name}' is declared {event_type.type_of(name)} and cannot hold {repr_of(value)} "
+            f"Event type '{event_type.name}': property '{name}' is declared {event_type.type_of(name)} and cannot hold {brief(value)} "
             f"({kind.__name__})"
-        )
+        ) from (None if isinstance(error, WrongValue) else error)
 
     return none_or_wrong
 

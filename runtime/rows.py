@@ -9,9 +9,10 @@ from decimal import Decimal
 from html import escape
 from typing import Any, SupportsIndex, overload
 
+from epl.errors import EplRuntimeError
 from epl.generated_code import field_name
 from epl.java import integer_text
-from epl.reprs import repr_of, str_of
+from epl.reprs import brief, repr_of, str_of
 from windows.event import Event
 
 
@@ -54,7 +55,10 @@ class Row(Mapping[str, Any]):
         """JSON text: nested rows as objects, dates as ISO text, decimals as numbers, those of more than 4,300 digits as text;
         NaN and infinities (which JSON has not) as null.
         """
-        return json.dumps(_jsonable(self.to_dict()), ensure_ascii=False)
+        try:
+            return json.dumps(_jsonable(self.to_dict()), ensure_ascii=False)
+        except Exception as error:
+            raise EplRuntimeError(f"the row {brief(self)} cannot be written as JSON: {error}") from error
 
     def __repr__(self) -> str:
         return repr_of(dict(self))

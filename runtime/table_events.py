@@ -3,8 +3,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyarrow as pa
+
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
+from epl.reprs import brief
 from epl.value_types import Scalar
 from runtime.columns import Columns, WrongCell, property_values
 from runtime.incoming import whole_type
@@ -28,9 +31,11 @@ def property_column(event_type: EventType, name: str, columns: Columns, units_pe
         values = property_values(columns, name, value_type, units_per_second)
     except WrongCell as wrong:
         raise EplRuntimeError(
-            f"Event type '{event_type.name}': property '{name}' is declared {value_type} and cannot hold {wrong.value!r} "
+            f"Event type '{event_type.name}': property '{name}' is declared {value_type} and cannot hold {brief(wrong.value)} "
             f"({type(wrong.value).__name__}) of row {wrong.row}"
         ) from wrong
+    except (pa.ArrowException, UnicodeError) as error:
+        raise EplRuntimeError(f"Event type '{event_type.name}', column '{name}' cannot be read: {error}") from error
     except EplRuntimeError as error:
         raise EplRuntimeError(f"Event type '{event_type.name}', column '{name}': {error.message}", hint=error.hint) from error
     if isinstance(value_type, Scalar) and value_type.primitive and not made_here:

@@ -16,7 +16,7 @@ from epl.value_types import EventOf, Scalar, ValueType
 from windows.event import Event
 from windows.protocol import BuildContext
 
-__all__ = ["Key", "bucket_order", "hash_of_keys", "key_evaluator", "key_of_values", "values_of_key"]
+__all__ = ["ByIdentity", "Key", "SetKey", "bucket_order", "hash_of_keys", "key_evaluator", "key_of_values", "values_of_key"]
 
 Key = Any
 """A single key's value, or a tuple of several; arrays as tuples."""
@@ -61,6 +61,10 @@ def _value(part: Any) -> Any:
         return Decimal(part)  # type: ignore[arg-type]  # the stubs ask for a plain tuple
     if isinstance(part, tuple):
         return float(part[0]) if len(part) == 2 and part[1] is float else [_value(p) for p in part]
+    if isinstance(part, ByIdentity):
+        return part.value
+    if isinstance(part, SetKey):
+        return set(part)
     if isinstance(part, frozenset):
         return {k: _value(v) for k, v in sorted(part, key=lambda pair: str(pair[0]))}
     return part
@@ -89,7 +93,35 @@ def hashable(value: Any) -> Key:
         return tuple([hashable(v) for v in value])
     if isinstance(value, dict):
         return frozenset((k, hashable(v)) for k, v in value.items())
-    return value
+    return ByIdentity.wrap(value)
+
+
+class ByIdentity:
+    """The key of an object that has no hash (an array of numpy, a bytearray): the object itself, as in Java; sets go by their elements."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    @classmethod
+    def wrap(cls, value: Any) -> Any:
+        """The value where it can be hashed, else what stands for it."""
+        if type(value).__hash__ is not None:
+            return value
+        return SetKey(value) if isinstance(value, set) else cls(value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ByIdentity) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+class SetKey(frozenset[Any]):
+    """A set used as a key: told from a frozenset, so that it can be given back as a set."""
+
+    __slots__ = ()
 
 
 # ------------------------------------------------------------------ order

@@ -8,6 +8,7 @@ from typing import Any
 
 from epl.value_types import ArrayType, CollectionType, MapType, Scalar, ValueType
 from epl.zeros import NEGATIVE_ZERO
+from windows.keys import ByIdentity, SetKey
 
 NAN = float("nan")
 
@@ -34,7 +35,9 @@ def freeze(value: Any) -> Any:
         return FrozenList([freeze(v) for v in value])
     if isinstance(value, dict):
         return FrozenMap(sorted(((k, freeze(v)) for k, v in value.items()), key=lambda pair: str(pair[0])))
-    return value
+    if value.__class__ is tuple:
+        return tuple([freeze(v) for v in value])
+    return ByIdentity.wrap(value)
 
 
 def thaw(value: Any) -> Any:
@@ -45,7 +48,9 @@ def thaw(value: Any) -> Any:
         return [thaw(v) for v in value]
     if isinstance(value, FrozenMap):
         return {k: thaw(v) for k, v in value}
-    return value
+    if isinstance(value, ByIdentity):
+        return value.value
+    return set(value) if isinstance(value, SetKey) else value
 
 
 NEEDS_FREEZING = ("float", "double", "Object", "Number")

@@ -16,7 +16,7 @@ EXAMPLES = ROOT / "examples"
 
 
 def load(name: str) -> types.ModuleType:
-    spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
+    spec = importlib.util.spec_from_file_location(f"example_{name.replace('/', '_')}", EXAMPLES / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses look their module up
@@ -35,7 +35,7 @@ MANUAL = {
     "within a window": [(13000, {"a_id": "E4", "b_id": "E5", "c_id": "E6", "d_id": "E7"})],
     "interval": [(7000, {"a_id": "E2", "count_b": 3, "first_b": "E3", "last_b": "E5"})],
 }
-"""The manual's tables, as Esper 9.0.0 gives them."""
+"""The manual's tables, as Esper 9.0.0 gives them; so are the outputs of the ported programs."""
 
 
 def test_the_manuals_statements_give_the_manuals_tables() -> None:
@@ -62,6 +62,37 @@ def test_columns(capsys: pytest.CaptureFixture[str]) -> None:
     rows, tier, averages = load("columns").main()
     assert rows == 30_000 and tier == ("batch" if importlib.util.find_spec("numba") else "row")
     assert {row["symbol"]: row["trades"] for row in averages} == {"IBM": 3333, "ORCL": 3334, "SAP": 3333}
+
+
+def test_ported_market_data_monitor() -> None:
+    assert load("ported/market_data").main() == [
+        {"at": 9100, "feed": "SOUTH", "average": 18.333333333333332, "ticks": 5},
+        {"at": 10100, "feed": "SOUTH", "average": 17.0, "ticks": 5},
+    ]
+
+
+def test_ported_service_levels() -> None:
+    assert load("ported/service_levels").main() == [
+        ("exceeded", {"name": "order", "customer": "acme", "latency": 9000}),
+        ("spike", {"name": "order", "customer": "umbrella", "latency": 21000}),
+        ("errors", {"customer": "acme", "errors": 2}),
+        ("exceeded", {"name": "order", "customer": "acme", "latency": 7000}),
+        ("averages", {"customer": "acme", "name": "login", "average": 200.0, "datapoints": 2}),
+        ("averages", {"customer": "acme", "name": "order", "average": 7666.666666666667, "datapoints": 3}),
+        ("averages", {"customer": "umbrella", "name": "order", "average": 21000.0, "datapoints": 1}),
+    ]
+
+
+def test_ported_terminal_service() -> None:
+    emitted = load("ported/terminal_service").main()
+    assert [each for each in emitted if each[1] != "counts"] == [
+        (30_000, "service", {"terminal": "T2", "problem": "LowPaper"}),
+        (100_000, "service", {"terminal": "T3", "problem": "OutOfOrder"}),
+        (185_000, "abandoned", {"terminal": "T2", "others": 1}),
+    ]
+    counts = {row["kind"]: row["events"] for _, name, row in emitted if name == "counts"}
+    assert counts == {"Cancelled": 1, "Checkin": 3, "Completed": 1, "LowPaper": 1, "OutOfOrder": 1}
+    assert sorted({at for at, name, _ in emitted if name == "counts"}) == [61_000, 121_000, 181_000, 241_000]
 
 
 def test_the_command_runs_the_module_file() -> None:

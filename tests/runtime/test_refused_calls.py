@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import datetime
 import re
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ import pandas
 import pyarrow as pa
 import pytest
 
-from runtime import EplDeploymentError, EplRuntimeError, Runtime, Settings
+from runtime import EplDeploymentError, EplError, EplRuntimeError, Runtime, Settings
 
 SETTINGS = [
     ({"time_unit": "ns"}, "Settings(time_unit='ns'): expected 'milliseconds' or 'microseconds'"),
@@ -170,3 +171,13 @@ def test_a_type_is_replaced_where_no_deployment_uses_it() -> None:
             rt.register("A", {"x": float}, replace=True)
         deployment.undeploy()
         rt.register("A", {"x": float}, replace=True)
+
+
+def test_a_refused_module_shows_no_frames_of_the_engine() -> None:
+    with Runtime() as rt:
+        for refuse in (rt.deploy, rt.compile):
+            for text in ("selct 1", "select x from Nothing", "create schema A(x int); select y from A"):
+                with pytest.raises(EplError) as caught:
+                    refuse(text)
+                frames = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+                assert frames == ["test_a_refused_module_shows_no_frames_of_the_engine", "call"]
