@@ -26,6 +26,7 @@ from runtime.replay_runs import Candidate, Cutter, Run
 from runtime.spark.frames import transform
 from runtime.spark.micro_batches import MicroBatches, table_of_events
 from runtime.spark.schemas import arrow_for_spark
+from runtime.spark.wiring import unfilled
 from runtime.trace_declarations import declarations, one_module
 from runtime.trace_schema import settings_of
 from runtime.trace_values import json_row
@@ -102,16 +103,29 @@ class SpreadReplay:
         return {**told, "recorded": _recorded(candidate, rows)}
 
     def _spread(self, fed: Fed) -> pa.Table:
-        frames = {name: self.spark.createDataFrame(table) for name, table in fed.tables.items()}
+        tables = {**fed.tables, **_silent(fed)}
+        frames = {name: self.spark.createDataFrame(table) for name, table in tables.items()}
         return spread_over(frames, fed, self.shards).toArrow()
 
 
 def spread_over(frames: Mapping[str, DataFrame], fed: Fed, shards: int) -> DataFrame:
-    """The statement's insert stream from several engines; ``frames``: of the rows of ``fed.tables``, batch or streaming."""
+    """The statement's insert stream from several engines; ``frames``: of the rows of ``fed.tables``, batch or streaming. (A stream does not
+    end, so that time does not walk on behind its rows.)"""
+    streaming = any(frame.isStreaming for frame in frames.values())
     return transform(
         fed.epl, frames, fed.statement, time=TIME, sequence=SEQUENCE, distribute="always", shards=shards,
-        start_time=fed.start, until=fed.until, settings=fed.settings, tier="row",
+        start_time=fed.start, until=None if streaming else fed.until, settings=fed.settings, tier="row",
     )  # fmt: skip
+
+
+def _silent(fed: Fed) -> dict[str, pa.Table]:
+    """No rows, for each type that the statement reads and of which no event comes."""
+    with Runtime(start_time=fed.start, settings=fed.settings, tier="row") as runtime:
+        wanted = runtime.deploy(fed.epl)[fed.statement].plan
+        plans = [statement.plan for deployment in runtime.deployments.values() for statement in deployment]
+        types = {read.name: read for _, read in unfilled(plans, [wanted], [runtime.event_type(name) for name in fed.tables])}
+    more = [pa.field(TIME, pa.int64()), pa.field(SEQUENCE, pa.int64())]
+    return {name: pa.schema([*arrow_for_spark(each), *more]).empty_table() for name, each in types.items()}
 
 
 def fed_of(run: Run, candidate: Candidate, cutter: Cutter, settings: Settings) -> Fed:

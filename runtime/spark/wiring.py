@@ -1,7 +1,7 @@
 """Whether sources and statements fit together, decided before anything runs: no source that nobody reads, no type that nobody fills."""
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from epl.analysis.partitioning.chain import Streams, chain_of
 from epl.analysis.suggestions import did_you_mean
@@ -31,7 +31,20 @@ def check_read(plans: Collection[StatementPlan], undeclared: Mapping[str, EventT
 
 
 def check_filled(plans: Iterable[StatementPlan], wanted: Iterable[StatementPlan], sources: Collection[EventType]) -> None:
-    """EplRuntimeError for an event type that ``wanted``, or a statement whose rows they read, reads, and that has no source.
+    """EplRuntimeError for an event type that ``wanted``, or a statement whose rows they read, reads, and that has no source."""
+    for plan, read in unfilled(plans, wanted, sources):
+        names = [each.name for each in sources]
+        raise EplRuntimeError(
+            f"statement '{plan.name}' reads the event type '{read.name}', which has no source{did_you_mean(read.name, names)}",
+            hint=f"sources are {{event type name: DataFrame}}; there are some for {', '.join(names)}. "
+            "Where listeners send its events, deploy the module in a Runtime and start that",
+        )
+
+
+def unfilled(
+    plans: Iterable[StatementPlan], wanted: Iterable[StatementPlan], sources: Collection[EventType]
+) -> Iterator[tuple[StatementPlan, EventType]]:
+    """The types that ``wanted``, or statements whose rows they read, read and nobody fills, with the statement.
 
     A type is filled by a source of it or of one of its sub-types, and by statements that insert into one of these.
     """
@@ -40,12 +53,7 @@ def check_filled(plans: Iterable[StatementPlan], wanted: Iterable[StatementPlan]
     for plan in chain_of(plans, wanted):
         for read in Streams.of(plan).reads:
             if not any(each.is_a(read) for each in filled):
-                names = [each.name for each in sources]
-                raise EplRuntimeError(
-                    f"statement '{plan.name}' reads the event type '{read.name}', which has no source{did_you_mean(read.name, names)}",
-                    hint=f"sources are {{event type name: DataFrame}}; there are some for {', '.join(names)}. "
-                    "Where listeners send its events, deploy the module in a Runtime and start that",
-                )
+                yield plan, read
 
 
 def check_columns_known(plans: Iterable[StatementPlan], statement: StatementPlan, functions: Collection[str]) -> None:
@@ -67,4 +75,4 @@ def check_columns_known(plans: Iterable[StatementPlan], statement: StatementPlan
                     )
 
 
-__all__ = ["check_columns_known", "check_filled", "check_read"]
+__all__ = ["check_columns_known", "check_filled", "check_read", "unfilled"]
