@@ -8,6 +8,7 @@ What a sub-command needs is imported when it runs, so that ``epl check`` starts 
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -174,6 +175,8 @@ def _add_replay(commands: Commands) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code (argparse itself exits with 2)."""
     options = parser().parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # half a surrogate pair in an event ends nothing
     try:
         code = int(import_module(options.module).run(options))
         sys.stdout.flush()

@@ -114,6 +114,9 @@ class Check:
             self._refused(path, padded, faults_of(module, catalog) or [error], whole, runtime)
             self.report.refused += not piece.is_counted
             self._missing.update(piece.declares)
+        except Exception as error:  # noqa: BLE001 - reported like every other refusal: the other files are still to be checked
+            self._internal(path, padded, error, whole)
+            self.report.refused += not piece.is_counted
         else:
             self.report.accepted += not piece.is_counted
             self._accepted[path].append((deployment, padded))
@@ -121,6 +124,12 @@ class Check:
         for annotation in unknown_in_module(module, catalog):
             self._add(Diagnostic.at(path, padded, annotation.span or whole, "warning", "annotation", warning_of(annotation)))
         return ()
+
+    def _internal(self, path: Path, text: str, error: Exception, whole: Span) -> None:
+        """An exception that should have been an EplError."""
+        message = f"internal error: {type(error).__name__}: {error}"
+        self._add(found := Diagnostic.at(path, text, whole, "error", "internal", message, "please report it with the statement"))
+        self.report.causes[found.cause()] += 1
 
     def _refused(self, path: Path, text: str, errors: list[EplError], whole: Span, runtime: Runtime | None = None) -> None:
         for error in errors:

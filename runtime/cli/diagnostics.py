@@ -25,6 +25,7 @@ RULES = {
     "runtime": "The module cannot be deployed",
     "encoding": "The file is not UTF-8 text",
     "unreadable": "The file cannot be read",
+    "internal": "A fault of epl-spark itself",
     "annotation": "An annotation that is not one of Esper's",
 }
 """Codes, and what they mean."""

@@ -8,6 +8,7 @@ import pathlib
 import pytest
 
 from runtime.cli import main
+from runtime.engine import Runtime
 
 
 @pytest.fixture
@@ -184,3 +185,22 @@ def test_sarif_is_what_code_scanning_takes(rules: pathlib.Path, capsys: pytest.C
         uris.add(location["physicalLocation"]["artifactLocation"]["uri"])
     assert uris == {"rules/a%20b.epl", "rules/c.epl", (rules / "a b.epl").as_uri()}
     assert {r["ruleId"] for r in run["results"]} == {"annotation", "syntax", "encoding"}
+
+
+def test_a_fault_of_the_engine_is_reported_and_the_rest_is_checked(
+    rules: pathlib.Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (rules / "a.epl").write_text("create schema A(id string);\n select id from A;\nselect no from A")
+    deploy = Runtime.deploy
+
+    def fails(self: Runtime, module: str, **options: object) -> object:
+        if "select id" in module:
+            raise ZeroDivisionError("oops")
+        return deploy(self, module, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Runtime, "deploy", fails)
+    code, out, err = check(capsys, "rules")
+    assert code == 1
+    assert "rules/a.epl:2:2: error: internal error: ZeroDivisionError: oops [internal]" in err
+    assert "rules/a.epl:3:8: error:" in err
+    assert "3 statements, 1 accepted (33%), 2 refused" in out

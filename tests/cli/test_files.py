@@ -102,3 +102,13 @@ def test_the_page_names_options_that_exist() -> None:
     assert named <= known
     for code in RULES:
         assert f"`{code}`" in page
+
+
+def test_half_a_surrogate_pair_is_printed(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "m.epl").write_text("create schema T(a string); @name('x') select a, 'é' as b from T;")
+    (tmp_path / "e.jsonl").write_text('{"a": "\\ud800"}\n')
+    files = [str(tmp_path / "m.epl"), "--events", str(tmp_path / "e.jsonl")]
+    command = [sys.executable, "-m", "runtime.cli", "run", *files, "--format", "json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["new"] == [{"a": "\ud800", "b": "é"}]
