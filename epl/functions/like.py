@@ -6,6 +6,7 @@ its leftmost place after the one before: a later place could never help, so noth
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
@@ -15,6 +16,9 @@ MAX_STEPS = 1_000_000_000
 """Characters compared at most for one run that holds ``_``: its length times the text's."""
 MAX_LENGTH = 20_000
 """Characters of a pattern that holds ``_``."""
+_HAS_ATOMIC = sys.version_info >= (3, 11)
+QUICK_STEPS = 1_000_000
+"""Characters compared at most by one call of Python's engine, where nothing is tried twice either: groups are atomic (Python 3.11)."""
 LONGEST_KEPT = 10_000
 """Longer patterns, which come from events, are not kept for the next use."""
 
@@ -32,10 +36,17 @@ def like_pattern(pattern: str, escape: str | None = "\\") -> Callable[[str], boo
 def _like_pattern(pattern: str, escape: str | None) -> Callable[[str], bool]:
     if "_" in pattern and len(pattern) > MAX_LENGTH:
         raise EplRuntimeError(f"A like pattern with '_' has {len(pattern)} characters; {MAX_LENGTH} are the most")
-    first, *others = map(_Run, _runs(pattern, escape))
+    runs = _runs(pattern, escape)
+    first, *others = map(_Run, runs)
     if not others:
         return first.is_all
-    return _matcher(first, others[:-1], others[-1])
+    matches = _matcher(first, others[:-1], others[-1])
+    if not _HAS_ATOMIC or len(pattern) > LONGEST_KEPT:
+        return matches
+    begin, *between, end = ("".join("." if c is None else re.escape(c) for c in run) for run in runs)
+    at_once = re.compile(f"{begin}{''.join(f'(?>.*?{run})' for run in between)}.*{end}", re.DOTALL).fullmatch  # the same, by one call
+    longest = QUICK_STEPS // max(len(pattern), 1)
+    return lambda text: at_once(text) is not None if len(text) <= longest else matches(text)
 
 
 def _runs(pattern: str, escape: str | None) -> list[list[str | None]]:
