@@ -13,6 +13,7 @@ from epl.errors import AlreadyDeclaredError, EplDeploymentError, EplRuntimeError
 from epl.event_types import EventType
 from epl.functions.user import import_python
 from epl.plan.statements import CreateVariablePlan, Declared, ModulePlan, StatementPlan
+from epl.plan.windows import WindowConfig
 from epl.reprs import brief
 from epl.syntax import Module
 from runtime.batch.available import is_available, missing
@@ -38,6 +39,7 @@ from runtime.snapshot import snapshot as snapshot_of
 from runtime.statement import Listener, Statement, check_listener
 from runtime.variables import VariableCell
 from windows.event import Event
+from windows.registry import by_name
 
 if TYPE_CHECKING:
     from runtime.batch.tier import BatchTier
@@ -563,16 +565,18 @@ class Runtime(Registered):
     def restore(
         cls, blob: bytes | Mapping[str, bytes], *, functions: Mapping[str, Callable[..., Any]] | None = None,
         on_error: ErrorHandler = log_error, aggregations: Mapping[str, Callable[[], Any]] | None = None, tier: str = "auto",
-        python_imports: Collection[str] = (), snapshot_key: bytes | None = None,
+        python_imports: Collection[str] = (), snapshot_key: bytes | None = None, windows: Collection[type[WindowConfig]] = (),
     ) -> Runtime:
         """The runtime that ``snapshot()`` or ``pages()`` saw, whatever tiers its statements ran in. User functions and aggregations are
-        given again by name; listeners are attached again by the caller.
+        given again by name, data windows of the application's own (``windows``) as for ``register_window``; listeners are attached again by
+        the caller.
 
         ``python_imports``: as in ``Settings``, and never taken from the snapshot, since importing runs code. ``snapshot_key``: the one that
-        it was written with. Raises EplDeploymentError, before anything runs, for functions, aggregations and imports that are not given;
+        it was written with. Raises EplDeploymentError, before anything runs, for functions, aggregations, windows and imports that are not
+        given;
         EplRuntimeError for a snapshot that is damaged, of another version, or sealed with another key.
         """
-        given = Given(dict(functions or {}), dict(aggregations or {}), tuple(python_imports))
+        given = Given(dict(functions or {}), dict(aggregations or {}), tuple(python_imports), by_name(*windows))
         return restored(cls, blob, given, on_error, tier, snapshot_key)
 
     # ------------------------------------------------------------------ manners

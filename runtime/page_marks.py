@@ -123,7 +123,8 @@ def _signature(runtime: Runtime) -> Any:
     """What the head depends on and statements' places."""
     return (
         [(key, id(d)) for key, d in runtime.deployments.items()], [id(t) for t in runtime._types.values()], list(runtime._user_functions),
-        list(runtime._functions.aggregations), list(runtime._enums), [id(cell) for cell in runtime._variables.values()],
+        list(runtime._functions.aggregations), list(runtime.own_windows), list(runtime._enums),
+        [id(cell) for cell in runtime._variables.values()],
     )
 
 

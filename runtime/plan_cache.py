@@ -73,7 +73,8 @@ def planned(runtime: Runtime, deployment_id: str, text: str) -> ModulePlan:
     """The plan of a module that is deployed under that id, in a runtime as it is."""
     runtime.bring_in(parsed(text))
     catalog = runtime.catalog(parsed(text).name)
-    return _planned(_Question(deployment_id, text, catalog, {**runtime._user_functions, **runtime._functions.aggregations}))
+    given = {**runtime._user_functions, **runtime._functions.aggregations, **runtime.own_windows}
+    return _planned(_Question(deployment_id, text, catalog, given))
 
 
 __all__ = ["parsed", "planned", "types_of"]

@@ -146,6 +146,11 @@ class Registered:
                 raise EplDeploymentError(f"EPL has a data window named '{taken[0]}'")
             self._windows = {**self._windows, **by_name(config)}
 
+    @property
+    def own_windows(self) -> Mapping[str, type[WindowConfig]]:
+        """The data windows that were registered, by each of their names."""
+        return {name: config for name, config in self._windows.items() if name not in WINDOWS}
+
     def register_enum(self, name: str | type[enum.Enum], constants: Iterable[str] = ()) -> EnumType:
         """Make an enum known to EPL and return its type: a Python enum, or a name (a full class name is taken as well) with constants.
 

@@ -15,6 +15,7 @@ import msgpack
 
 from epl.catalog import Settings, Variable
 from epl.errors import EplDeploymentError, EplRuntimeError
+from epl.plan.windows import WindowConfig
 from runtime.codec import list_of, map_of
 from runtime.core import ErrorHandler
 from runtime.described_types import describe, describe_types, undescribe
@@ -57,6 +58,7 @@ def _head(runtime: Runtime) -> dict[str, Any]:
         "types": describe_types(list(runtime._types.values())),
         "functions": sorted(runtime._user_functions),
         "aggregations": sorted(runtime._functions.aggregations),
+        "windows": sorted(runtime.own_windows),
         "variables": [
             [c.variable.name, describe(c.variable.type, {}), c.variable.constant]
             for c in runtime._variables.values() if c.deployment is None
@@ -78,6 +80,7 @@ class Given:
     functions: Mapping[str, Callable[..., Any]] = attrs.field(factory=dict)
     aggregations: Mapping[str, Callable[[], Any]] = attrs.field(factory=dict)
     python_imports: tuple[str, ...] = ()
+    windows: Mapping[str, type[WindowConfig]] = attrs.field(factory=dict)
 
     def missing(self, head: Mapping[str, Any]) -> EplDeploymentError | None:
         """The error for functions, aggregations and imports that are not given; None where all are."""
@@ -85,6 +88,7 @@ class Given:
         for what, named, given, hint in (
             ("functions", head["functions"], self.functions, "functions={…}"),
             ("aggregations", head["aggregations"], {name.lower() for name in self.aggregations}, "aggregations={…}"),
+            ("windows", head["windows"], self.windows, "windows=[…]"),
             ("python_imports", imports, self.python_imports, f"python_imports={imports!r}: their code runs"),
         ):
             missing = sorted(set(_names(named)) - set(given))
@@ -137,6 +141,8 @@ def _declared(runtime: Runtime, head: Mapping[str, Any], clock: Mapping[str, Any
         runtime.register_function(name, function)
     for name, factory in given.aggregations.items():
         runtime.register_aggregation(name, factory)
+    for config in dict.fromkeys(given.windows.values()):
+        runtime.register_window(config)
     for name, constants in head["enums"]:
         runtime.register_enum(name, constants)
     for event_type in types_of(head["types"]):

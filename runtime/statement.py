@@ -208,6 +208,12 @@ class Statement(Delivery):
             kept.remove(listener)
             self._listen(kept)
 
+    def remove_all_listeners(self) -> None:
+        """Take away the row listeners and the batch listeners."""
+        with self.runtime.lock:
+            self._listen([])
+            self.batch_listeners, self._caused = [], []
+
     def attach(self, listener: Listener) -> None:
         """``add_listener`` of a statement that does not take part yet."""
         self._listen([*self._added, listener])

@@ -17,6 +17,7 @@ from epl.catalog import Settings
 from epl.errors import EplDeploymentError, EplError, EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.statements import StatementPlan
+from epl.plan.windows import WindowConfig
 from runtime.adoption import adopt
 from runtime.batches import Options
 from runtime.durations import Duration
@@ -93,11 +94,12 @@ class Module:
     def restored(self, snapshot: bytes) -> Runtime:
         """As the snapshot has it, old texts included."""
         functions, aggregations, tier, settings = self.functions, self.aggregations, self.tier, self.settings
+        windows: Collection[type[WindowConfig]] = ()
         if isinstance(self.given, Runtime):
             functions, aggregations, tier = self.given._user_functions, self.given._functions.aggregations, self.given.tier
-            settings = self.given.settings
+            settings, windows = self.given.settings, set(self.given.own_windows.values())
         return Runtime.restore(
-            snapshot, functions=functions, aggregations=aggregations, tier=tier, python_imports=settings.python_imports
+            snapshot, functions=functions, aggregations=aggregations, tier=tier, python_imports=settings.python_imports, windows=windows
         )
 
 

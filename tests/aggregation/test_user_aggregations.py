@@ -63,7 +63,7 @@ def rows_of(epl: str, events: list[tuple[str, int, float]], restart: bool = Fals
             runtime = Runtime.restore(runtime.snapshot(), aggregations={"spread": Spread, "weighted": Weighted})
         runtime.statement("s0").add_listener(lambda new, old, *_: found.extend(tuple(row.values()) for row in new))
         runtime.send("T", {"k": k, "x": x, "y": y})
-        runtime.statement("s0").listeners.clear()
+        runtime.statement("s0").remove_all_listeners()
     return found
 
 

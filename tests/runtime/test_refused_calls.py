@@ -84,6 +84,21 @@ def test_listeners_must_be_callable() -> None:
         Runtime(on_error=3)  # type: ignore[arg-type]
 
 
+def test_all_listeners_are_removed_at_once() -> None:
+    calls: list[str] = []
+    with Runtime() as rt:
+        statement = rt.deploy("create schema A(x int); @name('s') select x from A")["s"]
+        for name in ("first", "second"):
+            statement.add_listener(lambda *_, name=name: calls.append(name))
+        statement.add_batch_listener(lambda *_: calls.append("batch"), causes=True)
+        rt.send("A", {"x": 1})
+        statement.remove_all_listeners()
+        rt.send("A", {"x": 1})
+        statement.add_listener(lambda *_: calls.append("third"))
+        rt.send("A", {"x": 1})
+    assert calls == ["first", "second", "batch", "third"]
+
+
 # ------------------------------------------------------------------ times
 
 

@@ -110,3 +110,37 @@ def test_names_of_windows_that_epl_has_are_refused() -> None:
                 rt.register_window(wrong)  # type: ignore[arg-type]
         with pytest.raises(EplValidationError, match="View name 'every_nth' is not a known view name"):
             rt.deploy(EPL)
+
+
+def test_an_own_window_goes_on_after_a_restart() -> None:
+    with runtime() as rt:
+        rt.deploy(EPL)
+        store = rt.pages().onto({})
+        mark = rt.pages().mark
+        for x in range(3):
+            rt.send("A", {"x": x})
+        for kept in (rt.snapshot(), rt.pages(since=mark).onto(store)):
+            with pytest.raises(EplDeploymentError, match="the snapshot uses windows that are not given: acme:every_nth, every_nth"):
+                Runtime.restore(kept)
+            rows: list[Any] = []
+            again = Runtime.restore(kept, windows=[EveryNth])
+            again.statement("s").add_listener(lambda new, old, *_, rows=rows: rows.append((list(new), list(old))))
+            again.send("A", {"x": 3})
+            assert rows == [([{"x": 3}], [{"x": 1}])]
+
+
+def test_plans_of_a_text_know_which_window_its_name_means() -> None:
+    class Others(EveryNth):
+        def build(self, context: BuildContext) -> EveryNthView:
+            return EveryNthView(1)
+
+    with runtime() as rt:
+        rt.deploy(EPL)
+        rt.send("A", {"x": 1})
+        blob = rt.snapshot()
+    for config, expected in ((EveryNth, []), (Others, [{"x": 2}]), (EveryNth, [])):
+        again = Runtime.restore(blob, windows=[config])
+        again.undeploy_all()
+        again.deploy(EPL)
+        again.send("A", {"x": 2})
+        assert list(again.statement("s")) == expected
