@@ -277,7 +277,7 @@ def _times(event_type: EventType, columns: Columns, name: str, options: Options,
             hint="times are integers in engine time or timestamps",
         ) from wrong
     ascends = _ascends(found)
-    _check_range(event_type, name, found)
+    _check_range(event_type, name, found, ascends)
     if there is None and (not len(found) or (found[0] if ascends else found.min()) >= now):
         return found, ascends
     missing = np.zeros(len(found), np.bool_) if there is None else ~there
@@ -293,8 +293,11 @@ def _times(event_type: EventType, columns: Columns, name: str, options: Options,
     return found, _ascends(found)
 
 
-def _check_range(event_type: EventType, name: str, times: Times) -> None:
-    if len(times) and (times.min() < FIRST or times.max() > LAST):
+def _check_range(event_type: EventType, name: str, times: Times, ascends: bool) -> None:
+    if not len(times):
+        return
+    first, last = (times[0], times[-1]) if ascends else (times.min(), times.max())
+    if first < FIRST or last > LAST:
         row = int(np.flatnonzero((times < FIRST) | (times > LAST))[0])
         raise EplRuntimeError(
             f"Event type '{event_type.name}': the time of row {row}, column '{name}', is {times[row]}, beyond the range of engine time "

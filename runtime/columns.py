@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.types as kinds
 
 from epl.errors import EplError, EplRuntimeError
@@ -81,10 +82,12 @@ def _arrow_columns(table: pa.Table | pa.RecordBatch, owner: str) -> Columns:
 def _check_indices(column: pa.ChunkedArray[Any] | pa.Array[Any], owner: str, name: str) -> None:
     """Each row of a dictionary column names a value that is there: compiled loops do not look again."""
     for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else (column,):
-        try:
-            chunk.validate(full=True)
-        except pa.ArrowException as error:
-            raise EplRuntimeError(f"Event type '{owner}', column '{name}' cannot be read: {error}") from error
+        bounds = pc.min_max(chunk.indices).as_py()
+        if bounds["min"] is not None and not 0 <= bounds["min"] <= bounds["max"] < len(chunk.dictionary):
+            raise EplRuntimeError(
+                f"Event type '{owner}', column '{name}' cannot be read: a dictionary of {len(chunk.dictionary)} values has no value "
+                f"{bounds['max'] if bounds['min'] >= 0 else bounds['min']}"
+            )
 
 
 def _pandas_columns(frame: pandas.DataFrame, owner: str) -> Columns:
