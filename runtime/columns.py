@@ -79,10 +79,11 @@ def _arrow_columns(table: pa.Table | pa.RecordBatch, owner: str) -> Columns:
     return Columns(dict(zip(names, table.columns)), table.num_rows)
 
 
-def _check_indices(column: pa.ChunkedArray[Any] | pa.Array[Any], owner: str, name: str) -> None:
+def _check_indices(column: Any, owner: str, name: str) -> None:
     """Each row of a dictionary column names a value that is there: compiled loops do not look again."""
-    for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else (column,):
-        bounds = pc.min_max(chunk.indices).as_py()
+    chunks: Any = column.chunks if isinstance(column, pa.ChunkedArray) else (column,)
+    for chunk in chunks:
+        bounds: Any = pc.min_max(chunk.indices).as_py()
         if bounds["min"] is not None and not 0 <= bounds["min"] <= bounds["max"] < len(chunk.dictionary):
             raise EplRuntimeError(
                 f"Event type '{owner}', column '{name}' cannot be read: a dictionary of {len(chunk.dictionary)} values has no value "
