@@ -27,7 +27,7 @@ from runtime.on_set import RunningOnSet
 from runtime.on_split import RunningSplit
 from runtime.remembered import Remembered
 from runtime.select_row import RunningSelectRow
-from runtime.stream_entry import entry_of
+from runtime.stream_entry import entry_of, repeat
 from runtime.update_istream import RunningUpdate
 from windows.chain import build_chain
 from windows.event import NO_EVENTS, Event, only_events
@@ -143,6 +143,7 @@ class RunningSelect:
         context.divide_output(plan.delivery)
         self._connect()
         fuse(self)
+        repeat(self.entry.receiver, stream.filter, context.environment)
 
     def _connect(self) -> None:
         """Chain the operators, last first."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from epl.plan.statements import StreamPlan
 from runtime.context import StatementContext
-from runtime.stream_entry import entry_of
+from runtime.stream_entry import entry_of, repeat
 from windows.event import NO_EVENTS, Event
 from windows.protocol import Sink, State
 
@@ -36,6 +36,7 @@ class Triggered(Stateless):
         super().__init__(context)
         self._type = stream.filter.event_type
         self._entry = entry_of(stream, context, told)
+        repeat(self._entry.receiver, stream.filter, context.environment)
 
     def start(self) -> None:
         self._context.core.filters.add(self._type, self._entry)

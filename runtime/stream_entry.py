@@ -1,13 +1,17 @@
 """Where a stream's events enter a statement: filter index → contained-event selection → the first operator."""
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable
+from copy import copy
+from typing import Any
 
-from epl.plan.statements import StreamPlan
+from epl.plan.statements import EqualConstants, FilterPlan, StreamPlan
 from runtime.contained import ContainedStage, Containment
 from runtime.context import StatementContext
-from runtime.evaluate import compile_expression
-from runtime.filters import Entry
+from runtime.evaluate import Environment, compile_expression
+from runtime.filters import Entry, Receiver
 from runtime.written import Write
 from windows.event import NO_EVENTS, Event
 from windows.protocol import Sink
@@ -56,4 +60,36 @@ def _entry(stream: StreamPlan, context: StatementContext, receive: Receive) -> E
     return Entry(receiver, test, key, values, plan.conditions, context.environment)
 
 
-__all__ = ["Receive", "StreamReceiver", "entry_of"]
+# ------------------------------------------------------------------ in-lists with the same constant several times
+
+
+def repeat(receiver: Receiver, plan: FilterPlan, environment: Environment) -> None:
+    """Let the receiver take an event as often as its in-lists hold the event's values. Nothing changes where all of them differ.
+
+    Every time after the first it is an event of its own, a copy: windows hold an event once.
+    """
+    lists = [(compile_expression(r.value, environment), counts) for r in plan.repeats if (counts := _counts(r, environment))]
+    if not lists:
+        return
+    once = receiver.receive
+
+    def receive(event: Event) -> None:
+        times = math.prod(counts.get(value(event), 1) for value, counts in lists)
+        for n in range(times):
+            once(copy(event) if n else event)
+
+    receiver.receive = receive  # type: ignore[method-assign]
+    receiver.write = None
+
+
+def _counts(listed: EqualConstants, environment: Environment) -> dict[Any, int]:
+    """Constant → how often it is listed, of those that are more than once. 0.0 and -0.0 differ, as in Java."""
+    values: list[Any] = []
+    for item, spread in zip(listed.items, listed.spread):
+        value = compile_expression(item, environment, 0)()
+        values.extend(value or () if spread else (value,))
+    times = Counter((value, str(value)) for value in values if isinstance(value, Hashable) and value is not None)
+    return {value: n for (value, _), n in times.items() if n > 1}
+
+
+__all__ = ["Receive", "StreamReceiver", "entry_of", "repeat"]

@@ -28,15 +28,29 @@ class IndexKey:
 
 
 @attrs.frozen
+class EqualConstants:
+    """A condition ``value in (constants)`` of a filter that may list the same constant several times: the event is delivered once for each.
+
+    ``spread``: where an item is an array whose elements count.
+    """
+
+    value: TypedExpression
+    items: tuple[TypedExpression, ...]
+    spread: tuple[bool, ...]
+
+
+@attrs.frozen
 class FilterPlan:
     """Which events of a type (and its sub-types) a stream wants: all that satisfy ``conditions``.
 
-    ``key`` is one of them that is looked up instead of evaluated; it does not stand in ``conditions`` again.
+    ``key`` is one of them that is looked up instead of evaluated; it does not stand in ``conditions`` again. ``repeats``: those of them
+    that may deliver an event more than once; the counts multiply.
     """
 
     event_type: EventType
     conditions: tuple[TypedExpression, ...] = ()
     key: IndexKey | None = None
+    repeats: tuple[EqualConstants, ...] = ()
 
 
 @attrs.frozen

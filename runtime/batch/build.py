@@ -16,6 +16,8 @@ def build_run(plan: BodyPlan, surroundings: Surroundings) -> Run:
     """A fresh run; raises NotCompilable with the reason why the statement stays in the row tier."""
     if not isinstance(plan, SelectPlan):
         raise NotCompilable(f"{type(plan).__name__.removesuffix('Plan')} is not computed in columns")
+    if any(stream.filter.repeats for stream in plan.streams):
+        raise NotCompilable("a filter that lists the same constant several times is not computed in columns")
     assert plan.output_type is not None
     for name, prop in plan.output_type.properties.items():
         if not is_held_exactly(whole_type(prop)):

@@ -279,6 +279,7 @@ def _check(plan: SelectPlan) -> None:
         (plan.insert is not None, "insert into"),
         (plan.delivery is not None, "grouped delivery"),
         (stream.contained is not None, "contained events"),
+        (stream.filter.repeats, "a filter that lists the same constant several times"),
         (stream.windows or stream.priors or stream.retain, "a window or prior"),
         (stream.filter.event_type.kind == "variant", "a variant stream"),
         (rows.shape not in ("un-aggregated", "fully aggregated", "aggregated") or rows.group_by, "group by"),

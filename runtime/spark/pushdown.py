@@ -111,6 +111,8 @@ class Said:
 
     def filter(self, plan: FilterPlan) -> Column:
         """What of a filter's conditions can be said; NotPushed where that is none of them."""
+        if self._exactly and plan.repeats:
+            raise NotPushed
         said = []
         if plan.key is not None:
             values = [v.value for v in plan.key.values if isinstance(v, Constant)]

@@ -69,6 +69,15 @@ CONSTANTS = st.fixed_dictionaries({
 STATEMENTS = st.lists(st.tuples(st.sampled_from(SHAPES), CONSTANTS), min_size=1, max_size=14)
 
 
+def written(shape: str, **constants: Any) -> str:
+    """The shape with constants that differ: a filter that lists the same one twice is no rule."""
+    if constants["s"] == constants["t"]:
+        constants["t"] = "other"
+    if constants["i"] == constants["j"]:
+        constants["j"] = 9
+    return shape.format(**constants)
+
+
 def nullable(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.one_of(st.none(), values)
 
@@ -165,7 +174,7 @@ def plain(value: Any) -> Any:
     cuts=st.lists(st.integers(1, 15), max_size=3), strings=st.booleans(),
 )
 def test_same_as_row_tier(statements: Any, rows: Any, late: Any, cuts: Any, strings: bool) -> None:
-    texts = [shape.format(**constants) for shape, constants in statements]
+    texts = [written(shape, **constants) for shape, constants in statements]
     batches = batches_of(rows + late, cuts, plain=strings)
     expected = by_rows(texts, batches)
     found, _ = by_sets(texts, batches)
@@ -178,8 +187,8 @@ def test_compiled(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(5)
     names = ["a", "b", "ab", "c", "", "d", "e"]
     texts = [
-        SHAPES[shape].format(s=rng.choice(names), t=rng.choice(names), i=int(rng.integers(-3, 9)), j=int(rng.integers(-3, 9)),
-                             d=float(rng.integers(-6, 18)) / 2 + 0.25, l=f"{rng.integers(0, 5)}L", e=3.25, b="true")
+        written(SHAPES[shape], s=rng.choice(names), t=rng.choice(names), i=int(rng.integers(-3, 9)), j=int(rng.integers(-3, 9)),
+                d=float(rng.integers(-6, 18)) / 2 + 0.25, l=f"{rng.integers(0, 5)}L", e=3.25, b="true")
         for shape in (0, 2, 4, 7, 16, 17, 21, 22) for _ in range(15)
     ]
     def row() -> tuple[Any, ...]:
