@@ -1,6 +1,7 @@
 """Moments and their calendar fields, as date-time methods see them.
 
 A *moment* is a datetime: of long, Date in the engine's time zone, of Calendar and ZonedDateTime in their own, of LocalDateTime without one.
+Before 1900 and after 9999 it is a FarMoment (epl.functions.far_dates) of long, Date and Calendar.
 long, Date and Calendar follow ``java.util.Calendar`` (US): months count from 0, weeks begin on Sunday, values beyond a field's range carry
 over.
 LocalDateTime and ZonedDateTime follow java.time: months count from 1, weeks are aligned to January 1, values beyond the range are errors.
@@ -15,14 +16,11 @@ from zoneinfo import ZoneInfo
 
 import attrs
 
-from epl.functions import julian
+from epl.functions.far_dates import EPOCH, MICROSECOND, NEAR_BEGIN, NEAR_END, UTC, FarMoment, beyond
 from epl.functions.format_fields import us_week, us_week_start
 from epl.functions.java_values import JavaException
 from epl.value_types import Scalar, ValueType
 
-UTC = datetime.timezone.utc
-EPOCH = datetime.datetime(1970, 1, 1, tzinfo=UTC)
-MICROSECOND = datetime.timedelta(microseconds=1)
 KINDS = ("long", "Date", "Calendar", "LocalDateTime", "ZonedDateTime")
 FIELDS = {
     "msec": "millisecond", "millisecond": "millisecond", "milliseconds": "millisecond", "sec": "second", "second": "second",
@@ -32,7 +30,9 @@ FIELDS = {
 }
 """Names that methods take for a field; case does not matter."""
 SMALLER = ("millisecond", "second", "minute", "hour", "day", "month", "year")
-Moment = datetime.datetime
+Moment = datetime.datetime | FarMoment
+NEAR_YEARS = range(1901, 9999)
+"""Years that ``datetime`` carries as Java's calendars do, in each zone."""
 
 
 @attrs.frozen
@@ -59,18 +59,21 @@ def is_java_time(kind: str) -> bool:
 # ------------------------------------------------------------------ values ↔ moments
 
 
-def units_of(moment: datetime.datetime, settings: TimeSettings) -> int:
+def units_of(moment: Moment, settings: TimeSettings) -> int:
     """Engine time units since 1970; a moment without a zone is in the engine's."""
+    if isinstance(moment, FarMoment):
+        units = moment.instant * settings.units_per_millisecond // 1000
+        return (units + (1 << 63)) % (1 << 64) - (1 << 63)
     aware = moment if moment.tzinfo is not None else resolve(moment, settings.zone)
     return (aware - EPOCH) // MICROSECOND * settings.units_per_millisecond // 1000
 
 
 def moment_of(units: int, settings: TimeSettings) -> Moment:
     """The moment in the engine's time zone."""
-    try:
-        return (EPOCH + units * (1000 // settings.units_per_millisecond) * MICROSECOND).astimezone(settings.zone)
-    except OverflowError:
-        raise JavaException(f"java.time.DateTimeException: {units} is beyond the years 1 to 9999") from None
+    microseconds = units * (1000 // settings.units_per_millisecond)
+    if NEAR_BEGIN <= microseconds < NEAR_END:
+        return (EPOCH + microseconds * MICROSECOND).astimezone(settings.zone)
+    return FarMoment(microseconds, settings.zone)
 
 
 def to_units(kind: str, settings: TimeSettings) -> Callable[[Any], int]:
@@ -78,23 +81,62 @@ def to_units(kind: str, settings: TimeSettings) -> Callable[[Any], int]:
     return (lambda value: int(value)) if kind == "long" else lambda value: units_of(value, settings)
 
 
-def to_moment(kind: str, settings: TimeSettings) -> Callable[[Any], Moment]:
+def to_moment(kind: str, settings: TimeSettings) -> Callable[[Any], Any]:
+    zone = settings.zone
     if kind == "long":
         return lambda value: moment_of(value, settings)
     if kind == "Date":
-        return lambda value: value.astimezone(settings.zone)
+        return lambda value: value.astimezone(zone) if value.year in NEAR_YEARS else FarMoment.of(value).astimezone(zone)
+    if kind == "Calendar":
+        return lambda value: value if value.year in NEAR_YEARS else FarMoment.of(value)
     return lambda value: value
 
 
-def from_moment(kind: str, settings: TimeSettings) -> Callable[[Moment], Any]:
+def from_moment(kind: str, settings: TimeSettings) -> Callable[[Any], Any]:
     if kind == "long":
-        return lambda moment: units_of(moment, settings)
+        factor = settings.units_per_millisecond
+
+        def encode(moment: Moment) -> int:
+            if isinstance(moment, FarMoment):
+                return units_of(moment, settings)
+            return (moment - EPOCH) // MICROSECOND * factor // 1000
+
+        return encode
     if kind == "Date":
-        return lambda moment: moment.astimezone(UTC)
-    return lambda moment: moment
+        return lambda moment: near(moment).astimezone(UTC)
+    return near
 
 
-def resolve(naive: datetime.datetime, zone: datetime.tzinfo | None, later: bool = False) -> Moment:
+def near(moment: Moment) -> datetime.datetime:
+    """The moment as ``datetime``; an error beyond its years."""
+    return moment.near() if isinstance(moment, FarMoment) else moment
+
+
+def carried(change: Callable[..., Any], kind: str) -> Callable[..., Any]:
+    """A change that may lead beyond the years that ``datetime`` carries as Java's calendars do: far moments go on there, java.time has an
+    error."""
+
+    def of_java_time(moment: Any, *arguments: Any) -> Any:
+        try:
+            return change(moment, *arguments)
+        except (OverflowError, ValueError):
+            raise beyond() from None
+
+    def call(moment: Any, *arguments: Any) -> Any:
+        if type(moment) is not FarMoment:
+            try:
+                changed = change(moment, *arguments)
+                if changed is None or 1900 < changed.year < 9999:
+                    return changed
+            except (OverflowError, ValueError):
+                pass  # done again as far moment
+            moment = FarMoment.of(moment)
+        return change(moment, *arguments)
+
+    return of_java_time if is_java_time(kind) else call
+
+
+def resolve(naive: datetime.datetime, zone: datetime.tzinfo | None, later: bool = False) -> datetime.datetime:
     """A wall-clock time in a zone. In a gap it moves forward; of two times at an overlap the earlier, or the ``later``, as
     java.util.Calendar does."""
     if zone is None or zone is UTC:
@@ -116,39 +158,36 @@ def days_in_month(moment: datetime.date) -> int:
     return calendar.monthrange(moment.year, moment.month)[1]
 
 
-def get(field: str, java_time: bool) -> Callable[[Moment], int]:
-    if not java_time and field in ("day", "month", "year"):
-        at, base = {"year": (0, 0), "month": (1, 1), "day": (2, 0)}[field]
-        return lambda m: julian.fields_of(m)[at] - base
+def get(field: str, java_time: bool) -> Callable[[Any], int]:
+    if not java_time and field == "month":
+        return lambda m: m.month - 1
     if field == "millisecond":
         return lambda m: m.microsecond // 1000
     if field == "week":
-        return _aligned_week if java_time else lambda m: us_week(m.date())[1]
+        return _aligned_week if java_time else lambda m: us_week(m)[1]
     return lambda m: int(getattr(m, field))
 
 
-def _aligned_week(moment: Moment) -> int:
+def _aligned_week(moment: datetime.datetime) -> int:
     return (moment.timetuple().tm_yday - 1) // 7 + 1
 
 
 def lenient(moment: Moment, *, year: int | None = None, month: int | None = None, day: int | None = None, hour: int | None = None,
             minute: int | None = None, second: int | None = None, millisecond: int | None = None) -> Moment:
     """Fields set as ``java.util.Calendar`` does; ``month`` from 0; what is beyond a range carries over."""
-    this_year, this_month, this_day = julian.fields_of(moment)
-    months = (this_year if year is None else year) * 12 + (this_month - 1 if month is None else month)
+    if isinstance(moment, FarMoment):
+        return moment.lenient(year, month, day, hour, minute, second, millisecond)
+    months = (moment.year if year is None else year) * 12 + (moment.month - 1 if month is None else month)
     clock = datetime.timedelta(
         hours=moment.hour if hour is None else hour, minutes=moment.minute if minute is None else minute,
         seconds=moment.second if second is None else second, microseconds=moment.microsecond % 1000,
         milliseconds=moment.microsecond // 1000 if millisecond is None else millisecond)
-    try:
-        date = datetime.date.fromordinal(julian.ordinal_of(months // 12, months % 12 + 1, this_day if day is None else day))
-        return resolve(datetime.datetime.combine(date, datetime.time()) + clock, moment.tzinfo, later=True)
-    except (OverflowError, ValueError):
-        raise JavaException("java.time.DateTimeException: the date is beyond the years 1 to 9999") from None
+    first = datetime.datetime(months // 12, months % 12 + 1, 1)
+    return resolve(first + datetime.timedelta(days=(moment.day if day is None else day) - 1) + clock, moment.tzinfo, later=True)
 
 
-def strict(moment: Moment, *, year: int | None = None, month: int | None = None, day: int | None = None, hour: int | None = None,
-           minute: int | None = None, second: int | None = None, millisecond: int | None = None) -> Moment:
+def strict(moment: datetime.datetime, *, year: int | None = None, month: int | None = None, day: int | None = None, hour: int | None = None,
+           minute: int | None = None, second: int | None = None, millisecond: int | None = None) -> datetime.datetime:
     """Fields set as java.time does: values beyond the range are errors."""
     changes = {"year": year, "month": month, "day": day, "hour": hour, "minute": minute, "second": second}
     given = {k: v for k, v in changes.items() if v is not None}
@@ -162,7 +201,7 @@ def strict(moment: Moment, *, year: int | None = None, month: int | None = None,
         raise JavaException(f"java.time.DateTimeException: Invalid value, {error}") from None
 
 
-def setter(field: str, java_time: bool) -> Callable[[Moment, int], Moment]:
+def setter(field: str, java_time: bool) -> Callable[[Any, int], Moment]:
     """``set``: one field; a java.time year or month keeps the day within the month."""
     if field == "week":
         return _set_aligned_week if java_time else _set_week
@@ -173,36 +212,48 @@ def setter(field: str, java_time: bool) -> Callable[[Moment, int], Moment]:
     return lambda m, value: strict(m, **{field: value})
 
 
-def _length_with(moment: Moment, field: str, value: int) -> int:
+def _length_with(moment: datetime.datetime, field: str, value: int) -> int:
     return calendar.monthrange(value if field == "year" else moment.year, value if field == "month" else moment.month)[1]
 
 
-def _set_aligned_week(moment: Moment, week: int) -> Moment:
+def _set_aligned_week(moment: datetime.datetime, week: int) -> Moment:
     if not 1 <= week <= 53:
         raise JavaException(f"java.time.DateTimeException: Invalid value for AlignedWeekOfYear (valid values 1 - 53): {week}")
-    return _shifted(moment, datetime.timedelta(days=7 * (week - _aligned_week(moment))))
+    return _add_days(moment, 7 * (week - _aligned_week(moment)))
 
 
 def _set_week(moment: Moment, week: int) -> Moment:
+    if isinstance(moment, FarMoment):
+        return moment.set_week(week)
     start = us_week_start(moment.year) + datetime.timedelta(days=7 * (week - 1) + moment.isoweekday() % 7)
     return resolve(datetime.datetime.combine(start, moment.time()), moment.tzinfo, later=True)
 
 
-def _shifted(moment: Moment, wall: datetime.timedelta) -> Moment:
-    """Moved by wall-clock time."""
-    return resolve(moment.replace(tzinfo=None) + wall, moment.tzinfo)
+def _add_days(moment: Moment, days: int) -> Moment:
+    """Moved by days of the wall clock."""
+    if isinstance(moment, FarMoment):
+        return moment.add_days(days)
+    return resolve(moment.replace(tzinfo=None) + datetime.timedelta(days=days), moment.tzinfo)
 
 
-def largest(field: str, java_time: bool) -> Callable[[Moment], int]:
+def largest(field: str, java_time: bool) -> Callable[[Any], int]:
     """The largest value of a field at a moment (withMax)."""
     fixed = {"millisecond": 999, "second": 59, "minute": 59, "hour": 23, "month": 12 if java_time else 11}
     if field in fixed:
         return lambda _: fixed[field]
     if field == "day":
-        return days_in_month
+        return lambda m: m.days_in_month() if isinstance(m, FarMoment) else days_in_month(m)
     if java_time:
         return lambda _: 53
-    return lambda m: (us_week_start(m.year + 1) - us_week_start(m.year)).days // 7
+    if field == "year":
+        return lambda m: (m if isinstance(m, FarMoment) else FarMoment.of(m)).last_year()
+    return _weeks_in_year
+
+
+def _weeks_in_year(moment: Moment) -> int:
+    if isinstance(moment, FarMoment):
+        return moment.weeks_in_year()
+    return (us_week_start(moment.year + 1) - us_week_start(moment.year)).days // 7
 
 
 def smallest(field: str, java_time: bool) -> int:
@@ -215,10 +266,12 @@ def smallest(field: str, java_time: bool) -> int:
 
 def add_months(moment: Moment, months: int) -> Moment:
     """Whole months of the calendar; the day is cut to the month's last."""
+    if isinstance(moment, FarMoment):
+        return moment.add_months(months)
     count = moment.year * 12 + moment.month - 1 + months
     year, month = divmod(count, 12)
     if not 1 <= year <= 9999:
-        raise JavaException("java.time.DateTimeException: the date is beyond the years 1 to 9999")
+        raise OverflowError("years of datetime")
     day = min(moment.day, calendar.monthrange(year, month + 1)[1])
     return resolve(moment.replace(tzinfo=None, year=year, month=month + 1, day=day), moment.tzinfo)
 
@@ -231,6 +284,8 @@ MICROSECONDS = {**_ELAPSED, "day": 86_400_000_000, "week": 7 * 86_400_000_000}
 
 def elapse(moment: Moment, microseconds: int) -> Moment:
     """Moved by elapsed time."""
+    if isinstance(moment, FarMoment):
+        return moment.elapse(microseconds)
     step = microseconds * MICROSECOND
     if moment.tzinfo is None or moment.tzinfo is UTC:
         return moment + step
@@ -246,7 +301,7 @@ def add_period(moment: Moment, period: Sequence[Any], sign: int) -> Moment | Non
         if unit in ("year", "month"):
             moment = add_months(moment, whole * (12 if unit == "year" else 1))
         elif unit in _WALL_DAYS:
-            moment = _shifted(moment, datetime.timedelta(days=_WALL_DAYS[unit] * whole))
+            moment = _add_days(moment, _WALL_DAYS[unit] * whole)
         elif unit != "microsecond":
             moment = elapse(moment, whole * _ELAPSED[unit])
     return moment
@@ -258,6 +313,8 @@ def add_period(moment: Moment, period: Sequence[Any], sign: int) -> Moment | Non
 def floor(moment: Moment, field: str) -> Moment:
     """All smaller fields at their smallest value."""
     keep = SMALLER.index(field)
+    if isinstance(moment, FarMoment):
+        return moment.floor(SMALLER[:keep])
     if field == "millisecond":
         return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
     zero: dict[str, int] = {"microsecond": 0}
@@ -272,7 +329,7 @@ def ceiling(moment: Moment, field: str) -> Moment:
     if field in ("year", "month"):
         return add_months(base, 12 if field == "year" else 1)
     if field == "day":
-        return _shifted(base, datetime.timedelta(days=1))
+        return _add_days(base, 1)
     return elapse(base, _ELAPSED[field])
 
 

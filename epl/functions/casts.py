@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from epl.functions import julian
-from epl.functions.calendars import UTC, TimeSettings, resolve, units_of
+from epl.functions.calendars import NEAR_YEARS, TimeSettings, near, resolve, units_of
+from epl.functions.far_dates import DAY, MICROSECOND, UTC, FarMoment, beyond, gregorian_day
 from epl.functions.formats import date_of, hour_of, parser, zone_of
 from epl.functions.java_values import JavaException
 from epl.functions.registry import NOT_CONSTANT, Bound, FunctionRegistry, FunctionSpec
@@ -23,11 +23,12 @@ from epl.value_types import STRING, Scalar, ValueType, is_null
 
 SIMPLE_KINDS = ("long", "Date", "Calendar")
 TARGETS = (*SIMPLE_KINDS, "LocalDateTime", "LocalDate", "LocalTime", "ZonedDateTime")
-_DATE, _TIME = r"(\d{4})-(\d{2})-(\d{2})", r"(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?"
+_DATE, _LENIENT_DATE = r"([+-]\d{4,9}|\d{4})-(\d{2})-(\d{2})", r"(-?\d{4,9})-(\d{2})-(\d{2})"
+_TIME = r"(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?"
 _ZONE = r"(Z|[+-]\d{2}:?\d{2}(?::?\d{2})?)(?:\[([^\]]+)\])?"
 _ISO_DATE, _ISO_TIME = re.compile(_DATE), re.compile(_TIME)
 _ISO_LOCAL, _ISO_ZONED = re.compile(f"{_DATE}T{_TIME}(?:{_ZONE})?"), re.compile(f"{_DATE}T{_TIME}{_ZONE}")
-_ISO_LENIENT = re.compile(f"{_DATE}(?:[T ]{_TIME}(?:{_ZONE})?)?")
+_ISO_LENIENT = re.compile(f"{_LENIENT_DATE}(?:[T ]{_TIME}(?:{_ZONE})?)?")
 
 
 def unreadable(text: str, pattern: str) -> JavaException:
@@ -37,17 +38,21 @@ def unreadable(text: str, pattern: str) -> JavaException:
 # ------------------------------------------------------------------ from fields to values
 
 
-def _lenient_moment(found: dict[str, Any], zone: datetime.tzinfo) -> datetime.datetime:
+def _lenient_moment(found: dict[str, Any], zone: datetime.tzinfo) -> Any:
     """As SimpleDateFormat: fields beyond their range carry over."""
     year, month, day = date_of(found)
-    years, month0 = divmod(month - 1, 12)
-    date = datetime.date.fromordinal(julian.ordinal_of(year + years, month0 + 1, day))
-    clock = datetime.timedelta(
-        hours=found.get("hour", 0) if "hour" in found else hour_of(found), minutes=found.get("minute", 0), seconds=found.get("second", 0),
-        milliseconds=found.get("millisecond", 0))
+    hour, minute, second, millisecond = hour_of(found), found.get("minute", 0), found.get("second", 0), found.get("millisecond", 0)
     wanted = zone_of(found["zone"]) if "zone" in found else zone
-    moment = resolve(datetime.datetime.combine(date, datetime.time()) + clock, wanted, later=True)
-    return moment.astimezone(zone)
+    years, month0 = divmod(month - 1, 12)
+    if year in NEAR_YEARS and year + years in NEAR_YEARS:
+        clock = datetime.timedelta(days=day - 1, hours=hour, minutes=minute, seconds=second, milliseconds=millisecond)
+        try:
+            moment = resolve(datetime.datetime(year + years, month0 + 1, 1) + clock, wanted, later=True).astimezone(zone)
+            if moment.year in NEAR_YEARS:
+                return moment
+        except OverflowError:
+            pass  # a far moment
+    return FarMoment(0, wanted).lenient(year, month - 1, day, hour, minute, second, millisecond).astimezone(zone)
 
 
 def _smart_date(found: dict[str, Any]) -> datetime.date:
@@ -57,6 +62,8 @@ def _smart_date(found: dict[str, Any]) -> datetime.date:
     year, month, day = date_of(found)
     if not 1 <= month <= 12 or not 1 <= day <= 31:
         raise ValueError("no date")
+    if not 1 <= year <= 9999:
+        raise beyond()
     return datetime.date(year, month, min(day, calendar.monthrange(year, month)[1]))
 
 
@@ -82,9 +89,12 @@ _FROM_FIELDS: dict[str, Callable[[dict[str, Any]], Any]] = {
 # ------------------------------------------------------------------ ISO
 
 
-def _clock(groups: Sequence[str | None]) -> datetime.time:
+def _clock(text: str, groups: Sequence[str | None]) -> datetime.time:
     hour, minute, second, fraction = groups
-    return datetime.time(int(hour or 0), int(minute or 0), int(second or 0), int(f"{fraction or '0':0<6}"[:6]))
+    try:
+        return datetime.time(int(hour or 0), int(minute or 0), int(second or 0), int(f"{fraction or '0':0<6}"[:6]))
+    except ValueError:
+        raise unreadable(text, "iso") from None
 
 
 def _matched(expression: re.Pattern[str], text: str) -> re.Match[str]:
@@ -94,35 +104,55 @@ def _matched(expression: re.Pattern[str], text: str) -> re.Match[str]:
     return found
 
 
+def _iso_day(text: str, groups: Sequence[str | None]) -> datetime.date:
+    year, month, day = (int(group or 0) for group in groups)
+    if not 1 <= year <= 9999:
+        raise beyond()
+    try:
+        return datetime.date(year, month, day)
+    except ValueError:
+        raise unreadable(text, "iso") from None
+
+
 def iso_local_date(text: str) -> datetime.date:
     """``LocalDate.parse``."""
-    return datetime.date(*map(int, _matched(_ISO_DATE, text).groups()))
+    return _iso_day(text, _matched(_ISO_DATE, text).groups())
 
 
 def iso_local_time(text: str) -> datetime.time:
     """``LocalTime.parse``."""
-    return _clock(_matched(_ISO_TIME, text).groups())
+    return _clock(text, _matched(_ISO_TIME, text).groups())
 
 
 def iso_local_date_time(text: str) -> datetime.datetime:
     """``LocalDateTime.parse``; a zone is ignored."""
     groups = _matched(_ISO_LOCAL, text).groups()
-    return datetime.datetime.combine(datetime.date(*(int(g) for g in groups[:3])), _clock(groups[3:7]))
+    return datetime.datetime.combine(_iso_day(text, groups[:3]), _clock(text, groups[3:7]))
 
 
 def iso_zoned_date_time(text: str) -> datetime.datetime:
     """``ZonedDateTime.parse``: offset and, in brackets, a zone."""
     groups = _matched(_ISO_ZONED, text).groups()
-    naive = datetime.datetime.combine(datetime.date(*(int(g) for g in groups[:3])), _clock(groups[3:7]))
-    offset = naive.replace(tzinfo=zone_of(groups[7]))
-    return offset.astimezone(zone_of(groups[8])) if groups[8] else offset
+    naive = datetime.datetime.combine(_iso_day(text, groups[:3]), _clock(text, groups[3:7]))
+    try:
+        offset = naive.replace(tzinfo=zone_of(groups[7]))
+        return offset.astimezone(zone_of(groups[8])) if groups[8] else offset
+    except OverflowError:
+        raise beyond() from None
 
 
-def _iso_moment(zone: datetime.tzinfo, text: str) -> datetime.datetime:
-    """A date, date and time, or date, time and zone; without a zone in the engine's."""
+def _iso_moment(zone: datetime.tzinfo, text: str) -> Any:
+    """A date, date and time, or date, time and zone; without a zone in the engine's. The year -1 is 1 BC."""
     groups = _matched(_ISO_LENIENT, text).groups()
-    naive = datetime.datetime.combine(datetime.date(*(int(g) for g in groups[:3])), _clock(groups[3:7]))
-    return naive.replace(tzinfo=zone_of(groups[7])).astimezone(zone) if groups[7] else resolve(naive, zone)
+    year, clock = int(groups[0]), _clock(text, groups[3:7])
+    wanted = zone_of(groups[7]) if groups[7] else zone
+    if year in NEAR_YEARS:
+        return resolve(datetime.datetime.combine(_iso_day(text, groups[:3]), clock), wanted).astimezone(zone)
+    month, day, last = int(groups[1]), int(groups[2]), 2000 + year % 400
+    if year == 0 or not 1 <= month <= 12 or not 1 <= day <= calendar.monthrange(last, month)[1]:
+        raise unreadable(text, "iso")
+    since = (datetime.datetime.combine(datetime.date(1, 1, 1), clock) - datetime.datetime(1, 1, 1)) // MICROSECOND
+    return FarMoment.at(gregorian_day(year + (year < 0), month, day), since % DAY, wanted).astimezone(zone)
 
 
 def _iso_reader(kind: str, zone: datetime.tzinfo) -> Callable[[str], Any]:
@@ -157,7 +187,9 @@ def reader(kind: str, pattern: str, zone: datetime.tzinfo) -> Callable[[str], An
 def _encoder(kind: str, settings: TimeSettings) -> Callable[[Any], Any]:
     if kind == "long":
         return lambda moment: units_of(moment, settings)
-    return (lambda moment: moment.astimezone(UTC)) if kind == "Date" else lambda moment: moment
+    if kind == "Date":
+        return lambda moment: near(moment).astimezone(UTC)
+    return near if kind == "Calendar" else lambda moment: moment
 
 
 def parse_moment(kind: str, zone: datetime.tzinfo) -> Callable[[str, str], Any]:

@@ -47,6 +47,7 @@ def changing(change_of: ChangeOf) -> Callable[..., Call]:
 
     def make(settings: TimeSettings, source: TimeSource, field: str | None) -> Call:
         change = change_of(settings, source.kind, field)
+        change = calendars.carried(change, source.kind)
         decode, encode = calendars.to_moment(source.kind, settings), calendars.from_moment(source.kind, settings)
 
         def changed(value: Any, arguments: tuple[Any, ...]) -> Any:
@@ -114,8 +115,8 @@ def _refuse(message: str) -> Change:
 
 
 def check_extreme(largest: bool, kind: str, _types: Sequence[ValueType], constants: Sequence[Any]) -> None:
-    if field_of("withMax", constants[0]) == "year" and (largest or calendars.is_java_time(kind)):
-        raise EplUnsupportedError("the first and the last year of Java's calendars are not supported, years go from 1 to 9999")
+    if field_of("withMax", constants[0]) == "year" and (calendars.is_java_time(kind) or (largest and kind != "long")):
+        raise EplUnsupportedError(f"{kind} has no first or last year of Java's calendars, years go from 1 to 9999")
 
 
 def rounding(function: Callable[[Moment, str], Moment]) -> ChangeOf:
@@ -139,8 +140,8 @@ def _keeping_microseconds(function: Callable[[Moment, str], Moment]) -> Callable
     """Engine time in microseconds: what is below the millisecond stays as it is."""
 
     def rounded(moment: Moment, field: str) -> Moment:
-        rest = moment.microsecond % 1000 * calendars.MICROSECOND
-        return function(moment - rest, field) + rest
+        rest = moment.microsecond % 1000
+        return calendars.elapse(function(calendars.elapse(moment, -rest), field), rest)
 
     return rounded
 
@@ -159,10 +160,7 @@ def shift(sign: int) -> ChangeOf:
                 return moment
             if isinstance(amount, (list, tuple)):
                 return calendars.add_period(moment, amount, sign)
-            try:
-                return calendars.elapse(moment, int(amount) * 1000 * sign)
-            except OverflowError:
-                raise JavaException("java.time.DateTimeException: the date is beyond the years 1 to 9999") from None
+            return calendars.elapse(moment, int(amount) * 1000 * sign)
 
         return change
 

@@ -6,6 +6,7 @@ keep its type; on an event they give its changed start timestamp. Null receivers
 """
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -24,6 +25,8 @@ from epl.functions.date_arguments import (
     property_reader,
     time_source,
 )
+from epl.functions.far_dates import UTC
+from epl.functions.format_fields import day_of_year, era
 from epl.functions.formats import default_simple_format, formatter, iso_date_time
 from epl.functions.registry import NOT_CONSTANT, Bound, FunctionRegistry, FunctionSpec
 from epl.value_types import BOXED_BOOLEAN, BOXED_INT, BOXED_LONG, CALENDAR, DATE, STRING, EnumType, Scalar, ValueType
@@ -113,7 +116,7 @@ def _getter(field: str) -> Callable[..., Call]:
     return _reading(lambda settings, kind, _: _field_reader(settings, kind, field))
 
 
-def _derived(function: Callable[[Moment], int]) -> Callable[..., Call]:
+def _derived(function: Callable[[Any], int]) -> Callable[..., Call]:
     def function_of(settings: TimeSettings, kind: str, _: str | None) -> Callable[[Any], int]:
         moment = calendars.to_moment(kind, settings)
         return lambda value: function(moment(value))
@@ -152,19 +155,19 @@ def _check_format(kind: str, types: Sequence[ValueType], constants: Sequence[Any
 
 def _to_date(settings: TimeSettings, kind: str, _: str | None) -> Callable[[Any], Moment]:
     if kind == "LocalDateTime":
-        return lambda value: calendars.resolve(value, settings.zone).astimezone(calendars.UTC)
+        return lambda value: calendars.resolve(value, settings.zone).astimezone(UTC)
     moment = calendars.to_moment(kind, settings)
-    return lambda value: _whole_milliseconds(moment(value)).astimezone(calendars.UTC)
+    return lambda value: _whole_milliseconds(calendars.near(moment(value))).astimezone(UTC)
 
 
 def _to_calendar(settings: TimeSettings, kind: str, _: str | None) -> Callable[[Any], Moment]:
     if kind == "LocalDateTime":
         return lambda value: calendars.resolve(value, settings.zone)
     moment = calendars.to_moment(kind, settings)
-    return lambda value: _whole_milliseconds(moment(value))
+    return lambda value: _whole_milliseconds(calendars.near(moment(value)))
 
 
-def _whole_milliseconds(moment: Moment) -> Moment:
+def _whole_milliseconds(moment: datetime.datetime) -> datetime.datetime:
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
@@ -230,8 +233,8 @@ def _readers() -> list[_Method]:
         _Method("get", given.ON_FIELD, integer, _reading(_named_field), "The value of a named field.", on_field=True, quiet=True),
         *(_Method(name, given.NOTHING, integer, _getter(field), summary) for name, (field, summary) in getters.items()),
         _Method("getDayOfWeek", given.NOTHING, _week_day_type, _reading(_day_of_week), "1 (Sunday) to 7; of java.time the DayOfWeek."),
-        _Method("getDayOfYear", given.NOTHING, integer, _derived(lambda m: m.timetuple().tm_yday), "The day of the year, from 1."),
-        _Method("getEra", given.NOTHING, integer, _derived(lambda _: 1), "The era: 1 after Christ."),
+        _Method("getDayOfYear", given.NOTHING, integer, _derived(day_of_year), "The day of the year, from 1."),
+        _Method("getEra", given.NOTHING, integer, _derived(era), "The era: 1 after Christ, 0 before."),
         _Method("format", given.FORMAT, _always(STRING), _reading(_format), "The time as text, by a Java date pattern.",
             check=_check_format),
         _Method("toDate", given.NOTHING, _always(DATE), _reading(_to_date), "The time as Date."),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from epl.errors import EplUnsupportedError
+from epl.functions.far_dates import UTC, FarMoment, gregorian_day
 from epl.functions.java_values import zone_name
 
 MONTHS = tuple(calendar.month_name)[1:]
@@ -34,16 +35,36 @@ def us_week_start(year: int) -> datetime.date:
     return first - datetime.timedelta(days=first.isoweekday() % 7)
 
 
-def us_week(day: datetime.date) -> tuple[int, int]:
-    """Week year and week of ``java.util.Calendar`` in the US (weeks begin on Sunday, week 1 holds January 1)."""
+def us_week(moment: Any) -> tuple[int, int]:
+    """Week year and week of ``java.util.Calendar`` in the US (weeks begin on Sunday, week 1 holds January 1) of a moment or date."""
+    if isinstance(moment, FarMoment) or moment.year in (1, 9999):
+        return (moment if isinstance(moment, FarMoment) else _far(moment)).us_week()
+    day = _date(moment)
     year = day.year + 1 if day >= us_week_start(day.year + 1) else day.year
     start = us_week_start(year)
     return year, (day - start).days // 7 + 1
 
 
-def week_of_month(day: datetime.date) -> int:
+def week_of_month(moment: Any) -> int:
+    if isinstance(moment, FarMoment):
+        return moment.week_of_month()
+    day = _date(moment)
     first = day.replace(day=1)
     return (day.day - 1 + first.isoweekday() % 7) // 7 + 1
+
+
+def day_of_year(moment: Any) -> int:
+    """From 1."""
+    return moment.day_of_year if isinstance(moment, FarMoment) else moment.timetuple().tm_yday
+
+
+def era(moment: Any) -> int:
+    """1 after Christ, 0 before."""
+    return moment.era if isinstance(moment, FarMoment) else 1
+
+
+def _far(date: datetime.date) -> FarMoment:
+    return FarMoment.at(gregorian_day(date.year, date.month, date.day), 0, UTC)
 
 
 def _date(value: Any) -> datetime.date:
@@ -130,8 +151,11 @@ def _half(value: Any) -> str:
     return "AM" if value.hour < 12 else "PM"
 
 
+_ERAS = {4: ("Before Christ", "Anno Domini"), 5: ("B", "A")}
+
+
 def _era(width: int) -> Printer:
-    return lambda value: ("Anno Domini" if width == 4 else "A" if width == 5 else "AD") if value.year > 0 else "BC"
+    return lambda value: _ERAS.get(width, ("BC", "AD"))[era(value)]
 
 
 def _month(value: Any) -> int:
@@ -143,8 +167,8 @@ def _weekday(value: Any) -> int:
 
 
 _COMMON: dict[str, PrinterOfWidth] = {
-    "G": _era, "y": _year(lambda v: v.year), "Y": _year(lambda v: us_week(_date(v))[0]), "w": _padded(lambda v: us_week(_date(v))[1]),
-    "W": _padded(lambda v: week_of_month(_date(v))), "D": _padded(lambda v: v.timetuple().tm_yday), "d": _padded(lambda v: v.day),
+    "G": _era, "y": _year(lambda v: v.year), "Y": _year(lambda v: us_week(v)[0]), "w": _padded(lambda v: us_week(v)[1]),
+    "W": _padded(lambda v: week_of_month(v)), "D": _padded(lambda v: day_of_year(v)), "d": _padded(lambda v: v.day),
     "F": _padded(lambda v: (v.day - 1) // 7 + 1), "a": lambda _width: _half,
     "H": _padded(lambda v: v.hour), "k": _padded(lambda v: v.hour or 24), "K": _padded(lambda v: v.hour % 12),
     "h": _padded(lambda v: v.hour % 12 or 12), "m": _padded(lambda v: v.minute), "s": _padded(lambda v: v.second), "z": _zone_name,
@@ -197,7 +221,7 @@ def is_number(letter: str, width: int, simple: bool) -> bool:
 def reader(letter: str, width: int, simple: bool, adjacent: bool) -> Reader | None:
     """The expression that a field's text matches, its name, and how the text is read; None where the field is not read."""
     digits = rf"\d{{{width}}}" if adjacent else r"\d+" if simple else rf"\d{{{width}}}" if width > 1 else r"\d{1,2}"
-    sign = r" *[+-]?" if simple and not adjacent else ""
+    sign = r" *-?" if simple and not adjacent else ""
     if letter in _NUMBERS:
         return sign + digits, _NUMBERS[letter], int
     if letter in "yu":
@@ -227,7 +251,7 @@ def _year_reader(width: int, simple: bool, adjacent: bool) -> Reader:
     if adjacent:
         text = rf"\d{{{width}}}"
     else:
-        text = r" *[+-]?\d+" if simple else r"\d{2}" if width == 2 else rf"[+-]?\d{{{max(width, 1)},9}}"
+        text = r" *-?\d+" if simple else r"\d{2}" if width == 2 else rf"[+-]?\d{{{max(width, 1)},9}}"
 
     def read(found: str) -> int:
         year = int(found)

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from epl.functions.calendars import EPOCH, MICROSECOND, UTC, add_months, elapse, resolve
+from epl.functions.calendars import add_months, elapse, near, resolve
 from epl.functions.casts import iso_local_date, iso_local_date_time, iso_local_time, iso_zoned_date_time, parse_moment
 from epl.functions.date_time import DAY_OF_WEEK
+from epl.functions.far_dates import EPOCH, MICROSECOND, UTC, beyond
 from epl.functions.java_numbers import compare
-from epl.functions.java_values import JavaException
 from epl.functions.overloads import Overload, add_methods, add_statics, kind_is, overload
 from epl.functions.registry import FunctionRegistry
 from epl.value_types import CALENDAR, DATE, LOCAL_DATE, LOCAL_DATE_TIME, LOCAL_TIME, STRING, ZONED_DATE_TIME, EnumType, Scalar, ValueType
@@ -97,16 +97,13 @@ def _comparing(value_type: Scalar) -> Table:
 def _plus_months(factor: int, value: Any, number: int) -> Any:
     if isinstance(value, datetime.datetime):
         return add_months(value, factor * number)
-    return add_months(datetime.datetime.combine(value, datetime.time()), factor * number).date()
+    return near(add_months(datetime.datetime.combine(value, datetime.time()), factor * number)).date()
 
 
 def _plus_days(factor: int, value: Any, number: int) -> Any:
-    try:
-        if isinstance(value, datetime.datetime):
-            return resolve(value.replace(tzinfo=None) + datetime.timedelta(days=factor * number), value.tzinfo)
-        return value + datetime.timedelta(days=factor * number)
-    except OverflowError:
-        raise JavaException("java.time.DateTimeException: the date is beyond the years 1 to 9999") from None
+    if isinstance(value, datetime.datetime):
+        return resolve(value.replace(tzinfo=None) + datetime.timedelta(days=factor * number), value.tzinfo)
+    return value + datetime.timedelta(days=factor * number)
 
 
 def _plus_time(factor: int, value: Any, number: int) -> Any:
@@ -120,11 +117,23 @@ _CALENDAR_STEPS = {"Years": (_plus_months, 12), "Months": (_plus_months, 1), "We
 _CLOCK_STEPS = {"Hours": (_plus_time, 3_600_000_000), "Minutes": (_plus_time, 60_000_000), "Seconds": (_plus_time, 1_000_000)}
 
 
+def _within(function: Callable[..., Any]) -> Callable[..., Any]:
+    """An error where the result is beyond the years of ``datetime``."""
+
+    def call(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except OverflowError:
+            raise beyond() from None
+
+    return call
+
+
 def _moving(steps: Mapping[str, tuple[Callable[[int, Any, int], Any], int]]) -> Table:
     made: Table = {}
     for name, (function, factor) in steps.items():
         for verb, sign in (("plus", 1), ("minus", -1)):
-            call = partial(function, factor * sign)
+            call = _within(partial(function, factor * sign))
             made[verb + name] = (f"{'Later' if sign > 0 else 'Earlier'} by {name.lower()}.",
                 [overload("long", lambda receiver, *_: receiver, call)])
     return made
