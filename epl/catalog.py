@@ -140,6 +140,7 @@ class Settings:
     self_subselect_preeval: bool = _switch(True)
     udf_cache: bool = _switch(True)
     output_limit_opt: bool = _switch(True)
+    filter_index_planning: str = _choice("advanced", "basic", "none")
     scripts_enabled: bool = _switch(True)
     property_resolution: str = _choice("case_sensitive", "case_insensitive", "distinct_case_insensitive")
     default_event_representation: str = _choice("map", "objectarray", "json")

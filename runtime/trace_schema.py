@@ -31,6 +31,7 @@ SETTINGS = {
 """Configuration that changes meaning and is taken over as it is; LOWERED ones are words that we write in lower case."""
 LOWERED = {
     "common.timeSource.timeUnit": "time_unit",
+    "compiler.execution.filterIndexPlanning": "filter_index_planning",
     "common.eventMeta.classPropertyResolutionStyle": "property_resolution",
     "common.eventMeta.defaultEventRepresentation": "default_event_representation",
 }

@@ -5,8 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 from epl.errors import EplRuntimeError
+from epl.event_types import EventType
 from epl.generated_code import field_name
 from epl.plan.assignments import PropertyAssignment, UpdateIstreamPlan
+from epl.value_types import Scalar
 from runtime.context import StatementContext
 from runtime.evaluate import compile_expression, compile_predicate
 from runtime.stateless import Stateless
@@ -23,7 +25,7 @@ class RunningUpdate(Stateless):
         super().__init__(context)
         self._type = plan.stream.filter.event_type
         self._where = None if plan.where is None else compile_predicate(plan.where, context.environment, 1)
-        self._changes = [_change(a, context) for a in plan.assignments]
+        self._changes = [_change(a, self._type, context) for a in plan.assignments]
         self._drops = context.plan.drop
         self._order = (context.plan.priority, context.order(0)[1])
 
@@ -47,15 +49,33 @@ class RunningUpdate(Stateless):
         super().close()
 
 
-def _change(plan: PropertyAssignment, context: StatementContext) -> Change:
+def _change(plan: PropertyAssignment, event_type: EventType, context: StatementContext) -> Change:
     evaluate = compile_expression(plan.value, context.environment, 1)
     if plan.kind == "call":
         return lambda event, changes: evaluate(event)
+    if plan.kind == "value" and _is_primitive(event_type, plan.property):
+        return _primitive_change(plan.property, evaluate)
     if plan.kind == "value":
         return lambda event, changes: changes.__setitem__(plan.property, evaluate(event))
     assert plan.index is not None
     index = compile_expression(plan.index, context.environment, 1)
     return (_element_change if plan.kind == "element" else _key_change)(plan.property, index, evaluate)
+
+
+def _is_primitive(event_type: EventType, name: str) -> bool:
+    value_type = event_type.properties[name].type if name in event_type.properties else None
+    return isinstance(value_type, Scalar) and value_type.primitive
+
+
+def _primitive_change(name: str, evaluate: Callable[..., Any]) -> Change:
+    """A null leaves the property as it is."""
+
+    def change(event: Event, changes: dict[str, Any]) -> None:
+        value = evaluate(event)
+        if value is not None:
+            changes[name] = value
+
+    return change
 
 
 def _element_change(name: str, index: Callable[..., Any], evaluate: Callable[..., Any]) -> Change:

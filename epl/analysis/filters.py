@@ -8,6 +8,7 @@ import attrs
 
 from epl.analysis.expressions import StatementRefusal, bind_in_clause
 from epl.analysis.scope import Scope
+from epl.catalog import Settings
 from epl.errors import EplValidationError
 from epl.event_types import EventType
 from epl.plan.expressions import (
@@ -53,15 +54,18 @@ def _conjuncts(typed: TypedExpression) -> list[TypedExpression]:
     return [typed]
 
 
-def plan_filter(event_type: EventType, conditions: Sequence[TypedExpression]) -> FilterPlan:
+def plan_filter(event_type: EventType, conditions: Sequence[TypedExpression], settings: Settings) -> FilterPlan:
     """Choose the condition to be looked up: the first equality with a constant or variable, else the first in-list of constants.
 
     Refuses a property that is compared to a constant of a wider type, as Esper's filter index does.
     """
     for condition in conditions:
         check_strict_coercion(condition)
-    conditions = _looked_up(conditions)
-    repeats = _repeats(conditions)
+    repeats: tuple[EqualConstants, ...] = ()
+    if settings.filter_index_planning != "none":
+        expressions = settings.filter_index_planning == "advanced"
+        conditions = _looked_up(conditions, expressions)
+        repeats = tuple(found for found in _repeats(conditions) if expressions or isinstance(found.value, StreamProperty))
     keys = [(i, key) for i, c in enumerate(conditions) if (key := _index_key(c)) is not None]
     if not keys:
         return FilterPlan(event_type, tuple(conditions), repeats=repeats)
@@ -75,26 +79,29 @@ NOT_INDEXED = (VariableValue, ContextValue, Invoke, Previous, Prior, SubqueryVal
 """An expression with one of these is not looked up in Esper's filter index, but evaluated for every event."""
 
 
-def _looked_up(conditions: Sequence[TypedExpression]) -> list[TypedExpression]:
-    """The conditions as the index sees them. Of several ``not in`` lists for the same value only the first is looked up."""
+def _looked_up(conditions: Sequence[TypedExpression], expressions: bool) -> list[TypedExpression]:
+    """The conditions as the index sees them. Of several ``not in`` lists for the same value only the first is looked up.
+
+    ``expressions``: whether lists for other values than properties are.
+    """
     changed: list[TypedExpression] = []
     values: list[TypedExpression] = []
     for condition in conditions:
         if isinstance(condition, Membership) and condition.negated:
-            changed.append(condition if condition.value in values else _without_null_constants(condition))
+            changed.append(condition if condition.value in values else _without_null_constants(condition, expressions))
             values.append(condition.value)
         else:
-            changed.append(_without_null_constants(condition))
+            changed.append(_without_null_constants(condition, expressions))
     return changed
 
 
-def _without_null_constants(condition: TypedExpression) -> TypedExpression:
+def _without_null_constants(condition: TypedExpression, expressions: bool) -> TypedExpression:
     """``x not in (1, null)`` of constants as ``x not in (1)``: the index compares with what is there, where SQL says null of all."""
     if isinstance(condition, Logic):
-        return attrs.evolve(condition, operands=tuple(_without_null_constants(operand) for operand in condition.operands))
+        return attrs.evolve(condition, operands=tuple(_without_null_constants(o, expressions) for o in condition.operands))
     if not isinstance(condition, Membership) or not condition.negated or not _is_looked_up(condition.value):
         return condition
-    if not all(_is_listed(item) for item in condition.items):
+    if not all(_is_listed(item) for item in condition.items) or not (expressions or isinstance(condition.value, StreamProperty)):
         return condition
     kept = [(item, spread) for item, spread in zip(condition.items, condition.spread) if not _is_null_constant(item)]
     if not kept:

@@ -122,7 +122,8 @@ def bind_where(facts: SelectFacts) -> SelectFacts:
     looks_back = any(isinstance(n, (Previous, Prior)) for c in conditions for n in c.walk())
     if len(facts.streams) == 1 and not stream.windows and stream.contained is None and not looks_back:
         existing = _all_conditions(facts)
-        return attrs.evolve(facts, streams=(attrs.evolve(stream, filter=plan_filter(stream.filter.event_type, (*existing, *conditions))),))
+        planned = plan_filter(stream.filter.event_type, (*existing, *conditions), facts.catalog.settings)
+        return attrs.evolve(facts, streams=(attrs.evolve(stream, filter=planned),))
     return attrs.evolve(facts, where=bind_in_clause(where, scope))
 
 

@@ -54,7 +54,8 @@ def analyse_stream(
     windows, outer = analyse_windows(stream.views, comes_in, catalog, declarations)
     windows = tuple(w.with_hints(hints or {}) for w in windows)
     _check_windows(windows, stream)
-    plan = StreamPlan(plan_filter(event_type, conditions), outer, windows, stream.retain, stream.alias, contained=contained)
+    planned = plan_filter(event_type, conditions, catalog.settings)
+    plan = StreamPlan(planned, outer, windows, stream.retain, stream.alias, contained=contained)
     has_window = any(w.is_data_window for w in windows)
     return plan, ScopeStream(stream.alias, outer, has_window=has_window)
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from epl.catalog import Settings
 from runtime import Runtime
 from runtime.batch.refusals import NotInBatchTier
 from tests.runtime.listening import listen
@@ -108,3 +109,17 @@ def test_an_error_at_one_delivery_is_one_error_and_harms_no_other_statement() ->
     listen(runtime, log).send("T", {"k": "a", "x": 1})
     assert set(faults) == {"bad"}
     assert log == [("good", [{"k": "a"}, {"k": "a"}], [])]
+
+
+@pytest.mark.parametrize("planning, condition, times", [
+    ("advanced", "x in (1, 1)", 2), ("basic", "x in (1, 1)", 2), ("none", "x in (1, 1)", 1),
+    ("advanced", "x + 0 in (1, 1)", 2), ("basic", "x + 0 in (1, 1)", 1), ("none", "x = 1 or x = 1", 1),
+    ("advanced", "x not in (2, null)", 1), ("none", "x not in (2, null)", 0), ("basic", "x + 0 not in (2, null)", 0),
+])
+def test_only_what_the_index_looks_up_counts(planning: str, condition: str, times: int) -> None:
+    for clause in (f"from T({condition})", f"from T where {condition}"):
+        log: list[Any] = []
+        runtime = Runtime(settings=Settings(filter_index_planning=planning))
+        runtime.deploy(f"{SCHEMA} @name('s0') select x {clause}")
+        listen(runtime, log).send("T", {"k": "a", "x": 1})
+        assert rows(log) == ([{"x": 1}] * times, []), clause
