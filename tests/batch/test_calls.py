@@ -8,6 +8,7 @@ import pytest
 
 from runtime import Runtime
 from runtime.batch.available import is_available
+from runtime.batch.refusals import NotInBatchTier
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="numba is not installed")
 
@@ -49,12 +50,18 @@ def calls(tier: Any, text: str, jumps: tuple[int, ...]) -> list[Any]:
 @pytest.mark.parametrize("rate", RATES)
 def test_calls_without_a_row(rate: str) -> None:
     """Whether listeners are called where limit or having leave no row is up to the rate, as in Esper."""
+    compared = 0
     for select, limit, having in product(SELECTS, LIMITED, ("", " having count(*) > 100")):
         if "count" not in select and having:
             having = " having n > 100"
         text = f"@name('s') select {select.format(having=having)} {rate} {limit}"
-        expected = calls("row", text, tuple(range(0, 7_000, 1_000)))
-        assert calls("batch", text, tuple(range(0, 7_000, 1_000))) == expected, text
+        try:
+            found = calls("batch", text, tuple(range(0, 7_000, 1_000)))
+        except NotInBatchTier:  # order by of aggregations alone, say: the row tier runs it
+            continue
+        assert found == calls("row", text, tuple(range(0, 7_000, 1_000))), text
+        compared += 1
+    assert compared >= 20
 
 
 @pytest.mark.parametrize(("one", "two"), list(product(TIMED, TIMED)))
