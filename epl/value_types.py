@@ -148,6 +148,13 @@ LOCAL_DATE_TIME, LOCAL_DATE, LOCAL_TIME = Scalar("LocalDateTime"), Scalar("Local
 OFFSET_DATE_TIME = Scalar("OffsetDateTime")
 NUMBER, OBJECT, NULL = Scalar("Number"), Scalar("Object"), Scalar("null")
 
+PRIMITIVE_KINDS = frozenset(BOXED_NAMES)
+SCALAR_KINDS = PRIMITIVE_KINDS | {
+    "String", "BigInteger", "BigDecimal", "Date", "Calendar", "LocalDateTime", "LocalDate", "LocalTime", "ZonedDateTime", "OffsetDateTime",
+    "Number", "Object", "null", "Void", "CharSequence", "Comparable", "TimePeriod",
+}
+"""All kinds of ``Scalar``."""
+
 INTEGRAL_KINDS = ("byte", "short", "int", "long", "BigInteger")
 NUMERIC_KINDS = (*INTEGRAL_KINDS, "float", "double", "BigDecimal", "Number")
 

@@ -14,6 +14,7 @@ from epl.analysis.on_split import analyse_on_split
 from epl.analysis.parameters import number_parameters, parameter_types
 from epl.analysis.schemas import analyse_schema
 from epl.analysis.select_statement import analyse_select
+from epl.analysis.type_sizes import check_type_sizes
 from epl.analysis.update_istream import analyse_update_istream
 from epl.analysis.variables import analyse_create_variable
 from epl.catalog import Catalog
@@ -104,6 +105,7 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
     _refuse_scripts(statement)
     statement = number_parameters(statement)
     body, declared = analyse(statement, catalog, name)
+    check_type_sizes(body)
     priority = statement.annotation("priority")
     value = priority.get() if priority else 0
     plan = StatementPlan(

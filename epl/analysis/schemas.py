@@ -13,13 +13,13 @@ from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventType, Property
 from epl.syntax import Column, CreateSchema, Statement, TypeName
 from epl.value_types import (
-    BOXED_NAMES,
     CALENDAR,
     DATE,
     LOCAL_DATE_TIME,
     LONG,
     NULL,
     OBJECT,
+    PRIMITIVE_KINDS,
     ZONED_DATE_TIME,
     ArrayType,
     EventOf,
@@ -31,7 +31,6 @@ KINDS = {"map": "map", "objectarray": "objectarray", "json": "json"}
 SUPERTYPE_WORDS = {"map": ("a Map", "Map"), "objectarray": ("an Object-array type", "Object-array"), "json": ("a Json type", "Json")}
 WIDENING = ("byte", "short", "int", "long", "float", "double")
 """The numeric kinds that have a common type, narrowest first."""
-PRIMITIVES = frozenset(BOXED_NAMES)
 TIMESTAMP_TYPES = (LONG, LONG.boxed, DATE, CALENDAR, LOCAL_DATE_TIME, ZONED_DATE_TIME)
 
 
@@ -179,7 +178,7 @@ def _of_class(body: CreateSchema, catalog: Catalog) -> EventType:
     if written.dimensions:
         raise EplValidationError("Array dimensions are not allowed", span=written.span)
     for at, parameter in enumerate(written.parameters):
-        if resolve_type_name(parameter, catalog.event_types) is None or parameter.name in PRIMITIVES:
+        if resolve_type_name(parameter, catalog.event_types) is None or parameter.name in PRIMITIVE_KINDS:
             raise EplValidationError(
                 f"Failed to resolve type parameter {at} of type '{parameter.name}': Could not load class by name '{parameter.name}', "
                 "please check imports",
