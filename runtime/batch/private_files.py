@@ -18,6 +18,8 @@ DIGEST = 32
 KEY = "key"
 WRITERS, ENTERING = 0o022, 0o011
 """Bits of a mode: group and others may write; may enter."""
+ROOT, UNKNOWN_USER = 0, 65534
+"""Owners that are not taken for somebody else. The second is what a container shows for all users of the machine that it does not know."""
 
 _warned: set[str] = set()
 
@@ -37,16 +39,19 @@ def fault_of(folder: Path) -> str | None:
 
 
 def others_may_write(path: Path) -> bool:
-    """Whether others may write to a folder, or to one of those that it is in, and can get there."""
+    """Whether others may write to a folder and can get there, or may put another one in the place of it or of one that it is in."""
     if os.name == "nt":
         return False
     writable = False
     whole = path.resolve()
     for each in (whole, *whole.parents):
-        mode = os.stat(each).st_mode
-        if not mode & ENTERING:
-            return False
-        writable = writable or bool(mode & WRITERS and not mode & stat.S_ISVTX)
+        found = os.stat(each)
+        if found.st_uid not in (ROOT, UNKNOWN_USER, os.geteuid()):
+            writable = True  # its owner opens it whenever he likes
+        elif not found.st_mode & ENTERING:
+            writable = False  # nobody gets to what is in it; whether it stays in its place is for the folders above to say
+        elif found.st_mode & WRITERS and not found.st_mode & stat.S_ISVTX:
+            writable = True
     return writable
 
 

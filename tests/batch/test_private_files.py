@@ -96,6 +96,40 @@ def test_folders_above(tmp_path: Path) -> None:
         assert not others_may_write(folder) and fault_of(folder) is None
 
 
+def test_a_closed_folder_can_still_be_exchanged_from_above(tmp_path: Path) -> None:
+    """Nobody gets to what is in it, but whoever may write above puts another one in its place."""
+    above, folder = tmp_path / "above", tmp_path / "above" / "cache"
+    folder.mkdir(parents=True)
+    folder.chmod(0o700)
+    above.chmod(0o777)
+    tmp_path.chmod(0o755)
+    with entered_by_all(tmp_path):
+        assert others_may_write(folder) and fault_of(folder) == "others may write to a folder that it is in"
+    above.chmod(0o700)
+    tmp_path.chmod(0o777)
+    with entered_by_all(tmp_path.parent):
+        assert others_may_write(folder)
+
+
+def test_a_folder_above_of_another_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its owner may exchange what is in it, and open it however closed it is."""
+    folder = tmp_path / "cache"
+    folder.mkdir(mode=0o755)
+    real, owner = os.stat, os.geteuid() + 1000
+
+    def stat_of(path: Path, **options: bool) -> os.stat_result:
+        found = real(path, **options)
+        return os.stat_result((*found[:4], owner if path == tmp_path else found.st_uid, *found[5:10]))
+
+    for mode in (0o755, 0o1777, 0o700):
+        tmp_path.chmod(mode)
+        with entered_by_all(tmp_path.parent), monkeypatch.context() as patch:
+            patch.setattr(os, "stat", stat_of)
+            assert fault_of(folder) == "others may write to a folder that it is in"
+        with entered_by_all(tmp_path.parent):
+            assert fault_of(folder) is None
+
+
 @needs_compiler
 def test_a_kernel_of_another_name_or_folder_is_not_loaded(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (run(ADD), run(SUBTRACT)) == (13, 7)
