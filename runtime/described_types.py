@@ -1,14 +1,27 @@
 """Event types and value types as plain data, and references to event types that outlive a process."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType, Property
 from epl.plan.walk import plans_of, types_in, types_of
-from epl.value_types import ArrayType, ClassType, CollectionType, EnumType, EventOf, MapType, Scalar, ValueType
+from epl.reprs import brief
+from epl.value_types import (
+    PRIMITIVE_KINDS,
+    SCALAR_KINDS,
+    ArrayType,
+    ClassType,
+    CollectionType,
+    EnumType,
+    EventOf,
+    MapType,
+    Scalar,
+    ValueType,
+)
+from runtime.seal import Damaged
 
 if TYPE_CHECKING:
     from runtime.statement import Statement
@@ -126,18 +139,50 @@ def describe_types(roots: list[EventType]) -> list[dict[str, Any]]:
 
 def read_types(rows: list[dict[str, Any]]) -> list[EventType]:
     """The registered ones of the types that ``describe_types`` wrote."""
-    made = [
-        EventType(
-            r["name"], r["kind"], {}, start_timestamp=r["start_timestamp"], end_timestamp=r["end_timestamp"], open=r["open"],
-            any_type=r["any_type"], is_bus=r["is_bus"], module=r["module"], property_resolution=r["property_resolution"],
-        )
-        for r in rows
-    ]
+    made = [_without_properties(r) for r in rows]
     for event_type, row in zip(made, rows):
         event_type.supertypes = tuple(made[i] for i in row["supertypes"])
         event_type.members = tuple(made[i] for i in row["members"])
-        event_type.properties = {n: Property(n, undescribe(t, made), i, m) for n, t, i, m in row["properties"]}
+        event_type.properties = {n: Property(_text(n), undescribe(t, made), _flag(i), _flag(m)) for n, t, i, m in row["properties"]}
     return [t for t, row in zip(made, rows) if row["registered"]]
+
+
+def _without_properties(row: dict[str, Any]) -> EventType:
+    times = (None if row[name] is None else _text(row[name]) for name in ("start_timestamp", "end_timestamp"))
+    return EventType(
+        _text(row["name"]), _one_of(EVENT_KINDS, row["kind"]), {}, (), *times, open=_flag(row["open"]), any_type=_flag(row["any_type"]),
+        is_bus=_flag(row["is_bus"]), module=None if row["module"] is None else _text(row["module"]),
+        property_resolution=_one_of(PROPERTY_RESOLUTIONS, row["property_resolution"]),
+    )
+
+
+# ------------------------------------------------------------------ descriptions are not trusted: a snapshot's may say anything
+
+
+EVENT_KINDS = ("map", "objectarray", "json", "bean", "variant", "row", "struct", "avro", "xml")
+PROPERTY_RESOLUTIONS = ("case_sensitive", "case_insensitive", "distinct_case_insensitive")
+
+
+def _scalar(kind: Any, primitive: Any) -> Scalar:
+    return Scalar(_one_of(PRIMITIVE_KINDS if _flag(primitive) else SCALAR_KINDS, kind), primitive)
+
+
+def _one_of(known: Collection[str], value: Any) -> str:
+    if value not in known:
+        raise Damaged(f"{brief(value)} stands where one of {', '.join(sorted(known))} is wanted")
+    return str(value)
+
+
+def _text(value: Any) -> str:
+    if type(value) is not str:
+        raise Damaged(f"a value of type {type(value).__name__} stands where a name is wanted")
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if type(value) is not bool:
+        raise Damaged(f"a value of type {type(value).__name__} stands where true or false is wanted")
+    return value
 
 
 def describe(value_type: ValueType, places: Mapping[int, int]) -> list[Any]:
@@ -163,17 +208,17 @@ def undescribe(row: list[Any], types: Any) -> ValueType:
     """``describe`` undone; ``types`` gives event types by place or name."""
     kind = row[0]
     if kind == "scalar":
-        return Scalar(row[1], row[2])
+        return _scalar(row[1], row[2])
     if kind == "array":
         return ArrayType(undescribe(row[1], types))
     if kind == "collection":
-        return CollectionType(undescribe(row[1], types), row[2])
+        return CollectionType(undescribe(row[1], types), _text(row[2]))
     if kind == "map":
         return MapType(undescribe(row[1], types), undescribe(row[2], types), row[3])
     if kind == "event":
         return EventOf(types[row[1]])
     if kind == "enum":
-        return EnumType(row[1], tuple(row[2]))
+        return EnumType(_text(row[1]), tuple(map(_text, row[2])))
     if kind == "class":
-        return ClassType(row[1])
+        return ClassType(_text(row[1]))
     raise EplRuntimeError(f"the snapshot describes a value type of unknown kind '{kind}'")

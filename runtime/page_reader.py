@@ -4,8 +4,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgpack
-
 from epl.errors import EplRuntimeError
 from runtime.codec import KEYED, LONG, Decoder, list_of, map_of, unpacked
 from runtime.described_types import TypeTable
@@ -52,7 +50,7 @@ class PageReader:
         return body
 
     def _keyed(self, data: bytes) -> list[Any]:
-        prefix, kind, _, keys = list_of(msgpack.unpackb(data), 4)
+        prefix, kind, _, keys = list_of(unpacked(data), 4)
         if kind not in KINDS:
             raise EplRuntimeError(f"the snapshot holds pages of unknown kind '{kind}'", hint="it was written by a newer version")
         rows = [list_of(row, 3) for page in self._parts.get(prefix, ()) for row in list_of(self.body(page, kind))]
@@ -62,7 +60,7 @@ class PageReader:
         return [row[1:] for row in rows]
 
     def _long(self, data: bytes) -> list[Any]:
-        prefix, pieces = list_of(msgpack.unpackb(data), 2)
+        prefix, pieces = list_of(unpacked(data), 2)
         return [item for piece in pieces for item in list_of(self.body(f"{prefix}/{piece}", "piece"))]
 
 

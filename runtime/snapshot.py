@@ -194,10 +194,11 @@ def _count(value: Any) -> int:
 
 
 def _restore_state(runtime: Runtime, reader: PageReader) -> None:
-    reader.table.add_registered(runtime._types)
-    for deployment in runtime.deployments.values():
-        for number, statement in enumerate(deployment):
-            reader.table.add_statement(statement, deployment.id, number)
+    with reading("page 'head'"):  # types within one another without end
+        reader.table.add_registered(runtime._types)
+        for deployment in runtime.deployments.values():
+            for number, statement in enumerate(deployment):
+                reader.table.add_statement(statement, deployment.id, number)
     with reading("page 'variables'"):
         variables = map_of(reader.body("variables", "variables"))
         if variables.keys() != runtime._variables.keys():

@@ -121,7 +121,14 @@ class KeyedView(View):
     def restore(self, state: Any) -> None:
         types = self.key_types
         self.events = {key_of_values(values, types) if types else event: event for values, event in state["events"]}
-        self.peak = state["peak"]
+        self.peak = _peak_of(state["peak"])
+
+
+def _peak_of(value: Any) -> int:
+    """Raise ValueError for what no window can have held: the order of iteration takes steps by it."""
+    if type(value) is not int or not 0 <= value < 1 << 63:
+        raise ValueError("a number of keys is wanted")
+    return value
 
 
 class UniqueView(KeyedView):

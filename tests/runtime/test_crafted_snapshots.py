@@ -1,6 +1,7 @@
 """Snapshots that somebody wrote by hand, with a right checksum: nothing they say imports, loops, recurses or allocates without bound."""
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ def stored() -> Pages:
     runtime.deploy(
         "create schema E(k string, v double, o Object); create schema W(e E); create variable Object x = 1;"
         "@name('s') select k, sum(v) as t from E group by k; @name('w') select * from E#length(1000);"
+        "@name('u') select * from E#unique(k);"
         "insert into W select a as e from E match_recognize (measures A as a pattern (A) define A as A.v > 400); select * from W#keepall"
     )
     for n in range(500):
@@ -82,6 +84,40 @@ def many_counts(pages: Pages) -> None:
     pages["variables"] = b"\x93\xa9variables\x01\x81\xa1x" + b"\xdd\x00\x7f\xff\xff" * 900 + bytes(8 << 20)
 
 
+def described(**changes: Any) -> Callable[[Pages], None]:
+    """A registered type beside the others, described wrongly."""
+    row = {
+        "name": "T", "kind": "map", "registered": True, "open": False, "any_type": False, "is_bus": True, "module": None,
+        "property_resolution": "case_sensitive", "start_timestamp": None, "end_timestamp": None, "supertypes": [], "members": [],
+        "properties": [["a", ["scalar", "int", False], False, False]],
+    }
+    return head(types=[{**row, **changes}])
+
+
+def chain_of_types(pages: Pages) -> None:
+    """Each holds the next one."""
+    described()(pages)
+    (row,) = pages["head"][2]["types"]
+    pages["head"][2]["types"] = [
+        {**row, "name": f"T{n}", "properties": [["a", ["event", min(n + 1, 2999)], False, False]]} for n in range(3000)
+    ]
+
+
+def peak(value: Any) -> Callable[[Pages], None]:
+    """The most keys that a window held."""
+    def change(pages: Pages) -> None:
+        key = next(key for key, page in pages.items() if key.startswith("state") and "peak" in repr(page))
+        pages[key] = with_peak(pages[key], value)
+
+    return change
+
+
+def with_peak(found: Any, value: Any) -> Any:
+    if isinstance(found, dict):
+        return {key: value if key == "peak" else with_peak(item, value) for key, item in found.items()}
+    return [with_peak(item, value) for item in found] if isinstance(found, list) else found
+
+
 def head(**changes: Any) -> Callable[[Pages], None]:
     return lambda pages: pages["head"][2].update(changes)
 
@@ -135,6 +171,16 @@ CRAFTED: dict[str, tuple[Callable[[Pages], None], str]] = {
     "no settings": (head(settings={}), "cannot be read: KeyError: 'python_imports'"),
     "settings that there are not": (settings(faster=True), "page 'head' cannot be read: TypeError"),
     "types that are no list": (head(types=1), "page 'head' cannot be read: TypeError"),
+    "a type with a name of bytes": (described(name=b"T"), "a value of type bytes stands where a name is wanted"),
+    "a type of no kind": (described(kind="list"), "'list' stands where one of avro, bean"),
+    "a type that is open or not": (described(open=1), "a value of type int stands where true or false is wanted"),
+    "a scalar of no kind": (described(properties=[["a", ["scalar", "__import__('os')", True], False, False]]), "stands where one of boolean"),
+    "a primitive that is none": (described(properties=[["a", ["scalar", "String", True], False, False]]), "stands where one of boolean"),
+    "a property without a name": (described(properties=[[None, ["scalar", "int", False], False, False]]), "NoneType stands where a name"),
+    "an enum of numbers": (described(properties=[["a", ["enum", "C", [1]], False, False]]), "a value of type int stands where a name is wanted"),
+    "types in types in types": (chain_of_types, "page 'head' cannot be read: RecursionError"),
+    "more keys than there can be": (peak(Ext(DECIMAL, b"1E+999999999")), "UniqueView cannot be read: ValueError: a number of keys is wanted"),
+    "fewer keys than none": (peak(-1), "a number of keys is wanted"),
     "a type of nothing": (head(types=[{"name": "T"}]), "page 'head' cannot be read: KeyError"),
 }
 
@@ -147,6 +193,22 @@ def test_a_crafted_structure_is_refused_by_name(name: str) -> None:
     with pytest.raises(EplRuntimeError) as caught:
         Runtime.restore(written(pages))
     assert message in caught.value.message
+
+
+@pytest.mark.parametrize("code", [KEYED, LONG])
+def test_references_to_pages_take_no_memory_by_their_counts(code: int) -> None:
+    """Each count is no larger than the reference, all of them together are far more."""
+    pages = stored()
+    key = next(key for key in pages if key.startswith("state") and key.count("/") == 2)
+    pages[key] = [*pages[key][:2], Ext(code, b"\xdd\x00\x0f\xff\xff" * 1000 + bytes(1 << 20))]
+    blob = written(pages)
+    tracemalloc.start()
+    try:
+        with pytest.raises(EplRuntimeError, match=f"page '{key}' cannot be read"):
+            Runtime.restore(blob)
+        assert tracemalloc.get_traced_memory()[1] < 32 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_number_of_pages_is_not_counted_up() -> None:
