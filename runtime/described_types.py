@@ -148,10 +148,10 @@ def read_types(rows: list[dict[str, Any]]) -> list[EventType]:
 
 
 def _without_properties(row: dict[str, Any]) -> EventType:
-    times = (None if row[name] is None else _text(row[name]) for name in ("start_timestamp", "end_timestamp"))
     return EventType(
-        _text(row["name"]), _one_of(EVENT_KINDS, row["kind"]), {}, (), *times, open=_flag(row["open"]), any_type=_flag(row["any_type"]),
-        is_bus=_flag(row["is_bus"]), module=None if row["module"] is None else _text(row["module"]),
+        _text(row["name"]), _one_of(EVENT_KINDS, row["kind"]), {}, (), _text_or_none(row["start_timestamp"]),
+        _text_or_none(row["end_timestamp"]), open=_flag(row["open"]), any_type=_flag(row["any_type"]),
+        is_bus=_flag(row["is_bus"]), module=_text_or_none(row["module"]),
         property_resolution=_one_of(PROPERTY_RESOLUTIONS, row["property_resolution"]),
     )
 
@@ -177,6 +177,10 @@ def _text(value: Any) -> str:
     if type(value) is not str:
         raise Damaged(f"a value of type {type(value).__name__} stands where a name is wanted")
     return value
+
+
+def _text_or_none(value: Any) -> str | None:
+    return None if value is None else _text(value)
 
 
 def _flag(value: Any) -> bool:

@@ -21,6 +21,7 @@ from runtime.batch.refusals import Declined
 from runtime.batch.run import Surroundings
 from runtime.batch.scalars import INSTANTS, TEXTS
 from runtime.evaluate import compile_expression
+from runtime.match_recognize.state import check_layers, check_nodes, check_strands
 from windows.event import Event
 from windows.protocol import State
 
@@ -45,6 +46,7 @@ class PatternRestore:
     def restore(self, state: State) -> None:
         """Raises Declined where columns cannot hold the rows."""
         recognizer = state["match_recognize"]
+        self._check(recognizer)
         self._number(recognizer)
         self._hold()
         self._restore_window(state["windows"], recognizer)
@@ -56,6 +58,18 @@ class PatternRestore:
         if self.target.kernel.interval is not None:
             self._hold_back(recognizer["interval"], recognizer["paths"])
         self._index()
+
+    def _check(self, recognizer: State) -> None:
+        """Raise Damaged for numbers that are no places: compiled code looks up by them, and compares them with nothing."""
+        steps, paths = len(self.target.kernel.plan.program.steps), recognizer["paths"]
+        check_nodes(paths, steps)
+        for _, _, written in recognizer["partitions"]:
+            if self._layered:
+                check_layers(written, steps)
+            else:
+                check_strands(written, steps, len(paths))
+        for _, found in recognizer["interval"]["waiting"] if recognizer["interval"] is not None else ():
+            check_strands([(0, begin, number, ()) for begin, _, number in found], steps, len(paths))
 
     def _number(self, recognizer: State) -> None:
         """An id for each row: its number where that is told."""

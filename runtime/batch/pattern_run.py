@@ -46,6 +46,7 @@ from runtime.batch.refusals import NotCompilable
 from runtime.batch.run import Causes, Output, Surroundings
 from runtime.batch.scalars import DTYPES
 from runtime.batch.stops import Timers
+from runtime.match_recognize.state import check_row
 from windows.protocol import State
 
 NO_ROWS = np.zeros(0, np.int64)
@@ -141,6 +142,7 @@ class PatternRun:
         return self._logical().state(self.held_ids())
 
     def restore(self, state: State) -> None:
+        check_row(state["match_recognize"]["row"])
         self.first = state["match_recognize"]["row"]
         PatternRestore(self._logical(), self.kernel.event_type, self.surroundings).restore(state)
 

@@ -9,7 +9,7 @@ from runtime.match_recognize.interval import Death, Found, Interval
 from runtime.match_recognize.machine import History, Machine, Strand
 from runtime.match_recognize.on_demand import matches_in
 from runtime.match_recognize.ranking import Match, PathNode, Ranking
-from runtime.match_recognize.state import PathReader, PathWriter
+from runtime.match_recognize.state import PathReader, PathWriter, check_row
 from windows.event import NO_EVENTS, Event
 from windows.failures import Failures
 from windows.protocol import State, View
@@ -401,8 +401,9 @@ class RowRecognition(View):
         self._states.count += len(partition.strands)
 
     def restore(self, state: State) -> None:
-        reader = PathReader(state["paths"])
+        reader = PathReader(state["paths"], len(self._machine.variables))
         self.close()
+        check_row(state["row"])
         self._row = state["row"]
         for event, history, strands in state["partitions"]:
             partition = self._partition(event)

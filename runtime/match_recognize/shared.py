@@ -13,7 +13,7 @@ from runtime.match_recognize.lattice import Lattice, Layers
 from runtime.match_recognize.machine import History, Machine
 from runtime.match_recognize.operator import Partition, RowRecognition
 from runtime.match_recognize.ranking import Match
-from runtime.match_recognize.state import PathReader, PathWriter
+from runtime.match_recognize.state import PathReader, PathWriter, check_layers
 from runtime.written import PlacePrinter, Written
 from windows.event import NO_EVENTS, Event
 
@@ -323,6 +323,7 @@ class SharedRowRecognition(RowRecognition):
 
     def _read(self, partition: Partition, written: Any, reader: PathReader) -> None:
         assert isinstance(partition, LayeredPartition)
+        check_layers(written, len(self._machine.variables))
         partition.horizon = written[0]
         partition.latest = None if written[1] is None else tuple(written[1])
         partition.layers = deque((event, row, taken) for event, row, taken in written[2])

@@ -4,9 +4,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from epl.reprs import brief
 from runtime.match_recognize.machine import Strand
 from runtime.match_recognize.ranking import PathNode
+from runtime.seal import Damaged
 from windows.event import only_events
+
+MOST_ROWS = 1 << 62
 
 
 class PathWriter:
@@ -38,14 +42,56 @@ class PathWriter:
 class PathReader:
     """The paths that a writer wrote."""
 
-    def __init__(self, nodes: Sequence[Sequence[Any]]) -> None:
+    def __init__(self, nodes: Sequence[Sequence[Any]], steps: int) -> None:
+        check_nodes(nodes, steps)
+        self._steps = steps
         self._paths: list[PathNode] = []
         for before, event, step in nodes:
             self._paths.append((None if before < 0 else self._paths[before], event, step))
-        only_events(path[1] for path in self._paths)
 
     def path(self, number: int) -> PathNode:
         return self._paths[number]
 
     def strands(self, written: Sequence[Sequence[Any]]) -> list[Strand]:
+        check_strands(written, self._steps, len(self._paths))
         return [(step, began, self._paths[number], tuple(looked_at)) for step, began, number, looked_at in written]
+
+
+def check_nodes(nodes: Sequence[Sequence[Any]], steps: int) -> None:
+    """Raise Damaged where a path does not end, takes a step that the program has not, or has another value than a row."""
+    for number, (before, _, step) in enumerate(nodes):
+        if type(before) is not int or not -1 <= before < number:
+            raise Damaged("a row of a path does not follow one that stands in front of it")
+        _check_place(step, steps, "step")
+    only_events(event for _, event, _ in nodes)
+
+
+def check_strands(written: Sequence[Sequence[Any]], steps: int, paths: int) -> None:
+    """Raise Damaged where a match in progress stands at a step or has a path that is not there."""
+    for step, began, number, _ in written:
+        _check_place(step, steps, "step")
+        _check_place(number, paths, "path")
+        check_row(began)
+
+
+def check_layers(written: Sequence[Any], steps: int) -> None:
+    """Raise Damaged where a partition's layers take steps that are not there, or have no number for each step."""
+    horizon, latest, layers = written
+    if latest is not None and len(latest) != steps:
+        raise Damaged(f"there are {len(latest)} first rows for {steps} steps")
+    for row in (horizon, *(latest or ()), *(row for _, row, _ in layers)):
+        check_row(row)
+    for _, _, taken in layers:
+        _check_place(taken, 1 << steps, "set of steps")
+    only_events(event for event, _, _ in layers)
+
+
+def check_row(value: Any) -> None:
+    """Raise Damaged for what is no number of a row."""
+    if type(value) is not int or not -MOST_ROWS <= value < MOST_ROWS:
+        raise Damaged(f"there is no row {brief(value)}")
+
+
+def _check_place(value: Any, count: int, what: str) -> None:
+    if type(value) is not int or not 0 <= value < count:
+        raise Damaged(f"there is no {what} {brief(value)}")

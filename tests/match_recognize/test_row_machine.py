@@ -70,5 +70,5 @@ def test_paths_survive_writing_and_share_their_beginnings() -> None:
     writer = PathWriter()
     kept = writer.strands(strands)
     assert len(writer.nodes) == 4 + 3 + 2 + 1
-    assert PathReader(writer.nodes).strands(kept) == strands
+    assert PathReader(writer.nodes, 2).strands(kept) == strands
     assert ROW.names == ("id", "k", "v")
