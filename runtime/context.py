@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakSet
 
+from epl.collation import collation_key
 from epl.plan.expressions import Logic, TypedExpression, VariableValue
 from epl.plan.statements import DeliveryPlan, StatementPlan
 from epl.value_types import BOXED_BOOLEAN
@@ -42,6 +43,10 @@ class StatementContext:
     @property
     def restoring(self) -> bool:
         return self.core.restoring
+
+    @property
+    def text_key(self) -> Callable[[str], Any] | None:
+        return collation_key if self.core.settings.sort_using_collator else None
 
     def now(self) -> int:
         return self.core.clock.now

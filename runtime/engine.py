@@ -65,8 +65,6 @@ class Runtime(Registered):
             raise ValueError("clock is 'external' or 'system'")
         if tier not in ("auto", "row", "batch"):
             raise ValueError("tier is 'auto', 'row' or 'batch'")
-        if settings is not None and settings.sort_using_collator:
-            raise EplUnsupportedError("Sorting with a collator is not supported", hint="strings sort by their code units")
         check_listener(on_error, "on_error", "(error, statement name, event)")
         super().__init__(settings or Settings())
         self.tier = tier

@@ -66,6 +66,10 @@ class GroupContext:
         """Told the key of a group in which something changes without an event."""
 
     @property
+    def text_key(self) -> Callable[[str], Any] | None:
+        return self.outer.text_key
+
+    @property
     def restoring(self) -> bool:
         return self.outer.restoring
 

@@ -112,11 +112,14 @@ class BuildContext(Protocol):
     """What a window may ask of its statement while it is built. Implemented by runtime.build.
 
     ``restoring``: the window's state comes from a snapshot, and brings its size and length; the variables that gave them when it was
-    deployed may hold anything by now.
+    deployed may hold anything by now. ``text_key``: what texts are sorted by, where it is not the text itself.
     """
 
     @property
     def restoring(self) -> bool: ...
+
+    @property
+    def text_key(self) -> Callable[[str], Any] | None: ...
 
     def now(self) -> int:
         """Engine time, in engine time units (ms, or µs by configuration); valid at any later time too."""

@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from epl.plan.expressions import TypedExpression
+from epl.value_types import STRING
 from epl.zeros import ordered
 from windows.event import Event
 from windows.protocol import BuildContext
@@ -43,10 +44,22 @@ class Reversed:
 
 def sort_key(keys: Sequence[SortKey], context: BuildContext) -> Callable[[Event], Any]:
     """key(event): something that compares as the keys do."""
-    parts = [_part(context.evaluator(k.expression), k.descending) for k in keys]
+    parts = [_part(_comparable(k.expression, context), k.descending) for k in keys]
     if len(parts) == 1:
         return parts[0]
     return lambda event: tuple([part(event) for part in parts])
+
+
+def _comparable(expression: TypedExpression, context: BuildContext) -> Callable[[Event], Any]:
+    evaluate, key = context.evaluator(expression), context.text_key
+    if key is None or expression.type != STRING:
+        return evaluate
+
+    def of_text(event: Event) -> Any:
+        value = evaluate(event)
+        return None if value is None else key(value)
+
+    return of_text
 
 
 def _part(evaluate: Callable[[Event], Any], descending: bool) -> Callable[[Event], Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from epl.value_types import Scalar, ValueType, is_numeric
+from epl.collation import collation_key
+from epl.value_types import STRING, Scalar, ValueType, is_numeric
 from epl.zeros import ordered
 from runtime.aggregation.sorted_bag import SortedBag
 from windows.event import Event, only_events
@@ -36,9 +37,14 @@ class Descending:
     __hash__ = None  # type: ignore[assignment]
 
 
-def key_part(value_type: ValueType, descending: bool) -> Callable[[Any], Any]:
+def key_part(value_type: ValueType, descending: bool, collated: bool = False) -> Callable[[Any], Any]:
     """value → something that sorts as Esper sorts it: ascending nulls first, -0.0 before 0.0 and NaN last; descending the other way round.
+    ``collated``: texts sort as a collator has them.
     """
+    if collated and value_type == STRING:
+        if descending:
+            return lambda v: NAN_KEY if v is None else (1, Descending(collation_key(v)))
+        return lambda v: NULL_KEY if v is None else (1, collation_key(v))
     if not descending:
         if isinstance(value_type, Scalar) and value_type.kind in WHOLE:
             return lambda v: NULL_KEY if v is None else (1, v)
@@ -48,9 +54,9 @@ def key_part(value_type: ValueType, descending: bool) -> Callable[[Any], Any]:
     return lambda v: NAN_KEY if v is None else (1, Descending(v))
 
 
-def key_maker(types: Sequence[ValueType], descending: Sequence[bool]) -> MakeKey:
+def key_maker(types: Sequence[ValueType], descending: Sequence[bool], collated: bool = False) -> MakeKey:
     """values of the criteria → sort key."""
-    parts = [key_part(t, d) for t, d in zip(types, descending)]
+    parts = [key_part(t, d, collated) for t, d in zip(types, descending)]
     if len(parts) == 1:
         only = parts[0]
         return lambda values: only(values[0])

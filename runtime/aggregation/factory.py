@@ -164,7 +164,7 @@ def _linear(newest: bool | None) -> Factory:
 
 
 def _key_maker(a: Arguments) -> Callable[[Sequence[Any]], Any]:
-    return key_maker([e.type for e in a.plan.arguments], a.plan.descending)
+    return key_maker([e.type for e in a.plan.arguments], a.plan.descending, a.environment.settings.sort_using_collator)
 
 
 def _criteria(last: bool | None) -> Factory:

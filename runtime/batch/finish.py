@@ -5,18 +5,18 @@ drops rows of the arrays, for all calls of a batch at once. Keys compare as ``ru
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
 import numpy as np
 
+from epl.collation import collation_key
 from epl.plan.expressions import TypedExpression
 from epl.plan.result_set import LimitPlan, OrderKey, ResultSetPlan
 from runtime.batch.arrays import Array
 from runtime.batch.run import Surroundings
 from runtime.batch.scalars import TEXTS
-from runtime.batch.strings import StringPool
 
 FLAG, ROW, CAUSE, TIMER, TIME, DELTA, FIRST_COLUMN = range(7)
 """The output arrays: stream flags, row numbers, four that tell causes, then values and mask of each computed column."""
@@ -56,6 +56,7 @@ class Finish:
     def __init__(self, plan: FinishPlan, kinds: Sequence[str], surroundings: Surroundings) -> None:
         self.plan, self._kinds, self._surroundings = plan, tuple(kinds), surroundings
         self._keys_from = len(self._kinds) - len(plan.order_by)
+        self._collated = surroundings.environment.settings.sort_using_collator
 
     def __call__(self, outputs: list[Array], told: bool) -> list[Array]:
         """The arrays with the rows that go out, in order. ``told``: listeners are told of calls without a row, by rows with a delta
@@ -94,7 +95,7 @@ class Finish:
         for number, key in enumerate(self.plan.order_by, self._keys_from):
             values, there = _column(outputs, number, rows, self._kinds[number])
             if self._kinds[number] in TEXTS:
-                values = _ranks(values, self._surroundings.pool)
+                values = _ranks(values, self._surroundings.pool.values, collation_key if self._collated else None)
             place = np.where(there, 1, 0)
             if values.dtype.kind == "f":
                 place[there & np.isnan(values)] = 2
@@ -146,11 +147,12 @@ def _in_order(values: Array) -> Array:
     return np.where(words < 0, words ^ np.int64(0x7FFFFFFFFFFFFFFF), words)
 
 
-def _ranks(codes: Array, pool: StringPool) -> Array:
-    """Places in the order of the strings, of those that there are."""
+def _ranks(codes: Array, values: Sequence[str], key: Callable[[str], Any] | None) -> Array:
+    """Places in the order of the strings, or of their keys, of those that there are."""
     known, places = np.unique(codes, return_inverse=True)
-    order = sorted((code for code in known.tolist() if code >= 0), key=pool.values.__getitem__)
-    ranks = dict(zip(order, range(len(order))))
+    keys: dict[int, Any] = {code: values[code] if key is None else key(values[code]) for code in known.tolist() if code >= 0}
+    places_of = {value: place for place, value in enumerate(sorted(set(keys.values())))}
+    ranks = {code: places_of[value] for code, value in keys.items()}
     found: Array = np.array([ranks.get(code, -1) for code in known.tolist()], np.int64)[places.reshape(-1)]
     return found
 

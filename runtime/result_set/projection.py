@@ -99,7 +99,7 @@ class Finish:
 
     def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
         types, directions = [k.expression.type for k in plan.order_by], [k.descending for k in plan.order_by]
-        self._key = key_maker(types, directions) if plan.order_by else None
+        self._key = key_maker(types, directions, environment.settings.sort_using_collator) if plan.order_by else None
         self._distinct = plan.distinct
         self._limit = None if plan.limit is None else _limiter(plan.limit, environment)
 

@@ -295,8 +295,6 @@ def test_what_cannot_run_is_refused_by_name(rt):
         rt.deploy("select * from Trade#nosuchwindow(1)")
     with pytest.raises(ValueError, match="clock is"):
         Runtime(clock="sun")
-    with pytest.raises(EplUnsupportedError, match="Sorting with a collator is not supported"):
-        Runtime(settings=Settings(sort_using_collator=True))
 
 
 def test_print_as_a_listener_reads_well(rt, capsys):

@@ -93,6 +93,7 @@ class Context:
     """A BuildContext."""
 
     restoring = False
+    text_key = None
 
     def __init__(self, clock: ManualClock, variables: dict[str, Any] | None = None) -> None:
         self.clock = clock
