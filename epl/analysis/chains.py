@@ -34,7 +34,7 @@ from epl.plan.expressions import TypedExpression
 from epl.syntax import expressions as syntax
 from epl.syntax.expressions import Call, Chain, Index, Link, Name
 from epl.unparse import expression_text
-from epl.value_types import ArrayType, EnumType, EventOf, MapType
+from epl.value_types import OBJECT, ArrayType, EnumType, EventOf, MapType, Scalar
 
 
 @bind_node.register
@@ -299,6 +299,7 @@ def follow(value: TypedExpression, links: Sequence[Link], scope: Scope, node: Ch
         link = links[at]
         if isinstance(link, (Name, Call)) and (optional_at(links, at) or _is_dynamic(value, link)):
             _refuse_dynamic_of_many(value, node)
+            _check_dynamic(value, links, at, node)
             value, taken = dynamic_step(value, links, at)
             at += taken
             continue
@@ -314,6 +315,29 @@ def follow(value: TypedExpression, links: Sequence[Link], scope: Scope, node: Ch
             value, name = _call_on(value, link, scope, node), None
         at += 1
     return value
+
+
+def _check_dynamic(value: TypedExpression, links: Sequence[Link], at: int, node: Chain) -> None:
+    """Refuse what a map or object array cannot be asked for: ``x?[0]``, and behind a declared ``x?`` a name that its type does not have."""
+    link, after = links[at], links[at + 1] if at + 1 < len(links) else None
+    event_type = event_type_of(value)
+    if event_type is None or event_type.kind not in ("map", "objectarray") or event_type.any_type:
+        return
+    found = event_type.property(link.name) if isinstance(link, (Name, Call)) else None
+    if isinstance(link, Name) and link.optional and isinstance(after, Index):
+        raise EplValidationError(f"Property named '{expression_text(node)}' is not valid in any stream", span=node.span,
+                                 hint=f"write {link.name}[…]? for an element that may not be there")
+    no_getter = EplValidationError(f"Property getter not available for property '{expression_text(node)}'", span=node.span)
+    if found is None:
+        if event_type.kind == "objectarray" and (after is not None or isinstance(link, Call)):
+            raise no_getter
+    elif isinstance(link, Name) and isinstance(after, Name):
+        if isinstance(found.type, Scalar) and found.type != OBJECT:
+            raise EplValidationError(f"Property named '{expression_text(node)}' is not valid in any stream", span=node.span)
+        nested = found.type.event_type if isinstance(found.type, EventOf) else None
+        known = nested is not None and (nested.any_type or nested.property(after.name) is not None)
+        if not known and not after.optional:
+            raise no_getter
 
 
 def _is_dynamic(value: TypedExpression, link: Name | Call) -> bool:

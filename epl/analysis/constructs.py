@@ -15,7 +15,7 @@ from epl.analysis.conversions import (
     type_name,
 )
 from epl.analysis.operators import equality
-from epl.analysis.paths import is_integer
+from epl.analysis.paths import is_integer, stream_value
 from epl.analysis.scope import Scope
 from epl.analysis.type_names import resolve_type_name
 from epl.errors import EplUnsupportedError, EplValidationError
@@ -152,12 +152,17 @@ def bind_type_of(node: syntax.TypeOf, scope: Scope) -> TypedExpression:
 
 @bind_node.register
 def bind_exists(node: syntax.Exists, scope: Scope) -> TypedExpression:
-    """True for a property of a stream; for dynamic and nested ones whether the value is there."""
+    """True for a property of a stream and for an element that is an event of a map or object array, as in Esper; for mapped ones whether
+    the key is there; for dynamic and nested ones whether the value is."""
     value = bind(node.value, scope)
     if isinstance(value, typed.DynamicProperty):
         return typed.DynamicExists(type=BOOLEAN, operand=value.operand, name=value.name, index=value.index, key=value.key)
-    if isinstance(value, (typed.StreamProperty, typed.StreamEvent)):
+    element = value.type.event_type.kind if isinstance(value, typed.Element) and isinstance(value.type, EventOf) else ""
+    if element in ("map", "objectarray") or isinstance(value, (typed.StreamProperty, typed.StreamEvent)):
         return Constant(type=BOOLEAN, value=True)
+    if isinstance(value, typed.MapValue) and isinstance(value.operand, typed.StreamProperty) and isinstance(value.key, Constant):
+        owner = stream_value(value.operand.stream, scope)
+        return typed.DynamicExists(type=BOOLEAN, operand=owner, name=value.operand.name, key=value.key.value)
     if isinstance(value, typed.PropertyOf):
         return typed.Equality(type=BOOLEAN, left=value.operand, right=Constant(type=NULL, value=None), negated=True, null_safe=True)
     if isinstance(value, (typed.Element, typed.MapValue)):
