@@ -103,13 +103,21 @@ def from_moment(kind: str, settings: TimeSettings) -> Callable[[Any], Any]:
 
         return encode
     if kind == "Date":
-        return lambda moment: near(moment).astimezone(UTC)
+        return in_utc
     return near
 
 
 def near(moment: Moment) -> datetime.datetime:
     """The moment as ``datetime``; an error beyond its years."""
     return moment.near() if isinstance(moment, FarMoment) else moment
+
+
+def in_utc(moment: Moment) -> datetime.datetime:
+    """The moment as Date has it; an error beyond the years of ``datetime``."""
+    try:
+        return near(moment).astimezone(UTC)
+    except OverflowError:
+        raise beyond() from None
 
 
 def carried(change: Callable[..., Any], kind: str) -> Callable[..., Any]:

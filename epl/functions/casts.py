@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from epl.functions.calendars import NEAR_YEARS, TimeSettings, near, resolve, units_of
+from epl.functions.calendars import NEAR_YEARS, TimeSettings, in_utc, near, resolve, units_of
 from epl.functions.far_dates import DAY, MICROSECOND, UTC, FarMoment, beyond, gregorian_day
 from epl.functions.formats import date_of, hour_of, parser, zone_of
 from epl.functions.java_values import JavaException
@@ -188,7 +188,7 @@ def _encoder(kind: str, settings: TimeSettings) -> Callable[[Any], Any]:
     if kind == "long":
         return lambda moment: units_of(moment, settings)
     if kind == "Date":
-        return lambda moment: near(moment).astimezone(UTC)
+        return in_utc
     return near if kind == "Calendar" else lambda moment: moment
 
 

@@ -25,7 +25,6 @@ from epl.functions.date_arguments import (
     property_reader,
     time_source,
 )
-from epl.functions.far_dates import UTC
 from epl.functions.format_fields import day_of_year, era
 from epl.functions.formats import default_simple_format, formatter, iso_date_time
 from epl.functions.registry import NOT_CONSTANT, Bound, FunctionRegistry, FunctionSpec
@@ -155,9 +154,9 @@ def _check_format(kind: str, types: Sequence[ValueType], constants: Sequence[Any
 
 def _to_date(settings: TimeSettings, kind: str, _: str | None) -> Callable[[Any], Moment]:
     if kind == "LocalDateTime":
-        return lambda value: calendars.resolve(value, settings.zone).astimezone(UTC)
+        return lambda value: calendars.in_utc(calendars.resolve(value, settings.zone))
     moment = calendars.to_moment(kind, settings)
-    return lambda value: _whole_milliseconds(calendars.near(moment(value))).astimezone(UTC)
+    return lambda value: calendars.in_utc(_whole_milliseconds(calendars.near(moment(value))))
 
 
 def _to_calendar(settings: TimeSettings, kind: str, _: str | None) -> Callable[[Any], Moment]:

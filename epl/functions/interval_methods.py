@@ -29,6 +29,7 @@ SUMMARIES = {
     "starts": "The interval starts with the other and ends first.",
     "startedBy": "The interval starts with the other, which ends first.",
 }
+_add_period = calendars.carried(calendars.add_period, "long")
 NO_NEGATIVES = {
     "coincides": "start and end values", "finishes": "threshold value", "finishedBy": "threshold value", "meets": "threshold value",
     "metBy": "threshold value", "starts": "threshold value", "startedBy": "threshold value",
@@ -102,7 +103,7 @@ def _length(period: Sequence[Any], reference: int, settings: TimeSettings) -> in
     units = round(total * settings.units_per_millisecond / 1000)
     if not months:
         return units
-    moved = calendars.add_period(calendars.moment_of(reference, settings), months, 1)
+    moved = _add_period(calendars.moment_of(reference, settings), months, 1)
     assert moved is not None
     return units + calendars.units_of(moved, settings) - reference
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from epl.functions.calendars import add_months, elapse, near, resolve
+from epl.functions.calendars import add_months, elapse, in_utc, near, resolve
 from epl.functions.casts import iso_local_date, iso_local_date_time, iso_local_time, iso_zoned_date_time, parse_moment
 from epl.functions.date_time import DAY_OF_WEEK
-from epl.functions.far_dates import EPOCH, MICROSECOND, UTC, beyond
+from epl.functions.far_dates import EPOCH, MICROSECOND, beyond
 from epl.functions.java_numbers import compare
 from epl.functions.overloads import Overload, add_methods, add_statics, kind_is, overload
 from epl.functions.registry import FunctionRegistry
@@ -47,7 +47,7 @@ _DATE: Table = {
 }
 _CALENDAR: Table = {
     "getTimeInMillis": ("Milliseconds since 1970.", _read(milliseconds, "long")),
-    "getTime": ("The time as Date.", _read(lambda v: v.astimezone(UTC), DATE)),
+    "getTime": ("The time as Date.", _read(in_utc, DATE)),
     "compareTo": ("-1, 0 or 1.", [overload([CALENDAR], "int", compare)]),
 }
 _OF_DATES: Table = {

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from epl.errors import EplError
 from epl.functions import calendars
 from epl.functions.far_dates import NEAR_BEGIN, NEAR_END, UTC, FarMoment
 from epl.functions.formats import formatter
@@ -82,6 +83,37 @@ def test_what_a_date_cannot_hold_is_an_error_of_that_event(call: str, error: str
     runtime.deploy(f"select {call} as c from E")
     runtime.send("E", {"l": 9 * 10 ** 15, "m": (1 << 63) - 1, "d": FAR, "n": FAR.replace(tzinfo=None), "z": FAR, "s": "12345-01-01"})
     assert [type(each).__name__ for each in heard] == ["JavaException"] and error in str(heard[0])
+
+
+EDGES = [datetime.datetime.min, datetime.datetime(1, 1, 1, 20), datetime.datetime.max, datetime.datetime(9999, 12, 31, 3),
+    datetime.datetime(1900, 1, 1), datetime.datetime(1582, 10, 10)]
+CALLS = [
+    "get('week')", "getDayOfYear()", "set('year', -5)", "set('month', 40)", "set('week', -100)", "set('day', -400)",
+    "withDate(9999, 12, 31)", "withTime(30, 99, 99, 9999)", "withMin('year')", "withMax('week')",
+    "plus(1 day)", "minus(1 day)", "plus(1 month)", "minus(2 years)",
+    "minus(1 week)", "plus(9999999999999999L)", "minus(30 hours)", "roundFloor('year')", "roundCeiling('month')", "roundHalf('day')",
+    "format()", "format('yyyy-MM-dd G w W Y D E z Z')", "toDate()", "toCalendar()", "toMillisec()", "between(0L, u)", "after(u, 1 month)",
+    "before(u, 1 year, 2 years)", "coincides(u, 1 month)", "getTime()", "plusDays(1)", "minusDays(1)", "plusHours(30)", "minusYears(1)",
+]
+KINDS = ["java.util.Date", "java.util.Calendar", "java.time.LocalDateTime", "java.time.ZonedDateTime"]
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_date_at_the_edges_raises_an_error_of_python(kind: str, zone: str) -> None:
+    heard: list[BaseException] = []
+    runtime = Runtime(settings=Settings(time_zone=zone), on_error=lambda each, *_: heard.append(each))
+    runtime.deploy(f"create schema E(t {kind}, u long)")
+    for call in CALLS:
+        try:
+            runtime.deploy(f"@name('s0') select t.{call} as c from E", listeners={"s0": lambda *_: None})
+        except EplError:
+            continue  # a method of other kinds
+    zones = [None] if kind.endswith("LocalDateTime") else [UTC] if kind.endswith("Date") else [UTC, ZoneInfo(zone)]
+    for moment in EDGES:
+        for each in zones:
+            runtime.send("E", {"t": moment.replace(tzinfo=each), "u": 0})
+    assert heard and [each for each in heard if not isinstance(each, EplError)] == []
 
 
 def test_dates_before_1582_are_of_the_julian_calendar() -> None:
