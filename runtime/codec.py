@@ -27,6 +27,9 @@ KIND_NAMES = (
     "pieces of a list",
 )
 
+VAST = 10_000
+"""Digits in front of the point; Python takes seconds for some ten millions of them."""
+
 MOST_NESTED = 64
 """Tuples and sets within each other. Each is decoded by a call of its own, which takes some 50 kB of the C stack."""
 
@@ -122,10 +125,12 @@ class Decoder:
 
     def __init__(self, event: Callable[[int], Event | None], parts: dict[int, Callable[[bytes], Any]] | None = None) -> None:
         self._nested = 0
+        self.vast = False
+        """Whether a decimal has been decoded that takes for ever to become an integer."""
         self._decoders: dict[int, Callable[[bytes], Any]] = {
             EVENT: lambda data: event(int.from_bytes(_of_length(data, 8), "big")),
             BIG_INTEGER: lambda data: int.from_bytes(data, "big", signed=True),
-            DECIMAL: lambda data: Decimal(data.decode()),
+            DECIMAL: self._decimal,
             INSTANT: lambda data: datetime.datetime.fromisoformat(data.decode()),
             LOCAL_DATE_TIME: lambda data: datetime.datetime.fromisoformat(data.decode()),
             DATE: lambda data: datetime.date.fromisoformat(data.decode()),
@@ -148,6 +153,11 @@ class Decoder:
             return list_of(self.decode(data))
         finally:
             self._nested -= 1
+
+    def _decimal(self, data: bytes) -> Decimal:
+        value = Decimal(data.decode())
+        self.vast = self.vast or (value.is_finite() and value.adjusted() > VAST)
+        return value
 
     def _extension(self, code: int, data: bytes) -> Any:
         decode = self._decoders.get(code)

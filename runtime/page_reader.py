@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from epl.errors import EplRuntimeError
-from runtime.codec import KEYED, LONG, Decoder, list_of, map_of, unpacked
+from runtime.codec import KEYED, LONG, VAST, Decoder, list_of, map_of, unpacked
 from runtime.described_types import TypeTable
 from runtime.pages import EVENTS_A_PAGE, KINDS
 from runtime.seal import Damaged, reading
@@ -35,6 +35,14 @@ class PageReader:
         self._read_keys.add(key)
         with reading(lambda _: f"page '{key}'"):
             return self._body(key, kind, packed)
+
+    def statement(self, key: str, *, columns: bool) -> Any:
+        """The state of a statement, as ``body`` gives it. ``columns``: it is held in columns, which have no integers beyond 64 bits."""
+        self._plain.vast = self._statement.vast = False
+        found = self.body(key, "statement")
+        if columns and (self._plain.vast or self._statement.vast):
+            raise Damaged(f"a decimal of more than {VAST} digits stands where columns hold none")
+        return found
 
     def _body(self, key: str, kind: str, packed: bytes) -> Any:
         decoder = self._statement if kind == "statement" else self._plain

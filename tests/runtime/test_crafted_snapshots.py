@@ -298,10 +298,10 @@ PATTERN = (
 )
 NODES: dict[str, tuple[int, Any, str]] = {
     "a path in a circle": (0, 1, "a row of a path does not follow"),
-    "a path of a large number": (0, Ext(DECIMAL, b"1E+999999999"), "a row of a path does not follow"),
+    "a path of a decimal": (0, Ext(DECIMAL, b"1E+99"), "a row of a path does not follow"),
     "a path from the end": (0, -2, "a row of a path does not follow"),
     "a step that there is not": (2, 3, "there is no step 3"),
-    "a step of a large number": (2, Ext(DECIMAL, b"1E+999999999"), "there is no step"),
+    "a step of a decimal": (2, Ext(DECIMAL, b"1E+99"), "there is no step"),
     "a step far away": (2, 2**40, "there is no step"),
     "a number for a row": (1, 7, "a value of type int stands where an event is wanted"),
 }
@@ -371,7 +371,7 @@ def test_layers_of_matches_in_progress_are_what_they_can_be(change: Callable[[li
 
 
 @pytest.mark.parametrize("tier", ["row", "batch"])
-@pytest.mark.parametrize("value", ["first", 1.0, 2**62, Ext(DECIMAL, b"1E+999999999")])
+@pytest.mark.parametrize("value", ["first", 1.0, 2**62, Ext(DECIMAL, b"1E+99")])
 def test_the_number_of_the_last_row_is_one(value: Any, tier: str) -> None:
     runtime = Runtime(tier="row")
     runtime.deploy(LAYERS)
@@ -379,3 +379,29 @@ def test_the_number_of_the_last_row_is_one(value: Any, tier: str) -> None:
     pages["state/d0/1"][2]["match_recognize"]["row"] = value
     with pytest.raises(EplRuntimeError, match="there is no row"):
         Runtime.restore(written(pages), tier=tier)
+
+
+@pytest.mark.parametrize("aggregation", ["sum(v)", "max(v)", "count(*)"])
+def test_columns_take_no_decimals_of_any_number_of_digits(aggregation: str) -> None:
+    """NumPy would make an integer of it, for hours."""
+    runtime = Runtime(tier="batch")
+    runtime.deploy(f"create schema R(k string, v long); @name('s') select k, {aggregation} as x from R#length(5) group by k")
+    for n in range(3):
+        runtime.send("R", {"k": f"k{n}", "v": n})
+    blob = runtime.snapshot()
+    pages = {key: msgpack.unpackb(page, strict_map_key=False) for key, page in msgpack.unpackb(blob[22:])}
+    vast = Ext(DECIMAL, b"1E+999999999")
+    for key in [key for key in pages if key.startswith("state/d0/1")]:
+        changed = {**pages, key: [*pages[key][:2], with_numbers(pages[key][2], vast)]}
+        with pytest.raises(EplRuntimeError, match="a decimal of more than 10000 digits stands where columns hold none"):
+            Runtime.restore(written(changed), tier="batch")
+    assert Runtime.restore(blob, tier="batch").snapshot() == blob
+
+
+def with_numbers(found: Any, value: Any) -> Any:
+    """Every integer exchanged for a value."""
+    if isinstance(found, dict):
+        return {key: with_numbers(item, value) for key, item in found.items()}
+    if isinstance(found, list):
+        return [with_numbers(item, value) for item in found]
+    return value if type(found) is int else found
