@@ -32,6 +32,7 @@ FILTERS = {
     "k != 'a'": False, "v > 3 or k = 'b'": True,
     "v > 3 or k like 'b%'": False, "v > 3 and k like 'b%'": True, "ts = 5L": True,
     "ts > 50": True, "3 < v": True, "d = 0": False, "d <= 0": True, "d >= d": True, "1 = 2": False, "v = 5 and 1 = 2": True,
+    "k in ('a', 'a')": True, "k in ('a', 'a') and v in (5, 5)": True,
 }
 """Conditions, and whether any of it is pushed down."""
 
