@@ -24,6 +24,8 @@ BUILTINS: dict[str, Any] = {
 
 WAYS_OUT = ("__", "gi_", "cr_", "ag_", "tb_")
 """How names begin that lead from a value to what made it: special attributes, frames."""
+OTHER_WAYS_OUT = frozenset(["format", "format_map", "mro"])
+"""A text's ``format`` reads attributes that a literal names."""
 HARMLESS = frozenset(["__class__"])
 LARGEST_DECIMAL = 1 << 63
 """Integers beyond are written in hexadecimal digits, of which Python reads and writes any number."""
@@ -112,7 +114,7 @@ def defined(text: str, names: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check(code: CodeType) -> None:
     for name in (*code.co_names, *code.co_varnames, *code.co_cellvars):
-        if name.startswith(WAYS_OUT) and name not in HARMLESS:
+        if (name.startswith(WAYS_OUT) and name not in HARMLESS) or name in OTHER_WAYS_OUT:
             raise _refusal(f"the name {name}")
     for constant in code.co_consts:
         if isinstance(constant, CodeType):

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
+from html import escape
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -602,7 +603,8 @@ class Runtime(Registered):
         return f"Runtime(now={shown(self.now, self.settings.units_per_second)}, {statements} statements)"
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><td>{d.id}</td><td>{s.name}</td><td>{s.plan.kind}</td></tr>" for d in self._deployments.values() for s in d)
+        cells = [(d.id, s.name, s.plan.kind) for d in self._deployments.values() for s in d]
+        rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in cells)
         now = shown(self.now, self.settings.units_per_second)
         return f"<b>Runtime</b> at {now}<table><tr><th>deployment</th><th>statement</th><th>kind</th></tr>{rows}</table>"
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from epl.errors import EplRuntimeError
@@ -292,4 +293,4 @@ class Statement(Delivery):
         return f"Statement({self.name!r})"
 
     def _repr_html_(self) -> str:
-        return f"<b>{self.name}</b>{table_html(self.rows())}"
+        return f"<b>{escape(self.name)}</b>{table_html(self.rows())}"

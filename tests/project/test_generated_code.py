@@ -18,8 +18,8 @@ from epl.generated_code import BUILTINS, class_name, code_of, defined, field_nam
 ROOT = Path(epl.__file__).parent.parent
 DOOR = "epl/generated_code.py"
 RUNS_TEXT = {"exec", "eval", "compile", "execfile", "__import__"}
-OTHER_LOADERS = {"epl/functions/user.py", "runtime/cli/__init__.py"}
-"""Imports by name: of what ``python_imports`` lists, of the commands of ``epl``."""
+OTHER_LOADERS = {"epl/functions/user.py", "runtime/cli/__init__.py", "runtime/siblings.py"}
+"""Imports by name: of what ``python_imports`` lists, of the commands of ``epl``, of the engine's own packages."""
 
 
 @cache
@@ -123,6 +123,8 @@ def test_classes_may_have_their_names(name: str) -> None:
     "f = lambda: ().__class__.__base__.__subclasses__()", "f = lambda: f.__globals__",
     "(i for i in ()).gi_frame.f_back", "def f(e):\n    def g():\n        return e.__dict__\n    return g", "def f(__x): pass",
     "def f():\n    class X: pass", "f = lambda: __builtins__",
+    "f = lambda e: '{0.__class__.__init__.__globals__}'.format(e)", "f = lambda e: '{e.__dict__}'.format_map(e)",
+    "f = lambda e: e.__class__.mro()",
 ])
 def test_ways_out_are_refused(text: str) -> None:
     with pytest.raises((EplUnsupportedError, ImportError), match=r"Generated code may not hold the name|__import__ not found"):

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from html import escape
 from typing import Any
 
 import pytest
@@ -112,3 +113,22 @@ def test_a_column_may_have_any_name(name: str) -> None:
         Runtime.restore(runtime.snapshot()).close()
         runtime.statement("forward").to_arrow()
     assert errors == []
+
+
+def test_names_are_text_where_notebooks_show_them() -> None:
+    """Rows, statements, runtimes and errors as HTML."""
+    names = ("<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "\"'><svg/onload=alert(1)>")
+    for name in names:
+        runtime = Runtime()
+        runtime.deploy(
+            f"create schema `{name}`(`{name}` string); @name({name!a}) select `{name}` from `{name}`#keepall", name=f"{name} deployed")
+        runtime.send(name, {name: name})
+        statement = runtime.statement(name)
+        with pytest.raises(EplError) as refusal:
+            runtime.deploy(f"select `{name}` from `{name}` where `{name}{name}`")
+        shown = (
+            runtime._repr_html_(), statement._repr_html_(), statement.rows()._repr_html_(), statement.rows()[0]._repr_html_(),
+            refusal.value._repr_html_(),
+        )
+        for html in shown:
+            assert escape(name) in html and name not in html
