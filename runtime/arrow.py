@@ -34,7 +34,7 @@ from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.generated_code import field_name
 from epl.reprs import brief
-from epl.value_types import ArrayType, CollectionType, EventOf, MapType, Scalar, ValueType
+from epl.value_types import ArrayType, CollectionType, EnumType, EventOf, MapType, Scalar, ValueType
 from runtime.incoming import whole_type
 from windows.event import Event, event_class
 
@@ -88,6 +88,8 @@ def is_held_exactly(value_type: ValueType) -> bool:
     """Whether a value comes back from its Arrow column as it was: neither as text (Object) nor with another scale (BigDecimal)."""
     if isinstance(value_type, Scalar):
         return value_type.kind in SCALARS and value_type.kind != "BigDecimal"
+    if isinstance(value_type, EnumType):
+        return True  # the constant's name
     if isinstance(value_type, (ArrayType, CollectionType)):
         return is_held_exactly(value_type.element)
     if isinstance(value_type, MapType):

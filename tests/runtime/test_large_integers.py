@@ -38,9 +38,9 @@ def test_rows_events_and_errors(tier: str) -> None:
     shown = hex(LARGE)
     assert shown in repr(row) and shown in str(events[0]) and shown in runtime.statement("s")._repr_html_()
     assert json.loads(row.to_json()).keys() == {"b", "o", "n"}
-    with pytest.raises(EplRuntimeError, match=f"property 'n' is declared Integer and cannot hold {shown}"):
+    with pytest.raises(EplRuntimeError, match=f"property 'n' is declared Integer and cannot hold {shown[:100]}"):
         runtime.send("X", {"n": LARGE})
-    with pytest.raises(EplRuntimeError, match=f"cannot hold .{shown}. .list."):
+    with pytest.raises(EplRuntimeError, match=f"cannot hold .{shown[:100]}.*list"):
         runtime.send("X", {"n": [LARGE]})
     with pytest.raises(EplRuntimeError, match="is beyond the range of engine time"):
         runtime.advance_time(LARGE)
