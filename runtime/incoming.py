@@ -4,6 +4,7 @@ A value of the wrong type is refused before anything is done; the message names 
 """
 from __future__ import annotations
 
+import contextlib
 import datetime
 import enum
 import math
@@ -11,6 +12,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from epl.errors import EplError, EplRuntimeError
 from epl.event_types import EventType, Property
@@ -116,11 +118,29 @@ def _instant(value: Any) -> datetime.datetime:
     raise WrongValue
 
 
+ZONES = (type(None), datetime.timezone, ZoneInfo)
+
+
 def _plain_moment(value: datetime.datetime) -> datetime.datetime:
-    """As datetime itself, not as a subclass such as pandas.Timestamp: what is restored is of the same class as what was sent."""
-    if value.__class__ is datetime.datetime:
+    """As datetime itself, not as a subclass such as pandas.Timestamp, and in a zone of Python's own, not of pytz or dateutil: what is
+    restored equals, and shows itself as, what was sent.
+    """
+    zone = value.tzinfo
+    if zone.__class__ not in ZONES:
+        value, zone = _in_own_zone(value)
+    elif value.__class__ is datetime.datetime:
         return value
-    return datetime.datetime.combine(datetime.date(value.year, value.month, value.day), value.time(), value.tzinfo).replace(fold=value.fold)
+    return datetime.datetime.combine(datetime.date(value.year, value.month, value.day), value.time(), zone).replace(fold=value.fold)
+
+
+def _in_own_zone(value: datetime.datetime) -> tuple[datetime.datetime, datetime.tzinfo]:
+    """The moment in the zone of the same name where the zone has one (pytz), else at its offset."""
+    name = getattr(value.tzinfo, "zone", None)
+    zone: datetime.tzinfo = datetime.timezone(value.utcoffset() or datetime.timedelta(0))
+    if isinstance(name, str):
+        with contextlib.suppress(KeyError, ValueError, OSError):  # no zone of that name: its offset remains
+            zone = ZoneInfo(name)
+    return value.astimezone(zone), zone
 
 
 def _iso(parse: Callable[[str], Any], text: str) -> Any:

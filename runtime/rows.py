@@ -225,8 +225,9 @@ def pandas_frame(rows: Iterable[Row], columns: Sequence[str]) -> Any:
         kinds = set(map(type, values))
         if kinds == {bool, type(None)}:
             frame[name] = pandas.array(values, dtype="boolean")
-        elif kinds == {int, type(None)} and all(value is None or -(1 << 63) <= value < 1 << 63 for value in values):
-            frame[name] = pandas.array(values, dtype="Int64")
+        elif kinds == {int, type(None)}:
+            fits = all(value is None or -(1 << 63) <= value < 1 << 63 for value in values)
+            frame[name] = pandas.Series(values, dtype="Int64" if fits else object, index=frame.index)
     return frame
 
 
