@@ -9,6 +9,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -61,11 +62,21 @@ def trace_files(path: Path) -> list[tuple[Path, Path]]:
     return [(p, p.relative_to(path)) for p in found]
 
 
+@contextmanager
+def integers_of_any_length() -> Iterator[None]:
+    """Read and write integers of more digits than Python does by default; the process's own limit holds again afterwards."""
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        yield
+    finally:
+        sys.set_int_max_str_digits(limit)
+
+
 def read_traces(path: Path) -> list[dict[str, Any]]:
     """The traces of one file, .json or .json.gz: a list of traces, or a single one."""
-    sys.set_int_max_str_digits(0)
     opener = gzip.open if path.name.endswith(".gz") else open
-    with opener(path, "rt", encoding="utf-8") as handle:
+    with opener(path, "rt", encoding="utf-8") as handle, integers_of_any_length():
         try:
             found = json.load(handle)
         except RecursionError:
@@ -80,7 +91,7 @@ def read_traces(path: Path) -> list[dict[str, Any]]:
 def write_traces(path: Path, traces: list[dict[str, Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     opener = gzip.open if path.name.endswith(".gz") else open
-    with opener(path, "wt", encoding="utf-8") as handle:
+    with opener(path, "wt", encoding="utf-8") as handle, integers_of_any_length():
         json.dump(traces, handle, ensure_ascii=False)
 
 
