@@ -1,7 +1,7 @@
 """Which folders compiled code may come from, and files in them that nobody else can have written.
 
 Whoever can put a file into the cache's folder has their code run. So the folder has to be the user's own, closed to writers, and each file
-stands behind a keyed digest of its name and contents; the key is in a file of the same folder that nobody else can read.
+is stored after a keyed digest of its name and contents; the key is in a file of the same folder that nobody else can read.
 """
 from __future__ import annotations
 

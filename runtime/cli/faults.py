@@ -13,7 +13,7 @@ from runtime.engine import Runtime
 from runtime.faults import StatementFault, fault_of
 
 MOST = 1000
-"""How many kinds are told apart."""
+"""How many kinds are listed one by one."""
 
 Kind = tuple[str, str, str, int]
 """(statement, class of the exception, file and line of the code that raised it)."""

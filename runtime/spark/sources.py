@@ -62,7 +62,7 @@ class Sources:
 
     @property
     def layout(self) -> list[Any]:
-        """What tells merged rows of other sources: type names, time columns, sequence columns, Spark types of columns."""
+        """What distinguishes the merged rows of other sources: type names, time columns, sequence columns, Spark types of columns."""
         times, sequences = (None if c is None else dict(c) for c in (self.times, self.sequences))
         return [[t.name for t in self.types], times, sequences, {name: dict(columns) for name, columns in self.forms.items()}]
 

@@ -49,7 +49,7 @@ def test_file_that_was_cut_off_is_written_anew(folder: Path, suffix: str, size: 
     assert run_kernel() == EXPECTED
     told = [str(warning.message) for warning in recwarn if "compiled again" in str(warning.message)]
     assert len(told) == (suffix != "py"), told
-    # Code compiled again has other names inside, of other lengths: that it is whole is told by its being read, not by its size.
+    # Code compiled again has other names inside, of other lengths: that it can be read shows that it is whole, not its size.
     kept = {path: path.stat().st_mtime_ns for path in folder.rglob("*.*") if path.is_file()}
     recwarn.clear()
     assert run_kernel() == EXPECTED
