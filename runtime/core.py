@@ -14,7 +14,7 @@ from epl.catalog import Settings
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from runtime.cause import AtWork
-from runtime.dispatch import dispatcher
+from runtime.dispatch import dispatcher, intake
 from runtime.filters import FilterIndex, Receiver
 from runtime.routed import RoutedEvents
 from runtime.schedule import Clock, Schedule, ScheduledTimer
@@ -119,8 +119,23 @@ class Core:
     def _process_one(self, event: Event, stream_type: EventType) -> None:
         dispatch = self.dispatchers.get(stream_type)
         if dispatch is None:
-            dispatch = self.dispatchers[stream_type] = dispatcher(self, stream_type)
+            dispatch = self.dispatchers[stream_type] = dispatcher(self._names(), self.filters.indexes(stream_type), stream_type)
         dispatch(event)
+
+    def make_intake(self, event_type: EventType) -> Callable[[dict[str, Any]], None]:
+        """Generate what takes a user's dict as an event of the type."""
+        return intake(
+            self._names(), self.filters.indexes(event_type), event_type,
+            refuse_unknown=self.settings.unknown_properties == "refuse", updated=self.updates.active,
+        )
+
+    def _names(self) -> dict[str, Any]:
+        """What generated code may use (runtime.dispatch)."""
+        return {
+            "core": self, "pending": self.pending, "queue": self.queue, "flush": self.flush, "work": self.work, "tell": self.tell,
+            "tell_alone": self.tell_alone, "match_and_tell": self.match_and_tell, "process_again": self.process_again,
+            "on_error": self.on_error,
+        }
 
     def tell(self, receivers: list[Receiver], event: Event) -> None:
         """Tell those that want the event, then deliver."""

@@ -5,11 +5,13 @@ function itself and read the values, and an event is made only where somebody wa
 by entry (``Core.match_and_tell``), so that nothing has to be guarded before.
 
 Where one statement alone wants events of the type, and offers its steps as text (``Receiver.write``), these stand in the intake as well.
+
+``names``: what the generated code may use of the core, by name (``Core._names``).
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import attrs
 
@@ -25,8 +27,7 @@ from runtime.lines import indented
 from runtime.written import EVENT
 from windows.event import Event, event_class
 
-if TYPE_CHECKING:
-    from runtime.core import Core
+Names = Mapping[str, Any]
 
 MOST_INLINE = 16
 """How many conditions are printed into one function; more are called."""
@@ -113,35 +114,36 @@ def _text(entry: Entry, scope: dict[str, Any], place: Callable[[str], str]) -> s
 # ------------------------------------------------------------------ the two functions
 
 
-def dispatcher(core: Core, stream_type: EventType) -> Callable[[Event], None]:
+def dispatcher(names: Names, indexes: Sequence[TypeIndex], stream_type: EventType) -> Callable[[Event], None]:
     """f(event): tell all that want an event of the stream, deliver. Routed events wait for the caller."""
     source = _Source(lambda field: f"e.{field}", "e", ())
-    scope = _scope(core, stream_type)
-    return _function("def take(e):", _body(core, stream_type, source, scope), scope)
+    scope = _scope(names, stream_type)
+    return _function("def take(e):", _body(indexes, source, scope), scope)
 
 
-def intake(core: Core, event_type: EventType) -> Callable[[dict[str, Any]], None]:
-    """f(d): check what a user sends, then all that ``Core.process`` does with the event."""
+def intake(
+    names: Names, indexes: Sequence[TypeIndex], event_type: EventType, *, refuse_unknown: bool, updated: bool
+) -> Callable[[dict[str, Any]], None]:
+    """f(d): check what a user sends, then all that ``Core.process`` does with the event.
+
+    ``refuse_unknown``: raise where a property is not declared. ``updated``: there are update istream statements, which see the event first.
+    """
     places = {field_name(name): f"v{n}" for n, name in enumerate(event_type.properties)}
     source = _Source(places.__getitem__, f"with_extra(make({', '.join(places.values())}), extra)" if event_type.open else
                      f"make({', '.join(places.values())})", tuple(made_of(event_type)))
-    scope = {**_scope(core, event_type), **checking_scope(event_type), "with_extra": _with_extra}
+    scope = {**_scope(names, event_type), **checking_scope(event_type), "with_extra": _with_extra}
     lines = [*read_mapping(event_type), *checks(event_type)]
-    if core.settings.unknown_properties == "refuse":
+    if refuse_unknown:
         scope["check_known"] = check_known
         lines = ["check_known(stream_type, d)", *lines]
-    if core.updates.active:
+    if updated:
         return _function("def take(d):", [*lines, f"core.process({source.made})"], scope)
-    body = [*lines, *_body(core, event_type, source, scope, whole=True)]
+    body = [*lines, *_body(indexes, source, scope, whole=True)]
     return _function("def take(d):", body, scope)
 
 
-def _scope(core: Core, event_type: EventType) -> dict[str, Any]:
-    return {
-        "core": core, "pending": core.pending, "queue": core.queue, "flush": core.flush, "work": core.work, "tell": core.tell,
-        "match_and_tell": core.match_and_tell, "process_again": core.process_again, "on_error": core.on_error, "order_of": order_of,
-        "stream_type": event_type, "make": event_class(event_type),
-    }
+def _scope(names: Names, event_type: EventType) -> dict[str, Any]:
+    return {**names, "order_of": order_of, "stream_type": event_type, "make": event_class(event_type)}
 
 
 def _with_extra(event: Event, extra: dict[str, Any] | None) -> Event:
@@ -149,9 +151,9 @@ def _with_extra(event: Event, extra: dict[str, Any] | None) -> Event:
     return event
 
 
-def _body(core: Core, event_type: EventType, source: _Source, scope: dict[str, Any], *, whole: bool = False) -> list[str]:
+def _body(indexes: Sequence[TypeIndex], source: _Source, scope: dict[str, Any], *, whole: bool = False) -> list[str]:
     """Test, tell, deliver; ``whole``: mark the core as busy meanwhile, and process in the end what was routed."""
-    tests = _Tests(core.filters.indexes(event_type), source, scope)
+    tests = _Tests(indexes, source, scope)
     asked = tests.lines()
     if not tests.wanted:
         return ["pass"]
@@ -194,7 +196,7 @@ def _alone(tests: _Tests, entry: Entry, source: _Source, scope: dict[str, Any]) 
     """The steps of the one receiver, the event being made where they name it; then what ``Core.process`` does."""
     receiver = entry.receiver
     assert receiver.write is not None
-    scope |= {"tell_alone": scope["core"].tell_alone, "receiver": receiver, "name": receiver.name, "statement_number": receiver.order[1]}
+    scope |= {"receiver": receiver, "name": receiver.name, "statement_number": receiver.order[1]}
     steps = receiver.write(source.place, scope, f"return tell_alone(receiver, {source.made})")
     assert all(scope.get(name, each) is each for name, each in steps.scope.items()), "one name for two objects"
     scope |= steps.scope

@@ -24,7 +24,6 @@ from runtime.context import StatementContext
 from runtime.core import Core, ErrorHandler, log_error
 from runtime.dependencies import check_preconditions, first_use, locate, names_in, sees
 from runtime.deployment import Deployment
-from runtime.dispatch import intake
 from runtime.error_reports import explained, without_engine_frames
 from runtime.evaluate import Environment, compile_expression
 from runtime.incoming import check_known, to_event
@@ -350,7 +349,7 @@ class Runtime(Registered):
                     take = self._intakes[event_type]
                 except (KeyError, TypeError):  # not yet made; a list is no key at all
                     made_for = self.bus_type(event_type)
-                    take = self._intakes[event_type] = intake(self._core, made_for)
+                    take = self._intakes[event_type] = self._core.make_intake(made_for)
                 take(event)
             if self._batches or self._batch_tier is not None:
                 self._deliver_batches()
