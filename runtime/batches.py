@@ -32,6 +32,7 @@ from windows.event import Event
 
 if TYPE_CHECKING:
     from runtime.batch.column_batch import ColumnBatch
+    from runtime.batch.tier import BatchTier
     from runtime.engine import Runtime
 
 Placed = tuple[int, int, "Event | None"]
@@ -88,7 +89,7 @@ def send_batch(runtime: Runtime, core: Core, target: str | EventType | Mapping[s
     try:
         parts = [_part(runtime.bus_type(name), each, chosen, core) for name, each in tables.items()]
         order = BatchOrder(parts, chosen, core.clock.now)
-        batch = None if tier is None or core.updates.active else tier.batch(order)
+        batch = None if tier is None or core.updates.active else _column_batch(tier, order, core)
     except (pa.ArrowException, UnicodeError) as error:
         raise EplRuntimeError(f"the batch cannot be read: {error}") from error
     if tier is None or not tier.is_used:
@@ -101,6 +102,13 @@ def send_batch(runtime: Runtime, core: Core, target: str | EventType | Mapping[s
             _feed_rows_of(parts, order, core, chosen)
     else:
         _feed_both(batch, order, core, chosen)
+
+
+def _column_batch(tier: BatchTier, order: BatchOrder, core: Core) -> ColumnBatch:
+    """What of the batch runs in the batch tier; everything is checked, nothing done."""
+    from runtime.batch.column_batch import ColumnBatch  # numba, without which there is no batch tier
+
+    return ColumnBatch(tier, order, core.settings.units_per_second)
 
 
 def _feed_rows_of(parts: Sequence[Part], order: BatchOrder, core: Core, options: Options) -> None:

@@ -82,7 +82,7 @@ class Runtime(Registered):
         self._release, self._intakes = self.lock.release, self._core.intakes
         self._batches: dict[Statement, None] = {}
         self._marks: Marks | None = None
-        self.tells_causes = False
+        self.records_causes = False
         """Whether a batch listener is told causes: calls are then numbered in the batch tier too."""
         self.stands_behind: tuple[str, int] | None = None
         """Which step of a checkpoint's job this runtime stands behind (runtime.spark.job)."""
@@ -420,7 +420,7 @@ class Runtime(Registered):
             if self._row_only is None:
                 from runtime.batch.tier import BatchTier
 
-                self._batch_tier = BatchTier(self, always=always)
+                self._batch_tier = BatchTier(self, self._core, always=always)
         return self._batch_tier
 
     def tier_of(self, statement: Statement) -> tuple[str, str]:

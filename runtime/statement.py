@@ -238,7 +238,7 @@ class Statement(Delivery):
 
                 self._caused.append(listener)
                 self._causes = self._causes or CauseColumns()
-                self.runtime.tells_causes = True
+                self.runtime.records_causes = True
         return listener
 
     def __iter__(self) -> Iterator[Row]:

@@ -1,7 +1,7 @@
 """A statement that runs in the batch tier, as the runtime sees it."""
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from windows.event import Event
@@ -9,24 +9,29 @@ from windows.protocol import State
 
 if TYPE_CHECKING:
     from runtime.batch.component import Node
-    from runtime.batch.tier import BatchTier
+    from runtime.build import Running
+    from runtime.statement import Statement
 
 
 class BatchRunning:
-    """Stands behind a ``Statement`` in place of the row tier's operators; events reach its ``run`` by way of its component."""
+    """Stands behind a ``Statement`` in place of the row tier's operators; events reach its ``run`` by way of its component.
 
-    def __init__(self, tier: BatchTier, node: Node) -> None:
-        self.tier, self.node, self.statement, self.run = tier, node, node.statement, node.run
+    ``forget(statement)`` says that it is undeployed; ``row_running(statement, state)`` gives the row tier's operators in that state.
+    """
+
+    def __init__(self, node: Node, forget: Callable[[Statement], None], row_running: Callable[[Statement, State], Running]) -> None:
+        self.node, self.statement, self.run = node, node.statement, node.run
+        self._forget, self._row_running = forget, row_running
 
     def start(self) -> None:
         """Its component has entered the filters."""
 
     def close(self) -> None:
-        self.tier.forget(self.statement)
+        self._forget(self.statement)
 
     def iterate(self) -> Iterable[Event]:
         """As the row tier gives it: its operators are made for the occasion."""
-        made = self.tier.row_running(self.statement, self.state())
+        made = self._row_running(self.statement, self.state())
         try:
             return list(made.iterate())
         finally:

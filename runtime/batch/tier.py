@@ -6,10 +6,10 @@ batch has columns that no kernel can take, and when it is joined by a statement 
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import attrs
 import numpy as np
@@ -21,7 +21,6 @@ from runtime.batch.arrays import Array
 from runtime.batch.available import missing
 from runtime.batch.build import build_run
 from runtime.batch.calls import Call, Source
-from runtime.batch.column_batch import ColumnBatch
 from runtime.batch.component import Chain, Input, Node, check_insert
 from runtime.batch.components import components
 from runtime.batch.intake import Intake
@@ -33,8 +32,9 @@ from runtime.batch.running import BatchRunning
 from runtime.batch.shared_runs import Member
 from runtime.batch.stops import Gaps
 from runtime.batch.strings import StringPool
-from runtime.batches import BatchOrder
 from runtime.cause import RowOf
+from runtime.core import Core
+from runtime.evaluate import Environment
 from runtime.filters import Entry
 from runtime.written import Write
 from windows.event import Event
@@ -42,7 +42,6 @@ from windows.protocol import State
 
 if TYPE_CHECKING:
     from runtime.build import Running
-    from runtime.engine import Runtime
     from runtime.statement import Statement
 
 ROWS_BEFORE = 10_000
@@ -94,15 +93,30 @@ class _Receiver:
         self._tier.one(self._component, event)
 
 
-class BatchTier:
-    """The batch tier of one runtime; used under its lock."""
+class TierHost(Protocol):
+    """What the batch tier asks of the runtime. ``records_causes``: whether a batch listener wants causes, so that calls are numbered."""
 
-    def __init__(self, runtime: Runtime, *, always: bool) -> None:
+    records_causes: bool
+
+    @property
+    def deployments(self) -> Mapping[str, Iterable[Statement]]: ...
+
+    def environment_of(self, statement: Statement) -> Environment:
+        """What a deployed statement's expressions may touch."""
+
+    def running_of(self, statement: Statement) -> Running:
+        """The row tier's operators of a deployed statement, built again; they have not started."""
+
+
+class BatchTier:
+    """The batch tier of one runtime; used under its lock. ``host``: the runtime."""
+
+    def __init__(self, host: TierHost, core: Core, *, always: bool) -> None:
         reason = missing()
         if reason is not None:
             raise EplUnsupportedError(f"The batch tier needs numba: {reason}", hint="pip install 'epl-spark[fast]', or tier='row'")
-        self._runtime = runtime
-        self._core = runtime._core
+        self._host = host
+        self._core = core
         self._always = always
         self._pool = StringPool()
         self._codes_kept = 0
@@ -134,7 +148,7 @@ class BatchTier:
         self._stale = False
         before, self._components, self._owners = self._components, {}, {}
         kept = {c.statements: c for c in before.values()}
-        statements = [s for d in self._runtime.deployments.values() for s in d]
+        statements = [s for d in self._host.deployments.values() for s in d]
         made = [kept.get(group) or Component(group) for group in components(statements)]
         for component in made:
             self._components.update((s.number, component) for s in component.statements)
@@ -193,10 +207,10 @@ class BatchTier:
             if not isinstance(running, BatchRunning):
                 assert running is not None
                 running.close()
-                node.statement.running = BatchRunning(self, node)
+                node.statement.running = BatchRunning(node, self.forget, self.row_running)
         component.chain, component.sends = chain, 0
         for event_type in _roots([n.reads for n in nodes]):
-            entry = Entry(_Receiver(self, component), None, None, (), (), self._runtime.environment_of(component.statements[0]))
+            entry = Entry(_Receiver(self, component), None, None, (), (), self._host.environment_of(component.statements[0]))
             component.entries.append((event_type, entry))
             self._core.filters.add(event_type, entry)
 
@@ -216,10 +230,10 @@ class BatchTier:
         plan = statement.plan.body
         if not isinstance(plan, SelectPlan):
             raise NotCompilable(f"{statement.plan.kind} is not computed in columns")
-        if statement.plan.drop or (statement.plan.priority and self._runtime.settings.prioritized):
+        if statement.plan.drop or (statement.plan.priority and self._core.settings.prioritized):
             raise NotCompilable("priorities are not kept in columns")
         check_insert(plan)
-        surroundings = Surroundings(self._pool, self._runtime.environment_of(statement), self.compile)
+        surroundings = Surroundings(self._pool, self._host.environment_of(statement), self.compile)
         bare = _without_insert(plan)
         member = Member(bare, build_run(bare, surroundings), surroundings)
         return Node(statement, member, plan.streams[0].filter.event_type, plan.insert)
@@ -240,7 +254,7 @@ class BatchTier:
 
     def row_running(self, statement: Statement, state: State) -> Running:
         """The row tier's operators of a statement, in a state; they have not started."""
-        running = self._runtime.running_of(statement)
+        running = self._host.running_of(statement)
         running.restore(state)
         return running
 
@@ -329,13 +343,13 @@ class BatchTier:
             made = [self._fresh(node.statement) for node in old]
             for before, node in zip(old, made):
                 node.run.restore(before.run.state())
-                node.statement.running = BatchRunning(self, node)
+                node.statement.running = BatchRunning(node, self.forget, self.row_running)
             component.chain = Chain(made)
         self._codes_kept = len(self._pool)
 
     def matches_in_progress(self) -> int:
         """How many states the row patterns that run here hold."""
-        runs = (s.running.run for d in self._runtime.deployments.values() for s in d if isinstance(s.running, BatchRunning))
+        runs = (s.running.run for d in self._host.deployments.values() for s in d if isinstance(s.running, BatchRunning))
         return sum(run.matches_in_progress() for run in runs if isinstance(run, PatternRun))
 
     # ------------------------------------------------------------------ events and time
@@ -356,10 +370,6 @@ class BatchTier:
         component.declined, component.declines = str(error), min(component.declines + 1, 20)
         self.demote(component)
 
-    def batch(self, order: BatchOrder) -> ColumnBatch:
-        """What of a batch runs here; everything checked, nothing done."""
-        return ColumnBatch(self, order, self._runtime.settings.units_per_second)
-
     def feed(self, component: Component, inputs: Sequence[Input], times: Array, until: int, *, jump: bool = False) -> None:
         """The rows, then time up to ``until``; ``jump``: timers that are due between two rows run once, at the later one's time."""
         chain = component.chain
@@ -369,7 +379,7 @@ class BatchTier:
         if any(chain.is_made(i.event_type) for i in inputs) or (jump and len(times) and (inputs or chain.next_due() is not None)):
             self._feed_one_by_one(chain, inputs, times, jump)
             inputs = ()
-        self._calls += chain.feed(inputs, times, until, jump=jump, numbered=self._runtime.tells_causes)
+        self._calls += chain.feed(inputs, times, until, jump=jump, numbered=self._host.records_causes)
 
     def _feed_one_by_one(self, chain: Chain, inputs: Sequence[Input], times: Array, jump: bool) -> None:
         """Row by row: where time jumps, each row of the batch moves all timers; where rows come from outside and from statements, each has
@@ -377,10 +387,10 @@ class BatchTier:
         rows = {int(place): (each, row) for each in inputs for row, place in enumerate(each.places())}
         for place, now in enumerate(times.tolist()):
             if jump:
-                self._calls += chain.feed((), times, now, jump=True, numbered=self._runtime.tells_causes)
+                self._calls += chain.feed((), times, now, jump=True, numbered=self._host.records_causes)
             if place in rows:
                 each, row = rows[place]
-                self._calls += chain.feed((each.only(row),), times, now, jump=jump, numbered=self._runtime.tells_causes)
+                self._calls += chain.feed((each.only(row),), times, now, jump=jump, numbered=self._host.records_causes)
 
     def advance(self, now: int, *, jump: bool, but: Sequence[Component] = (), times: Array = NO_TIMES) -> None:
         """Time goes on for all components here, except those that have been fed up to it already. ``times``: of the rows on the way."""
@@ -412,7 +422,7 @@ class BatchTier:
             try:
                 if event.extra:
                     raise Declined(f"the property '{next(iter(event.extra))}' is not declared")
-                intake = Intake.of(event.type, [event], self._runtime.settings.units_per_second)
+                intake = Intake.of(event.type, [event], self._core.settings.units_per_second)
                 now = self._core.clock.now
                 inputs = (Input(intake, np.array([now]), Source(np.zeros(1, np.int64))),)
                 if self.take(component, inputs):
@@ -450,4 +460,4 @@ def _without_insert(plan: SelectPlan) -> SelectPlan:
     return attrs.evolve(plan, insert=None, output_type=plan.result_set.output_type)
 
 
-__all__ = ["BatchTier", "Component"]
+__all__ = ["BatchTier", "Component", "TierHost"]
