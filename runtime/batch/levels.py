@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Callable, Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Any
+from typing import Protocol, TypeVar
 
 import attrs
 
@@ -17,20 +17,30 @@ from epl.plan.result_set import AggregationPlan, ResultSetPlan
 from runtime.batch.accumulators import Accumulator, accumulator
 from runtime.batch.arrays import CODES, ONE, RING, Array, Arrays, Field
 from runtime.batch.code import Code
-from runtime.batch.finish import finish_of
+from runtime.batch.finish import FinishPlan, finish_of
 from runtime.batch.groups import REGISTERS, GroupKeys
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.ring import Ring
 from runtime.batch.scalars import Text
 from runtime.batch.windows import Window
 
-if TYPE_CHECKING:
-    from runtime.batch.select_events import SelectEvents
-
 SHARED = (RING, CODES, ONE, "registers")
 """Axes that the arrays of all levels have in common."""
 MADE = ("nt", "g_at")
 VARIABLES = (*REGISTERS, *MADE)
+
+
+class LevelEvents(Protocol):
+    """What select kernels read of events (runtime.batch.select_events), as far as a level has it otherwise than its statement."""
+
+    leaves: bool
+    rows: ResultSetPlan
+    groups: GroupKeys | None
+    accumulators: list[Accumulator]
+    finish: FinishPlan | None
+
+
+EventsT = TypeVar("EventsT", bound=LevelEvents)
 
 
 @attrs.frozen
@@ -118,7 +128,7 @@ def accumulators_of(plans: Sequence[AggregationPlan], window: Window | None) -> 
     return tuple(accumulator(plan, number, window) for number, plan in enumerate(plans))
 
 
-def rollup_levels(of: SelectEvents, rows: ResultSetPlan, window: Window | None) -> list[tuple[Level, SelectEvents]]:
+def rollup_levels(of: EventsT, rows: ResultSetPlan, window: Window | None) -> list[tuple[Level, EventsT]]:
     """The levels of a rollup, each with what its columns read."""
     found = []
     for number, plan in enumerate(rows.levels):
@@ -127,7 +137,7 @@ def rollup_levels(of: SelectEvents, rows: ResultSetPlan, window: Window | None) 
         groups = GroupKeys(rows.group_by, of.leaves, ordered=False, at_once=False, tuples=True, left_out=left_out)
         columns = tuple(_column(whole, own, rows.group_by, left_out) for whole, own in zip(rows.columns, plan.columns, strict=True))
         level = Level(number, groups, accumulators_of(rows.aggregations, window))
-        events: Any = copy.copy(of)
+        events = copy.copy(of)
         events.rows = attrs.evolve(
             rows, shape="grouped fully aggregated", group_by=keys, columns=columns, having=plan.having, order_by=plan.order_by,
         )
@@ -142,7 +152,7 @@ def _column(whole: TypedExpression, own: TypedExpression, keys: Sequence[TypedEx
     return whole if whole in keys and keys.index(whole) in left_out else own
 
 
-def local_groups(of: SelectEvents, rows: ResultSetPlan, window: Window | None) -> list[tuple[Level, SelectEvents]]:
+def local_groups(of: EventsT, rows: ResultSetPlan, window: Window | None) -> list[tuple[Level, EventsT]]:
     """The groupings of aggregations as ``runtime.aggregation.grouped.build_aggregator`` has them; none where all are those of the
     statement."""
     plans, keys_of = rows.aggregations, rows.group_by
@@ -158,7 +168,7 @@ def local_groups(of: SelectEvents, rows: ResultSetPlan, window: Window | None) -
         slots = tuple(slot for slot, mine in enumerate(own) if mine == keys)
         groups = GroupKeys(keys, of.leaves, ordered=False) if keys else None
         level = Level(number, groups, accumulators_of([attrs.evolve(plans[slot], group_by=None) for slot in slots], window), slots)
-        events: Any = copy.copy(of)
+        events = copy.copy(of)
         events.groups, events.accumulators = groups, list(level.accumulators)
         found.append((level, events))
     return found

@@ -2,9 +2,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import attrs
 
@@ -12,12 +12,10 @@ from epl.plan.expressions import StreamProperty, TypedExpression
 from runtime.batch.arrays import Field
 from runtime.batch.code import Code
 from runtime.batch.groups import REGISTERS
+from runtime.batch.levels import Level
 from runtime.batch.parts import Parts
 from runtime.batch.scalars import TEXTS, ScalarPrinter, kind_of
 from runtime.batch.select_events import SLIDING, SelectEvents
-
-if TYPE_CHECKING:
-    from runtime.batch.level_rows import LevelRows
 
 KEPT = "w_keep[q & mask]"
 """Whether the where clause lets the event at ``q`` through."""
@@ -34,6 +32,33 @@ class OutputColumn:
     nullable: bool = False
 
 
+class NestedRows(Protocol):
+    """One grouping beside that of the statement: a level of a rollup, or the groups of aggregations that have their own."""
+
+    level: Level
+    columns: list[OutputColumn]
+    order_keys: list[OutputColumn]
+
+    def lists_full(self) -> str | None:
+        """See ``ResultSet``, as for ``admit`` and ``find``."""
+
+    def admit(self, code: Code) -> None: ...
+
+    def find(self, code: Code, ring: bool) -> None: ...
+
+    def look(self, code: Code) -> None:
+        """The group of the event at ``q``."""
+
+    def touch(self, code: Code) -> None:
+        """The groups that the delta touches."""
+
+    def count_in(self, code: Code) -> None:
+        """The accumulators take the delta."""
+
+    def put(self, code: Code, new: bool) -> None:
+        """The rows of the insert (``new``) or remove stream."""
+
+
 class ResultSet:
     """Prints for the delta ``na`` … ``nb``, ``oa`` … ``ob``; the rows go to the output arrays from ``out`` on.
 
@@ -47,8 +72,8 @@ class ResultSet:
     def __init__(self, of: SelectEvents) -> None:
         self.of = of
         self.functions = Parts()
-        self.levels: list[LevelRows] = []
-        self.local: list[LevelRows] = []
+        self.levels: Sequence[NestedRows] = ()
+        self.local: Sequence[NestedRows] = ()
         self.delayed = False
         self.columns: list[OutputColumn] = []
         self.order_keys: list[OutputColumn] = []
@@ -89,7 +114,7 @@ class ResultSet:
         return " or ".join(found) or None
 
     @property
-    def _nested(self) -> list[LevelRows]:
+    def _nested(self) -> list[NestedRows]:
         """Groupings that stand beside that of the statement."""
         return [*self.levels, *self.local]
 

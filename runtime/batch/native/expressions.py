@@ -3,9 +3,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from runtime.batch.native.lines import literal
+from runtime.batch.native.lines import Lines, literal
 from runtime.batch.native.types import (
     BOOL,
     FLOAT32,
@@ -22,9 +22,6 @@ from runtime.batch.native.types import (
     Value,
 )
 
-if TYPE_CHECKING:
-    from runtime.batch.native.functions import FunctionPrinter
-
 INTEGER_WORDS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor", ast.LShift: "shl"}
 FLOAT_WORDS = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
 ORDERS: dict[type[ast.cmpop], tuple[str, str]] = {
@@ -34,10 +31,27 @@ ORDERS: dict[type[ast.cmpop], tuple[str, str]] = {
 MATHS = {"sqrt": "llvm.sqrt", "floor": "llvm.floor", "ceil": "llvm.ceil"}
 
 
+class PrintedFunction(Protocol):
+    """The function that the expressions stand in (runtime.batch.native.functions)."""
+
+    lines: Lines
+
+    def read(self, name: str) -> Operand:
+        """A variable's value."""
+
+    def call(self, name: str, arguments: Sequence[Operand]) -> Operand: ...
+
+    def intrinsic(self, name: str, values: Sequence[Value]) -> Value:
+        """One of LLVM's own functions of floats of one type."""
+
+    def allocate(self, size: str) -> str:
+        """Memory that is given back when the function returns."""
+
+
 class ExpressionPrinter:
     """Prints into a function's lines what an expression does."""
 
-    def __init__(self, function: FunctionPrinter) -> None:
+    def __init__(self, function: PrintedFunction) -> None:
         self.function, self.lines = function, function.lines
 
     def operand(self, node: ast.expr) -> Operand:
@@ -320,7 +334,7 @@ def _math(name: str) -> Callable[[ExpressionPrinter, Sequence[ast.expr]], Operan
         values = [printer.value(argument) for argument in arguments]
         if any(value.type is not FLOAT64 for value in values):
             raise NotNative(f"{name} of anything but doubles")
-        return printer.function.module.intrinsic(printer.lines, name, values)
+        return printer.function.intrinsic(name, values)
 
     return printed
 
@@ -329,7 +343,7 @@ def _absolute(printer: ExpressionPrinter, arguments: Sequence[ast.expr]) -> Oper
     value = printer.value(arguments[0])
     if value.type.sort != "f":
         raise NotNative("abs of an integer")
-    return printer.function.module.intrinsic(printer.lines, "llvm.fabs", [value])
+    return printer.function.intrinsic("llvm.fabs", [value])
 
 
 def _remainder(printer: ExpressionPrinter, arguments: Sequence[ast.expr]) -> Operand:

@@ -47,13 +47,6 @@ class ModulePrinter:
             made = self._made[name, types] = called, result
         return made
 
-    def intrinsic(self, lines: Lines, name: str, values: Sequence[Value]) -> Value:
-        """One of LLVM's own functions of floats of one type."""
-        number = values[0].type
-        called = f"@{name}.f{number.bits}"
-        self.declare(f"declare {number.llvm} {called}({', '.join([number.llvm] * len(values))})")
-        return Value(lines.set(f"call {number.llvm} {called}({', '.join(f'{v.type.llvm} {v.text}' for v in values)})"), number)
-
     def declare(self, text: str) -> None:
         self._declared.add(text)
 
@@ -168,6 +161,13 @@ class FunctionPrinter:
         assert isinstance(result, TupleType)
         items = [(n, item) for n, item in enumerate(result.items) if isinstance(item, Number)]
         return Several(tuple(Value(self.lines.set(f"extractvalue {llvm_of(result)} {found}, {n}"), item) for n, item in items))
+
+    def intrinsic(self, name: str, values: Sequence[Value]) -> Value:
+        """One of LLVM's own functions of floats of one type."""
+        number = values[0].type
+        called = f"@{name}.f{number.bits}"
+        self.module.declare(f"declare {number.llvm} {called}({', '.join([number.llvm] * len(values))})")
+        return Value(self.lines.set(f"call {number.llvm} {called}({', '.join(f'{v.type.llvm} {v.text}' for v in values)})"), number)
 
     # ------------------------------------------------------------------ statements
 
