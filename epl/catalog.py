@@ -1,17 +1,15 @@
 """What a statement may see: read-only for analysis, passed in by the runtime (or by ``epl check``)."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from difflib import get_close_matches
+from collections.abc import Mapping
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import attrs
 
 from epl.event_types import EventType
 from epl.functions.registry import FunctionRegistry
-from epl.java import ROUNDINGS
 from epl.plan.windows import WindowConfig
+from epl.settings import Settings
 from epl.syntax import Declaration
 from epl.value_types import EnumType, ValueType
 
@@ -26,133 +24,6 @@ class Variable:
     value: Any = None
     module: str | None = None
     context: str | None = None
-
-
-Validator = Callable[[Any, "attrs.Attribute[Any]", Any], None]
-
-
-def _refuse(setting: attrs.Attribute[Any], value: Any, expected: str, hint: str = "") -> None:
-    raise ValueError(f"Settings({setting.name}={value!r}): expected {expected}{hint}")
-
-
-def _one_of(*words: str) -> Validator:
-    expected = ", ".join(map(repr, words[:-1])) + f" or {words[-1]!r}"
-
-    def check(_: Any, setting: attrs.Attribute[Any], value: Any) -> None:
-        if not isinstance(value, str) or value not in words:
-            close = get_close_matches(str(value), words, 1)
-            _refuse(setting, value, expected, f" (did you mean {close[0]!r}?)" if close else "")
-
-    return check
-
-
-def _flag(_: Any, setting: attrs.Attribute[Any], value: Any) -> None:
-    if not isinstance(value, bool):
-        _refuse(setting, value, "True or False")
-
-
-def _count(*, optional: bool) -> Validator:
-    def check(_: Any, setting: attrs.Attribute[Any], value: Any) -> None:
-        if optional and value is None:
-            return
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            _refuse(setting, value, "a whole number of at least 1" + (", or None for no limit" if optional else ""))
-
-    return check
-
-
-def _names(value: Iterable[str] | str) -> tuple[Any, ...]:
-    """Take any sequence of names; leave a lone string to the validator, which refuses it."""
-    return value if isinstance(value, (str, tuple)) else tuple(value)  # type: ignore[return-value]
-
-
-def _all_texts(_: Any, setting: attrs.Attribute[Any], value: Any) -> None:
-    if not isinstance(value, tuple) or not all(isinstance(name, str) for name in value):
-        _refuse(setting, value, "a sequence of names", f": write ({value!r},)" if isinstance(value, str) else "")
-
-
-def _kept(value: Iterable[str] | str) -> str | tuple[str, ...]:
-    """``keep``, ``refuse``, or the names in order, so that equal settings are equal."""
-    return value if isinstance(value, str) else tuple(sorted(value, key=str))
-
-
-def _keeping(_: Any, setting: attrs.Attribute[Any], value: Any) -> None:
-    if isinstance(value, str):
-        _one_of("keep", "refuse")(None, setting, value)
-    else:
-        _all_texts(None, setting, value)
-
-
-def _known_zone(_: Any, setting: attrs.Attribute[Any], value: Any) -> None:
-    try:
-        ZoneInfo(value)
-    except (OSError, TypeError, ValueError, KeyError):
-        _refuse(setting, value, "a time zone of the IANA database such as 'Europe/Berlin'")
-
-
-def _rounding(_: Any, setting: attrs.Attribute[Any], value: Any) -> None:
-    if value is None:
-        return
-    fits = isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], int) and value[0] >= 0 and value[1] in ROUNDINGS
-    if not fits:
-        _refuse(setting, value, f"(precision, rounding) with one of {', '.join(ROUNDINGS)}, or None")
-
-
-def _choice(default: str, *others: str) -> Any:
-    return attrs.field(default=default, validator=_one_of(default, *others))
-
-
-def _switch(default: bool) -> Any:
-    return attrs.field(default=default, validator=_flag)
-
-
-def _limit(default: int | None = None) -> Any:
-    return attrs.field(default=default, validator=_count(optional=True))
-
-
-@attrs.frozen
-class Settings:
-    """Configuration that changes meaning (docs/settings.md). Names follow Esper's. A value that a setting cannot have raises ValueError.
-
-    ``default_access``: what names without @public, @protected or @private are: ``public`` (every later deployment sees them, event types
-    take events from outside) or ``private`` (Esper's default: only their own module does). ``unknown_properties``: what ``Runtime.send``
-    does with a property that the type does not declare: ``ignore`` (Esper's maps) or ``refuse`` (EplRuntimeError). ``imports``: what every
-    module imports without saying so. ``python_imports``: Python modules (with all below them) whose functions and classes EPL text may
-    ``import``; importing runs their code, so that text alone never decides it. ``annotations``: what becomes of annotations that are not
-    Esper's: ``keep`` them as metadata with a warning, ``refuse`` them as Esper does, or keep those of the given names and refuse others.
-    """
-
-    time_unit: str = _choice("milliseconds", "microseconds")
-    time_zone: str = attrs.field(default="UTC", validator=_known_zone)
-    integer_division: bool = _switch(False)
-    division_by_zero_returns_null: bool = _switch(False)
-    default_stream_selector: str = _choice("istream", "rstream", "irstream")
-    iterable_unbound: bool = _switch(False)
-    prioritized: bool = _switch(False)
-    precedence: bool = _switch(False)
-    max_states: int | None = _limit()
-    max_states_prevent_start: bool = _switch(True)
-    max_routed: int | None = _limit(100_000)
-    max_subexpressions: int | None = _limit()
-    max_subexpressions_prevent_start: bool = _switch(True)
-    math_context: tuple[int, str] | None = attrs.field(default=None, validator=_rounding)
-    sort_using_collator: bool = _switch(False)
-    self_subselect_preeval: bool = _switch(True)
-    udf_cache: bool = _switch(True)
-    output_limit_opt: bool = _switch(True)
-    filter_index_planning: str = _choice("advanced", "basic", "none")
-    scripts_enabled: bool = _switch(True)
-    property_resolution: str = _choice("case_sensitive", "case_insensitive", "distinct_case_insensitive")
-    default_event_representation: str = _choice("map", "objectarray", "json")
-    default_access: str = _choice("public", "private")
-    unknown_properties: str = _choice("ignore", "refuse")
-    imports: tuple[str, ...] = attrs.field(default=(), converter=_names, validator=_all_texts)
-    python_imports: tuple[str, ...] = attrs.field(default=(), converter=_names, validator=_all_texts)
-    annotations: str | tuple[str, ...] = attrs.field(default="keep", converter=_kept, validator=_keeping)
-
-    @property
-    def units_per_second(self) -> int:
-        return 1_000_000 if self.time_unit == "microseconds" else 1_000
 
 
 @attrs.frozen

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 from runtime import siblings as siblings  # first: it checks what the others import
 
 # isort: split
-from epl.catalog import Settings as Settings
 from epl.errors import (
     EplDeploymentError as EplDeploymentError,
 )
@@ -26,6 +25,7 @@ from epl.errors import (
 from epl.errors import (
     EplWarning as EplWarning,
 )
+from epl.settings import Settings as Settings
 from runtime.deployment import Deployment as Deployment
 from runtime.engine import Runtime as Runtime
 from runtime.rows import Row as Row

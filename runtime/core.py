@@ -10,9 +10,9 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from epl.catalog import Settings
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
+from epl.settings import Settings
 from runtime.cause import AtWork
 from runtime.dispatch import dispatcher, intake
 from runtime.filters import FilterIndex, Receiver

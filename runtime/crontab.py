@@ -23,10 +23,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from epl.catalog import Settings
 from epl.errors import EplDeploymentError, EplUnsupportedError
 from epl.plan.crontab import CronField, CrontabPlan
 from epl.plan.expressions import TypedExpression
+from epl.settings import Settings
 
 UNITS = (("MINUTES", 0, 59), ("HOURS", 0, 23), ("DAYS_OF_MONTH", 1, 31), ("MONTHS", 1, 12), ("DAYS_OF_WEEK", 0, 6), ("SECONDS", 0, 59))
 """Name in refusals, lowest and highest value of the first six fields."""

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from epl.analysis.annotations import unknown_in_module, warning_of
 from epl.analysis.modules import analyse_module
-from epl.catalog import Catalog, Settings, Variable
+from epl.catalog import Catalog, Variable
 from epl.errors import AlreadyDeclaredError, EplDeploymentError, EplRuntimeError, EplUnsupportedError, EplValidationError, EplWarning
 from epl.event_types import EventType
 from epl.functions.user import import_python
 from epl.plan.statements import CreateVariablePlan, Declared, ModulePlan, StatementPlan
 from epl.plan.windows import WindowConfig
 from epl.reprs import brief
+from epl.settings import Settings
 from epl.syntax import Module
 from runtime.batch.available import is_available, missing
 from runtime.build import Running, build

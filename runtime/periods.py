@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from epl.catalog import Settings
 from epl.errors import EplRuntimeError
 from epl.plan.expressions import TimeSpan, TypedExpression
+from epl.settings import Settings
 
 SECONDS = {"week": 604_800, "day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
 MONTHS = {"year": 12, "month": 1}

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from epl.catalog import Settings, Variable
+from epl.catalog import Variable
 from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.event_types import EventType
 from epl.functions.aggregations import AGGREGATIONS
@@ -14,6 +14,7 @@ from epl.functions.library import builtin_functions
 from epl.functions.user import function_spec
 from epl.functions.user_aggregations import aggregation_spec
 from epl.plan.windows import WindowConfig
+from epl.settings import Settings
 from epl.value_types import EnumType
 from runtime.python_types import Known, enum_type, enums_in, event_type_of
 from runtime.python_types import value_type as resolve

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import msgpack
 
-from epl.catalog import Settings, Variable
+from epl.catalog import Variable
 from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.plan.windows import WindowConfig
+from epl.settings import Settings
 from runtime.codec import list_of, map_of
 from runtime.core import ErrorHandler
 from runtime.described_types import describe, describe_types, undescribe

@@ -7,8 +7,8 @@ from typing import Any
 
 import attrs
 
-from epl.catalog import Settings
 from epl.event_types import EventType, Property
+from epl.settings import Settings
 from epl.value_types import OBJECT, ArrayType, ClassType, CollectionType, EnumType, EventOf, MapType, ValueType, named_type
 
 COLLECTIONS = ("Collection", "List", "Set", "Iterable", "ArrayList", "LinkedList", "AbstractList")

@@ -8,7 +8,6 @@ import attrs
 
 from epl.analysis.expressions import StatementRefusal, bind_in_clause
 from epl.analysis.scope import Scope
-from epl.catalog import Settings
 from epl.errors import EplValidationError
 from epl.event_types import EventType
 from epl.plan.expressions import (
@@ -29,6 +28,7 @@ from epl.plan.expressions import (
     VariableValue,
 )
 from epl.plan.statements import EqualConstants, FilterPlan, IndexKey
+from epl.settings import Settings
 from epl.syntax import Expression
 from epl.unparse import quoted
 from epl.value_types import NULL, ArrayType, Scalar, is_boolean, is_null

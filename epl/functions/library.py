@@ -3,7 +3,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from epl.catalog import Settings
 from epl.functions.calendars import TimeSettings
 from epl.functions.casts import add_casts
 from epl.functions.date_time import add_date_time
@@ -16,6 +15,7 @@ from epl.functions.java_numbers import add_number_classes
 from epl.functions.java_objects import add_objects
 from epl.functions.java_strings import add_strings
 from epl.functions.registry import FunctionRegistry
+from epl.settings import Settings
 
 
 def builtin_functions(settings: Settings | None = None) -> FunctionRegistry:

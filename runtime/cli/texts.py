@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TextIO
 
-from epl.catalog import Settings
 from epl.errors import EplError, EplWarning
+from epl.settings import Settings
 from runtime.cli import UsageError
 from runtime.deployment import Deployment
 from runtime.engine import Runtime

@@ -6,8 +6,8 @@ from typing import Any, Protocol
 
 import attrs
 
-from epl.catalog import Settings
 from epl.functions.registry import FunctionRegistry
+from epl.settings import Settings
 from windows.protocol import RandomAccess
 
 

@@ -13,11 +13,11 @@ import attrs
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-from epl.catalog import Settings
 from epl.errors import EplDeploymentError, EplError, EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.statements import StatementPlan
 from epl.plan.windows import WindowConfig
+from epl.settings import Settings
 from runtime.adoption import adopt
 from runtime.batches import Options
 from runtime.durations import Duration

@@ -23,9 +23,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from epl.analysis.partitioning import AnySplit, Partitioning, SplitBy, Whole, partitioning_of
-from epl.catalog import Settings
 from epl.errors import EplError, EplRuntimeError, EplUnsupportedError
 from epl.parse import parse_module
+from epl.settings import Settings
 from epl.syntax import InsertInto, Module, Node, TypeFilter
 from epl.syntax.patterns import FilterAtom
 from runtime.batches import Options

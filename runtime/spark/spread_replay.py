@@ -17,9 +17,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from epl.analysis.partitioning import SplitBy
-from epl.catalog import Settings
 from epl.errors import EplError, EplRuntimeError
 from epl.event_types import EventType
+from epl.settings import Settings
 from runtime.engine import Runtime
 from runtime.faults import in_words
 from runtime.replay_runs import Candidate, Cutter, Run

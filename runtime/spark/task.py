@@ -10,10 +10,10 @@ from pyspark import TaskContext
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark
 
-from epl.catalog import Settings
 from epl.errors import EplError, EplRuntimeError
 from epl.parse import parse_module
 from epl.plan.statements import SelectPlan
+from epl.settings import Settings
 from epl.syntax import CreateSchema
 from epl.unparse import unparse
 from runtime.deployment import Deployment

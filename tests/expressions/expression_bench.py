@@ -6,10 +6,11 @@ from typing import Any
 
 from epl.analysis.expressions import bind
 from epl.analysis.scope import Scope, ScopeStream
-from epl.catalog import Catalog, Settings, Variable
+from epl.catalog import Catalog, Variable
 from epl.event_types import EventType, Property
 from epl.functions.registry import FunctionRegistry
 from epl.plan.expressions import TypedExpression
+from epl.settings import Settings
 from epl.syntax import expressions as syntax
 from epl.value_types import (
     BIG_DECIMAL,

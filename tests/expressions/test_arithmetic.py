@@ -10,8 +10,8 @@ from expression_bench import Bench, binary, literal, name
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epl.catalog import Settings
 from epl.errors import EplRuntimeError, EplValidationError
+from epl.settings import Settings
 from epl.syntax import expressions as syntax
 
 ints = st.integers(-(2**31), 2**31 - 1)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from epl.catalog import Settings
+from epl.settings import Settings
 from runtime import Runtime
 
 

@@ -6,13 +6,14 @@ from typing import Any
 
 from epl.analysis import row_recognition
 from epl.analysis.scope import ScopeStream
-from epl.catalog import Catalog, Settings
+from epl.catalog import Catalog
 from epl.event_types import EventType, Property
 from epl.functions.aggregations import AGGREGATIONS
 from epl.functions.library import builtin_functions
 from epl.parse import parse_statement
 from epl.plan.expressions import TypedExpression
 from epl.plan.row_recognition import RowRecognitionPlan
+from epl.settings import Settings
 from epl.syntax import Select
 from epl.value_types import BOXED_INT, STRING
 from runtime import match_recognize

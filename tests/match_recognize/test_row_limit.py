@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from epl.catalog import Settings
+from epl.settings import Settings
 from runtime import Runtime
 
 KEYS = 10

@@ -11,12 +11,12 @@ from epl.analysis.partitioning.facts import Demand, Facts, Feed
 from epl.analysis.partitioning.paths import Carrying
 from epl.analysis.partitioning.solve import Graph, dimensions
 from epl.analysis.partitioning.statements import FACTS, PURE
-from epl.catalog import Settings
 from epl.errors import EplValidationError
 from epl.event_types import EventType
 from epl.plan.expressions import ContextValue, Prior, SubqueryValue, TypedExpression
 from epl.plan.statements import BodyPlan, SelectRowPlan, StatementPlan
 from epl.plan.windows import Locality, WindowConfig
+from epl.settings import Settings
 from runtime import Runtime
 from runtime.build import BUILDERS
 from runtime.cli import main

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from epl.catalog import Settings
+from epl.settings import Settings
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "settings.md"
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epl.catalog import Settings
 from epl.errors import EplDeploymentError
 from epl.plan.crontab import CronField, CrontabPlan
 from epl.plan.expressions import Constant, TypedExpression
+from epl.settings import Settings
 from epl.value_types import INT, STRING
 from runtime.crontab import Crontab
 

@@ -5,8 +5,8 @@ import warnings
 
 import pytest
 
-from epl.catalog import Settings
 from epl.errors import EplValidationError, EplWarning
+from epl.settings import Settings
 from runtime import Runtime
 from runtime.replay import replay_trace
 

@@ -9,8 +9,8 @@ from typing import Any
 import msgpack
 import pytest
 
-from epl.catalog import Settings
 from epl.errors import EplDeploymentError, EplRuntimeError
+from epl.settings import Settings
 from runtime import Runtime
 from runtime.codec import BIG_INTEGER, DECIMAL, EVENT, KEYED, LONG, MOST_NESTED, SET, TUPLE, ZONED, Decoder, Encoder
 from runtime.seal import sealed

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from epl import java
 from epl.analysis import declared, grouping, row_operands, row_pattern
-from epl.catalog import Settings
 from epl.errors import EplError, EplRuntimeError, EplUnsupportedError, EplValidationError
 from epl.functions import java_big, java_strings
+from epl.settings import Settings
 from runtime import Runtime
 from runtime.batch import parameters
 

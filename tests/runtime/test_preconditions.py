@@ -1,9 +1,9 @@
 """Compiled modules that are deployed later, names of properties without regard to case, types of unknown properties."""
 import pytest
 
-from epl.catalog import Settings
 from epl.errors import EplDeploymentError, EplError
 from epl.event_types import EventType, Property
+from epl.settings import Settings
 from epl.value_types import INT, STRING
 from runtime import Runtime
 

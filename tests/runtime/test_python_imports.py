@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from epl.catalog import Settings
 from epl.errors import EplDeploymentError, EplError
+from epl.settings import Settings
 from runtime import Runtime
 
 PRICING = """

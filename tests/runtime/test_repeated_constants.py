@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epl.catalog import Settings
+from epl.settings import Settings
 from runtime import Runtime
 from runtime.batch.refusals import NotInBatchTier
 from tests.runtime.listening import listen

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from epl.catalog import Settings
 from epl.errors import EplDeploymentError, EplUnsupportedError
+from epl.settings import Settings
 from runtime import Runtime
 
 READING = "create schema Reading(sensor string, value int); "

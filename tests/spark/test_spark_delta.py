@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from epl.catalog import Settings
 from epl.errors import EplRuntimeError, EplUnsupportedError
+from epl.settings import Settings
 from runtime.reorder import LatePolicy
 from runtime.spark.checkpoint import Checkpoint, no_hook
 from runtime.spark.driver import Module, Setup, resumed, start

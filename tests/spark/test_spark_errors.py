@@ -10,8 +10,8 @@ import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
-from epl.catalog import Settings
 from epl.errors import EplRuntimeError, EplValidationError
+from epl.settings import Settings
 from runtime import Runtime
 from runtime.faults import StatementFault
 from runtime.reorder import LatePolicy

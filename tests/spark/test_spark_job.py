@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from epl.catalog import Settings
 from epl.errors import EplDeploymentError, EplRuntimeError, EplUnsupportedError
+from epl.settings import Settings
 from runtime import Runtime
 from runtime.reorder import LatePolicy
 from runtime.spark.checkpoint import Checkpoint, no_hook

@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from epl.catalog import Settings
 from epl.errors import EplRuntimeError
+from epl.settings import Settings
 from runtime.reorder import LatePolicy
 from runtime.spark.checkpoint import Checkpoint
 from runtime.spark.driver import Module, Setup, resumed

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import types as spark
 
-from epl.catalog import Settings
 from epl.errors import EplRuntimeError
+from epl.settings import Settings
 from runtime.reorder import LatePolicy, table_of
 from runtime.spark import shard_host
 from runtime.spark.feed import Rules

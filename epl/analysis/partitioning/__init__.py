@@ -12,8 +12,8 @@ from epl.analysis.partitioning.facts import Demand, Facts, Stays
 from epl.analysis.partitioning.solve import Graph, dimensions, keys_of
 from epl.analysis.partitioning.statements import Surroundings, facts_of
 from epl.analysis.partitioning.verdicts import AnySplit, Path, SplitBy, Whole
-from epl.catalog import Settings
 from epl.plan.statements import StatementPlan
+from epl.settings import Settings
 
 Partitioning = SplitBy | AnySplit | Whole
 

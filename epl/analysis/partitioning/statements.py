@@ -8,7 +8,6 @@ from epl.analysis.partitioning.facts import Collector, Facts, Feed, Stays
 from epl.analysis.partitioning.operators import contained, groups_are_steady, insertion, previous, result_set, windows
 from epl.analysis.partitioning.paths import Carrying, carried
 from epl.analysis.partitioning.row_patterns import row_recognition
-from epl.catalog import Settings
 from epl.plan import expressions as typed
 from epl.plan.assignments import OnSetPlan, UpdateIstreamPlan
 from epl.plan.result_set import OutputPlan
@@ -24,6 +23,7 @@ from epl.plan.statements import (
 )
 from epl.plan.structs import StructAs
 from epl.plan.walk import expressions_of, plans_of
+from epl.settings import Settings
 
 PURE: frozenset[type[typed.TypedExpression]] = frozenset({
     typed.Constant, typed.Parameter, typed.StreamProperty, typed.StreamEvent, typed.StreamEvents, typed.PropertyOf, typed.DynamicProperty,
