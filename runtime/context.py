@@ -9,9 +9,10 @@ from epl.collation import collation_key
 from epl.plan.expressions import Logic, TypedExpression, VariableValue
 from epl.plan.statements import DeliveryPlan, StatementPlan
 from epl.value_types import BOXED_BOOLEAN
-from runtime.core import Core, MatchStates
+from runtime.core import Core
 from runtime.delivery import divider
 from runtime.evaluate import Environment, compile_expression, compile_predicate
+from runtime.event_delivery import MatchStates
 from runtime.periods import add_period
 from runtime.result_set import accumulators_of
 from runtime.schedule import ScheduledTimer

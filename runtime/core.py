@@ -15,6 +15,7 @@ from epl.event_types import EventType
 from epl.settings import Settings
 from runtime.cause import AtWork
 from runtime.dispatch import dispatcher, intake
+from runtime.event_delivery import Delivery, MatchStates
 from runtime.filters import FilterIndex, Receiver
 from runtime.routed import RoutedEvents
 from runtime.schedule import Clock, Schedule, ScheduledTimer
@@ -31,36 +32,6 @@ def log_error(error: BaseException, statement: str, event: Event | None) -> None
     """The default handler: the event is lost to that statement alone, and the log says so."""
     while_ = "in a listener or at a timer" if event is None else f"while processing {event}"
     log.error("statement %r: %s, %s", statement, error, while_, exc_info=error)
-
-
-class Delivery:
-    """What a statement has put out and not delivered yet. Implemented by runtime.statement.Statement."""
-
-    name: str
-
-    def deliver(self) -> None:
-        raise NotImplementedError
-
-
-class MatchStates:
-    """How many match_recognize states the runtime holds: the limit of ``max_states`` and its metric."""
-
-    __slots__ = ("count", "limit", "prevent_start", "on_limit")
-
-    def __init__(self, limit: int | None, prevent_start: bool) -> None:
-        self.count = 0
-        self.limit = limit
-        self.prevent_start = prevent_start
-        self.on_limit: Callable[[int], None] = lambda limit: log.warning("match_recognize states have reached the limit of %d", limit)
-
-    def try_increase(self) -> bool:
-        """Whether one more state may be made."""
-        if self.limit is not None and self.count >= self.limit:
-            self.on_limit(self.limit)
-            if self.prevent_start:
-                return False
-        self.count += 1
-        return True
 
 
 class Core:

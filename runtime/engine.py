@@ -19,7 +19,7 @@ from epl.reprs import brief
 from epl.settings import Settings
 from epl.syntax import Module
 from runtime.batch.available import is_available, missing
-from runtime.build import Running, build
+from runtime.build import build
 from runtime.cause import Cause
 from runtime.context import StatementContext
 from runtime.core import Core, ErrorHandler, log_error
@@ -33,6 +33,7 @@ from runtime.page_marks import Marks, Pages
 from runtime.parameters import check_all_used, parameters_of
 from runtime.plan_cache import parsed
 from runtime.registered import Registered
+from runtime.running import Running
 from runtime.schedule import MAX_STOPS, Late, TimeMode
 from runtime.snapshot import Given, frame
 from runtime.snapshot import restore as restored

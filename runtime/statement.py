@@ -10,17 +10,18 @@ from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.statements import CreateSchemaPlan, StatementPlan
 from epl.syntax import Annotation
-from runtime.core import Core, Delivery
+from runtime.core import Core
 from runtime.delivery import Divide
+from runtime.event_delivery import Delivery
 from runtime.rows import NO_ROWS, EventRow, Row, Rows, pandas_frame, rows_of, table_html
 from windows.event import Event
 
 if TYPE_CHECKING:
     from epl.analysis.partitioning import Partitioning
     from runtime.batch.run import Output
-    from runtime.build import Running
     from runtime.cause_columns import CauseColumns
     from runtime.engine import Runtime
+    from runtime.running import Running
 
 log = logging.getLogger("epl")
 

@@ -93,7 +93,7 @@ class Run(Protocol):
         """What may be due, whether it is now or not."""
 
     def state(self) -> State:
-        """As ``runtime.build.RunningSelect.state`` gives it: events are objects, the same one for the same row."""
+        """As ``runtime.running_select.RunningSelect.state`` gives it: events are objects, the same one for the same row."""
 
     def restore(self, state: State) -> None:
         """Go on where ``state`` was taken, in either tier. Called before the first batch only."""

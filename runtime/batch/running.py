@@ -9,7 +9,7 @@ from windows.protocol import State
 
 if TYPE_CHECKING:
     from runtime.batch.component import Node
-    from runtime.build import Running
+    from runtime.running import Running
     from runtime.statement import Statement
 
 

@@ -41,7 +41,7 @@ from windows.event import Event
 from windows.protocol import State
 
 if TYPE_CHECKING:
-    from runtime.build import Running
+    from runtime.running import Running
     from runtime.statement import Statement
 
 ROWS_BEFORE = 10_000

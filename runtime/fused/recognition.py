@@ -2,19 +2,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from runtime.fused.delivery import delivered, delivery_scope
 from runtime.match_recognize import RowRecognition
 from runtime.match_recognize.shared import SharedRowRecognition
 from runtime.result_set.shapes import Forward
+from runtime.running_select import RunningSelect
 from runtime.written import Place, PlacePrinter, Write, Written
 from windows.chain import PassThrough
 from windows.event import NO_EVENTS, Event
 from windows.time_sliding import TimeView
-
-if TYPE_CHECKING:
-    from runtime.build import RunningSelect
 
 
 def fuse_recognition(running: RunningSelect) -> None:

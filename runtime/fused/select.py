@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 
@@ -16,14 +16,12 @@ from runtime.lines import indented, under
 from runtime.result_set.gathering import AllGroups, LastOfGroups
 from runtime.result_set.output import AtTimes, OutputStage
 from runtime.result_set.shapes import Aggregating, Forward, FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
+from runtime.running_select import RunningSelect
 from runtime.written import Place, Written
 from windows.chain import PassThrough
 from windows.event import NO_EVENTS, event_class
 from windows.length import LengthView
 from windows.time_sliding import TimeView
-
-if TYPE_CHECKING:
-    from runtime.build import RunningSelect
 
 SHAPES: tuple[type[ResultSet], ...] = (Forward, Unaggregated, FullyAggregated, RowPerEvent, RowPerGroup)
 WINDOWS = (PassThrough, LengthView, TimeView)

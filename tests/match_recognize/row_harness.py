@@ -17,8 +17,9 @@ from epl.settings import Settings
 from epl.syntax import Select
 from epl.value_types import BOXED_INT, STRING
 from runtime import match_recognize
-from runtime.core import Clock, MatchStates
+from runtime.core import Clock
 from runtime.evaluate import Environment, compile_expression
+from runtime.event_delivery import MatchStates
 from runtime.periods import add_period
 from runtime.schedule import Schedule, ScheduledTimer
 from windows.event import Event, event_class

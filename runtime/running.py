@@ -1,0 +1,47 @@
+"""What stands for a statement while it is deployed, in whatever tier."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from windows.event import NO_EVENTS, Event
+from windows.protocol import State
+
+
+class Running(Protocol):
+    """What runs behind a statement."""
+
+    def start(self) -> None:
+        """Take part from now on: filters are entered."""
+
+    def close(self) -> None:
+        """Undo everything: filters, timers."""
+
+    def iterate(self) -> Iterable[Event]: ...
+
+    def state(self) -> State: ...
+
+    def restore(self, state: State) -> None: ...
+
+
+class Declaration:
+    """create schema, create expression: nothing runs."""
+
+    def start(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def iterate(self) -> Iterable[Event]:
+        return NO_EVENTS
+
+    def state(self) -> State:
+        return None
+
+    def restore(self, state: State) -> None:
+        if state is not None:
+            raise ValueError("a declaration has no state")
+
+
+__all__ = ["Declaration", "Running"]
