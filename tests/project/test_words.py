@@ -1,0 +1,38 @@
+"""The documents use the words of the glossary in CONTRIBUTING.md, not those of its table "Words we do not use"."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DOCUMENTS = [ROOT / "CONTRIBUTING.md"]
+WORDS = re.compile(
+    r"\b(put(s|ting)? out|is told|are told|was told|were told|be told|tells? of|anew|(is|are) (not )?at home|stands? behind|"
+    r"reckon(ed|s)?|mended|hangs on|heeded|fed by|whoever|otherwise than|anyhow|by and by|made of)\b",
+    re.IGNORECASE,
+)
+"""Words that have no good use in a document about this project."""
+
+
+def unwanted(text: str) -> list[str]:
+    """Return the sentences' lines with an unwanted word, as ``line number: word``; the glossary's own table is not looked at."""
+    text = re.sub(r"### Words we do not use.*?\n\n(?=[^|])", lambda table: "\n" * table.group().count("\n"), text, flags=re.DOTALL)
+    return [f"{number}: {match.group()}" for number, line in enumerate(text.splitlines(), 1) for match in WORDS.finditer(line)]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_documents_use_the_glossary(path: pathlib.Path) -> None:
+    assert unwanted(path.read_text(encoding="utf-8")) == []
+
+
+def test_glossary_bans_what_the_test_finds() -> None:
+    table = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("### Words we do not use")[1]
+    assert len(unwanted(table)) > 10
+
+
+@pytest.mark.parametrize("line", ["Rows are put out once.", "It begins anew.", "what Stands behind it"])
+def test_unwanted_words_are_found(line: str) -> None:
+    assert unwanted(f"first\n{line}")[0].startswith("2: ")
