@@ -39,6 +39,7 @@ from epl.value_types import (
     MapType,
     ValueType,
 )
+from runtime.spark_types import event_type_of_spark
 
 PLAIN: dict[Any, ValueType] = {
     str: STRING, int: BOXED_LONG, float: BOXED_DOUBLE, bool: BOXED_BOOLEAN, decimal.Decimal: BIG_DECIMAL, object: OBJECT, Any: OBJECT,
@@ -70,8 +71,6 @@ def event_type_of(name: str, schema: Any, known: Known) -> EventType:
     if module == "pyarrow":
         return _made(name, "map", {f.name: arrow_type(f.type, f"{name}.{f.name}") for f in schema}, known)
     if module == "pyspark":
-        from runtime.spark.schemas import event_type_of_spark
-
         return event_type_of_spark(name, schema)
     raise EplDeploymentError(
         f"Event type '{name}' cannot be made of {schema!r}",

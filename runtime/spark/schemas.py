@@ -26,79 +26,9 @@ from __future__ import annotations
 import pyarrow as pa
 from pyspark.sql import types as spark
 
-from epl.errors import EplDeploymentError
-from epl.event_types import EventType, Property
-from epl.value_types import (
-    BIG_DECIMAL,
-    BOXED_BOOLEAN,
-    BOXED_BYTE,
-    BOXED_DOUBLE,
-    BOXED_FLOAT,
-    BOXED_INT,
-    BOXED_LONG,
-    BOXED_SHORT,
-    LOCAL_DATE,
-    LOCAL_DATE_TIME,
-    LOCAL_TIME,
-    OBJECT,
-    STRING,
-    ZONED_DATE_TIME,
-    ArrayType,
-    EventOf,
-    MapType,
-    ValueType,
-)
+from epl.event_types import EventType
 from runtime.arrow import BIG_INTEGER, DECIMAL, INSTANT, arrow_schema
-
-TO_VALUE: dict[type[spark.DataType], ValueType] = {
-    spark.ByteType: BOXED_BYTE,
-    spark.ShortType: BOXED_SHORT,
-    spark.IntegerType: BOXED_INT,
-    spark.LongType: BOXED_LONG,
-    spark.FloatType: BOXED_FLOAT,
-    spark.DoubleType: BOXED_DOUBLE,
-    spark.DecimalType: BIG_DECIMAL,
-    spark.StringType: STRING,
-    spark.CharType: STRING,
-    spark.VarcharType: STRING,
-    spark.BooleanType: BOXED_BOOLEAN,
-    spark.TimestampType: ZONED_DATE_TIME,
-    spark.TimestampNTZType: LOCAL_DATE_TIME,
-    spark.DateType: LOCAL_DATE,
-    spark.NullType: OBJECT,
-}
-if hasattr(spark, "TimeType"):
-    TO_VALUE[spark.TimeType] = LOCAL_TIME
-
-
-def event_type_of_spark(name: str, schema: spark.StructType) -> EventType:
-    """The event type of a DataFrame's rows: a map type with a property a column.
-
-    Raises EplDeploymentError naming type, column and Spark type for a column that no property can hold.
-    """
-    return EventType(
-        name, "map", {f.name: Property(f.name, value_type_of(f.dataType, f"{name}.{f.name}")) for f in schema.fields}, open=True
-    )
-
-
-def value_type_of(data_type: spark.DataType, where: str) -> ValueType:
-    """A Spark type → value type. ``where``: the column's path, for the error, and the name of a nested event's type."""
-    found = TO_VALUE.get(type(data_type))
-    if found is not None:
-        return found
-    if isinstance(data_type, spark.ArrayType):
-        return ArrayType(value_type_of(data_type.elementType, where))
-    if isinstance(data_type, spark.MapType):
-        return MapType(value_type_of(data_type.keyType, where), value_type_of(data_type.valueType, where))
-    if isinstance(data_type, spark.StructType):
-        return EventOf(event_type_of_spark(where, data_type))
-    raise EplDeploymentError(
-        f"{where}: columns of Spark type {data_type.simpleString()} are not supported",
-        hint="cast the column, or leave it out of the DataFrame",
-    )
-
-
-# ------------------------------------------------------------------ the way back
+from runtime.spark_types import event_type_of_spark
 
 
 def spark_schema(event_type: EventType) -> spark.StructType:
@@ -148,3 +78,6 @@ def _without_times(arrow: pa.DataType) -> pa.DataType:
     if isinstance(arrow, pa.StructType):
         return pa.struct([pa.field(f.name, _without_times(f.type)) for f in arrow])
     return pa.string() if arrow == pa.time64("us") else arrow
+
+
+__all__ = ["arrow_for_spark", "event_type_of_spark", "spark_schema"]

@@ -61,6 +61,24 @@ def test_the_runtime_registers_spark_schemas() -> None:
         assert runtime.register("T", parsed()).names == tuple(parsed().names)
 
 
+def test_precision_length_and_collation_do_not_matter() -> None:
+    texts = struct(a=spark.CharType(3), b=spark.VarcharType(4), c=spark.StringType("UNICODE_CI"), d=spark.ArrayType(spark.CharType(2)))
+    assert [str(p.type) for p in event_type_of_spark("T", texts).properties.values()] == ["String", "String", "String", "String[]"]
+    others = struct(a=spark.DecimalType(10, 2), b=spark.NullType(), **({"c": spark.TimeType(3)} if hasattr(spark, "TimeType") else {}))
+    found = [str(p.type) for p in event_type_of_spark("T", others).properties.values()]
+    assert found == ["BigDecimal", "Object", "LocalTime"][:len(found)]
+
+
+class PointType(spark.UserDefinedType):
+    @classmethod
+    def sqlType(cls) -> spark.DataType:
+        return spark.ArrayType(spark.DoubleType())
+
+    @classmethod
+    def module(cls) -> str:
+        return __name__
+
+
 def test_times_of_day_go_out_as_text_at_any_depth() -> None:
     inner = EventType("I", "map", {"t": Property("t", LOCAL_TIME)})
     outer = EventType("T", "map", {"x": Property("x", INT), "e": Property("e", EventOf(inner)), "l": Property("l", ArrayType(LOCAL_TIME))})
@@ -68,7 +86,10 @@ def test_times_of_day_go_out_as_text_at_any_depth() -> None:
     assert "time64" not in str(arrow_for_spark(outer))
 
 
-@pytest.mark.parametrize("data_type", [spark.BinaryType(), spark.DayTimeIntervalType(), spark.YearMonthIntervalType(), spark.VariantType()])
+OTHERS = [spark.BinaryType(), spark.DayTimeIntervalType(), spark.YearMonthIntervalType(), spark.VariantType(), PointType()]
+
+
+@pytest.mark.parametrize("data_type", OTHERS, ids=spark.DataType.simpleString)
 def test_other_columns_are_refused_by_name(data_type: spark.DataType) -> None:
     schema = struct(a=struct(b=spark.ArrayType(data_type)))
     with pytest.raises(EplDeploymentError, match=rf"T\.a\.b: columns of Spark type {data_type.simpleString()} are not supported"):
