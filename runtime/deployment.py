@@ -1,27 +1,24 @@
 """A deployed module."""
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 from epl.plan.statements import ModulePlan
 from runtime.statement import Statement
-
-if TYPE_CHECKING:
-    from runtime.engine import Runtime
 
 
 class Deployment:
     """The statements of one deployment, by name or place: ``deployment["s0"]``, ``deployment[0]``."""
 
     def __init__(
-        self, deployment_id: str, plan: ModulePlan, statements: tuple[Statement, ...], runtime: Runtime, parameters: dict[str | int, object]
+        self, deployment_id: str, plan: ModulePlan, statements: tuple[Statement, ...], undeploy: Callable[[str], None],
+        parameters: dict[str | int, object],
     ) -> None:
         self.id = deployment_id
         self.plan = plan
         self.statements = statements
         self.parameters = parameters
-        self._runtime = runtime
+        self._undeploy = undeploy
 
     def __getitem__(self, key: str | int) -> Statement:
         if isinstance(key, int):
@@ -39,7 +36,7 @@ class Deployment:
 
     def undeploy(self) -> None:
         """Stop and forget all statements of the deployment; refuses while other deployments use what it declares."""
-        self._runtime.undeploy(self.id)
+        self._undeploy(self.id)
 
     def __repr__(self) -> str:
         return f"Deployment({self.id!r}, {[s.name for s in self.statements]})"

@@ -97,7 +97,9 @@ class Runtime(Registered):
         if clock == "system":
             from runtime.system_clock import SystemClock
 
-            self._system_clock = SystemClock(self)
+            self._system_clock = SystemClock(self.lock, self._follow, self.settings.units_per_second)
+            self.advance_time(self._system_clock.now())
+            self._system_clock.start()
 
     # ------------------------------------------------------------------ compile and deploy
 
@@ -227,7 +229,7 @@ class Runtime(Registered):
             for cell in cells:
                 del self._variables[cell]
             raise
-        deployment = Deployment(deployment_id, plan, tuple(made), self, parameters)
+        deployment = Deployment(deployment_id, plan, tuple(made), self.undeploy, parameters)
         self._deployments[deployment_id] = deployment
         self._core.forget_generated()
         for statement in made:
@@ -326,6 +328,10 @@ class Runtime(Registered):
     def deployments(self) -> dict[str, Deployment]:
         """Deployments by id, in order of deployment."""
         return dict(self._deployments)
+
+    def plans(self) -> list[StatementPlan]:
+        """The plans of all deployed statements, in order of deployment."""
+        return [s.plan for d in self._deployments.values() for s in d]
 
     def statement(self, name: str) -> Statement:
         """The newest statement of that name; raises KeyError."""
@@ -589,6 +595,10 @@ class Runtime(Registered):
             self.undeploy_all()
             self.is_closed = True
             self._acquire = self._check_open
+
+    def _follow(self, wall: int) -> None:
+        """Move time to the wall clock, which may have been set back."""
+        self.advance_time_span(max(wall, self.now))
 
     def _instant(self, now: Instant) -> int:
         return instant_of("now", now, self.settings.units_per_second)

@@ -87,7 +87,7 @@ class Run:
     def ended(self, player: TracePlayer) -> Run:
         """The run with its candidates, while its modules are still deployed."""
         self.until = player.runtime.now
-        plans = [s.plan for d in player.runtime.deployments.values() for s in d]
+        plans = player.runtime.plans()
         place = 0
         for name, deployment in self._deployments:
             for statement in deployment:

@@ -3,39 +3,77 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.statements import CreateSchemaPlan, StatementPlan
+from epl.settings import Settings
 from epl.syntax import Annotation
+from runtime.cause import Cause
 from runtime.core import Core
 from runtime.delivery import Divide
 from runtime.event_delivery import Delivery
 from runtime.rows import NO_ROWS, EventRow, Row, Rows, pandas_frame, rows_of, table_html
+from runtime.running import Running
 from windows.event import Event
 
 if TYPE_CHECKING:
     from epl.analysis.partitioning import Partitioning
-    from runtime.batch.run import Output
     from runtime.cause_columns import CauseColumns
-    from runtime.engine import Runtime
-    from runtime.running import Running
 
 log = logging.getLogger("epl")
 
-Listener = Callable[[Rows, Rows, "Statement", "Runtime"], object]
+Listener = Callable[[Rows, Rows, "Statement", Any], object]
 """listener(new, old, statement, runtime): insert and remove stream, each a list of rows, perhaps empty; both only where a window or the
-output clause forces an update."""
+output clause forces an update. ``runtime``: the ``Runtime``."""
 
-BatchListener = Callable[[Any, Any, "Statement", "Runtime"], object]
+BatchListener = Callable[[Any, Any, "Statement", Any], object]
 """listener(new, old, statement, runtime): Arrow record batches, None where empty; once a send, send_batch or advance."""
+
+
+class StatementHost(Protocol):
+    """What a statement asks of the runtime that it is deployed in. ``records_causes``: whether a batch listener wants causes."""
+
+    settings: Settings
+    records_causes: bool
+
+    @property
+    def lock(self) -> AbstractContextManager[object]:
+        """One for all calls that change or read the runtime."""
+
+    @property
+    def cause(self) -> Cause:
+        """What is at work."""
+
+    def listener_added(self, statement: Statement) -> None:
+        """The statement is about to get a row listener."""
+
+    def pend_batch(self, statement: Statement) -> None:
+        """The statement has output for its batch listeners at the end of this call."""
+
+    def tier_of(self, statement: Statement) -> tuple[str, str]:
+        """(``row`` or ``batch``, why): where the statement runs now."""
+
+    def plans(self) -> list[StatementPlan]:
+        """Those of all deployed statements, in order of deployment."""
+
+
+class ColumnOutput(Protocol):
+    """Output of the batch tier: insert and remove stream as record batches, None where empty."""
+
+    new: Any
+    old: Any
+
+    def decoded(self) -> ColumnOutput:
+        """With plain columns in place of those with a dictionary."""
 
 
 def with_own_lists(listener: Listener) -> Listener:
     """The listener, called with copies of the lists; their rows are the same."""
-    def call(new: Rows, old: Rows, statement: Statement, runtime: Runtime) -> object:
+    def call(new: Rows, old: Rows, statement: Statement, runtime: Any) -> object:
         return listener(Rows(new), Rows(old) if old else old, statement, runtime)
 
     return call
@@ -53,7 +91,7 @@ class Statement(Delivery):
     Iterating gives the current rows (the statement's data window through its select clause); ``add_listener`` delivers changes.
     """
 
-    def __init__(self, plan: StatementPlan, runtime: Runtime, core: Core, deployment_id: str, number: int) -> None:
+    def __init__(self, plan: StatementPlan, runtime: StatementHost, core: Core, deployment_id: str, number: int) -> None:
         self.plan = plan
         self.name = plan.name
         self.number = number
@@ -76,7 +114,7 @@ class Statement(Delivery):
         self._caused: list[BatchListener] = []
         """The batch listeners that are told causes."""
         self._causes: CauseColumns | None = None
-        self._outputs: list[Output] = []
+        self._outputs: list[ColumnOutput] = []
         """What the batch tier has put out, to be delivered at the end of the call."""
         self.running: Running | None = None
         self.divide: Divide | None = None
@@ -142,7 +180,7 @@ class Statement(Delivery):
             except Exception as error:  # noqa: BLE001 - law 6
                 self._core.on_listener_error(error, self.name, None)
 
-    def take_batches(self, output: Output, *, plain: bool) -> None:
+    def take_batches(self, output: ColumnOutput, *, plain: bool) -> None:
         """Output of the batch tier, for the batch listeners. ``plain``: string columns without dictionaries, as the input's are."""
         if self.batch_listeners and (output.new is not None or output.old is not None):
             self._outputs.append(output.decoded() if plain else output)
@@ -280,7 +318,7 @@ class Statement(Delivery):
         from epl.analysis.partitioning import partitioning_of
 
         with self.runtime.lock:
-            plans = [s.plan for deployment in self.runtime.deployments.values() for s in deployment]
+            plans = self.runtime.plans()
             return partitioning_of(plans if any(p is self.plan for p in plans) else [*plans, self.plan], self.plan,
                                    settings=self.runtime.settings)
 

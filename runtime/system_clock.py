@@ -3,31 +3,32 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from runtime.engine import Runtime
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 
 class SystemClock:
-    """A daemon thread that moves the runtime's time to the wall clock every ``period`` seconds."""
+    """A daemon thread that moves the runtime's time to the wall clock every ``period`` seconds: ``advance(now)`` under ``lock``."""
 
-    def __init__(self, runtime: Runtime, period: float = 0.1) -> None:
-        self._runtime = runtime
-        self._period = period
+    def __init__(
+        self, lock: AbstractContextManager[object], advance: Callable[[int], None], units_per_second: int, period: float = 0.1
+    ) -> None:
+        self._lock, self._advance, self._units_per_second, self._period = lock, advance, units_per_second, period
         self._stopped = threading.Event()
-        runtime.advance_time(self._wall())
         self._thread = threading.Thread(target=self._run, name="epl-clock", daemon=True)
+
+    def start(self) -> None:
         self._thread.start()
 
-    def _wall(self) -> int:
-        return time.time_ns() * self._runtime.settings.units_per_second // 1_000_000_000
+    def now(self) -> int:
+        """The wall clock, in engine units."""
+        return time.time_ns() * self._units_per_second // 1_000_000_000
 
     def _run(self) -> None:
         while not self._stopped.wait(self._period):
-            with self._runtime.lock:
+            with self._lock:
                 if not self._stopped.is_set():
-                    self._runtime.advance_time_span(max(self._wall(), self._runtime.now))
+                    self._advance(self.now())
 
     def stop(self) -> None:
         """No further step is taken; waits for one in progress unless called from it."""

@@ -15,7 +15,6 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from epl.errors import EplDeploymentError, EplError, EplRuntimeError
 from epl.event_types import EventType
-from epl.plan.statements import StatementPlan
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings
 from runtime.adoption import adopt
@@ -73,7 +72,7 @@ class Module:
         schemas = undeclared(self.given, self.frames)
         made = equipped(start_time or 0, self.settings, self.tier, self.functions, self.aggregations, schemas)
         made.deploy(self.given)
-        plans = _plans(made)
+        plans = made.plans()
         check_read(plans, {name: made.event_type(name) for name in schemas})
         check_filled(plans, plans, [made.event_type(name) for name in self.frames])
         return made
@@ -87,7 +86,7 @@ class Module:
                 runtime.event_type(name)
             except EplRuntimeError:
                 unknown[name] = event_type_of_spark(name, frame.schema)
-        check_read(_plans(runtime), unknown)
+        check_read(runtime.plans(), unknown)
         for event_type in unknown.values():
             runtime.register_type(event_type)
 
@@ -101,10 +100,6 @@ class Module:
         return Runtime.restore(
             snapshot, functions=functions, aggregations=aggregations, tier=tier, python_imports=settings.python_imports, windows=windows
         )
-
-
-def _plans(runtime: Runtime) -> list[StatementPlan]:
-    return [statement.plan for deployment in runtime.deployments.values() for statement in deployment]
 
 
 @attrs.frozen
@@ -138,7 +133,7 @@ class Setup:
         feed = Feed(runtime, self.sources(runtime), self.rules(runtime))
         for statement in (s for d in runtime.deployments.values() for s in d):
             if isinstance(self.keeping.sinks.get(statement.name), KeptSink):
-                check_columns_known(_plans(runtime), statement.plan, runtime._user_functions)
+                check_columns_known(runtime.plans(), statement.plan, runtime._user_functions)
         return Job(feed, self.keeping, self.checkpoint, self.wall, lenient=self.lenient)
 
     def sources(self, runtime: Runtime) -> Sources:

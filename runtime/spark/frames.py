@@ -249,7 +249,7 @@ class _Planned:
         with task.runtime(0) as trial:
             found = chosen(trial.deploy(task.epl), task.statement)
             sources = Sources.of(tuple(trial.event_type(name) for name in task.type_names), task.time, task.sequence)
-            plans = [s.plan for d in trial.deployments.values() for s in d]
+            plans = trial.plans()
             check_read(plans, {name: trial.event_type(name) for name in task.schemas})
             check_filled(plans, [found.plan], sources.types)
             check_columns_known(plans, found.plan, task.functions)
