@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from epl.errors import EplDeploymentError
 from runtime.page_reader import PageReader
 from runtime.pages import all_pages, statement_key
-from runtime.snapshot import frame, restore_statement
+from runtime.restore import restore_statement
+from runtime.snapshot import frame
 
 if TYPE_CHECKING:
     from runtime.engine import Runtime
@@ -27,13 +28,14 @@ def adopt(runtime: Runtime, before: Runtime, forget: Collection[str] = ()) -> No
     Raises EplDeploymentError, nothing having been done, where a statement changed and its state would be lost.
     """
     kept = sorted([*_named(runtime, before, forget), *_unnamed(runtime, before, forget)], key=lambda pair: pair[0][0].number)
-    reader = PageReader(dict(all_pages(before, frame(before))))
+    reader = PageReader(dict(all_pages(before.state(), frame(before.state()))))
     _add_types(reader, runtime, before, {old.number: new for (old, _, _), new in kept})
     for (_, deployment_id, number), statement in kept:
         restore_statement(statement, reader, statement_key(before.deployments[deployment_id][number], number))
+    variables = runtime.state().variables
     for name, value in reader.body("variables", "variables").items():
-        if name in runtime._variables:
-            runtime._variables[name].value = value
+        if name in variables:
+            variables[name].value = value
 
 
 def _named(runtime: Runtime, before: Runtime, forget: Collection[str]) -> list[tuple[Place, Statement]]:
@@ -112,9 +114,10 @@ def _add_types(reader: PageReader, runtime: Runtime, before: Runtime, kept: Mapp
     """The types that the old pages refer to: those at the same places in the plans of statements that go on, else of the same names.
     ``kept``: by number of the old statement."""
     types_of = reader.table.types_of
-    reader.table.add_registered(runtime._types)
+    registered = runtime.state().types
+    reader.table.add_registered(registered)
     here = {t.name: t for d in runtime.deployments.values() for s in d for t in types_of(s)}
-    here.update(runtime._types)
+    here.update(registered)
     for deployment in before.deployments.values():
         for number, statement in enumerate(deployment):
             same = kept.get(statement.number)

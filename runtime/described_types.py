@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType, Property
@@ -22,9 +22,7 @@ from epl.value_types import (
     ValueType,
 )
 from runtime.seal import Damaged
-
-if TYPE_CHECKING:
-    from runtime.statement import Statement
+from runtime.statement import Statement
 
 
 class Same:

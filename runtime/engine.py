@@ -33,10 +33,11 @@ from runtime.page_marks import Marks, Pages
 from runtime.parameters import check_all_used, parameters_of
 from runtime.plan_cache import parsed
 from runtime.registered import Registered
+from runtime.restore import Given
+from runtime.restore import restore as restored
 from runtime.running import Running
+from runtime.runtime_state import Counts, RuntimeState
 from runtime.schedule import MAX_STOPS, Late, TimeMode
-from runtime.snapshot import Given, frame
-from runtime.snapshot import restore as restored
 from runtime.snapshot import snapshot as snapshot_of
 from runtime.statement import Listener, Statement, check_listener
 from runtime.variables import VariableCell
@@ -78,8 +79,7 @@ class Runtime(Registered):
         self.halted: BaseException | None = None
         """What ended a step of a job half-way (runtime.spark.feed): the state is then of no use."""
         self._deployments: dict[str, Deployment] = {}
-        self._statement_count = 0
-        self._deployment_count = 0
+        self._counts = Counts()
         self._acquire: Callable[[], object] = self.lock.acquire
         self._release, self._intakes = self.lock.release, self._core.intakes
         self._batches: dict[Statement, None] = {}
@@ -246,10 +246,10 @@ class Runtime(Registered):
         return deployment
 
     def _next_id(self) -> str:
-        while f"d{self._deployment_count}" in self._deployments:
-            self._deployment_count += 1
-        self._deployment_count += 1
-        return f"d{self._deployment_count - 1}"
+        while f"d{self._counts.deployments}" in self._deployments:
+            self._counts.deployments += 1
+        self._counts.deployments += 1
+        return f"d{self._counts.deployments - 1}"
 
     def _create_cell(self, plan: CreateVariablePlan, deployment_id: str, parameters: dict[str | int, Any]) -> None:
         initial = None
@@ -263,8 +263,8 @@ class Runtime(Registered):
         )
 
     def _build(self, plan: StatementPlan, deployment_id: str, parameters: dict[str | int, Any]) -> Statement:
-        self._statement_count += 1
-        statement = Statement(plan, self, self._core, deployment_id, self._statement_count)
+        self._counts.statements += 1
+        statement = Statement(plan, self, self._core, deployment_id, self._counts.statements)
         statement.running = self._running(statement, parameters)
         return statement
 
@@ -544,7 +544,7 @@ class Runtime(Registered):
         with self.lock:
             self._check_open()
             self._check_nothing_waits()
-            return snapshot_of(self, snapshot_key)
+            return snapshot_of(self.state(), snapshot_key)
 
     def pages(self, since: str | None = None, *, snapshot_key: bytes | None = None) -> Pages:
         """What ``snapshot`` holds as pages: all of them, or with ``since`` (the mark of an earlier answer) those that have changed since.
@@ -557,8 +557,15 @@ class Runtime(Registered):
             self._check_open()
             self._check_nothing_waits()
             if self._marks is None:
-                self._marks = Marks(self, frame)
-            return self._marks.since(since, snapshot_key)
+                self._marks = Marks()
+            return self._marks.since(self.state(), since, snapshot_key)
+
+    def state(self) -> RuntimeState:
+        """What snapshots are made of: the runtime's own objects, to be read under its lock."""
+        return RuntimeState(
+            self.settings, self._types, self._user_functions, self._functions.aggregations, self.own_windows, self._enums, self._variables,
+            self._deployments, self._counts, self._core,
+        )
 
     def _check_nothing_waits(self) -> None:
         if self._core.waiting:

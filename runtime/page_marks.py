@@ -3,18 +3,17 @@ from __future__ import annotations
 
 import secrets
 from collections import deque
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import attrs
 
 from epl.errors import EplRuntimeError
 from runtime.codec import Encoder
 from runtime.pages import KINDS, StatePages, Written
+from runtime.runtime_state import RuntimeState
 from runtime.seal import page_name, sealed
-
-if TYPE_CHECKING:
-    from runtime.engine import Runtime
+from runtime.snapshot import frame
 
 MARKS_KEPT = 8
 """For how many marks back the changes can still be told."""
@@ -45,9 +44,7 @@ class Pages:
 class Marks:
     """The changes between the last marks. A new deployment or one that is gone, a type, a function: all pages are written anew."""
 
-    def __init__(self, runtime: Runtime, frame: Callable[[Runtime], Mapping[str, Any]]) -> None:
-        self._runtime = runtime
-        self._frame = frame
+    def __init__(self) -> None:
         self._name = secrets.token_hex(6)
         self._count = 0
         self._first = 0
@@ -57,16 +54,16 @@ class Marks:
         self._pages: StatePages | None = None
         self._small: dict[str, bytes] = {}
 
-    def since(self, mark: str | None, key: bytes | None = None) -> Pages:
-        """See Runtime.pages. ``key``: to seal the pages with."""
+    def since(self, state: RuntimeState, mark: str | None, key: bytes | None = None) -> Pages:
+        """See Runtime.pages. ``state``: of the same runtime each time; ``key``: to seal the pages with."""
         if mark is None:
-            written = self._all()
+            written = self._all(state)
             name = self._next(written)
             self._log.clear()
             self._first = self._count
             return Pages(name, True, _sealed(written, key))
         at = self._place(mark)
-        now = self._next(self._changed())
+        now = self._next(self._changed(state))
         changes: Written = {}
         for count, written in self._log:
             if count > at:
@@ -89,25 +86,25 @@ class Marks:
         self._keys.difference_update([k for k, v in written.items() if v is None])
         return f"{self._name}:{self._count}"
 
-    def _all(self) -> Written:
+    def _all(self, state: RuntimeState) -> Written:
         """Every page; those that are there no more as gone."""
-        self._pages = StatePages(self._runtime, notes=True)
+        self._pages = StatePages(state, notes=True)
         self._small = {}
-        self._signature = _signature(self._runtime)
+        self._signature = _signature(state)
         written = self._pages.all()
-        written.update(self._framed(["head", "clock"]))
+        written.update(self._framed(state, ["head", "clock"]))
         return {**dict.fromkeys(self._keys - written.keys()), **written}
 
-    def _changed(self) -> Written:
-        if self._pages is None or self._signature != _signature(self._runtime):
-            return self._all()
+    def _changed(self, state: RuntimeState) -> Written:
+        if self._pages is None or self._signature != _signature(state):
+            return self._all(state)
         written = self._pages.changed()
-        written.update(self._framed(["clock"]))
+        written.update(self._framed(state, ["clock"]))
         return written
 
-    def _framed(self, keys: list[str]) -> Written:
+    def _framed(self, state: RuntimeState, keys: list[str]) -> Written:
         """Head and clock, where they have changed."""
-        bodies = self._frame(self._runtime)
+        bodies = frame(state)
         made = {key: Encoder().encode([key, KINDS[key], bodies[key]()]) for key in keys}
         changed = {key: packed for key, packed in made.items() if self._small.get(key) != packed}
         self._small.update(changed)
@@ -119,12 +116,11 @@ def _sealed(written: Written, key: bytes | None) -> dict[str, bytes]:
     return {name: sealed(page, page_name(name), key) for name, page in written.items() if page is not None}
 
 
-def _signature(runtime: Runtime) -> Any:
+def _signature(state: RuntimeState) -> Any:
     """What the head depends on and statements' places."""
     return (
-        [(key, id(d)) for key, d in runtime.deployments.items()], [id(t) for t in runtime._types.values()], list(runtime._user_functions),
-        list(runtime._functions.aggregations), list(runtime.own_windows), list(runtime._enums),
-        [id(cell) for cell in runtime._variables.values()],
+        [(key, id(d)) for key, d in state.deployments.items()], [id(t) for t in state.types.values()], list(state.functions),
+        list(state.aggregations), list(state.windows), list(state.enums), [id(cell) for cell in state.variables.values()],
     )
 
 

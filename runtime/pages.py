@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import msgpack
@@ -16,12 +16,10 @@ import msgpack
 from runtime.codec import KEYED, LONG, Encoder
 from runtime.described_types import TypeTable
 from runtime.key_pages import KeyedPages, LongPages
+from runtime.runtime_state import RuntimeState
+from runtime.statement import Statement
 from windows.event import Event
 from windows.paging import Long, Paged
-
-if TYPE_CHECKING:
-    from runtime.engine import Runtime
-    from runtime.statement import Statement
 
 Written = dict[str, "bytes | None"]
 """Page key → bytes; None: the page is gone."""
@@ -239,21 +237,21 @@ class StatementPages:
 class StatePages:
     """All pages of a runtime, then those that have changed. ``notes``: whether changes will be asked for."""
 
-    def __init__(self, runtime: Runtime, *, notes: bool) -> None:
-        self._runtime = runtime
+    def __init__(self, state: RuntimeState, *, notes: bool) -> None:
+        self._state = state
         table = TypeTable()
-        table.add_registered(runtime._types)
+        table.add_registered(state.types)
         self._events = EventPages(table)
         self._encoder = PageEncoder(self._events, table)
         self._statements: dict[int, StatementPages] = {}
-        for deployment in runtime.deployments.values():
+        for deployment in state.deployments.values():
             for number, statement in enumerate(deployment):
                 table.add_statement(statement, deployment.id, number)
                 key = statement_key(statement, number)
                 self._statements[statement.number] = StatementPages(key, statement, self._encoder, notes=notes)
         self._variables = b""
         if notes:
-            runtime._core.touched = set()
+            state.core.touched = set()
 
     def all(self) -> Written:
         """Every page, but for head and clock."""
@@ -265,14 +263,15 @@ class StatePages:
     def changed(self) -> Written:
         """The pages of the statements that were told something since the last call, and what hangs on them."""
         written: Written = {}
-        touched, self._runtime._core.touched = self._runtime._core.touched or (), set()
+        core = self._state.core
+        touched, core.touched = core.touched or (), set()
         for number in sorted(touched):
             if number in self._statements:
                 written.update(self._statements[number].written())
         return self._finish(written)
 
     def _finish(self, written: Written) -> Written:
-        values = {name: cell.value for name, cell in self._runtime._variables.items()}
+        values = {name: cell.value for name, cell in self._state.variables.items()}
         variables = self._encoder.page("variables", "variables", values)
         if variables != self._variables:
             self._variables = written["variables"] = variables
@@ -280,11 +279,11 @@ class StatePages:
         return written
 
 
-def all_pages(runtime: Runtime, bodies: Mapping[str, Callable[[], Any]]) -> Iterator[tuple[str, bytes]]:
+def all_pages(state: RuntimeState, bodies: Mapping[str, Callable[[], Any]]) -> Iterator[tuple[str, bytes]]:
     """Every page of a runtime, by its key."""
     for key in ("head", "clock"):
         yield key, Encoder().encode([key, KINDS[key], bodies[key]()])
-    for key, packed in StatePages(runtime, notes=False).all().items():
+    for key, packed in StatePages(state, notes=False).all().items():
         if packed is not None:
             yield key, packed
 

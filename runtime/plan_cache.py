@@ -5,9 +5,9 @@ since a plan is known by its deployment's id too.
 """
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgpack
 
@@ -18,9 +18,6 @@ from epl.parse import parse_module
 from epl.plan.statements import ModulePlan
 from epl.syntax import Module
 from runtime.described_types import Same, read_types
-
-if TYPE_CHECKING:
-    from runtime.engine import Runtime
 
 
 @lru_cache(maxsize=1024)
@@ -44,13 +41,14 @@ class _Question:
 
     __slots__ = ("text", "seen", "catalog")
 
-    def __init__(self, deployment_id: str, text: str, catalog: Catalog, given: Mapping[str, Any]) -> None:
+    def __init__(self, deployment_id: str, text: str, catalog: Catalog, user_functions: Mapping[str, Any]) -> None:
         self.text = text
         self.catalog = catalog
         self.seen: Hashable = (
             deployment_id, text, catalog.settings, catalog.imports, _items(catalog.event_types), _items(catalog.declarations),
             tuple((name, Same(v.type), repr(v.type), v.constant, repr(v.value)) for name, v in catalog.variables.items()),
-            _items(given), repr(sorted(catalog.functions.constants)),
+            _items(user_functions), _items(catalog.functions.aggregations), _items(catalog.window_configs),
+            repr(sorted(catalog.functions.constants)),
         )
 
     def __eq__(self, other: object) -> bool:
@@ -69,12 +67,9 @@ def _planned(question: _Question) -> ModulePlan:
     return analyse_module(parsed(question.text), question.catalog)
 
 
-def planned(runtime: Runtime, deployment_id: str, text: str) -> ModulePlan:
-    """The plan of a module that is deployed under that id, in a runtime as it is."""
-    runtime.bring_in(parsed(text))
-    catalog = runtime.catalog(parsed(text).name)
-    given = {**runtime._user_functions, **runtime._functions.aggregations, **runtime.own_windows}
-    return _planned(_Question(deployment_id, text, catalog, given))
+def planned(catalog: Catalog, user_functions: Mapping[str, Callable[..., Any]], deployment_id: str, text: str) -> ModulePlan:
+    """The plan of a module that is deployed under that id, where ``catalog`` is what it sees. ``user_functions``: the application's."""
+    return _planned(_Question(deployment_id, text, catalog, user_functions))
 
 
 __all__ = ["parsed", "planned", "types_of"]

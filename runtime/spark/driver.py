@@ -133,7 +133,7 @@ class Setup:
         feed = Feed(runtime, self.sources(runtime), self.rules(runtime))
         for statement in (s for d in runtime.deployments.values() for s in d):
             if isinstance(self.keeping.sinks.get(statement.name), KeptSink):
-                check_columns_known(runtime.plans(), statement.plan, runtime._user_functions)
+                check_columns_known(runtime.plans(), statement.plan, runtime.user_functions)
         return Job(feed, self.keeping, self.checkpoint, self.wall, lenient=self.lenient)
 
     def sources(self, runtime: Runtime) -> Sources:

@@ -305,7 +305,7 @@ def test_a_restart_knows_what_has_failed(epl: str) -> None:
     whole, restarted = Run(epl, raising({3, 6, 7})), Run(epl, raising({3, 6, 7}))
     for event in events:
         blob = restarted.runtime.snapshot()
-        functions = dict(restarted.runtime._user_functions)
+        functions = dict(restarted.runtime.user_functions)
         restarted.runtime = Runtime.restore(blob, functions=functions, on_error=restarted.on_error)
         restarted.runtime.statement("s0").add_listener(restarted.listener)
         restarted.feed([event])

@@ -212,7 +212,7 @@ def test_a_snapshot_does_not_lose_routed_events() -> None:
     send(rt, 1)
     assert len(told) == 1 and "routed events" in told[0][0]
     assert list(rt.statement("n")) == [{"c": 1}]
-    assert Runtime.restore(rt.snapshot(), functions=rt._user_functions).statement("n").rows() == [{"c": 1}]
+    assert Runtime.restore(rt.snapshot(), functions=rt.user_functions).statement("n").rows() == [{"c": 1}]
 
 
 @pytest.mark.parametrize("cut", [8, 9, 50, -3])
@@ -220,14 +220,14 @@ def test_a_damaged_snapshot_is_refused(cut: int) -> None:
     rt, _ = made()
     rt.deploy("select sum(a) as total from T#length(3)")
     with pytest.raises(EplRuntimeError, match="snapshot"):
-        Runtime.restore(rt.snapshot()[:cut], functions=rt._user_functions)
+        Runtime.restore(rt.snapshot()[:cut], functions=rt.user_functions)
 
 
 def test_mean_deviation_of_nan_goes_on_after_restore() -> None:
     rt, _ = made()
     rt.deploy("@name('s0') select avedev(d) as v, count(*) as c from T#length(2)")
     rt.send("T", {"a": 1, "d": float("nan")})
-    restored = Runtime.restore(rt.snapshot(), functions=rt._user_functions)
+    restored = Runtime.restore(rt.snapshot(), functions=rt.user_functions)
     for each in (rt, restored):
         send(each, 1, 2)
         assert list(each.statement("s0")) == [{"v": None, "c": 2}]
@@ -256,6 +256,6 @@ def test_parameters_of_windows_are_bound_and_survive_a_snapshot() -> None:
     rt, _ = made()
     rt.deploy("@name('s0') select a from T#length(?::int) where a > ?::int", parameters={1: 2, 2: 0})
     send(rt, 1, 2)
-    restored = Runtime.restore(rt.snapshot(), functions=rt._user_functions)
+    restored = Runtime.restore(rt.snapshot(), functions=rt.user_functions)
     send(restored, 4)
     assert [r["a"] for r in restored.statement("s0")] == [2, 4]
