@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from epl.errors import EplError
-from epl.value_types import EventOf, ValueType
+from epl.value_types import ValueType
 
 
 @attrs.frozen
@@ -22,6 +22,16 @@ class Property:
     type: ValueType
     indexed: bool = False
     mapped: bool = False
+
+
+@attrs.frozen
+class EventOf(ValueType):
+    """A whole event (a fragment): a property or column that holds an event of that type."""
+
+    event_type: EventType
+
+    def __str__(self) -> str:
+        return self.event_type.name
 
 
 class AmbiguousProperty(EplError):

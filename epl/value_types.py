@@ -20,12 +20,7 @@ Object, unknown classes       any of these
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import attrs
-
-if TYPE_CHECKING:
-    from epl.event_types import EventType
 
 
 @attrs.frozen
@@ -100,16 +95,6 @@ class MapType(ValueType):
 
     def __str__(self) -> str:
         return "Map" if self.key == self.value == OBJECT else f"Map<{self.key},{self.value}>"
-
-
-@attrs.frozen
-class EventOf(ValueType):
-    """A whole event (a fragment): a property or column that holds an event of that type."""
-
-    event_type: EventType
-
-    def __str__(self) -> str:
-        return self.event_type.name
 
 
 @attrs.frozen

@@ -31,10 +31,10 @@ import attrs
 import pyarrow as pa
 
 from epl.errors import EplRuntimeError
-from epl.event_types import EventType
+from epl.event_types import EventOf, EventType
 from epl.generated_code import field_name
 from epl.reprs import brief
-from epl.value_types import ArrayType, CollectionType, EnumType, EventOf, MapType, Scalar, ValueType
+from epl.value_types import ArrayType, CollectionType, EnumType, MapType, Scalar, ValueType
 from runtime.incoming import whole_type
 from windows.event import Event, event_class
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from epl.plan.assignments import OnSetPlan, UpdateIstreamPlan
+from epl.plan.on_statements import OnSetPlan, UpdateIstreamPlan
 from epl.plan.splitting import OnSplitPlan
 from epl.plan.statements import (
     BodyPlan,

@@ -21,8 +21,8 @@ import pyarrow.compute as pc
 import pyarrow.types as kinds
 
 from epl.errors import EplError, EplRuntimeError
-from epl.event_types import EventType
-from epl.value_types import ArrayType, CollectionType, EnumType, EventOf, MapType, Scalar, ValueType
+from epl.event_types import EventOf, EventType
+from epl.value_types import ArrayType, CollectionType, EnumType, MapType, Scalar, ValueType
 from runtime.incoming import coercion, whole_type
 
 if TYPE_CHECKING:

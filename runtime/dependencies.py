@@ -8,7 +8,8 @@ from typing import Any
 from epl.errors import AlreadyDeclaredError, EplDeploymentError
 from epl.event_types import EventType
 from epl.plan.expressions import VariableValue
-from epl.plan.statements import Declared, FilterPlan, InsertPlan, ModulePlan
+from epl.plan.statements import Declared, InsertPlan, ModulePlan
+from epl.plan.streams import FilterPlan
 from epl.plan.walk import expressions_of, plans_of
 from runtime.deployment import Deployment
 

@@ -6,21 +6,10 @@ from functools import lru_cache
 from typing import Any
 
 from epl.errors import EplRuntimeError
-from epl.event_types import EventType, Property
+from epl.event_types import EventOf, EventType, Property
 from epl.plan.walk import plans_of, types_in, types_of
 from epl.reprs import brief
-from epl.value_types import (
-    PRIMITIVE_KINDS,
-    SCALAR_KINDS,
-    ArrayType,
-    ClassType,
-    CollectionType,
-    EnumType,
-    EventOf,
-    MapType,
-    Scalar,
-    ValueType,
-)
+from epl.value_types import PRIMITIVE_KINDS, SCALAR_KINDS, ArrayType, ClassType, CollectionType, EnumType, MapType, Scalar, ValueType
 from runtime.seal import Damaged
 from runtime.statement import Statement
 

@@ -15,11 +15,11 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from epl.errors import EplError, EplRuntimeError
-from epl.event_types import EventType, Property
+from epl.event_types import EventOf, EventType, Property
 from epl.generated_code import defined, field_name, literal
 from epl.java import to_float
 from epl.reprs import brief
-from epl.value_types import ArrayType, CollectionType, EnumType, EventOf, MapType, Scalar, ValueType
+from epl.value_types import ArrayType, CollectionType, EnumType, MapType, Scalar, ValueType
 from runtime.json_events import parse_json, parsed_json
 from runtime.structs import PRIMITIVE_DEFAULTS
 from windows.event import Event, event_class

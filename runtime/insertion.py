@@ -4,10 +4,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from epl.event_types import EventType
+from epl.event_types import EventOf, EventType
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import InsertPlan
-from epl.value_types import ArrayType, EventOf, ValueType
+from epl.value_types import ArrayType, ValueType
 from runtime.context import StatementContext
 from runtime.evaluate import compile_expression
 from runtime.structs import default_of, struct_as, widening_to

@@ -15,9 +15,9 @@ from typing import Any
 from uuid import UUID
 
 from epl.errors import EplRuntimeError
-from epl.event_types import EventType
+from epl.event_types import EventOf, EventType
 from epl.java import to_float
-from epl.value_types import ArrayType, ClassType, CollectionType, EnumType, EventOf, MapType, Scalar, ValueType
+from epl.value_types import ArrayType, ClassType, CollectionType, EnumType, MapType, Scalar, ValueType
 from runtime.json_text import fault_of
 
 INT_BOUND = 1 << 31

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from epl.plan.assignments import OnSetPlan
+from epl.plan.on_statements import OnSetPlan
 from runtime.assignments import Assignments
 from runtime.context import StatementContext
 from runtime.evaluate import compile_expression

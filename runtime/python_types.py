@@ -16,7 +16,7 @@ import attrs
 
 from epl.analysis.type_names import resolve_type_name
 from epl.errors import EplDeploymentError
-from epl.event_types import EventType, Property
+from epl.event_types import EventOf, EventType, Property
 from epl.parse import parse_expression
 from epl.syntax import Cast
 from epl.value_types import (
@@ -35,7 +35,6 @@ from epl.value_types import (
     ZONED_DATE_TIME,
     ArrayType,
     EnumType,
-    EventOf,
     MapType,
     ValueType,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from epl.errors import EplDeploymentError
-from epl.event_types import EventType, Property
+from epl.event_types import EventOf, EventType, Property
 from epl.value_types import (
     BIG_DECIMAL,
     BOXED_BOOLEAN,
@@ -21,7 +21,6 @@ from epl.value_types import (
     STRING,
     ZONED_DATE_TIME,
     ArrayType,
-    EventOf,
     MapType,
     ValueType,
 )

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from epl.plan.statements import StreamPlan
+from epl.plan.streams import StreamPlan
 from runtime.context import StatementContext
 from runtime.stream_entry import entry_of, repeat
 from windows.event import NO_EVENTS, Event

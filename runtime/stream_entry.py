@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from copy import copy
 from typing import Any
 
-from epl.plan.statements import EqualConstants, FilterPlan, StreamPlan
+from epl.plan.streams import EqualConstants, FilterPlan, StreamPlan
 from runtime.contained import ContainedStage, Containment
 from runtime.context import StatementContext
 from runtime.evaluate import Environment, compile_expression

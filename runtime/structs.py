@@ -4,9 +4,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from epl.event_types import EventType
+from epl.event_types import EventOf, EventType
 from epl.generated_code import field_name
-from epl.value_types import ArrayType, EventOf, Scalar, ValueType
+from epl.value_types import ArrayType, Scalar, ValueType
 from windows.event import Event, event_class
 
 PRIMITIVE_DEFAULTS: dict[str, Any] = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from epl.event_types import EventType
-from epl.value_types import ArrayType, ClassType, EnumType, EventOf, Scalar, ValueType
+from epl.event_types import EventOf, EventType
+from epl.value_types import ArrayType, ClassType, EnumType, Scalar, ValueType
 from runtime.incoming import whole_type
 
 HEADER = re.compile(r"\s*(module|uses|import)\s[^;]*;")

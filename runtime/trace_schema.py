@@ -7,9 +7,9 @@ from typing import Any
 
 import attrs
 
-from epl.event_types import EventType, Property
+from epl.event_types import EventOf, EventType, Property
 from epl.settings import Settings
-from epl.value_types import OBJECT, ArrayType, ClassType, CollectionType, EnumType, EventOf, MapType, ValueType, named_type
+from epl.value_types import OBJECT, ArrayType, ClassType, CollectionType, EnumType, MapType, ValueType, named_type
 
 COLLECTIONS = ("Collection", "List", "Set", "Iterable", "ArrayList", "LinkedList", "AbstractList")
 SETTINGS = {

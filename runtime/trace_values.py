@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from epl.event_types import EventOf
 from epl.functions.java_values import zone_name
 from epl.java import float_text
-from epl.value_types import INTEGRAL_KINDS, ArrayType, CollectionType, EventOf, MapType, Scalar, ValueType
+from epl.value_types import INTEGRAL_KINDS, ArrayType, CollectionType, MapType, Scalar, ValueType
 from runtime.rows import Row
 from windows.event import Event
 

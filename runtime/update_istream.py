@@ -7,7 +7,8 @@ from typing import Any
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.generated_code import field_name
-from epl.plan.assignments import PropertyAssignment, UpdateIstreamPlan
+from epl.plan.assignments import PropertyAssignment
+from epl.plan.on_statements import UpdateIstreamPlan
 from epl.value_types import Scalar
 from runtime.context import StatementContext
 from runtime.evaluate import compile_expression, compile_predicate

@@ -6,7 +6,8 @@ from typing import Any
 
 from epl.catalog import Variable
 from epl.errors import EplRuntimeError
-from epl.value_types import EventOf, ValueType
+from epl.event_types import EventOf
+from epl.value_types import ValueType
 from runtime.incoming import WrongValue, coercion
 from windows.event import Event
 

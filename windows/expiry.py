@@ -4,10 +4,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from epl.event_types import EventType
+from epl.event_types import EventOf, EventType
 from epl.plan.expressions import TypedExpression
 from epl.plan.windows import WindowArgument, WindowRefused
-from epl.value_types import BOXED_INT, BOXED_LONG, OBJECT, EventOf, ValueType, is_boolean
+from epl.value_types import BOXED_INT, BOXED_LONG, OBJECT, ValueType, is_boolean
 from windows.event import Event
 from windows.failures import Failures
 from windows.protocol import BuildContext

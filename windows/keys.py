@@ -11,8 +11,9 @@ from decimal import Decimal, DecimalTuple
 from math import copysign
 from typing import Any, TypeVar
 
+from epl.event_types import EventOf
 from epl.plan.expressions import TypedExpression
-from epl.value_types import EventOf, Scalar, ValueType
+from epl.value_types import Scalar, ValueType
 from windows.event import Event
 from windows.protocol import BuildContext
 

@@ -9,13 +9,13 @@ from epl.analysis.conversions import type_name
 from epl.analysis.rewriting import replaced
 from epl.analysis.scope import Scope
 from epl.errors import EplValidationError
-from epl.event_types import EventType
+from epl.event_types import EventOf, EventType
 from epl.functions.aggregation_methods import METHODS, AggregationMethod
 from epl.plan import expressions as typed
 from epl.plan.expressions import Aggregated, TypedExpression
 from epl.syntax import Lambda
 from epl.syntax.expressions import Call
-from epl.value_types import BOXED_BOOLEAN, BOXED_INT, OBJECT, ArrayType, CollectionType, EventOf, MapType, ValueType, is_boolean
+from epl.value_types import BOXED_BOOLEAN, BOXED_INT, OBJECT, ArrayType, CollectionType, MapType, ValueType, is_boolean
 
 
 def bind_aggregation_method(value: Aggregated, call: Call, scope: Scope) -> TypedExpression | None:

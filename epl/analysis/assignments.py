@@ -1,18 +1,23 @@
-"""What set clauses have in common: the text of an assignment in refusals, its value, an array element's index and type."""
+"""Assignments of set clauses: what all have in common (the text in refusals, the value, an array element's index and type), and those to
+variables."""
 from __future__ import annotations
+
+import attrs
 
 from epl.analysis.conversions import convert, type_name
 from epl.analysis.expressions import StatementRefusal, bind_in_clause
 from epl.analysis.paths import is_integer
 from epl.analysis.scope import Scope, ScopeStream
-from epl.catalog import Catalog
-from epl.errors import EplValidationError
-from epl.plan.expressions import Cast, Constant, PropertyOf, TypedExpression
+from epl.catalog import Catalog, Variable
+from epl.errors import EplUnsupportedError, EplValidationError
+from epl.event_types import EventOf
+from epl.plan.assignments import VariableAssignment
+from epl.plan.expressions import Cast, Constant, PropertyOf, TypedExpression, VariableValue
 from epl.plan.structs import StructAs
 from epl.syntax import Assignment, Declaration, Expression
 from epl.syntax.expressions import Call, Chain, Index, Name
 from epl.unparse import expression_text
-from epl.value_types import BIG_DECIMAL, NULL, OBJECT, ArrayType, EventOf, Scalar, ValueType, is_null, is_numeric
+from epl.value_types import BIG_DECIMAL, NULL, OBJECT, ArrayType, Scalar, ValueType, is_null, is_numeric
 
 NARROW = ("byte", "short")
 WHOLE = ("byte", "short", "int", "long")
@@ -154,8 +159,86 @@ def assigned_column(assignment: Assignment, value: TypedExpression, target: Valu
     return found
 
 
+# ------------------------------------------------------------------ variables
+
+
+def analyse_assignment(written: Assignment, number: int, scope: Scope) -> VariableAssignment:
+    """One assignment to a variable; raises EplValidationError in Esper's words."""
+    if is_call(written):
+        return VariableAssignment("call", bind_in_clause(written.target, scope))
+    value = bind_value(written, number, scope)
+    first, rest = path_of(written.target)
+    _check_target(written, first, rest)
+    variable = scope.catalog.variables.get(first.name)
+    if variable is None:
+        raise refuse(written, f"Variable by name '{first.name}' has not been created or configured")
+    if variable.constant:
+        raise refuse(written, f"Variable by name '{variable.name}' is declared constant and may not be set")
+    target = VariableValue(name=variable.name, type=variable.type)
+    if isinstance(first, Call):
+        _keyed(written, value, variable)
+    if not rest:
+        return VariableAssignment("value", _whole(written, value, variable), target)
+    if isinstance(rest[0], Index):
+        return _element(written, value, rest[0], target, scope)
+    if isinstance(rest[0], Name):
+        return _property(written, value, rest[0].name, target)
+    raise EplUnsupportedError(f"Assigning to '{expression_text(written.target)}' is not supported", span=written.span)
+
+
+def _check_target(written: Assignment, first: Name | Call, rest: tuple[Name | Call | Index, ...]) -> None:
+    """Targets are ``v``, ``v[i]``, ``v.property`` and, by its text, ``v('key')``."""
+    if not rest or (len(rest) == 1 and isinstance(first, Name) and isinstance(rest[0], (Name, Index))):
+        return
+    if len(rest) == 2 and isinstance(rest[0], Name) and isinstance(rest[1], Index):
+        raise refuse(written, f"Variable by name '{rest[0].name}' has not been created or configured")
+    raise unrecognized(written)
+
+
+def _whole(written: Assignment, value: TypedExpression, variable: Variable) -> TypedExpression:
+    found = assigned_to_variable(value, variable.type)
+    if found is not None:
+        return found
+    given = type_name(value.type if isinstance(value, Constant) else value.type.boxed)
+    if isinstance(variable.type, EventOf):
+        event_type = variable.type.event_type
+        raise refuse(
+            written,
+            f"Variable '{variable.name}' of declared event type '{event_type.name}' underlying type '{type_name(variable.type)}' "
+            f"cannot be assigned a value of type '{given}'",
+        )
+    raise refuse(
+        written, f"Variable '{variable.name}' of declared type {type_name(variable.type)} cannot be assigned a value of type {given}"
+    )
+
+
+def _keyed(written: Assignment, value: TypedExpression, variable: Variable) -> None:
+    """``v('key') = x`` is ``v = x`` to Esper, which loses the key: refused in its words where that fails, else as not supported."""
+    target = Chain(links=(Name(name=variable.name),), span=written.target.span)
+    _whole(attrs.evolve(written, target=target), value, variable)
+    raise EplUnsupportedError(
+        f"Assigning to '{expression_text(written.target)}' is not supported", span=written.span, hint="assign the whole map"
+    )
+
+
+def _element(written: Assignment, value: TypedExpression, link: Index, target: VariableValue, scope: Scope) -> VariableAssignment:
+    if not isinstance(target.type, ArrayType) or len(link.arguments) != 1:
+        raise refuse(written, f"Variable '{target.name}' is not an array")
+    index = bind_index(link.arguments[0], target.name, scope)
+    return VariableAssignment("element", assigned_column(written, value, target.type.element, target.name), target, index=index)
+
+
+def _property(written: Assignment, value: TypedExpression, name: str, target: VariableValue) -> VariableAssignment:
+    if not isinstance(target.type, EventOf):
+        raise refuse(written, f"Variable by name '{target.name}' does not have a property named '{name}'")
+    declared = target.type.event_type.type_of(name)
+    if declared is None:
+        raise refuse(written, f"Variable by name '{target.name}' the property '{name}' is not writable")
+    return VariableAssignment("property", assigned_column(written, value, declared, name), target, name)
+
+
 __all__ = [
-    "assigned", "assigned_column", "assigned_to_variable", "assignment_text",
+    "analyse_assignment", "assigned", "assigned_column", "assigned_to_variable", "assignment_text",
     "bind_index", "bind_value", "is_call", "is_struct", "path_of", "refuse", "set_scope",
     "unrecognized",
 ]

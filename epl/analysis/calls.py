@@ -11,13 +11,14 @@ from epl.analysis.paths import is_integer, stream_value
 from epl.analysis.properties import path_of
 from epl.analysis.scope import Scope
 from epl.errors import EplUnsupportedError, EplValidationError
+from epl.event_types import EventOf
 from epl.functions.registry import FIRST_ARGUMENT, NOT_CONSTANT, TIME_PERIOD, Bound, EnumerationSpec, FunctionSpec, LambdaShape
 from epl.plan import expressions as typed
 from epl.plan.expressions import Constant, TypedExpression
 from epl.syntax import expressions as syntax
 from epl.syntax.expressions import Call
 from epl.unparse import expression_text, quoted
-from epl.value_types import BOOLEAN, BOXED_BOOLEAN, INT, LONG, ArrayType, CollectionType, EventOf, ValueType
+from epl.value_types import BOOLEAN, BOXED_BOOLEAN, INT, LONG, ArrayType, CollectionType, ValueType
 
 # ------------------------------------------------------------------ arguments
 

@@ -28,13 +28,13 @@ from epl.analysis.remedies import function_call, method_call
 from epl.analysis.scope import LocalName, Scope
 from epl.analysis.suggestions import did_you_mean
 from epl.errors import EplUnsupportedError, EplValidationError
-from epl.event_types import EventType
+from epl.event_types import EventOf, EventType
 from epl.plan import expressions as typed
 from epl.plan.expressions import TypedExpression
 from epl.syntax import expressions as syntax
 from epl.syntax.expressions import Call, Chain, Index, Link, Name
 from epl.unparse import expression_text
-from epl.value_types import OBJECT, ArrayType, EnumType, EventOf, MapType, Scalar
+from epl.value_types import OBJECT, ArrayType, EnumType, MapType, Scalar
 
 
 @bind_node.register

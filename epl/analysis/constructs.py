@@ -19,7 +19,7 @@ from epl.analysis.paths import is_integer, stream_value
 from epl.analysis.scope import Scope
 from epl.analysis.type_names import resolve_type_name
 from epl.errors import EplUnsupportedError, EplValidationError
-from epl.event_types import EventType, Property
+from epl.event_types import EventOf, EventType, Property
 from epl.functions.casts import dated_cast_key
 from epl.plan import expressions as typed
 from epl.plan.expressions import Constant, TypedExpression
@@ -34,7 +34,6 @@ from epl.value_types import (
     OBJECT,
     STRING,
     ArrayType,
-    EventOf,
     Scalar,
     ValueType,
     is_boolean,

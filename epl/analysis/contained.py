@@ -11,14 +11,14 @@ from epl.analysis.selection import analyse_selection
 from epl.analysis.type_names import find_event_type
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
-from epl.event_types import EventType
+from epl.event_types import EventOf, EventType
 from epl.plan.contained import ContainedLevel, ContainedPlan
 from epl.plan.expressions import TypedExpression
 from epl.syntax import Contained, Declaration, Expression, SelectItem, StreamWildcard, Wildcard
 from epl.syntax.expressions import Chain, Index, Name, Subquery
 from epl.syntax.nodes import Node
 from epl.unparse import expression_text
-from epl.value_types import OBJECT, ArrayType, CollectionType, EventOf, MapType, Scalar, ValueType, is_boolean
+from epl.value_types import OBJECT, ArrayType, CollectionType, MapType, Scalar, ValueType, is_boolean
 
 
 def analyse_contained(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from epl import java
 from epl.errors import EplValidationError
-from epl.event_types import EventType
+from epl.event_types import EventOf, EventType
 from epl.plan.expressions import Constant, Convert, Parameter, TypedExpression
 from epl.value_types import (
     BIG_DECIMAL,
@@ -20,7 +20,6 @@ from epl.value_types import (
     ArrayType,
     ClassType,
     CollectionType,
-    EventOf,
     MapType,
     Scalar,
     ValueType,

@@ -27,7 +27,7 @@ from epl.plan.expressions import (
     TypedExpression,
     VariableValue,
 )
-from epl.plan.statements import EqualConstants, FilterPlan, IndexKey
+from epl.plan.streams import EqualConstants, FilterPlan, IndexKey
 from epl.settings import Settings
 from epl.syntax import Expression
 from epl.unparse import quoted

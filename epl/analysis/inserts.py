@@ -7,12 +7,12 @@ from epl.analysis.assignments import is_struct
 from epl.analysis.precedence import bind_precedence
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
-from epl.event_types import EventType, Property
+from epl.event_types import EventOf, EventType, Property
 from epl.plan.expressions import StreamEvent, TypedExpression
 from epl.plan.result_set import StreamSelector
 from epl.plan.statements import InsertPlan
 from epl.syntax import InsertInto, Select, Wildcard
-from epl.value_types import NULL, OBJECT, ArrayType, CollectionType, EventOf, MapType, Scalar, ValueType, is_numeric
+from epl.value_types import NULL, OBJECT, ArrayType, CollectionType, MapType, Scalar, ValueType, is_numeric
 
 UNTYPED = ("map", "objectarray")
 WIDENING = ("byte", "short", "int", "long", "float", "double", "BigDecimal")

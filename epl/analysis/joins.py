@@ -9,7 +9,7 @@ from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType
 from epl.plan.expressions import StreamProperty, TypedExpression
-from epl.plan.statements import StreamPlan
+from epl.plan.streams import StreamPlan
 from epl.syntax import Comparison, Declaration, Expression, From, Select, StreamWildcard, Wildcard
 from epl.unparse import expression_text
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from epl.analysis.type_names import find_event_type
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
-from epl.event_types import Property
+from epl.event_types import EventOf, Property
 from epl.syntax import Annotation, CreateSchema, Statement
-from epl.value_types import CALENDAR, ArrayType, ClassType, CollectionType, EventOf, ValueType
+from epl.value_types import CALENDAR, ArrayType, ClassType, CollectionType, ValueType
 
 READABLE_CLASSES = ("UUID", "URL", "URI")
 """Java classes that have no type of their own here and stand in JSON as text."""

@@ -19,6 +19,7 @@ from epl.analysis.conversions import (
 )
 from epl.analysis.scope import Scope
 from epl.errors import EplRuntimeError, EplUnsupportedError, EplValidationError
+from epl.event_types import EventOf
 from epl.functions.java_regex import UnsupportedPattern
 from epl.functions.java_values import JavaException
 from epl.functions.like import like_pattern
@@ -41,7 +42,6 @@ from epl.value_types import (
     ArrayType,
     CollectionType,
     EnumType,
-    EventOf,
     MapType,
     Scalar,
     ValueType,

@@ -6,9 +6,9 @@ from collections.abc import Container
 
 import attrs
 
+from epl.analysis.assignments import analyse_assignment
 from epl.analysis.binding import StatementRefusal, bind
 from epl.analysis.crontab import analyse_crontab
-from epl.analysis.on_set import analyse_assignment
 from epl.analysis.scope import Scope
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError

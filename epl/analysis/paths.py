@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from epl.analysis.binding import bind
 from epl.analysis.scope import Scope
 from epl.errors import EplValidationError
-from epl.event_types import EventType, Property
+from epl.event_types import EventOf, EventType, Property
 from epl.plan import expressions as typed
 from epl.plan.expressions import TypedExpression
 from epl.syntax import expressions as syntax
 from epl.syntax.expressions import Call, Index, Link, Name
 from epl.unparse import expression_text
-from epl.value_types import OBJECT, STRING, ArrayType, CollectionType, EventOf, MapType, Scalar, ValueType
+from epl.value_types import OBJECT, STRING, ArrayType, CollectionType, MapType, Scalar, ValueType
 
 SMALL_INTEGERS = ("byte", "short", "int")
 

@@ -9,7 +9,7 @@ from epl.analysis.binding import StatementRefusal
 from epl.errors import EplUnsupportedError
 from epl.plan.expressions import Previous, TypedExpression
 from epl.plan.result_set import ResultSetPlan
-from epl.plan.statements import StreamPlan
+from epl.plan.streams import StreamPlan
 from epl.plan.walk import expressions_of
 from epl.plan.windows import previous_refusal
 from epl.spans import Span

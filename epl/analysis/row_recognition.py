@@ -14,11 +14,11 @@ from epl.analysis.row_program import compile_program
 from epl.analysis.scope import Scope, ScopeStream
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
-from epl.event_types import EventType, Property
+from epl.event_types import EventOf, EventType, Property
 from epl.plan.expressions import TypedExpression
 from epl.plan.row_recognition import Condition, RowRecognitionPlan
 from epl.syntax import Expression, MatchRecognize
-from epl.value_types import ArrayType, EventOf, is_boolean, is_null
+from epl.value_types import ArrayType, is_boolean, is_null
 
 NO_AGGREGATIONS = "An aggregate function may not appear in a DEFINE clause"
 

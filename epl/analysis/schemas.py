@@ -10,7 +10,7 @@ from epl.analysis.remedies import class_as_event_type
 from epl.analysis.type_names import find_event_type, resolve_type_name
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
-from epl.event_types import EventType, Property
+from epl.event_types import EventOf, EventType, Property
 from epl.syntax import Column, CreateSchema, Statement, TypeName
 from epl.value_types import (
     CALENDAR,
@@ -22,7 +22,6 @@ from epl.value_types import (
     PRIMITIVE_KINDS,
     ZONED_DATE_TIME,
     ArrayType,
-    EventOf,
     Scalar,
     ValueType,
 )

@@ -26,7 +26,8 @@ from epl.event_types import EventType
 from epl.plan.expressions import Previous, Prior, TypedExpression
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.row_recognition import RowRecognitionPlan
-from epl.plan.statements import DeliveryPlan, InsertPlan, SelectPlan, StreamPlan
+from epl.plan.statements import DeliveryPlan, InsertPlan, SelectPlan
+from epl.plan.streams import StreamPlan
 from epl.syntax import Expression, Select, Statement, StreamWildcard, TypeFilter, Wildcard
 
 

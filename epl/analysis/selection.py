@@ -9,10 +9,9 @@ import attrs
 from epl.analysis.binding import StatementRefusal
 from epl.analysis.expressions import bind_in_clause, column_name
 from epl.analysis.scope import Scope, ScopeStream
-from epl.event_types import EventType, Property
+from epl.event_types import EventOf, EventType, Property
 from epl.plan.expressions import Coalesce, Conditional, Constant, NewStructOf, PropertyOf, StreamProperty, TypedExpression, event_of
 from epl.syntax import SelectItem, StreamWildcard, Wildcard
-from epl.value_types import EventOf
 
 
 @attrs.frozen

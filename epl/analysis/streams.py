@@ -16,7 +16,7 @@ from epl.analysis.type_names import find_event_type
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
-from epl.plan.statements import StreamPlan
+from epl.plan.streams import StreamPlan
 from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused, check_chain, merge_groups
 from epl.syntax import (
     Declaration,

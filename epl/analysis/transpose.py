@@ -7,12 +7,12 @@ from epl.analysis.conversions import type_name
 from epl.analysis.expressions import StatementRefusal
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
-from epl.event_types import EventType, Property
+from epl.event_types import EventOf, EventType, Property
 from epl.plan.statements import InsertPlan
 from epl.syntax import InsertInto, Select, SelectItem
 from epl.syntax.expressions import Call, Chain
 from epl.unparse import expression_text, quoted
-from epl.value_types import OBJECT, EventOf, MapType, ValueType, is_null
+from epl.value_types import OBJECT, MapType, ValueType, is_null
 
 STRUCTURES = ("struct", "bean")
 

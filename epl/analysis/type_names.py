@@ -3,9 +3,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from epl.event_types import EventType
+from epl.event_types import EventOf, EventType
 from epl.syntax import TypeName
-from epl.value_types import OBJECT, ArrayType, ClassType, CollectionType, EnumType, EventOf, MapType, ValueType, named_type
+from epl.value_types import OBJECT, ArrayType, ClassType, CollectionType, EnumType, MapType, ValueType, named_type
 
 NO_ENUMS: Mapping[str, EnumType] = {}
 

@@ -10,8 +10,9 @@ from epl.analysis.streams import analyse_stream
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError
 from epl.event_types import EventType, Property
-from epl.plan.assignments import PropertyAssignment, UpdateIstreamPlan
+from epl.plan.assignments import PropertyAssignment
 from epl.plan.expressions import TypedExpression
+from epl.plan.on_statements import UpdateIstreamPlan
 from epl.syntax import Assignment, Statement, Stream, TypeFilter, UpdateIstream
 from epl.syntax.expressions import Call, Index, Literal, Name
 from epl.unparse import expression_text

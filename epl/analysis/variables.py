@@ -10,12 +10,12 @@ from epl.analysis.scope import Scope
 from epl.analysis.type_names import resolve_type_name
 from epl.catalog import Catalog, Variable
 from epl.errors import AlreadyDeclaredError, EplError, EplValidationError
-from epl.event_types import EventType, Property
+from epl.event_types import EventOf, EventType, Property
 from epl.functions.java_numbers import parse_floating, parse_whole
 from epl.plan.expressions import Constant, TypedExpression
 from epl.plan.statements import CreateVariablePlan
 from epl.syntax import CreateVariable
-from epl.value_types import STRING, EventOf, Scalar, ValueType
+from epl.value_types import STRING, Scalar, ValueType
 
 WHOLE = ("byte", "short", "int", "long")
 

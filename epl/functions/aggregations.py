@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 import attrs
 
 from epl.errors import EplUnsupportedError, EplValidationError
-from epl.event_types import EventType
+from epl.event_types import EventOf, EventType
 from epl.plan.expressions import Constant, StreamEvent, TimeSpan, TypedExpression, VariableValue
 from epl.plan.result_set import AggregationPlan
 from epl.value_types import (
@@ -22,7 +22,6 @@ from epl.value_types import (
     BOXED_INT,
     BOXED_LONG,
     ArrayType,
-    EventOf,
     Scalar,
     ValueType,
     is_boolean,

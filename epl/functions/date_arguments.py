@@ -8,11 +8,11 @@ from typing import Any
 
 import attrs
 
-from epl.event_types import EventType
+from epl.event_types import EventOf, EventType
 from epl.functions.calendars import FIELDS, kind_of
 from epl.functions.registry import NOT_CONSTANT, TIME_PERIOD
 from epl.generated_code import field_name
-from epl.value_types import EventOf, Scalar, ValueType, is_boolean, is_null, is_numeric
+from epl.value_types import Scalar, ValueType, is_boolean, is_null, is_numeric
 
 FIELD_NAMES = ",".join(FIELDS)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 
+from epl.event_types import EventOf
 from epl.functions import enumeration_evaluation as run
 from epl.functions.footprints import AGGREGATE, NOTHING, Footprint, lambdas, mismatch, plain, shapes
 from epl.functions.registry import FIRST_ARGUMENT, Bound, EnumerationSpec, FunctionRegistry
@@ -25,7 +26,6 @@ from epl.value_types import (
     OBJECT,
     ArrayType,
     CollectionType,
-    EventOf,
     MapType,
     Scalar,
     ValueType,

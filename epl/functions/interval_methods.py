@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from epl.event_types import EventOf
 from epl.functions import calendars
 from epl.functions.calendars import TimeSettings
 from epl.functions.date_arguments import RELATION_FOOTPRINTS, TimeSource, check_arguments, time_source
@@ -12,7 +13,7 @@ from epl.functions.date_changes import interval_reader
 from epl.functions.date_time import add_any_case
 from epl.functions.intervals import RELATIONS, Relation, Threshold
 from epl.functions.registry import NOT_CONSTANT, Bound, FunctionRegistry, FunctionSpec
-from epl.value_types import BOXED_BOOLEAN, EventOf, ValueType
+from epl.value_types import BOXED_BOOLEAN, ValueType
 
 SUMMARIES = {
     "before": "The interval ends before the other starts, at a distance.",

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from epl.event_types import EventOf
 from epl.functions.registry import Bound, FunctionRegistry, FunctionSpec
 from epl.value_types import (
     BIG_DECIMAL,
@@ -31,7 +32,6 @@ from epl.value_types import (
     ArrayType,
     CollectionType,
     EnumType,
-    EventOf,
     MapType,
     Scalar,
     ValueType,

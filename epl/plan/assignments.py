@@ -6,7 +6,6 @@ from typing import Literal as Choice
 import attrs
 
 from epl.plan.expressions import TypedExpression, VariableValue
-from epl.plan.statements import BodyPlan, StreamPlan
 
 
 @attrs.frozen
@@ -26,15 +25,6 @@ class VariableAssignment:
 
 
 @attrs.frozen
-class OnSetPlan(BodyPlan):
-    """on T set …: ``outputs`` are the columns of ``output_type``, read after all assignments."""
-
-    stream: StreamPlan
-    assignments: tuple[VariableAssignment, ...]
-    outputs: tuple[TypedExpression, ...]
-
-
-@attrs.frozen
 class PropertyAssignment:
     """One step of update istream. ``kind``: value, element (``p[index] = x``), key (``p('k') = x``), call; every value comes from the
     event as it was.
@@ -44,12 +34,3 @@ class PropertyAssignment:
     value: TypedExpression
     property: str = ""
     index: TypedExpression | None = None
-
-
-@attrs.frozen
-class UpdateIstreamPlan(BodyPlan):
-    """update istream T set … where …: a copy of the event takes its place before any other statement sees it."""
-
-    stream: StreamPlan
-    assignments: tuple[PropertyAssignment, ...]
-    where: TypedExpression | None

@@ -11,8 +11,8 @@ from typing import Literal as Choice
 
 import attrs
 
-from epl.event_types import EventType
-from epl.value_types import ArrayType, EventOf, ValueType
+from epl.event_types import EventOf, EventType
+from epl.value_types import ArrayType, ValueType
 
 
 @attrs.frozen(kw_only=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import Any
 
-from epl.event_types import EventType
+from epl.event_types import EventOf, EventType
 from epl.plan.walk import plans_of, types_in
-from epl.value_types import ArrayType, CollectionType, EnumType, EventOf, MapType, ValueType
+from epl.value_types import ArrayType, CollectionType, EnumType, MapType, ValueType
 
 
 def fingerprint(text: str, plan: Any) -> str:

@@ -6,7 +6,8 @@ import attrs
 from epl.event_types import EventType
 from epl.plan.contained import ContainedPlan
 from epl.plan.expressions import TypedExpression
-from epl.plan.statements import BodyPlan, InsertPlan, StreamPlan
+from epl.plan.statements import BodyPlan, InsertPlan
+from epl.plan.streams import StreamPlan
 
 
 @attrs.frozen

@@ -4,9 +4,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from epl.event_types import EventType
+from epl.event_types import EventOf, EventType
 from epl.plan.expressions import TypedExpression
-from epl.value_types import ArrayType, CollectionType, EventOf, MapType, ValueType
+from epl.value_types import ArrayType, CollectionType, MapType, ValueType
 
 
 def plans_of(value: Any) -> Iterator[Any]:

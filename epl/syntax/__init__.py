@@ -2,5 +2,6 @@
 from epl.syntax import patterns as patterns
 from epl.syntax.clauses import *  # noqa: F403
 from epl.syntax.expressions import *  # noqa: F403
+from epl.syntax.nodes import Body as Body
 from epl.syntax.nodes import Node as Node
 from epl.syntax.statements import *  # noqa: F403

@@ -1,17 +1,12 @@
 """The clauses that statements are made of."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from typing import Literal as Choice
 
 import attrs
 
 from epl.syntax.expressions import Expression, TypeName
-from epl.syntax.nodes import Node
-
-if TYPE_CHECKING:
-    from epl.syntax.patterns import Pattern
-
+from epl.syntax.nodes import Node, Pattern
 
 # ------------------------------------------------------------------ select
 

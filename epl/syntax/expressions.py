@@ -1,15 +1,11 @@
 """Expressions as written. Nothing is resolved here: whether ``a.b('x')`` is a property, a method or a function is analysis."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from typing import Literal as Choice
 
 import attrs
 
-from epl.syntax.nodes import Node
-
-if TYPE_CHECKING:
-    from epl.syntax.statements import Select
+from epl.syntax.nodes import Body, Node
 
 
 @attrs.frozen
@@ -350,7 +346,7 @@ class CronPart(Expression):
 
 @attrs.frozen
 class Subquery(Expression):
-    """``(select …)`` as a value, an operand of any / all / in, or (``exists``) of exists."""
+    """``(select …)`` as a value, an operand of any / all / in, or (``exists``) of exists. ``select``: a ``Select``."""
 
-    select: Select
+    select: Body
     exists: bool = False

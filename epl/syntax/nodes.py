@@ -11,3 +11,13 @@ class Node:
     """A piece of EPL as written. Equality ignores ``span``, so that parse(unparse(node)) == node can be said."""
 
     span: Span | None = attrs.field(default=None, eq=False, repr=False)
+
+
+@attrs.frozen
+class Body(Node):
+    """What a statement does, without its annotations and declarations."""
+
+
+@attrs.frozen
+class Pattern(Node):
+    """An EPL pattern (epl.syntax.patterns)."""

@@ -7,12 +7,7 @@ import attrs
 
 from epl.syntax.clauses import Annotation, Contained
 from epl.syntax.expressions import Expression
-from epl.syntax.nodes import Node
-
-
-@attrs.frozen
-class Pattern(Node):
-    pass
+from epl.syntax.nodes import Pattern as Pattern
 
 
 @attrs.frozen

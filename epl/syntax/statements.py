@@ -23,13 +23,7 @@ from epl.syntax.clauses import (
     View,
 )
 from epl.syntax.expressions import Expression, TypeName
-from epl.syntax.nodes import Node
-from epl.syntax.patterns import Pattern
-
-
-@attrs.frozen
-class Body(Node):
-    """What a statement does, without its annotations and declarations."""
+from epl.syntax.nodes import Body, Node, Pattern
 
 
 @attrs.frozen

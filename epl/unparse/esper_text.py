@@ -254,6 +254,7 @@ class _Printer:
         """The one thing selected, or a number where everything is."""
         number = self.subqueries
         self.subqueries += 1
+        assert isinstance(node.select, S.Select)
         first = node.select.items[0]
         if isinstance(first.expression, S.Wildcard):
             return f"subselect_{number}"

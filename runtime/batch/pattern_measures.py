@@ -6,10 +6,11 @@ from typing import Protocol
 
 import attrs
 
+from epl.event_types import EventOf
 from epl.plan.expressions import Constant, Element, Invoke, PropertyOf, StreamProperty, TypedExpression
 from epl.plan.row_recognition import GroupAggregation, RowRecognitionPlan
 from epl.plan.statements import SelectPlan
-from epl.value_types import EventOf, Scalar
+from epl.value_types import Scalar
 from runtime.batch.code import Code
 from runtime.batch.finish import finish_of
 from runtime.batch.refusals import NotCompilable

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from epl.event_types import EventType
 from epl.plan.expressions import Aggregated, Constant, IsInsertStream, StreamProperty, TypedExpression
-from epl.plan.statements import BodyPlan, FilterPlan, SelectPlan
+from epl.plan.statements import BodyPlan, SelectPlan
+from epl.plan.streams import FilterPlan
 from epl.value_types import Scalar
 from runtime.arrow import arrow_schema
 from runtime.batch.accumulators import Accumulator, accumulator

@@ -22,7 +22,7 @@ from epl.plan.expressions import (
     TypedExpression,
     VariableValue,
 )
-from epl.plan.statements import FilterPlan
+from epl.plan.streams import FilterPlan
 from runtime.batch.arrays import Array
 from runtime.batch.code import Code
 from runtime.batch.hosted import fill_table

@@ -10,7 +10,8 @@ import numpy as np
 from epl.event_types import EventType
 from epl.plan.expressions import Equality, Logic, StreamProperty, TypedExpression
 from epl.plan.result_set import Shape
-from epl.plan.statements import FilterPlan, SelectPlan
+from epl.plan.statements import SelectPlan
+from epl.plan.streams import FilterPlan
 from epl.value_types import BOXED_BOOLEAN
 from runtime.batch.accumulators import Accumulator
 from runtime.batch.arrays import RING, Field

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from epl.value_types import ArrayType, CollectionType, EventOf, MapType, Scalar, ValueType
+from epl.event_types import EventOf
+from epl.value_types import ArrayType, CollectionType, MapType, Scalar, ValueType
 
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 MILLISECOND = datetime.timedelta(milliseconds=1)

@@ -8,17 +8,8 @@ from typing import Any
 
 from epl import java
 from epl.errors import EplRuntimeError
-from epl.value_types import (
-    ArrayType,
-    ClassType,
-    CollectionType,
-    EnumType,
-    EventOf,
-    MapType,
-    Scalar,
-    ValueType,
-    is_numeric,
-)
+from epl.event_types import EventOf
+from epl.value_types import ArrayType, ClassType, CollectionType, EnumType, MapType, Scalar, ValueType, is_numeric
 from windows.event import Event
 
 Unary = Callable[[Any], Any]

@@ -15,7 +15,8 @@ from pyspark.sql import types as spark
 
 from epl.event_types import EventType
 from epl.plan.expressions import Constant, Convert, Equality, Logic, Membership, Order, Range, StreamProperty, TypedExpression
-from epl.plan.statements import CreateSchemaPlan, FilterPlan, SelectPlan, StatementPlan
+from epl.plan.statements import CreateSchemaPlan, SelectPlan, StatementPlan
+from epl.plan.streams import FilterPlan
 from epl.value_types import Scalar, ValueType
 from runtime.spark.sources import TIME, TYPE, place_of
 from runtime.structs import PRIMITIVE_DEFAULTS

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from epl.event_types import EventType, Property
+from epl.event_types import EventOf, EventType, Property
 from epl.plan.expressions import Constant, Order, StreamEvent, StreamProperty
 from epl.plan.result_set import AggregationPlan
-from epl.value_types import BIG_DECIMAL, BOOLEAN, BOXED_DOUBLE, BOXED_FLOAT, BOXED_INT, BOXED_LONG, INT, STRING, ArrayType, EventOf
+from epl.value_types import BIG_DECIMAL, BOOLEAN, BOXED_DOUBLE, BOXED_FLOAT, BOXED_INT, BOXED_LONG, INT, STRING, ArrayType
 from runtime.aggregation import GroupFactory, evaluate_over
 from runtime.evaluate import Environment
 from windows.event import Event, event_class

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epl.errors import EplRuntimeError
-from epl.event_types import EventType, Property
+from epl.event_types import EventOf, EventType, Property
 from epl.value_types import (
     BIG_DECIMAL,
     BIG_INTEGER,
@@ -40,7 +40,6 @@ from epl.value_types import (
     ClassType,
     CollectionType,
     EnumType,
-    EventOf,
     MapType,
     ValueType,
 )

@@ -7,7 +7,7 @@ from typing import Any
 from epl.analysis.expressions import bind
 from epl.analysis.scope import Scope, ScopeStream
 from epl.catalog import Catalog, Variable
-from epl.event_types import EventType, Property
+from epl.event_types import EventOf, EventType, Property
 from epl.functions.registry import FunctionRegistry
 from epl.plan.expressions import TypedExpression
 from epl.settings import Settings
@@ -29,7 +29,6 @@ from epl.value_types import (
     STRING,
     ArrayType,
     CollectionType,
-    EventOf,
     MapType,
     ValueType,
 )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epl.event_types import EventType, Property
+from epl.event_types import EventOf, EventType, Property
 from epl.functions.library import builtin_functions
 from epl.functions.registry import FIRST_ARGUMENT, LambdaShape
 from epl.value_types import (
@@ -26,7 +26,6 @@ from epl.value_types import (
     STRING,
     ArrayType,
     CollectionType,
-    EventOf,
     ValueType,
 )
 from windows.event import event_class

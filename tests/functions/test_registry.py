@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from epl.event_types import EventType, Property
+from epl.event_types import EventOf, EventType, Property
 from epl.functions.library import builtin_functions
 from epl.functions.registry import NOT_CONSTANT, TIME_PERIOD, FunctionSpec
 from epl.functions.user import add_class, function_spec, import_python
 from epl.settings import Settings
-from epl.value_types import BOXED_INT, BOXED_LONG, CALENDAR, DATE, INT, LONG, STRING, EventOf, Scalar, ValueType
+from epl.value_types import BOXED_INT, BOXED_LONG, CALENDAR, DATE, INT, LONG, STRING, Scalar, ValueType
 from windows.event import event_class
 
 

@@ -6,21 +6,8 @@ from decimal import Decimal
 import pytest
 
 from epl.errors import EplRuntimeError
-from epl.event_types import EventType, Property
-from epl.value_types import (
-    BIG_DECIMAL,
-    BOXED_DOUBLE,
-    BOXED_FLOAT,
-    BOXED_INT,
-    DATE,
-    INT,
-    OBJECT,
-    STRING,
-    ArrayType,
-    EventOf,
-    MapType,
-    Scalar,
-)
+from epl.event_types import EventOf, EventType, Property
+from epl.value_types import BIG_DECIMAL, BOXED_DOUBLE, BOXED_FLOAT, BOXED_INT, DATE, INT, OBJECT, STRING, ArrayType, MapType, Scalar
 from runtime.incoming import to_event
 
 

@@ -14,8 +14,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from epl.errors import EplError, EplRuntimeError, EplUnsupportedError
-from epl.event_types import EventType, Property
-from epl.value_types import ArrayType, EventOf, MapType, Scalar, ValueType
+from epl.event_types import EventOf, EventType, Property
+from epl.value_types import ArrayType, MapType, Scalar, ValueType
 from runtime import Runtime
 from runtime.columns import may_hold
 from runtime.spark import probe, session, start, transform

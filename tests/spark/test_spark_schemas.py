@@ -10,8 +10,8 @@ import pytest
 from pyspark.sql import types as spark
 
 from epl.errors import EplDeploymentError, EplRuntimeError
-from epl.event_types import EventType, Property
-from epl.value_types import INT, LOCAL_TIME, ArrayType, EventOf
+from epl.event_types import EventOf, EventType, Property
+from epl.value_types import INT, LOCAL_TIME, ArrayType
 from runtime import Runtime
 from runtime.arrow import arrow_schema
 from runtime.spark import event_type_of_spark, spark_schema

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from epl.event_types import EventType
-from epl.plan.assignments import UpdateIstreamPlan
+from epl.plan.on_statements import UpdateIstreamPlan
 from epl.plan.splitting import OnSplitPlan
-from epl.plan.statements import FilterPlan, InsertPlan, SelectPlan, StatementPlan
+from epl.plan.statements import InsertPlan, SelectPlan, StatementPlan
+from epl.plan.streams import FilterPlan
 from epl.plan.walk import plans_of
 
 

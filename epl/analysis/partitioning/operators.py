@@ -13,7 +13,8 @@ from epl.event_types import EventType
 from epl.plan.contained import ContainedPlan
 from epl.plan.expressions import CurrentTime, IsInsertStream, Previous, StreamProperty, TypedExpression, VariableValue
 from epl.plan.result_set import AggregationPlan, OutputPlan, ResultSetPlan
-from epl.plan.statements import InsertPlan, StreamPlan
+from epl.plan.statements import InsertPlan
+from epl.plan.streams import StreamPlan
 from epl.plan.walk import expressions_of
 from epl.plan.windows import WindowConfig
 

@@ -9,18 +9,11 @@ from epl.analysis.partitioning.operators import contained, groups_are_steady, in
 from epl.analysis.partitioning.paths import Carrying, carried
 from epl.analysis.partitioning.row_patterns import row_recognition
 from epl.plan import expressions as typed
-from epl.plan.assignments import OnSetPlan, UpdateIstreamPlan
+from epl.plan.on_statements import OnSetPlan, UpdateIstreamPlan
 from epl.plan.result_set import OutputPlan
 from epl.plan.splitting import OnSplitPlan, SplitBranchPlan
-from epl.plan.statements import (
-    BodyPlan,
-    CreateExpressionPlan,
-    CreateSchemaPlan,
-    CreateVariablePlan,
-    SelectPlan,
-    StatementPlan,
-    StreamPlan,
-)
+from epl.plan.statements import BodyPlan, CreateExpressionPlan, CreateSchemaPlan, CreateVariablePlan, SelectPlan, StatementPlan
+from epl.plan.streams import StreamPlan
 from epl.plan.structs import StructAs
 from epl.plan.walk import expressions_of, plans_of
 from epl.settings import Settings
