@@ -31,6 +31,10 @@ BLOCK = 8 << 20
 """Bytes that are read at once. A CSV row must fit into one."""
 CHUNK_ROWS = 20_000
 DELIMITERS = ";\t|"
+UNCLOSED = "a quote has no end"
+LAST_CELL = "\0the end of the file"
+"""Begins a record that is read after a CSV file's own: pyarrow takes the end of a file for the end of a quote, and then it is a part
+of the last cell."""
 
 Row = tuple[int, "dict[str, Any] | EplRuntimeError"]
 """(number, from 1: a line of JSON, a row of CSV or Parquet; the row, or what is wrong with it)."""
@@ -152,17 +156,14 @@ class EventFile:
     # ------------------------------------------------------------------ CSV
 
     def _read_header(self) -> None:
-        line = self._handle.readline()
-        while line and line.count(b'"') % 2 and len(line) < BLOCK:
-            more = self._handle.readline()
-            if not more:
-                break
-            line += more
+        lines = (line.decode("utf-8-sig") for line in iter(lambda: self._handle.readline(BLOCK), b""))
         try:
-            text = line.decode("utf-8-sig")
+            self.names = next(csv.reader(lines, delimiter=self.delimiter, strict=True), [])
         except UnicodeDecodeError:
             raise FileFault(1, EplRuntimeError("the names of the columns are not UTF-8")) from None
-        self.names = next(csv.reader(io.StringIO(text, newline=""), delimiter=self.delimiter), [])
+        except csv.Error as error:
+            hint = UNCLOSED if "unexpected end" in str(error) else None
+            raise FileFault(1, EplRuntimeError(f"the names of the columns cannot be read: {error}", hint=hint)) from None
         self._check_names()
 
     def _check_names(self) -> None:
@@ -183,17 +184,20 @@ class EventFile:
         assert self.names is not None
         names = [name.strip() for name in self.names]
         bad: list[tuple[int, EplRuntimeError]] = []
+        last = LAST_CELL + self.delimiter * len(names)  # one cell too many: read as a record, it is none of the file's rows
 
         def refuse(row: Any) -> Literal["skip"]:
-            hint = "a quote has no end" if row.text.count('"') % 2 else None
-            bad.append((row.number, EplRuntimeError(f"expected {_columns(row.expected_columns)}, found {row.actual_columns}", hint=hint)))
+            if row.text != last:
+                hint = UNCLOSED if row.text.count('"') % 2 else None
+                columns = f"expected {_columns(row.expected_columns)}, found {row.actual_columns}"
+                bad.append((row.number, EplRuntimeError(columns, hint=hint)))
             return "skip"
 
         if not self._handle.peek(1):
             return
         try:
             reader = pyarrow.csv.open_csv(
-                cast(Any, pa.PythonFile(self._handle, "r")),
+                cast(Any, pa.PythonFile(cast(Any, _Continued(self._handle, f"\n{last}".encode())), "r")),
                 pyarrow.csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=names),
                 pyarrow.csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=refuse),
                 pyarrow.csv.ConvertOptions(
@@ -207,11 +211,14 @@ class EventFile:
         padded = any(name != name.strip() for name in self.names)
         record = 0
         for block in reader:
-            for start in range(0, len(block), CHUNK_ROWS):
-                batch = block.slice(start, CHUNK_ROWS)
+            is_unclosed = bool(len(block)) and (block.columns[-1][-1].as_py() or b"").endswith(last.encode())
+            for start in range(0, len(block) - is_unclosed, CHUNK_ROWS):
+                batch = block.slice(start, min(CHUNK_ROWS, len(block) - is_unclosed - start))
                 within = _within(bad, record, len(batch))
                 record += len(batch) + len(within)
                 yield self._csv_chunk(batch, record - len(batch) - len(within) + 1, within, padded)
+            if is_unclosed:
+                bad.append((record + len(bad) + 1, EplRuntimeError("a cell holds the rest of the file", hint=UNCLOSED)))
         if bad:
             yield self._csv_chunk(pa.RecordBatch.from_pylist([], schema=reader.schema), record + 1, _within(bad, record, 0), False)
 
@@ -260,6 +267,27 @@ class EventFile:
                 line += taken.count(b"\n")
             if not block:
                 return
+
+
+@attrs.define(eq=False)
+class _Continued:
+    """A file with some more bytes after its own."""
+
+    file: Any
+    more: bytes
+
+    @property
+    def closed(self) -> bool:
+        return bool(self.file.closed)
+
+    def read(self, size: int) -> bytes:
+        data: bytes = self.file.read(size)
+        if not data:
+            data, self.more = self.more[:size], self.more[size:]
+        return data
+
+    def close(self) -> None:
+        self.file.close()
 
 
 def _unpacked(raw: Any) -> Any:

@@ -186,6 +186,10 @@ def test_columns_too_many_are_warned_of_once(run: Run, representation: str, suff
         ("e.csv", "", (), ":1: error: the file is empty"),
         ("e.csv", CSV + "A,1\n", ("--time", "ts"), ":3: error: expected 4 columns, found 2"),
         ("e.csv", CSV + 'A,"1,2,3\n', ("--time", "ts"), ":3: error: expected 4 columns, found 2 [runtime]\n    hint: a quote has no end"),
+        ("e.csv", "symbol,price,volume\nA,1,1\nB,1,\"2\nC,1,1\n", (), ":4: error: a cell holds the rest of the file [runtime]\n"
+         "    hint: a quote has no end"),
+        ("e.csv", 'symbol,price,"volume\nA,1,1\n', (), ":1: error: the names of the columns cannot be read: unexpected end of data"
+         " [runtime]\n    hint: a quote has no end"),
         ("e.csv", CSV + "\n\nB,1,2,2000\n\nA,1,x,3000\n", ("--time", "ts"), ":7: error: Event type 'Trade': property 'volume'"),
         ("e.csv", CSV + "B,1,0x10,2000\n", ("--time", "ts"), ":3: error: Event type 'Trade': property 'volume'"),
         ("e.csv", CSV + "B,1,1_0,2000\n", ("--time", "ts"), ":3: error: Event type 'Trade': property 'volume'"),
@@ -214,6 +218,20 @@ def test_bad_rows_are_skipped_and_counted(run: Run) -> None:
     assert [(line["time"], line["new"][0]["symbol"]) for line in map(json.loads, out.splitlines())] == [(1000, "A"), (2000, "C")]
     code, out, err = run("e.jsonl", '{"symbol": "A"\n5\n{"symbol": "B", "price": 1, "volume": 1}\n', "--skip-bad-rows")
     assert (code, len(out.splitlines()), err) == (0, 1, "e.jsonl: 2 bad rows skipped\n")
+
+
+@pytest.mark.parametrize("names", ["symbol", "symbol,other"])
+@pytest.mark.parametrize("ending", ["", "\n", "\r\n", "\n\n"])
+@pytest.mark.parametrize(("cells", "taken"), [(["A"], 1), (['"A"'], 1), (['"A', "B", "C"], 0), (['"A""', "B"], 0), (['A"', "B"], 2)])
+def test_a_quote_without_end_takes_no_rows_silently(run: Run, names: str, ending: str, cells: list[str], taken: int) -> None:
+    others = names.count(",")
+    rows = [",".join(["x"] * others + [cell]) for cell in ["first", *cells]]
+    name = names.rsplit(",", 1)[-1]
+    module = f"create schema E({', '.join(f'{n} string' for n in names.split(','))}); @name('Out') select {name} as s from E"
+    code, out, err = run("e.csv", names + "\n" + "\n".join(rows) + ending, "--skip-bad-rows", module=module)
+    shown = [row["s"] for line in map(json.loads, out.splitlines()) for row in line["new"]]
+    assert shown == ["first", *(cell.strip('"') if len(cells) == 1 else cell for cell in cells[:taken])]
+    assert (code, err) == (0, "" if taken else "e.csv: 1 bad rows skipped\n")
 
 
 def test_faults_of_expressions_are_a_line_a_kind_and_an_exit_code(run: Run) -> None:
