@@ -13,7 +13,7 @@ from runtime.fused.aggregation import Aggregations, SelectPrinter
 from runtime.fused.delivery import delivered, delivery_scope
 from runtime.fused.recognition import fuse_recognition
 from runtime.lines import indented, under
-from runtime.result_set.gathering import AllGroups, LastOfGroups
+from runtime.result_set.gathered_groups import AllGroups, LastOfGroups
 from runtime.result_set.output import AtTimes, OutputStage
 from runtime.result_set.shapes import Aggregating, Forward, FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
 from runtime.running_select import RunningSelect

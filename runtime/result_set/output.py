@@ -6,7 +6,8 @@ events, at times, or when an expression is true.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from epl.plan.expressions import TimeSpan, TypedExpression
 from epl.plan.result_set import OutputPlan
@@ -15,9 +16,12 @@ from runtime.crontab import Crontab
 from runtime.evaluate import compile_expression
 from runtime.periods import MONTHS
 from runtime.result_set.condition import Condition, TimeContext, When
-from runtime.result_set.gathering import Gathers, build_gathering
+from runtime.result_set.gathered_groups import AllGroupEvents, AllGroups, LastOfGroupEvents, LastOfGroups
+from runtime.result_set.gathered_rows import AllRows, Deltas, First, LastFullyAggregated, LastRow, Snapshot
+from runtime.result_set.gathering import Gathering, Gathers
 from runtime.result_set.grouped_first import FirstOfGroupEvents, FirstOfGroups
-from runtime.result_set.shapes import ResultSet
+from runtime.result_set.rollup import Rollup
+from runtime.result_set.shapes import FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
 from windows.event import Event
 from windows.protocol import Sink, State
 
@@ -146,6 +150,40 @@ class After:
 
     def restore(self, state: State) -> None:
         self._count, self._open, self._time = state
+
+
+GATHERINGS: Mapping[tuple[str, type[ResultSet]], Callable[..., Gathering]] = {
+    ("all", Unaggregated): AllRows,
+    ("all", FullyAggregated): AllRows,
+    ("all", RowPerEvent): AllRows,
+    ("all", RowPerGroup): AllGroups,
+    ("all", Rollup): AllGroups,
+    ("last", Unaggregated): LastRow,
+    ("last", FullyAggregated): LastFullyAggregated,
+    ("last", RowPerEvent): LastRow,
+    ("last", RowPerGroup): LastOfGroups,
+    ("last", Rollup): LastOfGroups,
+    ("first", Unaggregated): First,
+    ("first", FullyAggregated): First,
+    ("first", RowPerEvent): First,
+}
+"""The selectors that depend on the shape, where rows have no groups or are groups; rows of events with groups are below."""
+
+
+def build_gathering(plan: OutputPlan, inner: ResultSet, context: Any) -> Gathers:
+    """What gathers for a selector and a result set."""
+    if plan.selector == "default":
+        return Deltas(inner)
+    if plan.selector == "snapshot":
+        return Snapshot(inner)
+    grouped_events = isinstance(inner, RowPerEvent) and inner.plan.shape == "grouped aggregated"
+    if grouped_events and plan.selector == "first":
+        return FirstOfGroupEvents(inner, plan, context)
+    if grouped_events:
+        return AllGroupEvents(inner) if plan.selector == "all" else LastOfGroupEvents(inner)
+    if plan.selector == "first" and isinstance(inner, (RowPerGroup, Rollup)):
+        return FirstOfGroups(inner, plan, context)
+    return GATHERINGS[plan.selector, type(inner)](inner)
 
 
 class OutputStage(ResultSet):
