@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from runtime.batch.arrays import Array
-from runtime.batch.scalars import INSTANTS, TEXTS
+from runtime.batch.kinds import INSTANTS, TEXTS
 from runtime.batch.strings import StringPool
 
 

@@ -15,8 +15,8 @@ from epl.collation import collation_key
 from epl.plan.expressions import TypedExpression
 from epl.plan.result_set import LimitPlan, OrderKey, ResultSetPlan
 from runtime.batch.arrays import Array
+from runtime.batch.kinds import TEXTS
 from runtime.batch.run import Surroundings
-from runtime.batch.scalars import TEXTS
 
 FLAG, ROW, CAUSE, TIMER, TIME, DELTA, FIRST_COLUMN = range(7)
 """The output arrays: stream flags, row numbers, four that tell causes, then values and mask of each computed column."""

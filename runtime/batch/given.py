@@ -10,9 +10,9 @@ from epl.plan.expressions import Constant, TypedExpression
 from epl.value_types import Scalar
 from runtime.batch.arrays import Array
 from runtime.batch.intake import Intake
+from runtime.batch.kinds import TEXTS
 from runtime.batch.parameters import Parameters, Presence, is_fixed
 from runtime.batch.run import Surroundings
-from runtime.batch.scalars import TEXTS
 from runtime.batch.strings import CodeTable
 
 RESULTS = {"boolean": np.bool_, "int": np.int64, "long": np.int64, "double": np.float64}

@@ -18,8 +18,9 @@ from runtime.batch.arrays import CODES, GROUP, HASH, RING, Arrays, Field
 from runtime.batch.code import Code
 from runtime.batch.hosted import fill_table
 from runtime.batch.java_hash import follow, hash_text, print_order, spread
+from runtime.batch.kinds import INTEGERS, TEXTS
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.scalars import INTEGERS, TEXTS, ScalarPrinter, Text, kind_of
+from runtime.batch.scalars import ScalarPrinter, Text, kind_of
 from runtime.batch.strings import StringPool
 from runtime.result_set.hash_order import hash_of
 

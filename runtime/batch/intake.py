@@ -16,8 +16,8 @@ from epl.event_types import EventType
 from epl.value_types import Scalar, ValueType
 from runtime.arrow import arrow_type_of, column_of, to_batch
 from runtime.batch.arrays import Array, read_only
+from runtime.batch.kinds import DTYPES, INSTANTS, TEXTS
 from runtime.batch.refusals import Declined
-from runtime.batch.scalars import DTYPES, INSTANTS, TEXTS
 from runtime.batch.strings import StringPool
 from runtime.columns import Columns, columns_of, fits
 from runtime.incoming import whole_type

@@ -11,8 +11,9 @@ import numpy as np
 from epl.plan.expressions import TypedExpression
 from runtime.batch.arrays import CODES, GROUP, HASH, Field
 from runtime.batch.code import Code
+from runtime.batch.kinds import TEXTS
 from runtime.batch.pattern_layout import GROUPS_FULL, HASH_FULL, KEYS_FULL, SMALL, SMALL_KEYS
-from runtime.batch.scalars import TEXTS, ScalarPrinter, Text, kind_of
+from runtime.batch.scalars import ScalarPrinter, Text, kind_of
 
 Full = Callable[[Code, str, int], None]
 """Prints: where this is so, stop in front of the row, for this reason."""

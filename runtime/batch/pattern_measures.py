@@ -13,8 +13,9 @@ from epl.plan.statements import SelectPlan
 from epl.value_types import Scalar
 from runtime.batch.code import Code
 from runtime.batch.finish import finish_of
+from runtime.batch.kinds import DTYPES, INTEGERS, TEXTS
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.scalars import DTYPES, INTEGERS, TEXTS, ScalarPrinter, Text, both, kind_of, sign_of_zero
+from runtime.batch.scalars import ScalarPrinter, Text, both, kind_of, sign_of_zero
 
 
 @attrs.frozen

@@ -13,13 +13,13 @@ from runtime.arrow import arrow_type_of
 from runtime.batch.arrays import CODES, GROUP, HASH, RING
 from runtime.batch.intake import Intake
 from runtime.batch.intrinsics import double_word
+from runtime.batch.kinds import INSTANTS, TEXTS
 from runtime.batch.pattern_held import HeldRestore
 from runtime.batch.pattern_layout import FEW_LAYERS, NODE, SMALL, SMALL_KEYS, STRAND, WORK
 from runtime.batch.pattern_partitions import index_keys
 from runtime.batch.pattern_state import NO_ROW, PLACE, PatternState
 from runtime.batch.refusals import Declined
 from runtime.batch.run import Surroundings
-from runtime.batch.scalars import INSTANTS, TEXTS
 from runtime.evaluate import compile_expression
 from runtime.match_recognize.state import check_layers, check_nodes, check_strands
 from windows.event import Event

@@ -17,6 +17,7 @@ from runtime.batch.given import Given
 from runtime.batch.held_rows import HeldRows
 from runtime.batch.hosted import fill_table, mark_chains
 from runtime.batch.intake import Intake
+from runtime.batch.kinds import DTYPES
 from runtime.batch.pattern_held import HELD, live_matches, make_room_for_begun
 from runtime.batch.pattern_layout import (
     BEGUN_FULL,
@@ -44,7 +45,6 @@ from runtime.batch.pattern_restore import PatternRestore
 from runtime.batch.pattern_state import PLACE, PatternState
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.run import Causes, Output, Surroundings
-from runtime.batch.scalars import DTYPES
 from runtime.batch.stops import Timers
 from runtime.match_recognize.state import check_row
 from windows.protocol import State

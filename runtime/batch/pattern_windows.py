@@ -13,9 +13,10 @@ from epl.plan.windows import WindowConfig
 from runtime.batch.arrays import ONE, RING, Arrays, Field
 from runtime.batch.code import Code
 from runtime.batch.intake import Intake
+from runtime.batch.kinds import INTEGERS
 from runtime.batch.refusals import Declined, NotCompilable
 from runtime.batch.run import Surroundings
-from runtime.batch.scalars import INTEGERS, ScalarPrinter, kind_of
+from runtime.batch.scalars import ScalarPrinter, kind_of
 from runtime.batch.strings import StringPool
 from runtime.batch.windows import is_calendar
 from windows.ext_timed import ExtTimed

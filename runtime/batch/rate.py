@@ -1,7 +1,8 @@
 """Output rate limiting in a kernel: when rows are put out, and which ones have come together until then.
 
 Rows wait in the output arrays behind those that are out (``sent``), so that they cross from batch to batch; each selector is printed as
-``runtime.result_set`` (gathered_rows, gathered_groups, grouped_first) does it. Rows that wait hold values, not places: their events may be gone.
+``runtime.result_set`` does it (gathered_rows, gathered_groups, grouped_first). Rows that wait hold values, not places: their events may be
+gone.
 """
 from __future__ import annotations
 

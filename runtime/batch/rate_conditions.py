@@ -11,9 +11,10 @@ from epl.plan.result_set import OUTPUT_NAMES, OutputPlan
 from epl.value_types import Scalar
 from runtime.batch.arrays import ONE, Arrays, Field
 from runtime.batch.code import Code
+from runtime.batch.kinds import INTEGERS
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.run import Surroundings
-from runtime.batch.scalars import INTEGERS, Text, kind_of
+from runtime.batch.scalars import Text, kind_of
 from runtime.batch.select_events import SelectEvents
 from runtime.batch.windows import is_calendar
 from runtime.batch.windows.base import NEVER

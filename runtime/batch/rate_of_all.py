@@ -12,10 +12,10 @@ from epl.plan.result_set import OutputPlan
 from runtime.aggregation.grouped import key_from_state, key_to_state
 from runtime.batch.arrays import GROUP, Array, Field
 from runtime.batch.code import Code
+from runtime.batch.kinds import DTYPES, TEXTS
 from runtime.batch.rate import Held, Rate, check_keys
 from runtime.batch.rate_conditions import STAMP
 from runtime.batch.result_sets import OutputColumn
-from runtime.batch.scalars import DTYPES, TEXTS
 from runtime.batch.select_events import SelectEvents
 from runtime.batch.stored import from_python, to_python
 from runtime.batch.waiting import FIRST_COLUMN, Row, Waiting, batch_in, batch_out

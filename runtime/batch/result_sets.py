@@ -12,9 +12,10 @@ from epl.plan.expressions import StreamProperty, TypedExpression
 from runtime.batch.arrays import Field
 from runtime.batch.code import Code
 from runtime.batch.groups import REGISTERS
+from runtime.batch.kinds import TEXTS
 from runtime.batch.levels import Level
 from runtime.batch.parts import Parts
-from runtime.batch.scalars import TEXTS, ScalarPrinter, kind_of
+from runtime.batch.scalars import ScalarPrinter, kind_of
 from runtime.batch.select_events import SLIDING, SelectEvents
 
 KEPT = "w_keep[q & mask]"

@@ -19,6 +19,8 @@ from epl.plan.statements import SelectPlan
 from epl.value_types import Scalar
 from runtime.batch.arrays import GROUP, Field
 from runtime.batch.code import Code
+from runtime.batch.filter_conditions import filter_conditions
+from runtime.batch.kinds import DTYPES, TEXTS
 from runtime.batch.parameters import Parameters
 from runtime.batch.pattern_held import REGISTERS as INTERVAL_REGISTERS
 from runtime.batch.pattern_held import pattern_interval
@@ -28,8 +30,7 @@ from runtime.batch.pattern_layout import AXES, NO_ROW, NODE, OUTPUT_FULL, PROGRA
 from runtime.batch.pattern_measures import MatchPrinter, MatchWriter, PatternColumn
 from runtime.batch.pattern_windows import pattern_window
 from runtime.batch.records import Records, pack, words_of
-from runtime.batch.scalars import DTYPES, TEXTS, ScalarPrinter, Text, kind_of, stored
-from runtime.batch.select_kernel import filter_conditions
+from runtime.batch.scalars import ScalarPrinter, Text, kind_of, stored
 
 
 class PatternPrinter:

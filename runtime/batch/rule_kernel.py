@@ -17,12 +17,13 @@ from runtime.arrow import arrow_schema
 from runtime.batch.accumulators import Accumulator, accumulator
 from runtime.batch.arrays import GROUP, Field
 from runtime.batch.code import Code
+from runtime.batch.kinds import TEXTS
 from runtime.batch.parameters import MOST_CONSTANTS, Parameters, Presence
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.result_sets import OutputColumn
 from runtime.batch.rule_routes import Route, route_of
 from runtime.batch.run import Surroundings
-from runtime.batch.scalars import TEXTS, ScalarPrinter, Text, kind_of, stored
+from runtime.batch.scalars import ScalarPrinter, Text, kind_of, stored
 
 
 class RuleParameters(Parameters):

@@ -26,7 +26,8 @@ from epl.plan.streams import FilterPlan
 from runtime.batch.arrays import Array
 from runtime.batch.code import Code
 from runtime.batch.hosted import fill_table
-from runtime.batch.scalars import INTEGERS, TEXTS, ScalarPrinter, both, kind_of
+from runtime.batch.kinds import INTEGERS, TEXTS
+from runtime.batch.scalars import ScalarPrinter, both, kind_of
 from runtime.batch.strings import StringPool
 
 Value = Callable[[TypedExpression], Any]

@@ -20,11 +20,11 @@ from runtime.batch.computed import computed_column
 from runtime.batch.fetched import fetched
 from runtime.batch.given import tables_of
 from runtime.batch.intake import Intake
+from runtime.batch.kinds import DTYPES
 from runtime.batch.parameters import Presence
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.rule_kernel import Rule, rule
 from runtime.batch.run import NOTHING, Causes, Output, Run, Surroundings, decoded
-from runtime.batch.scalars import DTYPES
 from runtime.batch.select_run import SelectRun
 from runtime.evaluate import compile_expression
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import attrs
-import numpy as np
 
 from epl.plan.expressions import (
     Arithmetic,
@@ -39,17 +38,9 @@ from epl.plan.expressions import (
     VariableValue,
 )
 from epl.value_types import Scalar, ValueType
+from runtime.batch.kinds import DTYPES, INSTANTS, INTEGERS, TEXTS
 from runtime.batch.parameters import Parameters, Presence
 from runtime.batch.refusals import NotCompilable
-
-INTEGERS = ("byte", "short", "int", "long")
-INSTANTS = ("Date", "Calendar", "ZonedDateTime", "OffsetDateTime", "LocalDateTime")
-TEXTS = ("String",)
-DTYPES: dict[str, Any] = {
-    "byte": np.int32, "short": np.int32, "int": np.int32, "long": np.int64, "float": np.float32, "double": np.float64,
-    "boolean": np.bool_, **dict.fromkeys(INSTANTS, np.int64), **dict.fromkeys(TEXTS, np.int32),
-}
-"""How columns of a kind are stored. Instants: µs since 1970 (LocalDateTime as if UTC); String: codes."""
 
 
 @attrs.frozen

@@ -12,10 +12,11 @@ from runtime.batch.accumulators import Accumulator, accumulator
 from runtime.batch.code import Code
 from runtime.batch.finish import finish_of
 from runtime.batch.groups import GroupKeys
+from runtime.batch.kinds import TEXTS
 from runtime.batch.levels import Level, local_groups, rollup_levels
 from runtime.batch.parameters import Parameters
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.scalars import TEXTS, Leaf, ScalarPrinter, Text, kind_of, stored
+from runtime.batch.scalars import Leaf, ScalarPrinter, Text, kind_of, stored
 from runtime.batch.windows import Window, window_of
 from runtime.batch.windows.held_rows import HeldRows
 from runtime.batch.windows.sliding import KeepAllWindow, LengthWindow, TimeWindow

@@ -8,16 +8,16 @@ import attrs
 import numpy as np
 
 from epl.event_types import EventType
-from epl.plan.expressions import Equality, Logic, StreamProperty, TypedExpression
+from epl.plan.expressions import TypedExpression
 from epl.plan.result_set import Shape
 from epl.plan.statements import SelectPlan
-from epl.plan.streams import FilterPlan
-from epl.value_types import BOXED_BOOLEAN
 from runtime.batch.accumulators import Accumulator
 from runtime.batch.arrays import RING, Field
 from runtime.batch.code import Code
+from runtime.batch.filter_conditions import filter_conditions
 from runtime.batch.finish import FinishPlan
 from runtime.batch.groups import GroupKeys
+from runtime.batch.kinds import DTYPES
 from runtime.batch.level_rows import LevelRows
 from runtime.batch.levels import Level
 from runtime.batch.parameters import Parameters
@@ -25,7 +25,7 @@ from runtime.batch.rate import Rate
 from runtime.batch.rate_of_groups import rate_of
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.result_sets import OutputColumn, ResultSet
-from runtime.batch.scalars import DTYPES, is_steady
+from runtime.batch.scalars import is_steady
 from runtime.batch.select_events import SelectEvents
 from runtime.batch.windows import Window
 from runtime.batch.windows.held_rows import HeldRows
@@ -72,17 +72,6 @@ class SelectKernel:
 def select_kernel(plan: SelectPlan) -> SelectKernel:
     """The kernel of a statement; raises NotCompilable saying why there is none."""
     return _SelectPrinter(plan).kernel()
-
-
-def filter_conditions(plan: FilterPlan) -> tuple[TypedExpression, ...]:
-    """All conditions, the indexed one written out again."""
-    if plan.key is None:
-        return plan.conditions
-    prop = plan.event_type.properties[plan.key.property]
-    column = StreamProperty(stream=0, name=prop.name, type=prop.type)
-    tests: tuple[TypedExpression, ...] = tuple(Equality(left=column, right=v, type=BOXED_BOOLEAN) for v in plan.key.values)
-    keyed = tests[0] if len(tests) == 1 else Logic(operator="or", operands=tests, type=BOXED_BOOLEAN)
-    return (keyed, *plan.conditions)
 
 
 class _SelectPrinter:
@@ -246,4 +235,4 @@ def _filters_behind(plan: SelectPlan) -> bool:
     return plan.where is not None and bool(plan.streams[0].windows)
 
 
-__all__ = ["SelectKernel", "filter_conditions", "select_kernel"]
+__all__ = ["SelectKernel", "select_kernel"]

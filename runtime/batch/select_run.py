@@ -19,6 +19,7 @@ from runtime.batch.finish import Finish
 from runtime.batch.given import Given
 from runtime.batch.group_state import GroupState, OneGroup, Words
 from runtime.batch.intake import Intake
+from runtime.batch.kinds import DTYPES
 from runtime.batch.lagging import LaggingDeltas
 from runtime.batch.rate import Held
 from runtime.batch.rate_conditions import SENT
@@ -26,7 +27,6 @@ from runtime.batch.registers import ACCUMULATORS_FULL, DONE, GROUPS_FULL, NA, NB
 from runtime.batch.ring import Ring
 from runtime.batch.row_store import RowStore
 from runtime.batch.run import Causes, Output, Surroundings
-from runtime.batch.scalars import DTYPES
 from runtime.batch.select_kernel import SelectKernel
 from runtime.batch.stops import Timers
 from runtime.batch.waiting import Waiting

@@ -1,4 +1,4 @@
-"""Values as Python has them, and as kernels keep them (``scalars.DTYPES``); words that are equal where keys are."""
+"""Values as Python has them, and as kernels keep them (``kinds.DTYPES``); words that are equal where keys are."""
 from __future__ import annotations
 
 import datetime
@@ -6,8 +6,9 @@ import struct
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from runtime.batch.kinds import INSTANTS, TEXTS
 from runtime.batch.refusals import Declined
-from runtime.batch.scalars import INSTANTS, TEXTS, Text
+from runtime.batch.scalars import Text
 from runtime.batch.strings import StringPool
 
 EPOCH = datetime.datetime(1970, 1, 1)

@@ -13,8 +13,8 @@ from runtime.arrow import arrow_schema
 from runtime.batch.arrays import Array
 from runtime.batch.computed import computed_column
 from runtime.batch.intake import Intake
+from runtime.batch.kinds import DTYPES, TEXTS
 from runtime.batch.result_sets import OutputColumn
-from runtime.batch.scalars import DTYPES, TEXTS
 from runtime.batch.stored import from_python, to_python
 from runtime.batch.strings import StringPool
 from runtime.columns import columns_of

@@ -11,9 +11,10 @@ from epl.plan.expressions import TypedExpression
 from epl.plan.result_set import AggregationPlan
 from runtime.batch.arrays import Arrays, Field
 from runtime.batch.code import Code
+from runtime.batch.kinds import DTYPES, INTEGERS
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.ring import Member, Ring
-from runtime.batch.scalars import DTYPES, INTEGERS, ScalarPrinter, Text, kind_of
+from runtime.batch.scalars import ScalarPrinter, Text, kind_of
 from windows.protocol import State
 
 At = Callable[[str, Code], ScalarPrinter]

@@ -6,9 +6,10 @@ import numpy as np
 from runtime.batch.accumulators.base import Accumulator, At
 from runtime.batch.arrays import GROUP, RING, Arrays, Field
 from runtime.batch.code import Code
+from runtime.batch.kinds import DTYPES, TEXTS
 from runtime.batch.refusals import Declined, NotCompilable
 from runtime.batch.ring import Ring
-from runtime.batch.scalars import DTYPES, TEXTS, Text, kind_of, stored
+from runtime.batch.scalars import Text, kind_of, stored
 from runtime.batch.stored import from_python, to_python
 from windows.protocol import State
 

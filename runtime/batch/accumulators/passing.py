@@ -7,9 +7,10 @@ from runtime.batch.accumulators.base import Accumulator, At
 from runtime.batch.accumulators.events import OfValues
 from runtime.batch.arrays import GROUP, Arrays, Field
 from runtime.batch.code import Code
+from runtime.batch.kinds import DTYPES, TEXTS
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.ring import Ring
-from runtime.batch.scalars import DTYPES, TEXTS, Text, stored
+from runtime.batch.scalars import Text, stored
 from runtime.batch.stored import from_python, to_python
 from windows.protocol import State
 

@@ -6,10 +6,11 @@ import numpy as np
 from epl.plan.expressions import TypedExpression
 from runtime.batch.arrays import ONE, RING, Arrays, Field
 from runtime.batch.code import Code
+from runtime.batch.kinds import INTEGERS
 from runtime.batch.refusals import Declined, NotCompilable
 from runtime.batch.ring import Ring
 from runtime.batch.run import Surroundings
-from runtime.batch.scalars import INTEGERS, ScalarPrinter, kind_of
+from runtime.batch.scalars import ScalarPrinter, kind_of
 from runtime.batch.stops import Timers
 from runtime.batch.windows.base import NEVER, RowPrinter, Take, Window
 from runtime.instants import FARTHEST

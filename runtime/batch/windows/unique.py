@@ -12,10 +12,11 @@ from runtime.batch.arrays import CODES, ONE, RING, Array, Arrays, Field
 from runtime.batch.code import Code
 from runtime.batch.hosted import fill_table
 from runtime.batch.java_hash import follow, hash_text, print_order, spread
+from runtime.batch.kinds import INTEGERS, TEXTS
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.ring import Ring
 from runtime.batch.run import Surroundings
-from runtime.batch.scalars import INTEGERS, TEXTS, kind_of
+from runtime.batch.scalars import kind_of
 from runtime.batch.stored import word_of, word_text
 from runtime.batch.strings import StringPool
 from runtime.batch.windows.base import RowPrinter, Take, Window
