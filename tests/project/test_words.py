@@ -8,7 +8,7 @@ import re
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-DOCUMENTS = [ROOT / "CONTRIBUTING.md"]
+DOCUMENTS = [ROOT / "CONTRIBUTING.md", ROOT / "README.md"]
 WORDS = re.compile(
     r"\b(put(s|ting)? out|is told|are told|was told|were told|be told|tells? of|anew|(is|are) (not )?at home|stands? behind|"
     r"reckon(ed|s)?|mended|hangs on|heeded|fed by|whoever|otherwise than|anyhow|by and by|made of)\b",
