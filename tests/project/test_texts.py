@@ -7,6 +7,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from runtime import Runtime, Settings
 from runtime.deployment import Deployment
 from runtime.rows import Row
@@ -33,10 +35,28 @@ def test_quick_start_has_about_twenty_lines() -> None:
     assert len([line for line in quick_start().splitlines() if not line.startswith("#")]) <= 20
 
 
-def test_links_point_to_files() -> None:
-    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *(ROOT / "docs").glob("*.md")):
-        for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8")):
-            assert (path.parent / target).exists(), f"{path.name} links to {target}"
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def anchors(path: pathlib.Path) -> set[str]:
+    """Return the names by which links reach the headings of a document, as forges make them."""
+    headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_point_to_files_and_headings(path: pathlib.Path) -> None:
+    for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", path.read_text(encoding="utf-8")):
+        linked = path.parent / target if target else path
+        assert linked.exists(), f"{path.name} links to {target}"
+        assert not anchor or anchor in anchors(linked), f"{path.name} links to {target}#{anchor}"
+
+
+def test_python_blocks_compile() -> None:
+    blocks = [(path, b) for path in DOCUMENTS for b in re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)]
+    assert len(blocks) > 5
+    for path, block in blocks:
+        compile(block, str(path), "exec")
 
 
 def test_contributing_is_short() -> None:
