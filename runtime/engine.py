@@ -1,46 +1,38 @@
 """The public face: ``Runtime``."""
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from html import escape
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from epl.analysis.annotations import unknown_in_module, warning_of
-from epl.analysis.modules import analyse_module
-from epl.catalog import Catalog, Variable
-from epl.errors import AlreadyDeclaredError, EplDeploymentError, EplRuntimeError, EplUnsupportedError, EplValidationError, EplWarning
+from epl.catalog import Catalog
+from epl.errors import EplRuntimeError, EplUnsupportedError
 from epl.event_types import EventType
-from epl.functions.user import import_python
-from epl.plan.statements import CreateVariablePlan, Declared, ModulePlan, StatementPlan
+from epl.plan.statements import ModulePlan, StatementPlan
 from epl.plan.windows import WindowConfig
 from epl.reprs import brief
 from epl.settings import Settings
 from epl.syntax import Module
 from runtime.batch.available import is_available, missing
-from runtime.build import build
 from runtime.cause import Cause
-from runtime.context import StatementContext
 from runtime.core import Core, ErrorHandler, log_error
-from runtime.dependencies import check_preconditions, first_use, locate, names_in, sees
+from runtime.deployer import Deployer
 from runtime.deployment import Deployment
 from runtime.error_reports import explained, without_engine_frames
-from runtime.evaluate import Environment, compile_expression
+from runtime.evaluate import Environment
 from runtime.incoming import check_known, to_event
 from runtime.instants import Instant, instant_of, shown
 from runtime.page_marks import Marks, Pages
-from runtime.parameters import check_all_used, parameters_of
 from runtime.plan_cache import parsed
 from runtime.registered import Registered
 from runtime.restore import Given
 from runtime.restore import restore as restored
 from runtime.running import Running
-from runtime.runtime_state import Counts, RuntimeState
+from runtime.runtime_state import RuntimeState
 from runtime.schedule import MAX_STOPS, Late, TimeMode
 from runtime.snapshot import snapshot as snapshot_of
 from runtime.statement import Listener, Statement, check_listener
-from runtime.variables import VariableCell
 from windows.event import Event
 from windows.registry import by_name
 
@@ -78,8 +70,10 @@ class Runtime(Registered):
         """Told of exceptions in expressions behind the error handler; what it raises ends the call (runtime.faults)."""
         self.halted: BaseException | None = None
         """What ended a step of a job half-way (runtime.spark.feed): the state is then of no use."""
-        self._deployments: dict[str, Deployment] = {}
-        self._counts = Counts()
+        self._deployer = Deployer(
+            self, self._core, functions=self._functions, types=self._types, variables=self._variables, catalog_of=self._catalog_of,
+            undeploy=self.undeploy,
+        )
         self._acquire: Callable[[], object] = self.lock.acquire
         self._release, self._intakes = self.lock.release, self._core.intakes
         self._batches: dict[Statement, None] = {}
@@ -105,67 +99,33 @@ class Runtime(Registered):
 
     def event_type(self, name: str) -> EventType:
         """A type by name: registered, or declared by a deployment; raises EplRuntimeError."""
-        if name not in self._types:
-            deployments = self._deployments.values()
-            declared = [d.value for dep in deployments for d in dep.plan.declared if d.kind == "event_type" and d.name == name]
-            if declared:
-                found: EventType = declared[-1]
-                return found
-        return super().event_type(name)
+        declared = None if name in self._types else self._deployer.declared_type(name)
+        return super().event_type(name) if declared is None else declared
 
     def _forget_type(self, event_type: EventType) -> None:
-        user = first_use(Declared("event_type", event_type.name, event_type), self._deployments.values())
-        if user is not None:
-            raise EplDeploymentError(
-                f"Event type '{event_type.name}' cannot be replaced as it is referenced by deployment '{user.id}'",
-                hint="undeploy it first"
-            )
+        self._deployer.check_replaceable(event_type)
         self._core.forget_generated()
 
     def _settle(self) -> None:
         self._core.flush()
         self._deliver_batches()
 
-    def catalog(self, module: str | None = None, without: Sequence[Deployment] = ()) -> Catalog:
-        """What a module of that name compiled now would see, were the deployments ``without`` not there."""
-        there = [dep for dep in list(self._deployments.values()) if dep not in without]
-        visible = [d for dep in there for d in dep.plan.declared if sees(d, dep.plan, module)]
-        types = {**self._types, **{d.name: d.value for d in visible if d.kind == "event_type"}}
-        variables = {n: c.variable for n, c in self._variables.items() if c.deployment is None}
-        variables.update({d.name: d.value for d in visible if d.kind == "variable"})
-        declarations = {d.name: d.value for d in visible if d.kind == "declaration"}
-        return Catalog(
-            types, self._functions, self._windows, variables, declarations, aggregations=self._aggregations, settings=self.settings,
-            imports=tuple(self.settings.imports), enums=self._enum_types,
-        )
+    def catalog(self, module: str | None = None) -> Catalog:
+        """What a module of that name compiled now would see."""
+        return self._deployer.catalog(module)
 
     def bring_in(self, module: Module) -> None:
         """Make what a module imports from Python callable in EPL, as far as ``Settings.python_imports`` allows; EplValidationError where
         there is no such Python module or class.
         """
-        allowed = self.settings.python_imports
-        for name in (*self.settings.imports, *module.imports) if allowed else ():
-            if any(name == root or name.startswith(f"{root}.") for root in allowed) and not import_python(self._functions, name):
-                raise EplValidationError(f"Could not load class by name '{name}', please check imports", hint="no Python module or class")
+        self._deployer.bring_in(module)
 
     @without_engine_frames
     def compile(self, text: str) -> ModulePlan:
         """Check and plan a module: deploy the result as often as you like. Raises EplError with position and hint."""
         with self.lock:
             self._check_open()
-            return self._analysed(parsed(text))
-
-    def _analysed(self, module: Module, without: Sequence[Deployment] = ()) -> ModulePlan:
-        self.bring_in(module)
-        catalog = self.catalog(module.name, without)
-        try:
-            plan = analyse_module(module, catalog)
-        except AlreadyDeclaredError as error:
-            locate(error, self._deployments.values())
-            raise
-        for annotation in unknown_in_module(module, catalog):
-            warnings.warn(warning_of(annotation), EplWarning, stacklevel=4)
-        return plan
+            return self._deployer.analysed(parsed(text))
 
     @without_engine_frames
     def deploy(
@@ -182,160 +142,55 @@ class Runtime(Registered):
             self._check_open()
             for listener in (listeners or {}).values():
                 check_listener(listener)
-            replaced = self._namesakes(module) if replace else []
-            if isinstance(module, str):
-                plan = self._analysed(parsed(module), replaced)
-            else:
-                plan = module
+            replaced = self._deployer.namesakes(module) if replace else []
+            plan = self._deployer.analysed(parsed(module), replaced) if isinstance(module, str) else module
             for deployment in replaced:
                 self._undeploy(deployment)
-            return self._deploy(plan, name, dict(listeners or {}), dict(parameters or {}))
+            deployment = self._deployer.deploy(plan, name, dict(listeners or {}), dict(parameters or {}))
+            if self._batch_tier is not None:
+                try:
+                    self._batch_tier.changed()
+                except EplUnsupportedError:
+                    self._undeploy(deployment)
+                    raise
+            return deployment
 
-    def _namesakes(self, module: str | ModulePlan) -> list[Deployment]:
-        """The deployments that the module would double, newest first: same statement names, same declared names."""
-        if isinstance(module, ModulePlan):
-            names = {s.name for s in module.statements} | {d.name for d in module.declared}
-        else:
-            names = names_in(parsed(module))
-        return [
-            d for d in reversed(self._deployments.values())
-            if names & ({s.name for s in d if s.plan.is_named} | {each.name for each in d.plan.declared})
-        ]
-
-    def _deploy(self, plan: ModulePlan, name: str | None, listeners: dict[str, Listener], parameters: dict[str | int, Any]) -> Deployment:
-        deployment_id = name if name is not None else self._next_id()
-        if deployment_id in self._deployments:
-            raise EplDeploymentError(f"Deployment by id '{deployment_id}' already exists")
-        unknown = listeners.keys() - {s.name for s in plan.statements}
-        if unknown:
-            raise EplDeploymentError(
-                f"no statement named '{min(unknown)}' to attach a listener to; there are {', '.join(s.name for s in plan.statements)}"
-            )
-        check_preconditions(plan, self._deployments.values(), self._types.values(), self._variables)
-        check_all_used(plan, parameters)
-        bound = {s.name: parameters_of(s, parameters) for s in plan.statements}
-        made: list[Statement] = []
-        cells: list[str] = []
-        try:
-            for statement_plan in plan.statements:
-                if isinstance(statement_plan.body, CreateVariablePlan):
-                    self._create_cell(statement_plan.body, deployment_id, bound[statement_plan.name])
-                    cells.append(statement_plan.body.name)
-                made.append(self._build(statement_plan, deployment_id, bound[statement_plan.name]))
-        except BaseException:
-            for statement in made:
-                assert statement.running is not None
-                statement.running.close()
-            for cell in cells:
-                del self._variables[cell]
-            raise
-        deployment = Deployment(deployment_id, plan, tuple(made), self.undeploy, parameters)
-        self._deployments[deployment_id] = deployment
-        self._core.forget_generated()
-        for statement in made:
-            if statement.name in listeners:
-                statement.attach(listeners[statement.name])
-            assert statement.running is not None
-            statement.running.start()
+    def _undeploy(self, deployment: Deployment) -> None:
+        self._deployer.undeploy(deployment)
         if self._batch_tier is not None:
-            try:
-                self._batch_tier.changed()
-            except EplUnsupportedError:
-                self._undeploy(deployment)
-                raise
-        return deployment
-
-    def _next_id(self) -> str:
-        while f"d{self._counts.deployments}" in self._deployments:
-            self._counts.deployments += 1
-        self._counts.deployments += 1
-        return f"d{self._counts.deployments - 1}"
-
-    def _create_cell(self, plan: CreateVariablePlan, deployment_id: str, parameters: dict[str | int, Any]) -> None:
-        initial = None
-        if plan.initial is not None:
-            initial = compile_expression(plan.initial, self._environment(parameters), 0)()
-        self._variables[plan.name] = VariableCell(Variable(plan.name, plan.type, plan.constant), initial, deployment_id)
-
-    def _environment(self, parameters: dict[str | int, Any]) -> Environment:
-        return Environment(
-            functions=self._functions, variables=self._variables, clock=self._core.clock, parameters=parameters, settings=self.settings
-        )
-
-    def _build(self, plan: StatementPlan, deployment_id: str, parameters: dict[str | int, Any]) -> Statement:
-        self._counts.statements += 1
-        statement = Statement(plan, self, self._core, deployment_id, self._counts.statements)
-        statement.running = self._running(statement, parameters)
-        return statement
-
-    def _running(self, statement: Statement, parameters: dict[str | int, Any]) -> Running:
-        context = StatementContext(self._core, statement.plan, statement.number, self._environment(parameters), statement)
-        try:
-            return build(statement.plan, context)
-        except BaseException:
-            context.close()
-            raise
+            self._batch_tier.changed()
 
     def running_of(self, statement: Statement) -> Running:
-        """The row tier's operators of a deployed statement, made anew; they have not started."""
-        return self._running(statement, parameters_of(statement.plan, self._deployments[statement.deployment_id].parameters))
+        """The row tier's operators of a deployed statement, built again; they have not started."""
+        return self._deployer.running_of(statement)
 
     def environment_of(self, statement: Statement) -> Environment:
         """What a deployed statement's expressions may touch."""
-        return self._environment(parameters_of(statement.plan, self._deployments[statement.deployment_id].parameters))
-
-    # ------------------------------------------------------------------ undeploy
+        return self._deployer.environment_of(statement)
 
     def undeploy(self, deployment_id: str) -> None:
         """Stop and forget a deployment; refuses while another one uses what it declares."""
         with self.lock:
-            found = self._deployments.get(deployment_id)
-            if found is None:
-                raise EplDeploymentError(f"Deployment id '{deployment_id}' cannot be found")
-            self._check_not_used(found)
-            self._undeploy(found)
+            self._undeploy(self._deployer.unused(deployment_id))
 
     def undeploy_all(self) -> None:
         """Stop and forget all deployments, newest first."""
         with self.lock:
-            for deployment in reversed(list(self._deployments.values())):
+            for deployment in reversed(list(self._deployer.deployments.values())):
                 self._undeploy(deployment)
-
-    def _undeploy(self, deployment: Deployment) -> None:
-        for statement in deployment:
-            assert statement.running is not None
-            statement.running.close()
-        for declared in deployment.plan.declared:
-            cell = self._variables.get(declared.name)
-            if declared.kind == "variable" and cell is not None and cell.deployment == deployment.id:
-                del self._variables[declared.name]
-        del self._deployments[deployment.id]
-        self._core.forget_generated()
-        if self._batch_tier is not None:
-            self._batch_tier.changed()
-
-    def _check_not_used(self, deployment: Deployment) -> None:
-        for declared in deployment.plan.declared:
-            user = first_use(declared, [d for d in self._deployments.values() if d is not deployment])
-            if user is not None:
-                what = {"event_type": "Event type", "variable": "Variable", "declaration": "Declared-expression"}[declared.kind]
-                raise EplDeploymentError(
-                    f"A precondition is not satisfied: {what} '{declared.name}' cannot be un-deployed as it is referenced by "
-                    f"deployment '{user.id}'"
-                )
 
     @property
     def deployments(self) -> dict[str, Deployment]:
         """Deployments by id, in order of deployment."""
-        return dict(self._deployments)
+        return dict(self._deployer.deployments)
 
     def plans(self) -> list[StatementPlan]:
         """The plans of all deployed statements, in order of deployment."""
-        return [s.plan for d in self._deployments.values() for s in d]
+        return [s.plan for d in self._deployer.deployments.values() for s in d]
 
     def statement(self, name: str) -> Statement:
         """The newest statement of that name; raises KeyError."""
-        for deployment in reversed(list(self._deployments.values())):
+        for deployment in reversed(list(self._deployer.deployments.values())):
             for statement in deployment:
                 if statement.name == name:
                     return statement
@@ -564,7 +419,7 @@ class Runtime(Registered):
         """What snapshots are made of: the runtime's own objects, to be read under its lock."""
         return RuntimeState(
             self.settings, self._types, self._user_functions, self._functions.aggregations, self.own_windows, self._enums, self._variables,
-            self._deployments, self._counts, self._core,
+            self._deployer.deployments, self._deployer.counts, self._core,
         )
 
     def _check_nothing_waits(self) -> None:
@@ -617,11 +472,11 @@ class Runtime(Registered):
         self.close()
 
     def __repr__(self) -> str:
-        statements = sum(len(d) for d in self._deployments.values())
+        statements = sum(len(d) for d in self._deployer.deployments.values())
         return f"Runtime(now={shown(self.now, self.settings.units_per_second)}, {statements} statements)"
 
     def _repr_html_(self) -> str:
-        cells = [(d.id, s.name, s.plan.kind) for d in self._deployments.values() for s in d]
+        cells = [(d.id, s.name, s.plan.kind) for d in self._deployer.deployments.values() for s in d]
         rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in cells)
         now = shown(self.now, self.settings.units_per_second)
         return f"<b>Runtime</b> at {now}<table><tr><th>deployment</th><th>statement</th><th>kind</th></tr>{rows}</table>"

@@ -3,16 +3,17 @@ from __future__ import annotations
 
 import enum
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from epl.catalog import Variable
+from epl.catalog import Catalog, Variable
 from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.event_types import EventType
 from epl.functions.aggregations import AGGREGATIONS
 from epl.functions.library import builtin_functions
 from epl.functions.user import function_spec
 from epl.functions.user_aggregations import aggregation_spec
+from epl.plan.statements import Declared
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings
 from epl.value_types import EnumType
@@ -146,6 +147,17 @@ class Registered:
             if taken:
                 raise EplDeploymentError(f"EPL has a data window named '{taken[0]}'")
             self._windows = {**self._windows, **by_name(config)}
+
+    def _catalog_of(self, declared: Sequence[Declared]) -> Catalog:
+        """All that names can mean: what was registered, and what deployments have declared."""
+        types = {**self._types, **{d.name: d.value for d in declared if d.kind == "event_type"}}
+        variables = {n: c.variable for n, c in self._variables.items() if c.deployment is None}
+        variables.update({d.name: d.value for d in declared if d.kind == "variable"})
+        declarations = {d.name: d.value for d in declared if d.kind == "declaration"}
+        return Catalog(
+            types, self._functions, self._windows, variables, declarations, aggregations=self._aggregations, settings=self.settings,
+            imports=tuple(self.settings.imports), enums=self._enum_types,
+        )
 
     @property
     def own_windows(self) -> Mapping[str, type[WindowConfig]]:

@@ -127,4 +127,4 @@ def test_what_stays_in_the_row_tier(interval: str, reason: str) -> None:
     runtime.deploy(f"{SCHEMA}; create variable int v = 1")
     plan = runtime.compile(f"@name('s0') {waiting(clause('A B'), interval)}").statements[0].body
     with pytest.raises(NotCompilable, match=reason):
-        build_run(plan, Surroundings(StringPool(), runtime._environment({}), interpreted))
+        build_run(plan, Surroundings(StringPool(), runtime._deployer.environment({}), interpreted))

@@ -129,4 +129,4 @@ def test_what_stays_in_the_row_tier(text: str, reason: str) -> None:
     runtime.deploy(SCHEMA)
     plan = runtime.compile(f"@name('s0') {text}").statements[0].body
     with pytest.raises(NotCompilable, match=reason):
-        build_run(plan, Surroundings(StringPool(), runtime._environment({}), interpreted))
+        build_run(plan, Surroundings(StringPool(), runtime._deployer.environment({}), interpreted))

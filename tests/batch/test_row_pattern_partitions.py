@@ -62,7 +62,7 @@ def fed(text: str, rows: list[tuple[Any, ...]]) -> Iterator[PatternRun]:
     runtime = Runtime(tier="row")
     runtime.deploy(SCHEMA)
     plan = runtime.compile(f"@name('s0') {text}").statements[0].body
-    run = build_run(plan, Surroundings(StringPool(), runtime._environment({}), interpreted))
+    run = build_run(plan, Surroundings(StringPool(), runtime._deployer.environment({}), interpreted))
     assert isinstance(run, PatternRun)
     for table, times in tables(rows, list(range(0, len(rows), 100))):
         run.feed(Intake(runtime.event_type("T"), columns_of(table, "T")), times, int(times[-1]))

@@ -65,7 +65,7 @@ def members_of(texts: list[str]) -> tuple[Runtime, list[Member]]:
     runtime = Runtime(tier="row")
     runtime.deploy(SCHEMA)
     module = runtime.compile("\n".join(f"@name('q{i}') {t};" for i, t in enumerate(texts)))
-    surroundings = Surroundings(StringPool(), runtime._environment({}), interpreted)
+    surroundings = Surroundings(StringPool(), runtime._deployer.environment({}), interpreted)
     return runtime, [Member(s.body, build_run(s.body, surroundings), surroundings) for s in module.statements]
 
 

@@ -110,7 +110,7 @@ class ColumnTier:
             runtime = beside.runtime
             plan = beside.statement.plan.body
         self.type = runtime.event_type("T")
-        surroundings = Surroundings(StringPool(), runtime._environment({}), compiled if fast else interpreted)
+        surroundings = Surroundings(StringPool(), runtime._deployer.environment({}), compiled if fast else interpreted)
         self.run = build_run(plan, surroundings)
         self.output: Outputs = [], []
         self.causes: list[Any] = []
