@@ -267,12 +267,13 @@ class Runtime(Registered):
 
         Raise EplRuntimeError naming type, column, row (from 0) and value where a table does not fit; no row has been processed then.
         """
-        from runtime.batches import Options, send_batch  # imports Arrow, which a runtime without batches need not load
+        from runtime.batch_order import Options  # imports Arrow, which a runtime without batches need not load
+        from runtime.batches import send_batch
 
         with self.lock:
             self._check_open()
             try:
-                send_batch(self, self._core, target, table, Options(time, sequence, late, time_mode, max_stops))
+                send_batch(self._core, self.bus_type, self.columnar(), target, table, Options(time, sequence, late, time_mode, max_stops))
             finally:  # what came out before a gap that is refused
                 self._deliver_batches()
 

@@ -8,7 +8,7 @@ import numpy as np
 from runtime.batch.calls import Source
 from runtime.batch.component import Input
 from runtime.batch.intake import Intake
-from runtime.batches import BatchOrder
+from runtime.batch_order import BatchOrder
 from runtime.columns import Times
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from epl.event_types import EventType
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings
 from runtime.adoption import adopt
-from runtime.batches import Options
+from runtime.batch_order import Options
 from runtime.durations import Duration
 from runtime.engine import Runtime
 from runtime.faults import in_words
@@ -95,8 +95,9 @@ class Module:
         functions, aggregations, tier, settings = self.functions, self.aggregations, self.tier, self.settings
         windows: Collection[type[WindowConfig]] = ()
         if isinstance(self.given, Runtime):
-            functions, aggregations, tier = self.given._user_functions, self.given._functions.aggregations, self.given.tier
-            settings, windows = self.given.settings, set(self.given.own_windows.values())
+            state = self.given.state()
+            functions, aggregations, tier = state.functions, state.aggregations, self.given.tier
+            settings, windows = state.settings, set(state.windows.values())
         return Runtime.restore(
             snapshot, functions=functions, aggregations=aggregations, tier=tier, python_imports=settings.python_imports, windows=windows
         )

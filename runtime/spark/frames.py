@@ -28,7 +28,7 @@ from epl.parse import parse_module
 from epl.settings import Settings
 from epl.syntax import InsertInto, Module, Node, TypeFilter
 from epl.syntax.patterns import FilterAtom
-from runtime.batches import Options
+from runtime.batch_order import Options
 from runtime.durations import Duration
 from runtime.reorder import MAX_BUFFERED, late_policy, wall_clock
 from runtime.schedule import MAX_STOPS, TimeMode
