@@ -14,10 +14,9 @@ from zoneinfo import ZoneInfo
 
 import msgpack
 
-from epl.errors import EplRuntimeError
+from epl.errors import Damaged, EplRuntimeError
 from epl.functions.java_values import OFFSET_ZERO
 from epl.reprs import brief
-from runtime.seal import Damaged
 from windows.event import Event
 from windows.paging import Long, Paged
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from epl.errors import EplRuntimeError
+from epl.errors import Damaged, EplRuntimeError
 from runtime.codec import KEYED, LONG, VAST, Decoder, list_of, map_of, unpacked
 from runtime.described_types import TypeTable
 from runtime.pages import EVENTS_A_PAGE, KINDS
-from runtime.seal import Damaged, reading
+from runtime.seal import reading
 from windows.event import Event, event_class
 
 

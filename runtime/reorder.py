@@ -14,15 +14,14 @@ import time
 from typing import Any
 
 import attrs
-import msgpack
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from epl.errors import EplRuntimeError
-from runtime.codec import list_of, unpacked
 from runtime.durations import Duration, units_of
 from runtime.instants import shown
+from windows.protocol import State
 
 ON_LATE = ("refuse", "drop", "side", "keep")
 MAX_BUFFERED = 10_000_000
@@ -201,14 +200,13 @@ class ReorderBuffer:
         """As it stood: what was released since could not be processed."""
         self.newest, self.watermark, self.counts, self._held = mark
 
-    def state(self) -> bytes:
-        """Everything but the policy."""
-        held = None if self._held is None else ipc(self._held)
-        return bytes(msgpack.packb([1, self.newest, self.watermark, attrs.astuple(self.counts), held]))
+    def state(self) -> State:
+        """Everything but the policy, as plain values."""
+        return [1, self.newest, self.watermark, attrs.astuple(self.counts), None if self._held is None else ipc(self._held)]
 
-    def restore(self, state: bytes) -> None:
+    def restore(self, state: State) -> None:
         """As ``state`` gave it; raises EplRuntimeError for another version."""
-        version, *rest = list_of(unpacked(state))
+        version, *rest = state
         if version != 1:
             raise EplRuntimeError(f"reorder buffer version {version} is not known here; this is version 1")
         self.newest, self.watermark, counts, held = rest

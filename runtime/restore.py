@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 import attrs
 
 from epl.catalog import Catalog, Variable
-from epl.errors import EplDeploymentError, EplRuntimeError
+from epl.errors import Damaged, EplDeploymentError, EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.statements import ModulePlan
 from epl.plan.windows import WindowConfig
@@ -23,7 +23,7 @@ from runtime.page_reader import PageReader, pages_in
 from runtime.pages import statement_key
 from runtime.plan_cache import parsed, planned, types_of
 from runtime.runtime_state import RuntimeState
-from runtime.seal import Damaged, page_name, reading, unsealed
+from runtime.seal import page_name, reading, unsealed
 from runtime.snapshot import NAME
 from runtime.statement import Statement
 from runtime.variables import VariableCell

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from epl.errors import EplError, EplRuntimeError
+from epl.errors import Damaged, EplError, EplRuntimeError
 
 MAGIC = b"EPLSPARK"
 VERSION = 4
@@ -96,10 +96,6 @@ def _checksum(head: bytes, payload: bytes, name: str, key: bytes | None) -> byte
     return made.digest()
 
 
-class Damaged(EplRuntimeError):
-    """A part that is not as its writer leaves it; ``reading`` says where."""
-
-
 @contextmanager
 def reading(what: Callable[[BaseException], str] | str) -> Iterator[None]:
     """Raise EplRuntimeError in place of whatever a payload of a wrong structure makes its reader raise, with that as its cause.
@@ -126,4 +122,4 @@ def _named(what: Callable[[BaseException], str] | str, error: BaseException) -> 
 REASON = 300
 """Characters of another error's text that are repeated."""
 
-__all__ = ["VERSION", "Damaged", "check_key", "page_name", "reading", "sealed", "unsealed"]
+__all__ = ["VERSION", "check_key", "page_name", "reading", "sealed", "unsealed"]

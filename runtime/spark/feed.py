@@ -120,7 +120,7 @@ class Feed:
         self.buffer = None if sources.times is None else ReorderBuffer(rules.policy, TIME, runtime.now, runtime.settings.units_per_second)
         if state is not None and self.buffer is not None:
             with reading("the rows that wait"):
-                self.buffer.restore(state)
+                self.buffer.restore(list_of(unpacked(state)))
         self._gathered: dict[str, list[Output]] = {}
         self._faults = 0
         self._fault: StatementFault | None = None
@@ -269,7 +269,8 @@ class Feed:
     def state(self) -> bytes:
         """Runtime and waiting rows, as ``restored`` takes them."""
         with self.runtime.lock:
-            return bytes(msgpack.packb([2, self.runtime.snapshot(), None if self.buffer is None else self.buffer.state()]))
+            waiting = None if self.buffer is None else bytes(msgpack.packb(self.buffer.state()))
+            return bytes(msgpack.packb([2, self.runtime.snapshot(), waiting]))
 
 
 def parts_of(state: bytes) -> tuple[bytes, bytes | None]:
