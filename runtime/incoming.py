@@ -22,7 +22,7 @@ from epl.reprs import brief
 from epl.value_types import ArrayType, CollectionType, EnumType, MapType, Scalar, ValueType
 from runtime.json_events import parse_json, parsed_json
 from runtime.structs import PRIMITIVE_DEFAULTS
-from windows.event import Event, event_class
+from windows.event import Event, Extra, event_class, only_absent
 
 Coerce = Callable[[Any], Any]
 
@@ -327,25 +327,41 @@ def checking_scope(event_type: EventType) -> dict[str, Any]:
     coercions = {f"coerce{i}": coercion(whole_type(p)) for i, p in enumerate(event_type.properties.values())}
     return {
         "none_or_wrong": _none_or_wrong(event_type), "unknown": _unknown(event_type), "WrongValue": WrongValue, "Decimal": Decimal,
-        "declared": frozenset(event_type.properties), "cls": event_class(event_type), "new": object.__new__, **coercions,
+        "declared": frozenset(event_type.properties), "cls": event_class(event_type), "new": object.__new__,
+        "extra_of": _extra_of(event_type), **coercions,
     }
 
 
 def read_mapping(event_type: EventType) -> list[str]:
-    """Lines that read a dict ``d``; ``extra`` is what an open type does not declare. What is not there is null."""
+    """Lines that read a dict ``d``; ``extra`` is what an open type does not declare, and what a map lacks. What is not there is null."""
     names = list(event_type.properties)
     strict = event_type.open or event_type.kind in ("objectarray", "row")
     lines = ["try:", *(f"    v{i} = d[{literal(name)}]" for i, name in enumerate(names))]
     lines += [f"    more = len(d) - {len(names)}"] if strict else []  # not 0: faster than comparing
     lines += ["except KeyError:", "    get = d.get", *(f"    v{i} = get({literal(name)})" for i, name in enumerate(names))]
-    lines += ["    more = not d.keys() <= declared"] if strict else []
+    if strict:
+        lines += [f"    more = {'True' if event_type.open else 'not d.keys() <= declared'}"]
     if not strict and not names:
         return []
     if event_type.open:
-        lines += ["extra = {k: v for k, v in d.items() if k not in declared} if more else None"]
+        lines += ["extra = extra_of(d) if more else None"]
     elif event_type.kind in ("objectarray", "row"):
         lines += ["if more: unknown(d)"]
     return lines
+
+
+def _extra_of(event_type: EventType) -> Callable[[dict[str, Any]], dict[str, Any] | None]:
+    """What an event of an open type holds besides its declared values; for a map also which of them are not in the dict."""
+    declared, is_map = frozenset(event_type.properties), event_type.kind == "map"
+
+    def extra_of(values: dict[str, Any]) -> dict[str, Any] | None:
+        absent = declared.difference(values)
+        if len(values) + len(absent) == len(declared):
+            return only_absent(absent) if is_map and absent else None
+        undeclared = {k: v for k, v in values.items() if k not in declared}
+        return Extra(undeclared, absent) if is_map and absent else undeclared
+
+    return extra_of
 
 
 def made_of(event_type: EventType) -> list[str]:

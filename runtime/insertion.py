@@ -11,7 +11,7 @@ from epl.value_types import ArrayType, ValueType
 from runtime.context import StatementContext
 from runtime.evaluate import compile_expression
 from runtime.structs import default_of, struct_as, widening_to
-from windows.event import NO_EVENTS, Event, as_variant, event_class
+from windows.event import NO_EVENTS, Event, Extra, as_variant, event_class, only_absent
 from windows.protocol import Sink
 
 Convert = Callable[[Event], Event]
@@ -94,19 +94,31 @@ def _nested_converter(place: int, target: EventType) -> Convert:
 
 def _row_converter(plan: InsertPlan) -> Convert:
     """row → event of the target, widening numbers where the plan says so; what no column fills is null, or a primitive's default."""
-    made = event_class(plan.target)
-    types = [p.type for p in plan.target.properties.values()]
+    target, made = plan.target, event_class(plan.target)
+    types = [p.type for p in target.properties.values()]
+    unfilled = frozenset(n for n, p in zip(target.names, plan.positions) if p is None) if target.kind == "map" else frozenset()
     steps = [(p, _conversion(c), default_of(t)) for p, c, t in zip(plan.positions, plan.converts, types)]
 
     def convert(event: Event) -> Event:
         values = event.values()
         filled = [d if p is None else (values[p] if f is None or values[p] is None else f(values[p])) for p, f, d in steps]
         result = made(*filled)
-        if event.extra is not None and plan.target.open:
-            result.extra = event.extra
+        if target.open and (event.extra is not None or unfilled):
+            result.extra = _extra_of(event, unfilled)
         return result
 
     return convert
+
+
+def _extra_of(event: Event, unfilled: frozenset[str]) -> dict[str, Any] | None:
+    """What an inserted event holds besides its declared values: what the event that it was made of holds; a map lacks what is unfilled."""
+    extra = event.extra
+    if not unfilled:
+        return extra
+    if extra is None:
+        return only_absent(unfilled)
+    absent = unfilled | extra.absent if isinstance(extra, Extra) else unfilled
+    return Extra(extra, absent.difference(extra))
 
 
 def _conversion(to: ValueType | None) -> Callable[[Any], Any] | None:

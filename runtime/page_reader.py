@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from epl.errors import Damaged, EplRuntimeError
+from epl.event_types import EventType
 from runtime.codec import KEYED, LONG, VAST, Decoder, list_of, map_of, unpacked
 from runtime.described_types import TypeTable
 from runtime.pages import EVENTS_A_PAGE, KINDS
 from runtime.seal import reading
-from windows.event import Event, event_class
+from windows.event import Event, Extra, event_class, only_absent
 
 
 class PageReader:
@@ -145,7 +146,9 @@ class EventReader:
         if len(list_of(values)) != len(of.fields):
             raise Damaged(f"it has {len(values)} values, not {len(of.fields)}")
         made = of(*values)
-        if extra is not None:
+        if isinstance(extra, list):
+            made.extra = _absence(of.type, *list_of(extra, 2))
+        elif extra is not None:
             made.extra = map_of(extra)
         if origin is not None:
             if not isinstance(origin, Event):
@@ -161,6 +164,14 @@ class EventReader:
         if not isinstance(found, bytes):
             raise EplRuntimeError(f"the snapshot is damaged: event {number} is missing")
         return found
+
+
+def _absence(event_type: EventType, undeclared: Any, absent: Any) -> Extra:
+    """What a map event holds that lacks declared properties."""
+    names = list_of(absent)
+    if not all(isinstance(name, str) and name in event_type.properties for name in names):
+        raise Damaged("it lacks properties that its type does not declare")
+    return Extra(map_of(undeclared), frozenset(names)) if undeclared else only_absent(frozenset(names))
 
 
 def pages_in(payload: bytes) -> dict[str, bytes]:

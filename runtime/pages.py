@@ -18,7 +18,7 @@ from runtime.described_types import TypeTable
 from runtime.key_pages import KeyedPages, LongPages
 from runtime.runtime_state import RuntimeState
 from runtime.statement import Statement
-from windows.event import Event
+from windows.event import Event, Extra
 from windows.paging import Long, Paged
 
 Written = dict[str, "bytes | None"]
@@ -142,9 +142,13 @@ class PageEncoder(Encoder):
         return self.encode([kind, KINDS[kind], body])
 
     def row(self, event: Event) -> tuple[bytes, set[int]]:
-        """An event: type reference, values, undeclared values, origin; and the events in it."""
+        """An event: type reference, values, undeclared values (with the names of absent ones where there are any), origin; and the
+        events in it."""
         self._refers = set()
-        packed = self.encode([self._table.reference(event.type), list(event.values()), event.extra, event.origin])
+        extra: Any = event.extra
+        if isinstance(extra, Extra):
+            extra = [dict(extra), sorted(extra.absent)]
+        packed = self.encode([self._table.reference(event.type), list(event.values()), extra, event.origin])
         return packed, self._refers
 
     def _number(self, event: Event) -> int:

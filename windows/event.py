@@ -5,7 +5,8 @@ every type, so that a plan over a super-type reads sub-types' events as they are
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,11 +15,33 @@ from epl.generated_code import class_name, defined, field_name
 from epl.reprs import repr_of
 
 
+class Extra(dict[str, Any]):
+    """What a map event holds besides the values of its declared properties: undeclared ones, and in ``absent`` which declared ones were
+    not sent. They read as null; only ``exists(x?)`` distinguishes them from a null that was sent. Never changed: events share it.
+    """
+
+    __slots__ = ("absent",)
+
+    def __init__(self, undeclared: Mapping[str, Any], absent: frozenset[str]) -> None:
+        super().__init__(undeclared)
+        self.absent = absent
+
+    def without(self, present: Iterable[str]) -> Extra:
+        """The same with fewer absent properties."""
+        return Extra(self, self.absent.difference(present))
+
+
+@lru_cache(maxsize=1024)
+def only_absent(absent: frozenset[str]) -> Extra:
+    """The extra of events that lack these declared properties and have no undeclared ones; one object, so that events stay small."""
+    return Extra({}, absent)
+
+
 class Event:
     """Base of all events. Never compared by value: the same object is the same event.
 
-    ``extra``: undeclared properties of an open type (dict), None elsewhere. ``origin``: the event that stands in a variant stream, None
-    elsewhere.
+    ``extra``: undeclared properties of an open type (a dict; ``Extra`` where declared ones were not sent), None elsewhere. ``origin``: the
+    event that stands in a variant stream, None elsewhere.
     """
 
     if TYPE_CHECKING:
@@ -43,8 +66,13 @@ class Event:
         return None if self.extra is None else self.extra.get(name)
 
     def has(self, name: str) -> bool:
-        """Whether the event has that property, declared or not."""
-        return name in self.type.properties or (self.extra is not None and name in self.extra)
+        """Whether the event has that property, declared or not; a map event lacks declared ones that were not sent."""
+        extra = self.extra
+        if extra is None:
+            return name in self.type.properties
+        if name in self.type.properties:
+            return extra.__class__ is not Extra or name not in extra.absent
+        return name in extra
 
     def values(self) -> tuple[Any, ...]:
         """The declared properties' values in the type's order."""
@@ -53,8 +81,9 @@ class Event:
     def replaced(self, changes: dict[str, Any]) -> Event:
         """A new event of the same type with some properties changed."""
         made = type(self)(*[changes.get(n, v) for n, v in zip(self.type.names, self.values())])
-        if self.extra is not None:
-            made.extra = self.extra
+        extra = self.extra
+        if extra is not None:
+            made.extra = extra.without(changes) if isinstance(extra, Extra) else extra
         return made
 
     def __repr__(self) -> str:

@@ -13,6 +13,7 @@ from epl.analysis.aggregation_methods import bind_aggregation_method
 from epl.analysis.binding import StatementRefusal, bind, bind_node
 from epl.analysis.conversions import shown_type
 from epl.analysis.declared import bind_alias, bind_declared, find_alias, find_declaration
+from epl.analysis.dynamic_properties import check_dynamic
 from epl.analysis.paths import (
     at_index,
     dynamic_step,
@@ -34,7 +35,7 @@ from epl.plan.expressions import TypedExpression
 from epl.syntax import expressions as syntax
 from epl.syntax.expressions import Call, Chain, Index, Link, Name
 from epl.unparse import expression_text
-from epl.value_types import OBJECT, ArrayType, EnumType, MapType, Scalar
+from epl.value_types import ArrayType, EnumType, MapType
 
 
 @bind_node.register
@@ -253,7 +254,10 @@ def _bind_call(call: Call, node: Chain, scope: Scope) -> TypedExpression:
     if spec is not None:
         return calls.invoke_single_row(spec, call, scope)
     if scope.unqualified and (call.optional or _is_keyed_of_any(call, scope)):
-        return _dynamic_of_stream(Chain(links=(call,), span=call.span), scope)
+        found = _dynamic_of_stream(Chain(links=(call,), span=call.span), scope)
+        assert isinstance(found, typed.DynamicProperty)
+        check_dynamic(found.operand, node.links, 0, node)
+        return found
     for argument in call.arguments:
         calls.bind_argument(argument, scope, call.name)
     one = len(call.arguments) == 1
@@ -299,7 +303,7 @@ def follow(value: TypedExpression, links: Sequence[Link], scope: Scope, node: Ch
         link = links[at]
         if isinstance(link, (Name, Call)) and (optional_at(links, at) or _is_dynamic(value, link)):
             _refuse_dynamic_of_many(value, node)
-            _check_dynamic(value, links, at, node)
+            check_dynamic(value, links, at, node)
             value, taken = dynamic_step(value, links, at)
             at += taken
             continue
@@ -315,29 +319,6 @@ def follow(value: TypedExpression, links: Sequence[Link], scope: Scope, node: Ch
             value, name = _call_on(value, link, scope, node), None
         at += 1
     return value
-
-
-def _check_dynamic(value: TypedExpression, links: Sequence[Link], at: int, node: Chain) -> None:
-    """Refuse what a map or object array cannot be asked for: ``x?[0]``, and behind a declared ``x?`` a name that its type does not have."""
-    link, after = links[at], links[at + 1] if at + 1 < len(links) else None
-    event_type = event_type_of(value)
-    if event_type is None or event_type.kind not in ("map", "objectarray") or event_type.any_type:
-        return
-    found = event_type.property(link.name) if isinstance(link, (Name, Call)) else None
-    if isinstance(link, Name) and link.optional and isinstance(after, Index):
-        raise EplValidationError(f"Property named '{expression_text(node)}' is not valid in any stream", span=node.span,
-                                 hint=f"write {link.name}[…]? for an element that may not be there")
-    no_getter = EplValidationError(f"Property getter not available for property '{expression_text(node)}'", span=node.span)
-    if found is None:
-        if event_type.kind == "objectarray" and (after is not None or isinstance(link, Call)):
-            raise no_getter
-    elif isinstance(link, Name) and isinstance(after, Name):
-        if isinstance(found.type, Scalar) and found.type != OBJECT:
-            raise EplValidationError(f"Property named '{expression_text(node)}' is not valid in any stream", span=node.span)
-        nested = found.type.event_type if isinstance(found.type, EventOf) else None
-        known = nested is not None and (nested.any_type or nested.property(after.name) is not None)
-        if not known and not after.optional:
-            raise no_getter
 
 
 def _is_dynamic(value: TypedExpression, link: Name | Call) -> bool:

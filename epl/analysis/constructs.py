@@ -151,22 +151,44 @@ def bind_type_of(node: syntax.TypeOf, scope: Scope) -> TypedExpression:
 
 @bind_node.register
 def bind_exists(node: syntax.Exists, scope: Scope) -> TypedExpression:
-    """True for a property of a stream and for an element that is an event of a map or object array, as in Esper; for mapped ones whether
-    the key is there; for dynamic and nested ones whether the value is."""
+    """As Esper: a declared property of a stream always exists. Below it what holds events exists where its owner is there, anything else
+    where it was sent: an element whose index is in range, a key that the map has, a property of an event, dynamic or not.
+    """
     value = bind(node.value, scope)
+    if isinstance(value, (typed.StreamProperty, typed.StreamEvent)):
+        return Constant(type=BOOLEAN, value=True)
     if isinstance(value, typed.DynamicProperty):
         return typed.DynamicExists(type=BOOLEAN, operand=value.operand, name=value.name, index=value.index, key=value.key)
-    element = value.type.event_type.kind if isinstance(value, typed.Element) and isinstance(value.type, EventOf) else ""
-    if element in ("map", "objectarray") or isinstance(value, (typed.StreamProperty, typed.StreamEvent)):
-        return Constant(type=BOOLEAN, value=True)
-    if isinstance(value, typed.MapValue) and isinstance(value.operand, typed.StreamProperty) and isinstance(value.key, Constant):
-        owner = stream_value(value.operand.stream, scope)
-        return typed.DynamicExists(type=BOOLEAN, operand=owner, name=value.operand.name, key=value.key.value)
     if isinstance(value, typed.PropertyOf):
-        return typed.Equality(type=BOOLEAN, left=value.operand, right=Constant(type=NULL, value=None), negated=True, null_safe=True)
+        if isinstance(value.type, EventOf) or (isinstance(value.type, ArrayType) and isinstance(value.type.element, EventOf)):
+            return _is_there(value.operand)
+        return typed.DynamicExists(type=BOOLEAN, operand=value.operand, name=value.name)
     if isinstance(value, (typed.Element, typed.MapValue)):
-        return typed.Equality(type=BOOLEAN, left=value, right=Constant(type=NULL, value=None), negated=True, null_safe=True)
+        return _exists_within(value, scope)
     raise EplValidationError("Exists function requires an property value expression as the only parameter", span=node.span)
+
+
+def _exists_within(value: typed.Element | typed.MapValue, scope: Scope) -> TypedExpression:
+    """``exists(p[0])``, ``exists(p('k'))``; an element that is an event of a map or object array exists where the array's owner does."""
+    at = value.index if isinstance(value, typed.Element) else value.key
+    holder = value.operand
+    if isinstance(holder, typed.StreamProperty):
+        owner = stream_value(holder.stream, scope)
+    elif isinstance(holder, typed.PropertyOf):
+        owner = holder.operand
+    else:
+        return _is_there(value)
+    if isinstance(value.type, EventOf) and value.type.event_type.kind in ("map", "objectarray"):
+        return Constant(type=BOOLEAN, value=True) if isinstance(holder, typed.StreamProperty) else _is_there(owner)
+    if not isinstance(at, Constant):
+        return _is_there(value)
+    if isinstance(value, typed.Element):
+        return typed.DynamicExists(type=BOOLEAN, operand=owner, name=holder.name, index=at.value)
+    return typed.DynamicExists(type=BOOLEAN, operand=owner, name=holder.name, key=at.value)
+
+
+def _is_there(value: TypedExpression) -> TypedExpression:
+    return typed.Equality(type=BOOLEAN, left=value, right=Constant(type=NULL, value=None), negated=True, null_safe=True)
 
 
 # ------------------------------------------------------------------ arrays, structures

@@ -23,7 +23,8 @@ OPERATIONS: dict[str, Any] = {
     **{f.__name__: f for f in (
         operations.same_double, operations.same_decimal, operations.same_object, operations.same_event, operations.member,
         operations.quantified,
-        operations.element_at, operations.dynamic_value, operations.dynamic_exists, operations.dynamic_index, operations.dynamic_key,
+        operations.element_at, operations.dynamic_value, operations.dynamic_exists, operations.dynamic_index, operations.index_exists,
+        operations.dynamic_key,
         operations.sized_array, operations.no_nulls, operations.each,
         java.wrap_int, java.wrap_long, java.negate, java.to_float, java.integer_divide, java.integer_remainder, java.float_divide,
         java.float_remainder,

@@ -148,6 +148,10 @@ def dynamic_index(value: Any, index: int) -> Any:
     return value[index] if isinstance(value, (list, tuple)) and 0 <= index < len(value) else None
 
 
+def index_exists(value: Any, index: int) -> bool:
+    return isinstance(value, (list, tuple)) and 0 <= index < len(value)
+
+
 def dynamic_key(value: Any, key: str) -> Any:
     return value.get(key) if isinstance(value, (dict, Event)) else None
 

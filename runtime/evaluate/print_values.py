@@ -134,7 +134,7 @@ def print_dynamic_property(printer: Printer, node: DynamicProperty) -> str:
 def print_dynamic_exists(printer: Printer, node: DynamicExists) -> str:
     operand = printer.value(node.operand)
     if node.index is not None:
-        return f"(dynamic_index(dynamic_value({operand}, {literal(node.name)}), {literal(node.index)}) is not None)"
+        return f"index_exists(dynamic_value({operand}, {literal(node.name)}), {literal(node.index)})"
     if node.key is not None:
         return f"dynamic_exists(dynamic_value({operand}, {literal(node.name)}), {literal(node.key)})"
     return f"dynamic_exists({operand}, {literal(node.name)})"

@@ -142,6 +142,10 @@ CRAFTED: dict[str, tuple[Callable[[Pages], None], str]] = {
     "an event that is not there": (
         lambda p: rows(p, lambda n, row: [row[0], [reference(10**9)], *row[2:]]), "page 'events/3906250' is missing"),
     "an event with too few values": (lambda p: rows(p, lambda n, row: [row[0], row[1][1:], *row[2:]]), "values, not"),
+    "an event without what its type has not": (
+        lambda p: rows(p, lambda n, row: [*row[:2], [{}, ["z"]], row[3]]), "event 0: it lacks properties that its type does not declare"),
+    "an event without a number": (
+        lambda p: rows(p, lambda n, row: [*row[:2], [{}, [1]], row[3]]), "event 0: it lacks properties that its type does not declare"),
     "an event of no type": (lambda p: rows(p, lambda n, row: ["none", *row[1:]]), "names an event type that is not there: none"),
     "an event of a list": (lambda p: rows(p, lambda n, row: [[], *row[1:]]), "event 0 cannot be read: TypeError"),
     "an event that stands for 1": (lambda p: rows(p, lambda n, row: [*row[:3], 1]), "event 0: its origin is no event"),
