@@ -100,7 +100,3 @@ class EplRuntimeError(EplError):
     """An event, query or call that the runtime cannot take."""
 
     code = "runtime"
-
-
-class Damaged(EplRuntimeError):
-    """A part of what was stored that is not as its writer leaves it; ``runtime.seal.reading`` says where it stands."""

@@ -14,11 +14,12 @@ from zoneinfo import ZoneInfo
 
 import msgpack
 
-from epl.errors import Damaged, EplRuntimeError
+from epl.errors import EplRuntimeError
 from epl.functions.java_values import OFFSET_ZERO
 from epl.reprs import brief
 from windows.event import Event
 from windows.paging import Long, Paged
+from windows.protocol import Damaged
 
 EVENT, BIG_INTEGER, DECIMAL, INSTANT, LOCAL_DATE_TIME, DATE, TIME, TUPLE, SET, ZONED, KEYED, LONG = range(1, 13)
 KIND_NAMES = (

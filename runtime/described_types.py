@@ -5,12 +5,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from epl.errors import Damaged, EplRuntimeError
+from epl.errors import EplRuntimeError
 from epl.event_types import EventOf, EventType, Property
 from epl.plan.walk import plans_of, types_in, types_of
 from epl.reprs import brief
 from epl.value_types import PRIMITIVE_KINDS, SCALAR_KINDS, ArrayType, ClassType, CollectionType, EnumType, MapType, Scalar, ValueType
 from runtime.statement import Statement
+from windows.protocol import Damaged
 
 
 class Same:

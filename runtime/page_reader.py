@@ -4,13 +4,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from epl.errors import Damaged, EplRuntimeError
+from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from runtime.codec import KEYED, LONG, VAST, Decoder, list_of, map_of, unpacked
 from runtime.described_types import TypeTable
 from runtime.pages import EVENTS_A_PAGE, KINDS
 from runtime.seal import reading
 from windows.event import Event, Extra, event_class, only_absent
+from windows.protocol import Damaged
 
 
 class PageReader:

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 import attrs
 
 from epl.catalog import Catalog, Variable
-from epl.errors import Damaged, EplDeploymentError, EplRuntimeError
+from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.statements import ModulePlan
 from epl.plan.windows import WindowConfig
@@ -27,6 +27,7 @@ from runtime.seal import page_name, reading, unsealed
 from runtime.snapshot import NAME
 from runtime.statement import Statement
 from runtime.variables import VariableCell
+from windows.protocol import Damaged
 
 
 @attrs.frozen

@@ -13,7 +13,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from epl.errors import Damaged, EplError, EplRuntimeError
+from epl.errors import EplError, EplRuntimeError
+from windows.protocol import Damaged
 
 MAGIC = b"EPLSPARK"
 VERSION = 4

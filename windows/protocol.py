@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
+from epl.errors import EplRuntimeError
 from epl.plan.expressions import TypedExpression
 from windows.event import NO_EVENTS, Event
 
@@ -18,6 +19,10 @@ it is held). Where it grows with keys or events: ``windows.paging`` (``Paged`` i
 
 Evaluate = Callable[..., Any]
 """A compiled expression over one stream: evaluate(event) → value."""
+
+
+class Damaged(EplRuntimeError):
+    """A state, or another part of what was stored, that is not as its writer leaves it; ``runtime.seal.reading`` says where it stands."""
 
 
 class Sink(Protocol):
@@ -157,5 +162,5 @@ class BuildContext(Protocol):
 
 
 __all__ = [
-    "NO_EVENTS", "Accumulator", "BuildContext", "Evaluate", "Event", "RandomAccess", "Sink", "State", "Timer", "View",
+    "NO_EVENTS", "Accumulator", "BuildContext", "Damaged", "Evaluate", "Event", "RandomAccess", "Sink", "State", "Timer", "View",
 ]

@@ -4,11 +4,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from epl.errors import Damaged
 from epl.reprs import brief
 from runtime.match_recognize.machine import Strand
 from runtime.match_recognize.ranking import PathNode
 from windows.event import only_events
+from windows.protocol import Damaged
 
 MOST_ROWS = 1 << 62
 
