@@ -9,7 +9,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REWRITTEN = ("CONTRIBUTING.md", "README.md", "docs/tiers.md", "docs/spark.md", "docs/kafka.md", "docs/partitioning.md", "docs/cli.md",
-             "docs/operations.md", "docs/compatibility.md")
+             "docs/operations.md", "docs/compatibility.md", "docs/settings.md", "docs/scale.md", "SECURITY.md")
 DOCUMENTS = [ROOT / name for name in REWRITTEN]
 WORDS = re.compile(
     r"\b(put(s|ting)? out|is told|are told|was told|were told|be told|tells? of|anew|(is|are) (not )?at home|stands? behind|"
