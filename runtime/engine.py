@@ -68,8 +68,6 @@ class Runtime(Registered):
         self._core = Core(self.settings, began, self._told, self._on_error)
         self.on_fault: ErrorHandler | None = None
         """Told of exceptions in expressions behind the error handler; what it raises ends the call (runtime.faults)."""
-        self.halted: BaseException | None = None
-        """What ended a step of a job half-way (runtime.spark.feed): the state is then of no use."""
         self._deployer = Deployer(
             self, self._core, functions=self._functions, types=self._types, variables=self._variables, catalog_of=self._catalog_of,
             undeploy=self.undeploy,
@@ -80,8 +78,6 @@ class Runtime(Registered):
         self._marks: Marks | None = None
         self.records_causes = False
         """Whether a batch listener is told causes: calls are then numbered in the batch tier too."""
-        self.stands_behind: tuple[str, int] | None = None
-        """Which step of a checkpoint's job this runtime stands behind (runtime.spark.job)."""
         self._batch_tier: BatchTier | None = None
         self._row_only: str | None = None
         """Why there is none, once it has been asked for."""

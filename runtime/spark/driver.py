@@ -21,11 +21,10 @@ from runtime.adoption import adopt
 from runtime.batch_order import Options
 from runtime.durations import Duration
 from runtime.engine import Runtime
-from runtime.faults import in_words
 from runtime.reorder import MAX_BUFFERED, LatePolicy, late_policy, wall_clock
 from runtime.schedule import MAX_STOPS, TimeMode
 from runtime.spark.checkpoint import Checkpoint, Hook, no_hook
-from runtime.spark.feed import Entry, Feed, Rules, is_lenient
+from runtime.spark.feed import Entry, Feed, Rules, is_lenient, last_step_of
 from runtime.spark.heartbeat import SYSTEM, Beat, Heartbeat
 from runtime.spark.job import Job, MicroBatchError
 from runtime.spark.job_state import JobState
@@ -60,9 +59,10 @@ class Module:
     def runtime(self, start_time: int | None) -> Runtime:
         """Deployed, at ``start_time``, with nothing sent; types that nobody declared have their DataFrames' columns."""
         if isinstance(self.given, Runtime):
-            if self.given.halted is not None:
+            halted = last_step_of(self.given).halted
+            if halted is not None:
                 raise EplRuntimeError(
-                    f"the runtime was left half-way through a step by an error: {in_words(self.given.halted)}",
+                    f"the runtime was left half-way through a step by an error: {halted}",
                     hint="deploy a new one: it gets the state in front of that step from the checkpoint",
                 )
             if start_time is not None and start_time != self.given.now:
@@ -230,7 +230,7 @@ def start(
         None if checkpoint is None else Checkpoint(f"{checkpoint}/state", hook, snapshot_key), forget, wall, lenient, start_time,
     )
     job = resumed(setup, listeners or {})
-    job.progress.stands(job)
+    job.progress.stands(job.feed)
     beat = Beat.of(clock, idle, heartbeat, job.runtime.settings.units_per_second)
     beats = None if beat is None else Heartbeat(job, beat)
     merged = merge(sources, job.feed.sources, job.runtime.settings.time_unit == "microseconds", number_rows=False)
@@ -325,7 +325,7 @@ def _changed(setup: Setup, old: Job, listeners: Mapping[str, Listener]) -> Job:
             continue  # it is the runtime that ran them
         deployment = before.deployments[deployment_id]
         runtime.deploy(deployment.plan.text, name=deployment_id, parameters=dict(deployment.parameters))
-    if runtime.stands_behind != (setup.checkpoint.folder, old.step):
+    if last_step_of(runtime).logged != (setup.checkpoint.folder, old.step):
         adopt(runtime, before, setup.forget)
     job = setup.job(runtime)
     job.feed.sources.check_forms(old.feed.sources)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import attrs
 import msgpack
@@ -112,6 +113,24 @@ def is_lenient(on_error: str) -> bool:
     return on_error == "handler"
 
 
+@attrs.define
+class LastStep:
+    """How the last step left a runtime. ``halted``: what ended it half-way, in words, so that the state is of no use; ``logged``: the
+    folder of the checkpoint that has the step in its log, and the step's number."""
+
+    halted: str | None = None
+    logged: tuple[str, int] | None = None
+
+
+_LAST_STEPS: WeakKeyDictionary[Runtime, LastStep] = WeakKeyDictionary()
+"""A runtime may be given to one job after another. Nothing in the values refers to the runtime."""
+
+
+def last_step_of(runtime: Runtime) -> LastStep:
+    """Of whatever job has run the runtime last."""
+    return _LAST_STEPS.setdefault(runtime, LastStep())
+
+
 class Feed:
     """``wanted``: the statements whose output is gathered. ``state``: of the rows that wait."""
 
@@ -121,6 +140,7 @@ class Feed:
         if state is not None and self.buffer is not None:
             with reading("the rows that wait"):
                 self.buffer.restore(list_of(unpacked(state)))
+        self.last_step = last_step_of(runtime)
         self._gathered: dict[str, list[Output]] = {}
         self._faults = 0
         self._fault: StatementFault | None = None
@@ -175,10 +195,10 @@ class Feed:
     @contextmanager
     def _step(self, *, lenient: bool) -> Iterator[None]:
         """All of a step or nothing of it, as far as one can go back; else the runtime is halted."""
-        runtime = self.runtime
-        if runtime.halted is not None:
+        runtime, last = self.runtime, self.last_step
+        if last.halted is not None:
             raise EplRuntimeError(
-                f"an error ended a step half-way, and nothing goes on from there: {in_words(runtime.halted)}",
+                f"an error ended a step half-way, and nothing goes on from there: {last.halted}",
                 hint="start again: the state in front of that step comes back from the checkpoint",
             )
         self._gathered.clear()
@@ -189,7 +209,7 @@ class Feed:
             yield
         except BaseException as error:
             if self._walked or runtime.batches_begun != begun:
-                runtime.halted = error
+                last.halted = in_words(error)
             elif self.buffer is not None and before is not None:
                 self.buffer.back_to(before)
             raise
@@ -302,4 +322,4 @@ def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
 
 
-__all__ = ["Entry", "Feed", "Output", "Rules", "Step", "is_lenient", "parts_of"]
+__all__ = ["Entry", "Feed", "LastStep", "Output", "Rules", "Step", "is_lenient", "last_step_of", "parts_of"]

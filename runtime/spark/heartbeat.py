@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import logging
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Protocol
 
 import attrs
 
 from epl.errors import EplError, EplRuntimeError
 from runtime.durations import Duration, units_of
-
-if TYPE_CHECKING:
-    from runtime.spark.feed import Feed
-    from runtime.spark.job import Job
+from runtime.spark.feed import Feed
 
 log = logging.getLogger("epl.spark")
 
@@ -73,10 +71,28 @@ class Beat:
         return target if target > feed.runtime.now and is_due else None
 
 
+class JobView(Protocol):
+    """What the heartbeat sees of a job. ``last``: the number of the last micro-batch; ``wall()``: the wall clock, in engine units."""
+
+    feed: Feed
+    last: int | None
+    wall: Callable[[], int]
+
+    @property
+    def is_active(self) -> bool:
+        """Whether Spark's query runs."""
+
+    def advance(self, until: int) -> None:
+        """Time goes on without rows."""
+
+    def fail(self, error: EplError) -> None:
+        """End the query with an error that Spark does not know of."""
+
+
 class Heartbeat:
     """The thread of a job."""
 
-    def __init__(self, job: Job, beat: Beat) -> None:
+    def __init__(self, job: JobView, beat: Beat) -> None:
         self._job, self._beat = job, beat
         self._quiet: tuple[int | None, Quiet] | None = None
         self._ended = threading.Event()
@@ -99,14 +115,13 @@ class Heartbeat:
                 self.beat(self._job.wall())
             except Exception as error:
                 told = error if isinstance(error, EplError) else EplRuntimeError(f"time cannot be moved: {type(error).__name__}: {error}")
-                self._job.error = self._job.error or told
                 log.error("the heartbeat stops the query: %s", error, exc_info=error)
-                self._job.streaming_query.stop()
+                self._job.fail(told)
                 return
 
     def beat(self, wall: int) -> None:
         """One look at the clock on the wall."""
-        with self._job.runtime.lock:
+        with self._job.feed.runtime.lock:
             # By the number of the micro-batch: rows that nobody wants have not come to the job, and say that it is not quiet.
             if self._quiet is None or self._quiet[0] != self._job.last:
                 self._quiet = self._job.last, Quiet.since(wall, self._job.feed)
@@ -115,4 +130,4 @@ class Heartbeat:
                 self._job.advance(target)
 
 
-__all__ = ["SYSTEM", "Beat", "Heartbeat", "Quiet"]
+__all__ = ["SYSTEM", "Beat", "Heartbeat", "JobView", "Quiet"]

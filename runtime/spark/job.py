@@ -73,7 +73,7 @@ class Job:
         """Ids of the deployments that came while the job ran."""
         self._keeping = keeping
         self._checkpoint = checkpoint
-        self.wall = wall or partial(wall_clock, self.runtime.settings.units_per_second)
+        self.wall: Callable[[], int] = wall or partial(wall_clock, self.runtime.settings.units_per_second)
         self._steps_since, self._seconds_since, self._snapshot_seconds = 0, 0.0, 0.0
         self._query: StreamingQuery | None = None
         self._session: SparkSession | None = None
@@ -168,24 +168,27 @@ class Job:
         with self._named(entry, "what it led to could not be written: ", halts=True):
             if self._checkpoint is not None:
                 self._checkpoint.log(self.step, packed)
-                self.runtime.stands_behind = (self._checkpoint.folder, self.step)
+                self.feed.last_step.logged = (self._checkpoint.folder, self.step)
             self._seconds_since += time.perf_counter() - started
             self._put_out(step)
-        self.progress.note(self, entry, step, time.perf_counter() - started)
+        self.progress.note(self.step, self.feed, entry, step, time.perf_counter() - started)
         self._snapshot_if_due()
 
     @contextmanager
     def _named(self, entry: Entry, what: str = "", *, halts: bool = False) -> Iterator[None]:
         """Errors name the step that was at work. ``halts``: whatever is raised leaves the runtime where no other step may follow."""
+        was_whole = self.halted is None
         try:
             yield
         except BaseException as error:
             if halts:
-                self.runtime.halted = error
+                self.feed.last_step.halted = in_words(error)
             if not isinstance(error, Exception) or (entry.change is not None and isinstance(error, EplError)):
                 raise
             told = self._told(error, entry, what)
-            if self.runtime.halted is not None:
+            if self.halted is not None:
+                if was_whole:
+                    self.feed.last_step.halted = in_words(error)  # which names the step by now
                 self.error = self.error or told
             if told is error:
                 raise
@@ -286,9 +289,9 @@ class Job:
 
     def check_whole(self) -> None:
         """The state stands behind a step: EplRuntimeError where an error has ended one half-way."""
-        if self.runtime.halted is not None:
+        if self.halted is not None:
             raise EplRuntimeError(
-                f"the job has ended, and its state here is of no use: {in_words(self.runtime.halted)}",
+                f"the job has ended, and its state here is of no use: {self.halted}",
                 hint="start it again: the state in front of that step comes back from the checkpoint",
             )
 
@@ -410,12 +413,22 @@ class Job:
     def is_active(self) -> bool:
         return self.streaming_query.isActive
 
+    @property
+    def halted(self) -> str | None:
+        """What ended a step half-way, in words: the state is then of no use."""
+        return self.feed.last_step.halted
+
+    def fail(self, error: EplError) -> None:
+        """End the query with an error that Spark does not know of."""
+        self.error = self.error or error
+        self.streaming_query.stop()
+
     def stop(self) -> None:
         """End the query behind the micro-batch at work, and write the state, if no error has ended it before."""
         if self._heartbeat is not None:
             self._heartbeat.stop()
         self.streaming_query.stop()
-        if self._checkpoint is not None and self._checkpoint.is_mine and self.error is None and self.runtime.halted is None:
+        if self._checkpoint is not None and self._checkpoint.is_mine and self.error is None and self.halted is None:
             self.snapshot()
 
     # ------------------------------------------------------------------ how it shows itself
@@ -423,7 +436,7 @@ class Job:
     @property
     def status(self) -> str:
         """``running``, ``stopped``, ``failed``, or ``not started`` where Spark has not started it."""
-        if self.error is not None or self.runtime.halted is not None:
+        if self.error is not None or self.halted is not None:
             return "failed"
         if self._query is None:
             return "not started"

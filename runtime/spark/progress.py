@@ -5,13 +5,10 @@ import logging
 import time
 from collections import deque
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import attrs
 
-if TYPE_CHECKING:
-    from runtime.spark.feed import Entry, Step
-    from runtime.spark.job import Job
+from runtime.spark.feed import Entry, Feed, Step
 
 log = logging.getLogger("epl.spark")
 
@@ -53,20 +50,20 @@ class Progress:
         self._standing: dict[str, int] = {}
         self._told = time.monotonic()
 
-    def stands(self, job: Job) -> None:
-        """How the job stands, in front of its first step as behind any other."""
-        buffer, runtime = job.feed.buffer, job.runtime
+    def stands(self, feed: Feed) -> None:
+        """How the job stands, before its first step as after any other."""
+        buffer, runtime = feed.buffer, feed.runtime
         waiting = 0 if buffer is None else buffer.held
         self._standing = {"engine_time": runtime.now, "rows_waiting": waiting, "matches_in_progress": runtime.matches_in_progress}
 
-    def note(self, job: Job, entry: Entry, step: Step, seconds: float) -> None:
-        """A step has been done."""
+    def note(self, number: int, feed: Feed, entry: Entry, step: Step, seconds: float) -> None:
+        """A step has been done. ``number``: which one."""
         out = step.output_rows
         late, ahead = (0 if t is None else t.num_rows for t in (step.late, step.ahead))
-        self.stands(job)
+        self.stands(feed)
         now, waiting, matches = self._standing.values()
         rows = 0 if entry.rows is None else entry.rows.num_rows
-        done = StepProgress(job.step, entry.batch, rows, step.rows, late, ahead, out, now, waiting, matches, step.faults, seconds)
+        done = StepProgress(number, entry.batch, rows, step.rows, late, ahead, out, now, waiting, matches, step.faults, seconds)
         self.last.append(done)
         self.steps += 1
         self.rows, self.fed, self.late, self.ahead, self.out = (

@@ -145,7 +145,7 @@ def test_a_listener_that_raises_ends_nothing_but_what_it_sends_may(tmp_path: Any
 
     job = made(tmp_path / "one", listeners={"own": listener})
     feed(job, 0, *ROWS)
-    assert len(heard) == len(ROWS) and job.error is None and job.runtime.halted is None
+    assert len(heard) == len(ROWS) and job.error is None and job.halted is None
 
     def sender(new: Any, old: Any, statement: Any, runtime: Runtime) -> None:
         if new[0]["w"] == 30:
@@ -219,7 +219,7 @@ def test_a_refused_deployment_leaves_the_job_as_it_is(tmp_path: Any, undisturbed
     feed(job, 0, *ROWS[:4])
     with pytest.raises(EplValidationError):
         job.deploy("select nothing from T")
-    assert job.error is None and job.runtime.halted is None and job.step == 1
+    assert job.error is None and job.halted is None and job.step == 1
     feed(job, 1, *ROWS[4:])
     assert output(job) == undisturbed
 
@@ -233,7 +233,7 @@ def test_late_rows_are_shown(tmp_path: Any) -> None:
     )
     with pytest.raises(EplRuntimeError, match=told):
         feed(job, 1, ROWS[10], ROWS[0])
-    assert job.runtime.halted is None and job.error is None
+    assert job.halted is None and job.error is None
 
 
 MakeStream = Callable[..., DataFrame]
