@@ -34,7 +34,7 @@ Done = dict[str, Any]
 
 
 class Feed(Protocol):
-    """Another way in for events than ``send``: ``runtime.spark.micro_batches.MicroBatches``, ``runtime.replay_columns.ColumnFeed``."""
+    """Another way in for events than ``send``: ``MicroBatches`` (runtime.spark.micro_batches), ``ColumnFeed`` (runtime.replay_columns)."""
 
     name: str
 

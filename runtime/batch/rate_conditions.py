@@ -1,6 +1,7 @@
 """When a kernel puts limited output out: every so many events or every period, whenever an expression over counts is true, and after what.
 
-Each prints as ``runtime.result_set.output`` and ``runtime.result_set.condition`` run it; numbers stand in ``r_registers``.
+Each prints what ``runtime.result_set.output`` and ``runtime.result_set.condition`` do; numbers are in
+``r_registers``.
 """
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ NO_TIMES = np.zeros(0, np.int64)
 
 
 class SelectRun:
-    """A select kernel with its state; see runtime.batch.run.Run. ``first`` counts all rows that ever came, so that each has a number."""
+    """A select kernel with its state; see runtime.batch.run.Run. ``first`` counts all rows that ever came: the number of the next."""
 
     def __init__(self, kernel: SelectKernel, output_type: EventType, surroundings: Surroundings) -> None:
         self.kernel, self.output_type, self.surroundings = kernel, output_type, surroundings

@@ -1,7 +1,7 @@
 """The statements that read one event type, fed together: what they can share they share.
 
-Statements without windows that differ in constants are one kernel (runtime.batch.rule_set). Others whose filters look a key up get only the
-rows with their keys, and are left alone while they want no row and no timer of theirs is due. The rest gets every row.
+Statements without windows that differ in constants are one kernel (runtime.batch.rule_set). Others whose filters look a key up get
+only the rows with their keys, and are left alone while they want no row and no timer of theirs is due. The rest gets every row.
 """
 from __future__ import annotations
 

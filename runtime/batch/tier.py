@@ -401,7 +401,7 @@ class BatchTier:
                 self.feed(component, (), times, now, jump=jump)
 
     def advance_span(self, start: int, now: int, resolution: int | None) -> None:
-        """As ``runtime.core.Core.advance_span``: to each due time on the way, or to the multiples of ``resolution`` behind them."""
+        """As ``runtime.core.Core.advance_span``: to each due time on the way, or to the next multiples of ``resolution``."""
         if resolution is None or resolution <= 0:
             self.advance(now, jump=False)
             return

@@ -191,8 +191,8 @@ def start(
 
     Order: ``time``, ``sequence``: the columns that order rows, one name or {type name: name}; time moves by span to each row's time.
     ``late="5 seconds"``: rows wait that long, in time of events, for earlier ones; ``on_late``: what is done with those that come later
-    still (runtime.reorder.LatePolicy); ``ahead``: rows that are further than that beyond the wall clock are left out; ``max_buffered``
-    rows wait at most.
+    still (runtime.reorder.LatePolicy); ``ahead``: rows that are further than that beyond the wall clock are left out;
+    ``max_buffered`` rows wait at most.
 
     ``start_time``: the clock at the very beginning, 0 where not given (the first row's time would depend on how the input is cut); a job
     that comes back has its own.
