@@ -12,6 +12,7 @@ from runtime.pages import EVENTS_A_PAGE, KINDS
 from runtime.seal import reading
 from windows.event import Event, Extra, event_class, only_absent
 from windows.protocol import Damaged
+from windows.shape import Check, of_type
 
 
 class PageReader:
@@ -93,6 +94,7 @@ class EventReader:
         self._events: dict[int, Event] = {}
         self._rows: dict[int, dict[int, bytes]] = {}
         self._missing: list[int] = []
+        self._checks: dict[type[Event], list[Check]] = {}
         self._decoder = Decoder(self._inner)
 
     def event(self, number: int) -> Event:
@@ -143,9 +145,16 @@ class EventReader:
                 raise
 
     def _event(self, reference: Any, values: Any, extra: Any, origin: Any) -> Event:
-        of = event_class(self._reader.table.event_type(reference))
+        event_type = self._reader.table.event_type(reference)
+        of = event_class(event_type)
         if len(list_of(values)) != len(of.fields):
             raise Damaged(f"it has {len(values)} values, not {len(of.fields)}")
+        checks = self._checks.get(of)
+        if checks is None:
+            checks = self._checks[of] = [of_type(each.type) for each in event_type.properties.values()]
+        for check, value in zip(checks, values):
+            if value is not None:
+                check(value)
         made = of(*values)
         if isinstance(extra, list):
             made.extra = _absence(of.type, *list_of(extra, 2))

@@ -16,6 +16,7 @@ from windows.chain import build_chain
 from windows.event import NO_EVENTS, Event, only_events
 from windows.keys import key_evaluator
 from windows.protocol import Sink, State, View
+from windows.shape import ANYTHING, takes
 
 
 class Where:
@@ -139,6 +140,7 @@ class RunningSelect:
             "result_set": self.result_set.state(),
         }
 
+    @takes({"windows": ANYTHING, "prior": ANYTHING, "match_recognize": ANYTHING, "result_set": ANYTHING})
     def restore(self, state: State) -> None:
         self.chain.restore(state["windows"])
         only_events(self.chain)

@@ -7,6 +7,7 @@ from typing import Any
 from windows.event import Event, only_events
 from windows.paging import Long
 from windows.protocol import BuildContext, View
+from windows.shape import EVENT, takes
 
 
 class BatchView(View):
@@ -72,6 +73,7 @@ class BatchView(View):
     def state(self) -> Any:
         return {"current": Long(self.current), "last": Long(self.last)}
 
+    @takes({"current": [EVENT], "last": [EVENT]})
     def restore(self, state: Any) -> None:
         self.current = dict.fromkeys(state["current"])
         self.last = list(state["last"])

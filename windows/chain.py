@@ -12,6 +12,7 @@ from windows.group import GroupView, GroupWin, Merge
 from windows.group_context import GroupContext
 from windows.intersection import BatchIntersectionView, IntersectionView
 from windows.protocol import BuildContext, Sink, View
+from windows.shape import ANYTHING, NOTHING, takes
 from windows.union import UnionView
 
 __all__ = ["Chain", "PassThrough", "build_chain", "check_chain", "merge_groups"]
@@ -85,6 +86,7 @@ class PassThrough(View):
     def state(self) -> Any:
         return None
 
+    @takes(NOTHING)
     def restore(self, state: Any) -> None:
         """Nothing is kept."""
 
@@ -112,6 +114,7 @@ class Chain(View):
     def state(self) -> Any:
         return [view.state() for view in self.views]
 
+    @takes([ANYTHING])
     def restore(self, state: Any) -> None:
         for view, kept in zip(self.views, state, strict=True):
             view.restore(kept)

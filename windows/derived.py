@@ -13,6 +13,7 @@ from epl.value_types import BOXED_DOUBLE, BOXED_LONG, ValueType
 from windows.event import Event, event_class
 from windows.failures import Failures
 from windows.protocol import BuildContext, View
+from windows.shape import ANYTHING, EVENT, Check, compiled, of_type, takes
 
 __all__ = ["DOUBLE", "LONG", "Derived", "DerivedView", "Extra", "derived_type", "extra_values"]
 
@@ -70,6 +71,8 @@ class DerivedView(View):
     """
 
     removals = True
+    sums_shape: Check = ANYTHING
+    """What ``sums`` gives."""
 
     def __init__(self, config: Derived, context: BuildContext) -> None:
         self.make = event_class(config.made)
@@ -126,7 +129,11 @@ class DerivedView(View):
     def state(self) -> Any:
         return {"sums": self.sums(), "last": self.last, "failed": list(self.failed)}
 
+    @takes({"sums": ANYTHING, "last": [ANYTHING], "failed": [EVENT]})
     def restore(self, state: Any) -> None:
+        type(self).sums_shape(state["sums"])
         self.restore_sums(state["sums"])
+        properties = list(self.make.type.properties.values())[len(self.make.fields) - len(self.values) :]
+        compiled(tuple(of_type(each.type) for each in properties))(state["last"])
         self.last = list(state["last"])
         self.failed = dict.fromkeys(state["failed"])

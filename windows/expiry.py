@@ -11,6 +11,7 @@ from epl.value_types import BOXED_INT, BOXED_LONG, OBJECT, ValueType, is_boolean
 from windows.event import Event
 from windows.failures import Failures
 from windows.protocol import BuildContext
+from windows.shape import ANYTHING, COUNT, EVENT, takes
 
 __all__ = ["BUILTINS", "Expiry", "builtin_types", "expiry_argument"]
 
@@ -75,6 +76,7 @@ class Expiry:
         failed = [[place, event] for place, event in self.failed]
         return {"values": [accumulator.state() for accumulator in self.accumulators], "failed": failed}
 
+    @takes({"values": [ANYTHING], "failed": [(COUNT, EVENT)]})
     def restore(self, state: Any) -> None:
         for accumulator, kept in zip(self.accumulators, state["values"], strict=True):
             accumulator.restore(kept)

@@ -14,6 +14,7 @@ from windows.event import NO_EVENTS, Event
 from windows.expiry import Expiry, builtin_types, expiry_argument
 from windows.failures import Failures
 from windows.protocol import BuildContext
+from windows.shape import ANYTHING, DUE, EVENT, optional, takes
 from windows.sliding import TimedView
 
 __all__ = ["Expr", "ExprView"]
@@ -130,6 +131,7 @@ class ExprView(TimedView):
     def state(self) -> Any:
         return {"events": super().state(), "aggregations": self.expiry.state(), "due": self.timer.due, "doubtful": self.doubtful}
 
+    @takes({"events": ANYTHING, "aggregations": ANYTHING, "due": DUE, "doubtful": optional(EVENT)})
     def restore(self, state: Any) -> None:
         super().restore(state["events"])
         self.expiry.restore(state["aggregations"])

@@ -15,6 +15,7 @@ from windows.event import Event
 from windows.expiry import Expiry, builtin_types, expiry_argument
 from windows.failures import Failures
 from windows.protocol import BuildContext
+from windows.shape import ANYTHING, BOOLEAN, DUE, TIME, takes
 
 __all__ = ["ExprBatch", "ExprBatchView"]
 
@@ -130,6 +131,7 @@ class ExprBatchView(BatchView):
         times = [self.times[e] for e in self.current]
         return {**super().state(), "include": self.include, "times": times, "aggregations": self.expiry.state(), "due": self.timer.due}
 
+    @takes({"include": BOOLEAN, "times": [TIME], "aggregations": ANYTHING, "due": DUE})
     def restore(self, state: Any) -> None:
         super().restore(state)
         self.include = state["include"]

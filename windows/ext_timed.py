@@ -14,6 +14,7 @@ from windows.event import Event
 from windows.failures import Failures, keyed
 from windows.parameters import Duration, constant_refused, duration_argument, is_literal
 from windows.protocol import BuildContext
+from windows.shape import ANYTHING, takes
 from windows.sliding import TimedView
 
 __all__ = ["ExtTimed", "ExtTimedView"]
@@ -93,6 +94,7 @@ class ExtTimedView(TimedView):
     def state(self) -> Any:
         return {"duration": self.duration.state(), "events": super().state()}
 
+    @takes({"duration": ANYTHING, "events": ANYTHING})
     def restore(self, state: Any) -> None:
         self.duration.restore(state["duration"])
         super().restore(state["events"])

@@ -15,6 +15,7 @@ from windows.ext_timed import timestamp_argument
 from windows.failures import Failures, keyed
 from windows.parameters import Duration, duration_argument, is_scalar, refuse_event_properties
 from windows.protocol import BuildContext
+from windows.shape import ANYTHING, DUE, takes
 
 __all__ = ["ExtTimedBatch", "ExtTimedBatchView"]
 
@@ -111,6 +112,7 @@ class ExtTimedBatchView(BatchView):
     def state(self) -> Any:
         return {**super().state(), "reference": self.reference, "duration": self.duration.state()}
 
+    @takes({"reference": DUE, "duration": ANYTHING})
     def restore(self, state: Any) -> None:
         super().restore(state)
         self.duration.restore(state["duration"])

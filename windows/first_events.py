@@ -12,6 +12,7 @@ from epl.plan.windows import Locality, WindowArgument, WindowConfig, WindowRefus
 from windows.event import NO_EVENTS, Event
 from windows.parameters import Duration, integer_argument, only_duration, size_value
 from windows.protocol import BuildContext, View
+from windows.shape import ANYTHING, COUNT, DUE, EVENT, takes
 
 __all__ = ["FirstLength", "FirstLengthView", "FirstTime", "FirstTimeView"]
 
@@ -97,6 +98,7 @@ class FirstEventsView(View):
     def state(self) -> Any:
         return list(self.events)
 
+    @takes([EVENT])
     def restore(self, state: Any) -> None:
         self.events = dict.fromkeys(state)
 
@@ -119,6 +121,7 @@ class FirstLengthView(FirstEventsView):
     def state(self) -> Any:
         return {"size": self.size, "events": super().state()}
 
+    @takes({"size": COUNT, "events": ANYTHING})
     def restore(self, state: Any) -> None:
         self.size = state["size"]
         super().restore(state["events"])
@@ -147,6 +150,7 @@ class FirstTimeView(FirstEventsView):
     def state(self) -> Any:
         return {"events": list(self.events), "due": self.timer.due if self.open else None}
 
+    @takes({"events": [EVENT], "due": DUE})
     def restore(self, state: Any) -> None:
         self.events = dict.fromkeys(state["events"])
         self.open = state["due"] is not None

@@ -17,6 +17,7 @@ from windows.keys import Key, key_evaluator, key_of_values
 from windows.paging import Paged
 from windows.parameters import Duration, key_arguments
 from windows.protocol import BuildContext, RandomAccess, View
+from windows.shape import ANYTHING, DUE, TIME, optional, takes
 
 __all__ = ["GroupView", "GroupWin", "Merge"]
 
@@ -226,6 +227,7 @@ class GroupView(View):
             "current": None if current is None else current.values,
         }
 
+    @takes({"groups": [(ANYTHING, (TIME, ANYTHING))], "next_look": DUE, "current": optional([ANYTHING])})
     def restore(self, state: Any) -> None:
         for values, (touched, kept) in state["groups"]:
             group = self._make_group(key_of_values(values, self.key_types), list(values))

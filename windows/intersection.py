@@ -8,6 +8,7 @@ from windows.event import NO_EVENTS, Event
 from windows.failures import Failures
 from windows.group_context import GroupContext
 from windows.protocol import BuildContext, View
+from windows.shape import ANYTHING, takes
 
 __all__ = ["BatchIntersectionView", "IntersectionView", "Part"]
 
@@ -83,6 +84,7 @@ class PartsView(View):
     def state(self) -> Any:
         return [part.view.state() for part in self.parts]
 
+    @takes([ANYTHING])
     def restore(self, state: Any) -> None:
         for part, kept in zip(self.parts, state, strict=True):
             part.view.restore(kept)

@@ -12,6 +12,7 @@ from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
 from windows.event import Event
 from windows.parameters import integer_argument, size_value
 from windows.protocol import BuildContext
+from windows.shape import ANYTHING, COUNT, takes
 from windows.sliding import SlidingView
 
 __all__ = ["Length", "LengthView"]
@@ -66,6 +67,7 @@ class LengthView(SlidingView):
     def state(self) -> Any:
         return {"size": self.size, "events": super().state()}
 
+    @takes({"size": COUNT, "events": ANYTHING})
     def restore(self, state: Any) -> None:
         self.size = state["size"]
         super().restore(state["events"])

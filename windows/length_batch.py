@@ -13,6 +13,7 @@ from windows.batch import BatchView
 from windows.event import Event
 from windows.parameters import integer_argument, size_value
 from windows.protocol import BuildContext
+from windows.shape import COUNT, takes
 
 __all__ = ["LengthBatch", "LengthBatchView"]
 
@@ -66,6 +67,7 @@ class LengthBatchView(BatchView):
     def state(self) -> Any:
         return {**super().state(), "size": self.size}
 
+    @takes({"size": COUNT})
     def restore(self, state: Any) -> None:
         super().restore(state)
         self.size = state["size"]

@@ -10,6 +10,7 @@ from epl.plan.expressions import Constant, StreamProperty, TimeSpan, TypedExpres
 from epl.plan.windows import WindowArgument, WindowRefused
 from epl.value_types import Scalar, ValueType, is_numeric
 from windows.protocol import BuildContext
+from windows.shape import INTEGER, takes
 
 __all__ = [
     "Duration", "constant_refused", "duration_argument", "integer_argument", "is_literal", "is_scalar", "key_arguments", "no_arguments",
@@ -143,6 +144,7 @@ class Duration:
         """The length, which a variable may have given once (a period of months is read anew)."""
         return self.length
 
+    @takes(INTEGER)
     def restore(self, state: Any) -> None:
         self.length = state
 

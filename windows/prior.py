@@ -9,6 +9,7 @@ from typing import Any
 from windows.event import Event, only_events
 from windows.paging import Long
 from windows.protocol import Sink
+from windows.shape import EVENT, takes
 
 __all__ = ["PriorBuffer"]
 
@@ -61,6 +62,7 @@ class PriorBuffer:
     def state(self) -> Any:
         return {"latest": list(self.latest), "before": Long([event, list(before)] for event, before in self.before.items())}
 
+    @takes({"latest": [EVENT], "before": [(EVENT, [EVENT])]})
     def restore(self, state: Any) -> None:
         self.latest = deque(state["latest"], maxlen=self.latest.maxlen)
         self.before = {event: tuple(before) for event, before in state["before"]}

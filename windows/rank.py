@@ -13,7 +13,8 @@ from windows.event import Event
 from windows.failures import Failures, keyed
 from windows.keys import Key, key_evaluator
 from windows.parameters import constant_refused, integer_argument, is_literal, size_value
-from windows.protocol import BuildContext, View
+from windows.protocol import BuildContext, Damaged, View
+from windows.shape import COUNT, EVENT, takes
 from windows.sort import sort_keys
 from windows.sort_order import SortedEvents, SortKey, sort_key
 
@@ -117,8 +118,12 @@ class RankView(View):
     def state(self) -> Any:
         return {"size": self.size, "events": list(self.sorted)}
 
+    @takes({"size": COUNT, "events": [EVENT]})
     def restore(self, state: Any) -> None:
         self.size, events = state["size"], state["events"]
+        by_key = {self.unique(e): e for e in events}
+        if len(by_key) != len(events):
+            raise Damaged("two events of one key stand in a window that keeps one a key")
         self.sorted.refill(events, self.order)
-        self.by_key = {self.unique(e): e for e in events}
+        self.by_key = by_key
         self.key_of = {e: key for key, e in self.by_key.items()}

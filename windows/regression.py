@@ -13,6 +13,7 @@ from epl.plan.windows import WindowArgument, WindowRefused
 from windows.derived import DOUBLE, LONG, Derived, DerivedView, derived_type, extra_values
 from windows.event import Event
 from windows.protocol import BuildContext
+from windows.shape import COUNT, FLOAT, compiled
 from windows.uni import is_number
 
 __all__ = ["Correl", "CorrelView", "Linest", "LinestView"]
@@ -91,6 +92,8 @@ class Correl(Derived):
 
 class PairView(DerivedView):
     """Base of the two: the sums of x, y, their squares and their product."""
+
+    sums_shape = staticmethod(compiled((COUNT, FLOAT, FLOAT, FLOAT, FLOAT, FLOAT)))
 
     def __init__(self, config: Linest | Correl, context: BuildContext) -> None:
         super().__init__(config, context)

@@ -11,6 +11,7 @@ from epl.plan.windows import WindowArgument, WindowConfig
 from windows.event import NO_EVENTS, Event
 from windows.parameters import no_arguments
 from windows.protocol import BuildContext, View
+from windows.shape import EVENT, optional, takes
 
 __all__ = ["FirstEvent", "FirstEventView", "LastEvent", "LastEventView"]
 
@@ -80,6 +81,7 @@ class SingleEventView(View):
     def state(self) -> Any:
         return self.event
 
+    @takes(optional(EVENT))
     def restore(self, state: Any) -> None:
         self.event = state
 

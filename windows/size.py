@@ -11,6 +11,7 @@ from epl.plan.windows import WindowArgument
 from windows.derived import LONG, Derived, DerivedView, derived_type, extra_values
 from windows.event import Event
 from windows.protocol import BuildContext
+from windows.shape import INTEGER, compiled
 
 __all__ = ["Size", "SizeView"]
 
@@ -41,6 +42,8 @@ class Size(Derived):
 
 class SizeView(DerivedView):
     """See Size."""
+
+    sums_shape = staticmethod(compiled(INTEGER))
 
     size = 0
 

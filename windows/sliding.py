@@ -9,6 +9,7 @@ from typing import Any
 from windows.event import Event
 from windows.paging import Long
 from windows.protocol import BuildContext, View
+from windows.shape import EVENT, TIME, optional, takes
 
 __all__ = ["SlidingView", "TimedView"]
 
@@ -90,6 +91,7 @@ class SlidingView(View):
     def state(self) -> Any:
         return Long(self)
 
+    @takes([EVENT])
     def restore(self, state: Any) -> None:
         self.entries = deque(state)
         self.removed = set()
@@ -145,6 +147,7 @@ class TimedView(SlidingView):
     def state(self) -> Any:
         return Long([None if event in self.removed else event, time] for event, time in zip(self.entries, self.times))
 
+    @takes([(optional(EVENT), TIME)])
     def restore(self, state: Any) -> None:
         self.entries = deque(Blank() if event is None else event for event, _ in state)
         self.times = deque(time for _, time in state)

@@ -13,6 +13,7 @@ from windows.event import Event
 from windows.failures import Failures, keyed
 from windows.parameters import constant_refused, integer_argument, is_literal, size_value
 from windows.protocol import BuildContext, View
+from windows.shape import COUNT, EVENT, takes
 from windows.sort_order import SortedEvents, SortKey, sort_key
 
 __all__ = ["Sort", "SortView", "sort_keys"]
@@ -90,6 +91,7 @@ class SortView(View):
     def state(self) -> Any:
         return {"size": self.size, "events": list(self.sorted)}
 
+    @takes({"size": COUNT, "events": [EVENT]})
     def restore(self, state: Any) -> None:
         self.size, events = state["size"], state["events"]
         self.sorted.refill(events, self.key)

@@ -12,6 +12,7 @@ from epl.plan.windows import WindowArgument, WindowConfig
 from windows.event import NO_EVENTS, Event
 from windows.parameters import Duration, only_duration
 from windows.protocol import BuildContext
+from windows.shape import ANYTHING, DUE, takes
 from windows.sliding import SlidingView
 
 __all__ = ["TimeAccum", "TimeAccumView"]
@@ -74,6 +75,7 @@ class TimeAccumView(SlidingView):
     def state(self) -> Any:
         return {"events": super().state(), "duration": self.duration.state(), "due": self.timer.due}
 
+    @takes({"events": ANYTHING, "duration": ANYTHING, "due": DUE})
     def restore(self, state: Any) -> None:
         super().restore(state["events"])
         self.duration.restore(state["duration"])

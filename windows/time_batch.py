@@ -13,6 +13,7 @@ from windows.batch import BatchView
 from windows.event import Event
 from windows.parameters import Duration, duration_argument, is_scalar, refuse_event_properties
 from windows.protocol import BuildContext
+from windows.shape import ANYTHING, DUE, takes
 
 __all__ = ["BatchFlags", "TimeBatch", "TimeBatchView", "batch_flags"]
 
@@ -150,6 +151,7 @@ class TimeBatchView(BatchView):
     def state(self) -> Any:
         return {**super().state(), "reference": self.reference, "duration": self.duration.state(), "due": self.timer.due}
 
+    @takes({"reference": DUE, "duration": ANYTHING, "due": DUE})
     def restore(self, state: Any) -> None:
         super().restore(state)
         self.duration.restore(state["duration"])

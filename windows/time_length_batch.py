@@ -13,6 +13,7 @@ from windows.batch import BatchView
 from windows.event import Event
 from windows.parameters import Duration, duration_argument, integer_argument, is_scalar, size_value
 from windows.protocol import BuildContext
+from windows.shape import ANYTHING, COUNT, DUE, takes
 from windows.time_batch import BatchFlags, batch_flags
 
 __all__ = ["TimeLengthBatch", "TimeLengthBatchView"]
@@ -102,6 +103,7 @@ class TimeLengthBatchView(BatchView):
     def state(self) -> Any:
         return {**super().state(), "size": self.size, "duration": self.duration.state(), "due": self.timer.due}
 
+    @takes({"size": COUNT, "duration": ANYTHING, "due": DUE})
     def restore(self, state: Any) -> None:
         super().restore(state)
         self.size = state["size"]

@@ -16,6 +16,7 @@ from windows.event import NO_EVENTS, Event
 from windows.failures import Failures, keyed
 from windows.parameters import Duration, duration_argument, is_literal, is_scalar
 from windows.protocol import BuildContext, View
+from windows.shape import ANYTHING, DUE, EVENT, TIME, takes
 
 __all__ = ["TimeOrder", "TimeOrderView", "TimeToLive"]
 
@@ -208,6 +209,7 @@ class TimeOrderView(View):
         duration = None if self.duration is None else self.duration.state()
         return {"events": [[at, list(bucket)] for at, bucket in self.buckets.items()], "duration": duration, "due": self.timer.due}
 
+    @takes({"events": [(TIME, [EVENT])], "duration": ANYTHING, "due": DUE})
     def restore(self, state: Any) -> None:
         if self.duration is not None:
             self.duration.restore(state["duration"])

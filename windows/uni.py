@@ -14,6 +14,7 @@ from epl.value_types import is_numeric
 from windows.derived import DOUBLE, LONG, Derived, DerivedView, derived_type, extra_values
 from windows.event import Event
 from windows.protocol import BuildContext
+from windows.shape import COUNT, FLOAT, compiled
 
 __all__ = ["Uni", "UniView", "is_number"]
 
@@ -55,6 +56,8 @@ class Uni(Derived):
 
 class UniView(DerivedView):
     """See Uni."""
+
+    sums_shape = staticmethod(compiled((COUNT, FLOAT, FLOAT)))
 
     def __init__(self, config: Uni, context: BuildContext) -> None:
         super().__init__(config, context)

@@ -9,6 +9,7 @@ from windows.failures import Failures
 from windows.group_context import GroupContext
 from windows.intersection import Part, PartsView
 from windows.protocol import BuildContext, View
+from windows.shape import ANYTHING, COUNT, EVENT, takes
 
 __all__ = ["UnionView"]
 
@@ -69,6 +70,7 @@ class UnionView(PartsView):
     def state(self) -> Any:
         return {"windows": super().state(), "holders": [[event, count] for event, count in self.holders.items()]}
 
+    @takes({"windows": ANYTHING, "holders": [(EVENT, COUNT)]})
     def restore(self, state: Any) -> None:
         super().restore(state["windows"])
         self.holders = dict(state["holders"])

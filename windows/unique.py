@@ -15,6 +15,7 @@ from windows.keys import Key, bucket_order, hash_of_keys, key_evaluator, key_of_
 from windows.paging import Paged
 from windows.parameters import key_arguments
 from windows.protocol import BuildContext, View
+from windows.shape import ANYTHING, EVENT, takes
 
 __all__ = ["FirstUnique", "FirstUniqueView", "Unique", "UniqueView"]
 
@@ -118,6 +119,7 @@ class KeyedView(View):
     def state(self) -> Any:
         return {"events": self.pages, "peak": self.peak}
 
+    @takes({"events": [(ANYTHING, EVENT)], "peak": ANYTHING})
     def restore(self, state: Any) -> None:
         types = self.key_types
         self.events = {key_of_values(values, types) if types else event: event for values, event in state["events"]}

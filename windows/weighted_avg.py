@@ -13,6 +13,7 @@ from epl.plan.windows import WindowArgument, WindowRefused
 from windows.derived import DOUBLE, Derived, DerivedView, derived_type, extra_values
 from windows.event import Event
 from windows.protocol import BuildContext
+from windows.shape import FLOAT, compiled
 from windows.uni import is_number
 
 __all__ = ["WeightedAvg", "WeightedAvgView"]
@@ -50,6 +51,8 @@ class WeightedAvg(Derived):
 
 class WeightedAvgView(DerivedView):
     """See WeightedAvg."""
+
+    sums_shape = staticmethod(compiled((FLOAT, FLOAT)))
 
     def __init__(self, config: WeightedAvg, context: BuildContext) -> None:
         super().__init__(config, context)

@@ -10,6 +10,7 @@ from epl.value_types import STRING, Scalar, ValueType, is_numeric
 from epl.zeros import ordered
 from runtime.aggregation.sorted_bag import SortedBag
 from windows.event import Event, only_events
+from windows.shape import ANYTHING, COUNT, EVENT, optional, takes
 
 Row = Any
 Key = Any
@@ -127,6 +128,7 @@ class Ranked:
         ordered = [self.by_number[number] for number in sorted(self.by_number)]
         return [[entry[3], list(entry[4]), entry[2]] for entry in ordered]
 
+    @takes([(EVENT, [ANYTHING], COUNT)])
     def restore(self, state: Any) -> None:
         self.clear()
         for event, values, count in state:
@@ -200,6 +202,7 @@ class BestEver:
     def state(self) -> Any:
         return [self.event, list(self.values)]
 
+    @takes((optional(EVENT), [ANYTHING]))
     def restore(self, state: Any) -> None:
         self.event, values = state
         self.values = tuple(values)

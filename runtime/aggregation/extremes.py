@@ -8,6 +8,7 @@ from typing import Any
 
 from epl.zeros import ordered, plain
 from runtime.aggregation.sliding_end import SlidingEnd
+from windows.shape import ANYTHING, COUNT, takes
 
 Row = Any
 Evaluate = Callable[[Row], Any]
@@ -55,6 +56,7 @@ class Extreme:
     def state(self) -> Any:
         return [[plain(value) for value in self.held], self.nans]
 
+    @takes(([ANYTHING], COUNT))
     def restore(self, state: Any) -> None:
         values, self.nans = state
         self.held.put(map(ordered, values))

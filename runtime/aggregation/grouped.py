@@ -9,11 +9,14 @@ import attrs
 
 from epl.plan.expressions import TypedExpression
 from epl.plan.result_set import AggregationPlan, ReclaimGroups
+from epl.value_types import ValueType
 from runtime.aggregation.factory import Readers, Row, row_function
 from runtime.aggregation.groups import Group, GroupFactory, each
 from runtime.aggregation.keys import freeze, key_of, thaw
+from runtime.aggregation.state_shapes import key_shape
 from runtime.evaluate import Environment
 from windows.paging import Paged
+from windows.shape import ANYTHING, COUNT, DUE, ROW, TIME, takes
 
 Key = Any
 
@@ -69,6 +72,7 @@ class Ungrouped(Aggregator):
     """All rows in one group."""
 
     def __init__(self, factory: GroupFactory) -> None:
+        self.factory = factory
         self.group = factory()
         self.enter = self.group.enter  # type: ignore[method-assign]
         self.leave = self.group.leave  # type: ignore[method-assign]
@@ -84,7 +88,7 @@ class Ungrouped(Aggregator):
         return self.group.state()
 
     def restore(self, state: Any) -> None:
-        self.group.restore(state)
+        self.factory.restore(self.group, state)
 
 
 class Keyed(Aggregator):
@@ -96,8 +100,12 @@ class Keyed(Aggregator):
     A row whose key raises is in no group: ``failed`` remembers it until it leaves.
     """
 
-    def __init__(self, factory: GroupFactory, key: Callable[[Row], Key], counted: bool, reclaim: Reclaim | None = None) -> None:
+    def __init__(
+        self, factory: GroupFactory, key: Callable[[Row], Key], counted: bool, reclaim: Reclaim | None = None, *,
+        key_types: Sequence[ValueType] = (),
+    ) -> None:
         self.key = key
+        self._check_key = key_shape(key_types)
         self.factory = factory
         self._counted = counted
         self.reclaim = reclaim
@@ -188,13 +196,15 @@ class Keyed(Aggregator):
         empty = [key_to_state(key) for key in self.empty]
         return [self.pages, empty, None if self.reclaim is None else self.reclaim.state(), list(self.failed)]
 
+    @takes(([(ANYTHING, (COUNT, ANYTHING))], [ANYTHING], ANYTHING, [ROW]))
     def restore(self, state: Any) -> None:
         groups, empty, reclaim, failed = state
         self.clear()
         for saved, (count, inner) in groups:
+            self._check_key(saved)
             key = key_from_state(saved)
             self.groups[key] = group = self.factory()
-            group.restore(inner)
+            self.factory.restore(group, inner)
             if self._counted:
                 group.rows = count
         self.empty.extend(key_from_state(key) for key in empty)
@@ -251,6 +261,7 @@ class Reclaim:
     def state(self) -> Any:
         return [self._pages, self._next]
 
+    @takes(([(ANYTHING, TIME)], DUE))
     def restore(self, state: Any) -> None:
         pairs, self._next = state
         self._touched = {key_from_state(key): at for key, at in pairs}
@@ -297,6 +308,7 @@ class Separate(Aggregator):
     def state(self) -> Any:
         return [aggregator.state() for aggregator, _ in self._parts]
 
+    @takes([ANYTHING])
     def restore(self, state: Any) -> None:
         for (aggregator, _), saved in zip(self._parts, state, strict=True):
             aggregator.restore(saved)
@@ -332,4 +344,7 @@ def _one(
 ) -> Aggregator:
     if not keys:
         return Ungrouped(factory)
-    return Keyed(factory, key_function(keys, environment, arity), not unbound, None if reclaim is None else Reclaim(reclaim, environment))
+    return Keyed(
+        factory, key_function(keys, environment, arity), not unbound, None if reclaim is None else Reclaim(reclaim, environment),
+        key_types=[key.type for key in keys],
+    )

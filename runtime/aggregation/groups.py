@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 from epl.plan.result_set import AggregationPlan
 from runtime.aggregation.factory import Arguments, Readers, Row, arguments_of, factory_of, is_nested
+from runtime.aggregation.state_shapes import state_shape
 from runtime.evaluate import Environment
+from windows.shape import ANYTHING, COUNT, ROW, Check, compiled, takes
 
 
 def each(steps: Iterable[Callable[..., None]], *arguments: Any) -> None:
@@ -83,6 +86,7 @@ class Group:
         failed = [[row, places] for row, places in (self.failed or {}).items()]
         return [[accumulator.state() for accumulator in self.kept], failed]
 
+    @takes(([ANYTHING], [(ROW, [COUNT])]))
     def restore(self, state: Any) -> None:
         kept, failed = state
         for accumulator, saved in zip(self.kept, kept, strict=True):
@@ -105,16 +109,32 @@ class GroupFactory:
 
     def __call__(self) -> Group:
         """An empty group."""
+        readers, kept, _ = self._made()
+        return Group(readers, kept, self._rows_leave)
+
+    def restore(self, group: Group, state: Any) -> None:
+        """Give an empty group its state. Raises Damaged for values of other types than the plans have."""
+        self._check(state)
+        group.restore(state)
+
+    @cached_property
+    def _check(self) -> Check:
+        return compiled((tuple(state_shape(plan) for plan in self._made()[2]), ANYTHING))
+
+    def _made(self) -> tuple[list[Any], list[Any], list[AggregationPlan]]:
+        """Readers by slot; what is kept, and the first plan of each, since some plans share it."""
         readers: list[Any] = []
         kept: list[Any] = []
+        plans: list[AggregationPlan] = []
         shared: dict[Any, Any] = {}
-        for plan, compiled in zip(self._plans, self._arguments):
-            arguments: Arguments = compiled or arguments_of(plan, self._environment, self._arity, readers)
+        for plan, compiled_ in zip(self._plans, self._arguments):
+            arguments: Arguments = compiled_ or arguments_of(plan, self._environment, self._arity, readers)
             parts = factory_of(plan)(arguments, shared)
             readers.append(parts.reader)
             if not any(parts.kept is k for k in kept):
                 kept.append(parts.kept)
-        return Group(readers, kept, self._rows_leave)
+                plans.append(plan)
+        return readers, kept, plans
 
 
 def evaluate_over(factory: Callable[[], Group], rows: Sequence[Row]) -> Readers:

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from windows.event import Event, only_events
+from windows.shape import ANYTHING, BOOLEAN, COUNT, EVENT, takes
 
 Row = Any
 Evaluate = Callable[[Row], Any]
@@ -60,6 +61,7 @@ class Kept:
     def state(self) -> Any:
         return [[event, count] for event, count in self.entries.values()]
 
+    @takes([(EVENT, COUNT)])
     def restore(self, state: Any) -> None:
         self.entries = OrderedDict((id(event), [event, count]) for event, count in state)
         only_events(event for event, _ in self.entries.values())
@@ -189,6 +191,7 @@ class Nth:
     def state(self) -> Any:
         return [list(self.recent), self.count]
 
+    @takes(([ANYTHING], COUNT))
     def restore(self, state: Any) -> None:
         recent, self.count = state
         self.recent = deque(recent, maxlen=self.recent.maxlen)
@@ -217,5 +220,6 @@ class Leaving:
     def state(self) -> Any:
         return self.left
 
+    @takes(BOOLEAN)
     def restore(self, state: Any) -> None:
         self.left = state

@@ -14,6 +14,7 @@ from typing import Any
 from epl import java
 from epl.errors import EplRuntimeError
 from runtime.aggregation.sorted_bag import SortedBag
+from windows.shape import COUNT, NUMBER, takes
 
 Row = Any
 Evaluate = Callable[[Row], Any]
@@ -50,6 +51,7 @@ class CountRows:
     def state(self) -> Any:
         return self.count
 
+    @takes(COUNT)
     def restore(self, state: Any) -> None:
         only_numbers(state)
         self.count = state
@@ -109,6 +111,7 @@ class Sum:
     def state(self) -> Any:
         return [self.total, self.count]
 
+    @takes((NUMBER, COUNT))
     def restore(self, state: Any) -> None:
         self.total, self.count = state
         only_numbers(self.total, self.count)
@@ -286,6 +289,7 @@ class StandardDeviation:
     def state(self) -> Any:
         return [self.mean, self.squares, self.count]
 
+    @takes((NUMBER, NUMBER, COUNT))
     def restore(self, state: Any) -> None:
         self.mean, self.squares, self.count = state
         only_numbers(*state)
@@ -343,6 +347,7 @@ class MeanDeviation:
     def state(self) -> Any:
         return [[list(pair) for pair in self.counts.items()], self.total]
 
+    @takes(([(NUMBER, COUNT)], NUMBER))
     def restore(self, state: Any) -> None:
         pairs, self.total = state
         self.counts = {_countable(value): count for value, count in pairs}
@@ -382,6 +387,7 @@ class Median:
     def state(self) -> Any:
         return list(self.bag)
 
+    @takes([NUMBER])
     def restore(self, state: Any) -> None:
         only_numbers(*state)
         self.bag = SortedBag(state)

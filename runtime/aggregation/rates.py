@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from epl.java import float_divide
+from windows.shape import BOOLEAN, FLOAT, INTEGER, TIME, optional, takes
 
 Row = Any
 
@@ -48,6 +49,7 @@ class RateByClock:
     def state(self) -> Any:
         return [list(self.times), self.full]
 
+    @takes(([TIME], BOOLEAN))
     def restore(self, state: Any) -> None:
         times, self.full = state
         self.times = deque(times)
@@ -93,5 +95,6 @@ class RateByTimestamp:
     def state(self) -> Any:
         return [self.total, self.newest, self.left]
 
+    @takes((FLOAT, INTEGER, optional(INTEGER)))
     def restore(self, state: Any) -> None:
         self.total, self.newest, self.left = state

@@ -7,6 +7,7 @@ from typing import Any
 
 from runtime.aggregation.keys import freeze, thaw
 from windows.protocol import Accumulator
+from windows.shape import ANYTHING, COUNT, takes
 
 Row = Any
 
@@ -77,6 +78,7 @@ class Distinct:
     def state(self) -> Any:
         return [self.inner.state(), [[thaw(value), count] for value, count in self.counts.items()]]
 
+    @takes((ANYTHING, [(ANYTHING, COUNT)]))
     def restore(self, state: Any) -> None:
         inner, pairs = state
         self.inner.restore(inner)

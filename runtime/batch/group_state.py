@@ -3,7 +3,7 @@ back. Keys are values there and words here."""
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -11,6 +11,7 @@ import numpy as np
 
 from epl.plan.expressions import StreamProperty
 from runtime.aggregation.grouped import key_from_state, key_to_state
+from runtime.aggregation.state_shapes import key_shape
 from runtime.batch.accumulators import Accumulator, group_state, restore_group
 from runtime.batch.arrays import CODES, GROUP, Array, Arrays
 from runtime.batch.groups import GroupKeys
@@ -20,9 +21,11 @@ from runtime.batch.ring import Ring
 from runtime.batch.strings import StringPool
 from runtime.result_set.hash_order import hash_key, hash_of
 from windows.event import Event, event_class
-from windows.protocol import State
+from windows.protocol import Damaged, State
+from windows.shape import ANYTHING, COUNT, compiled
 
 Words = tuple[int, ...]
+SHAPE = compiled(([(ANYTHING, (COUNT, ANYTHING))], [ANYTHING], ANYTHING, [ANYTHING]))
 GTOP, GFREE, GEMPTY = range(3)
 
 
@@ -122,12 +125,17 @@ class GroupState:
 
     # ------------------------------------------------------------------ restore
 
-    def restore(self, state: State, first: Iterable[Any] = (), held: Array | None = None) -> dict[Words, int]:
+    def restore(self, state: State, first: Iterable[Any] = (), held: Array | None = None, *, told: bool = True) -> dict[Words, int]:
         """Fill empty arrays; ``first``: keys that have the first slots, in this order; ``held``: the positions of the window's events,
-        which are there already. Gives the slot of each group's words. Raises Declined for rows that are in no group."""
+        which are there already. Gives the slot of each group's words. ``told``: whether the state has the groups.
+        Raises Declined for rows that are in no group."""
+        SHAPE(state)
         groups, empty, reclaim, failed = state
         if failed or reclaim is not None:
             raise Declined("groups whose keys raised, or that are reclaimed")
+        check_key = key_shape([part.type for number, part in enumerate(self.keys.parts) if number in self.keys.in_key])
+        for key in (*(key for key, _ in groups), *empty):
+            check_key(key)
         entries = [(self.words_of_key(key_from_state(key)), count, inner) for key, (count, inner) in groups]
         slots: dict[Words, int] = {}
         for words in (*map(self.words_of_key, first), *(words for words, _, _ in entries)):
@@ -138,18 +146,32 @@ class GroupState:
             if not self.keys.at_once:
                 self.arrays["g_held"][: len(slots)] = np.bincount(holding, minlength=len(slots))
             gone = [slots[self.words_of_key(key_from_state(key))] for key in empty]
+            if len(set(gone)) != len(gone):
+                raise Damaged("a group stands twice among those without a row")
             self.arrays["g_empty"][: len(gone)] = gone
             self.arrays["g_registers"][GEMPTY] = len(gone)
             for words, count, _ in entries:
                 self.arrays["g_rows"][slots[words]] = count
         self.ring.changed()
+        if told:
+            self._check_rows(slots, {slots[words]: count for words, count, _ in entries})
         for words, _, inner in entries:
             restore_group(self.accumulators, self.arrays, slots[words], inner, self.ring)
         return slots
 
+    def _check_rows(self, slots: Mapping[Words, int], rows: Mapping[int, int]) -> None:
+        """Raise Damaged where groups do not have the rows that the window holds: compiled code frees a group by their number."""
+        if len(rows) > len(slots):
+            raise Damaged("a group stands there twice")
+        if self.keys.windowed:
+            for slot in slots.values():
+                held = len(self.ring.members(slot))
+                if rows.get(slot, 0) != held:
+                    raise Damaged(f"a group of {held} events is said to have {rows.get(slot, 0)}")
+
     def begin_without_state(self, held: Array | None, counted: Array) -> None:
         """Groups that nothing is kept of: those of the events that are held, of which some are counted."""
-        slots = self.restore([[], [], None, []], (), held)
+        slots = self.restore([[], [], None, []], (), held, told=False)
         if self.keys.windowed:
             self.arrays["g_rows"][: len(slots)] = np.bincount(self.ring.at("w_g", counted).astype(np.int64), minlength=len(slots))
 

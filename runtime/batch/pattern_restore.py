@@ -21,9 +21,9 @@ from runtime.batch.pattern_state import NO_ROW, PLACE, PatternState
 from runtime.batch.refusals import Declined
 from runtime.batch.run import Surroundings
 from runtime.evaluate import compile_expression
-from runtime.match_recognize.state import check_layers, check_nodes, check_strands
+from runtime.match_recognize.state import INTERVAL, SHAPE, check_histories, check_layers, check_nodes, check_strands
 from windows.event import Event
-from windows.protocol import State
+from windows.protocol import Damaged, State
 
 NULL_WORD = 2**62
 
@@ -48,6 +48,7 @@ class PatternRestore:
         recognizer = state["match_recognize"]
         self._check(recognizer)
         self._number(recognizer)
+        self._check_numbers(recognizer)
         self._hold()
         self._restore_window(state["windows"], recognizer)
         for event, history, written in recognizer["partitions"]:
@@ -59,8 +60,20 @@ class PatternRestore:
             self._hold_back(recognizer["interval"], recognizer["paths"])
         self._index()
 
+    def _check_numbers(self, recognizer: State) -> None:
+        """Raise Damaged where rows do not have numbers of their own, below that of the next row."""
+        numbers = list(self._ids.values())
+        if len(set(numbers)) != len(numbers) or max(numbers, default=-1) >= recognizer["row"]:
+            raise Damaged("two rows have one number, or a row has that of one that is still to come")
+        told = [(event, number) for event, number in recognizer["numbers"]]
+        told += [(event, number) for _, _, written in recognizer["partitions"] for event, number, _ in self._layers(written)]
+        if any(self._ids[id(event)] != number - 1 for event, number in told):
+            raise Damaged("a row has two numbers")
+
     def _check(self, recognizer: State) -> None:
         """Raise Damaged for numbers that are no places: compiled code looks up by them, and compares them with nothing."""
+        SHAPE(recognizer)
+        check_histories(recognizer, self.target.kernel.plan.lookback)
         steps, paths = len(self.target.kernel.plan.program.steps), recognizer["paths"]
         check_nodes(paths, steps)
         for _, _, written in recognizer["partitions"]:
@@ -141,7 +154,7 @@ class PatternRestore:
         ids = [self.id_of(event) for event in held]
         if "w_row" in (f.name for f in target.kernel.fields):
             arrays["w_row"][: len(ids)] = ids
-        elif ids and ids != list(range(ids[0], ids[0] + len(ids))):
+        elif ids and ids != list(range(recognizer["row"] - len(ids), recognizer["row"])):
             raise Declined("a window whose rows do not follow one another")
         target.registers[PLACE["shift"]] = ids[0] if ids else 0
         if timed:
@@ -303,9 +316,22 @@ class PatternRestore:
             node = nodes[number] = place
         return node
 
+    def _check_begins(self, state: State) -> None:
+        """Raise Damaged where it is not known when a match in progress began: compiled code looks up the time of its first row."""
+        arrays, registers = self.target.arrays, self.target.registers
+        if self.target.kernel.strands:
+            begins = arrays["s_begin"][: registers[PLACE["made"]]].tolist()
+        else:
+            found = [arrays[name] for name in arrays.words if name.startswith("lat")]
+            begins = [begin for each in found for begin in each[: len(self._groups)].tolist() if begin > 0]
+        if begins and min(begins) < min((row for row, _ in state["began"]), default=min(begins) + 1):
+            raise Damaged("it is not known when a match in progress began")
+
     def _hold_back(self, state: State, paths: Sequence[Any]) -> None:
         """What an interval holds back."""
         arrays, held = self.target.arrays, HeldRestore(self.target.arrays)
+        INTERVAL(state)
+        self._check_begins(state)
         held.begun([*state["began"], *((begin, began) for began, found in state["waiting"] for begin, _, _ in found)])
         nodes: dict[int, int] = {}
         arrays.grow(WORK, sum(len(found) for _, found in state["waiting"]) + 1)

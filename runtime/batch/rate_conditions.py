@@ -20,6 +20,7 @@ from runtime.batch.select_events import SelectEvents
 from runtime.batch.windows import is_calendar
 from runtime.batch.windows.base import NEVER
 from windows.protocol import State
+from windows.shape import BOOLEAN, COUNT, NOTHING, TIME, compiled, optional, takes
 
 REGISTERS = (
     "sent", "fire", "output_due", "came", "gone", "done", "stamp", "listed", "new_at", "old_at", "came_all", "gone_all", "last_out",
@@ -66,6 +67,7 @@ class Always:
     def state(self, arrays: Arrays) -> State:
         return None
 
+    @takes(NOTHING)
     def restore(self, arrays: Arrays, state: State) -> None:
         """Go on from there."""
 
@@ -95,6 +97,7 @@ class EveryPeriod(Always):
         due = int(arrays["r_registers"][DUE])
         return None if due == NEVER else due
 
+    @takes(optional(TIME))
     def restore(self, arrays: Arrays, state: State) -> None:
         if state is not None:
             arrays["r_registers"][DUE] = state
@@ -125,6 +128,7 @@ class EveryEvents(Always):
     def state(self, arrays: Arrays) -> State:
         return arrays["r_registers"][[CAME, GONE]].tolist()
 
+    @takes((COUNT, COUNT))
     def restore(self, arrays: Arrays, state: State) -> None:
         arrays["r_registers"][[CAME, GONE]] = state
 
@@ -162,6 +166,7 @@ class When(Always):
     def state(self, arrays: Arrays) -> State:
         return [arrays["r_registers"][[CAME, CAME_ALL, GONE, GONE_ALL, LAST_OUT]].tolist(), None]
 
+    @takes(((COUNT, COUNT, COUNT, COUNT, TIME), NOTHING))
     def restore(self, arrays: Arrays, state: State) -> None:
         arrays["r_registers"][[CAME, CAME_ALL, GONE, GONE_ALL, LAST_OUT]] = state[0]
 
@@ -197,6 +202,7 @@ class After:
         return [count, bool(begun), None if self.by_events else int(arrays["after_from"][0])]
 
     def restore(self, arrays: Arrays, state: State) -> None:
+        compiled((COUNT, BOOLEAN, NOTHING if self.by_events else TIME))(state)
         arrays["r_registers"][[AFTER_COUNT, AFTER_OPEN]] = state[:2]
         if not self.by_events:
             arrays["after_from"][0] = state[2]

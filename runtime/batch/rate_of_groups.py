@@ -20,7 +20,7 @@ from runtime.batch.refusals import NotCompilable
 from runtime.batch.scalars import ScalarPrinter
 from runtime.batch.select_events import SelectEvents
 from runtime.batch.waiting import Row, batch_in, batch_out
-from windows.protocol import State
+from windows.protocol import Damaged, State
 
 UNASKED = -(2**63)
 """When a group that never had a row may have its next one."""
@@ -45,6 +45,8 @@ class OfGroups(Rate):
     def mark(self, held: Held, slots: Sequence[int]) -> None:
         """These slots are touched since the last output, which is number 0."""
         arrays, count = held.arrays, len(slots)
+        if len(set(slots)) != count:
+            raise Damaged("a group stands twice among those that wait for output")
         arrays["r_list"][:count] = slots
         arrays["r_mark"][list(slots)] = 0
         arrays["r_registers"][LISTED] = count
@@ -149,6 +151,8 @@ class LastOfGroupEvents(OfGroups):
         for name, kept in zip(("new", "old"), gathered):
             keys = held.groups.keys_of([row for row, _ in kept])
             for key, (_, batch) in zip(keys, kept):
+                if len(batch_in(batch, name == "new")) != 1:
+                    raise Damaged("a group waits with more or fewer rows than its last one")
                 slot = held.slots[held.groups.words_of_key(key)]
                 held.arrays[f"r_{name}"][slot], held.arrays[f"r_{name}_at"][slot] = 0, len(rows)
                 rows += batch_in(batch, name == "new")

@@ -20,6 +20,7 @@ from runtime.batch.strings import StringPool
 from runtime.columns import columns_of
 from windows.event import Event
 from windows.protocol import State
+from windows.shape import ANYTHING, EVENT, compiled
 
 FIRST_COLUMN = 6
 """The output arrays before: stream flags, row numbers and four that tell causes."""
@@ -39,8 +40,12 @@ def batch_out(rows: Sequence[Row]) -> State:
     return [[row.event for row in rows], [list(row.key) for row in rows if row.key]]
 
 
+BATCH = compiled(([EVENT], [[ANYTHING]]))
+
+
 def batch_in(state: State, new: bool) -> list[Row]:
     """The rows of a batch."""
+    BATCH(state)
     events, keys = state
     return [Row(event, new, tuple(key)) for event, key in zip(events, keys or [()] * len(events), strict=True)]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from epl.plan.row_recognition import RowRecognitionPlan
 from runtime.match_recognize.ranking import Match, PathNode
-from runtime.match_recognize.state import PathReader, PathWriter
+from runtime.match_recognize.state import INTERVAL, PathReader, PathWriter
 from windows.event import Event
 from windows.protocol import BuildContext, State
 
@@ -133,6 +133,7 @@ class Interval:
         return {"waiting": waiting, "due": self._timer.due, "began": list(self._began.items())}
 
     def restore(self, state: State, reader: PathReader, key_of: Callable[[Event], Any]) -> None:
+        INTERVAL(state)
         self._began = dict(state["began"])
         self._waiting = {}
         for began, found in state["waiting"]:

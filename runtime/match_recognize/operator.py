@@ -9,10 +9,11 @@ from runtime.match_recognize.interval import Death, Found, Interval
 from runtime.match_recognize.machine import History, Machine, Strand
 from runtime.match_recognize.on_demand import matches_in
 from runtime.match_recognize.ranking import Match, PathNode, Ranking
-from runtime.match_recognize.state import PathReader, PathWriter, check_row
+from runtime.match_recognize.state import SHAPE, PathReader, PathWriter, check_histories, check_row
 from windows.event import NO_EVENTS, Event
 from windows.failures import Failures
 from windows.protocol import State, View
+from windows.shape import takes
 
 
 class Partition:
@@ -400,7 +401,9 @@ class RowRecognition(View):
         partition.strands = reader.strands(written)
         self._states.count += len(partition.strands)
 
+    @takes(SHAPE)
     def restore(self, state: State) -> None:
+        check_histories(state, len(self._no_history))
         reader = PathReader(state["paths"], len(self._machine.variables))
         self.close()
         check_row(state["row"])

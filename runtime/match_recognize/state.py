@@ -9,8 +9,18 @@ from runtime.match_recognize.machine import Strand
 from runtime.match_recognize.ranking import PathNode
 from windows.event import only_events
 from windows.protocol import Damaged
+from windows.shape import ANYTHING, COUNT, DUE, EVENT, INTEGER, TIME, compiled, optional
 
 MOST_ROWS = 1 << 62
+
+SHAPE = compiled({
+    "row": ANYTHING, "partitions": [(optional(EVENT), [optional(EVENT)], ANYTHING)], "numbers": [(EVENT, INTEGER)], "taken": [INTEGER],
+    "histories": [(EVENT, [optional(EVENT)])], "interval": ANYTHING, "paths": ANYTHING,
+})
+INTERVAL = compiled({"waiting": [(TIME, [(INTEGER, INTEGER, COUNT)])], "due": DUE, "began": [(INTEGER, TIME)]})
+"""What an interval holds back: [time, [first row, last row, path]], and when first rows came."""
+LOOKED_AT = compiled([optional(EVENT)])
+"""The last rows of the variables that a match in progress looks back at."""
 
 
 class PathWriter:
@@ -66,9 +76,17 @@ def check_nodes(nodes: Sequence[Sequence[Any]], steps: int) -> None:
     only_events(event for _, event, _ in nodes)
 
 
+def check_histories(state: Any, lookback: int) -> None:
+    """Raise Damaged where a row has more or fewer rows before it than ``prev`` looks back."""
+    for _, history, *_ in (*state["partitions"], *state["histories"]):
+        if len(history) != lookback:
+            raise Damaged(f"a row has {len(history)} rows before it where {lookback} are wanted")
+
+
 def check_strands(written: Sequence[Sequence[Any]], steps: int, paths: int) -> None:
     """Raise Damaged where a match in progress stands at a step or has a path that is not there."""
-    for step, began, number, _ in written:
+    for step, began, number, looked_at in written:
+        LOOKED_AT(looked_at)
         _check_place(step, steps, "step")
         _check_place(number, paths, "path")
         check_row(began)
@@ -77,6 +95,8 @@ def check_strands(written: Sequence[Sequence[Any]], steps: int, paths: int) -> N
 def check_layers(written: Sequence[Any], steps: int) -> None:
     """Raise Damaged where a partition's layers take steps that are not there, or have no number for each step."""
     horizon, latest, layers = written
+    if latest is not None and not layers:
+        raise Damaged("a match in progress has no row")
     if latest is not None and len(latest) != steps:
         raise Damaged(f"there are {len(latest)} first rows for {steps} steps")
     for row in (horizon, *(latest or ()), *(row for _, row, _ in layers)):

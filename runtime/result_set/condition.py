@@ -10,6 +10,7 @@ from epl.plan.result_set import OUTPUT_NAMES, OutputPlan
 from runtime.assignments import Assignments
 from runtime.evaluate import Environment, compile_scalar
 from windows.protocol import State, Timer
+from windows.shape import ANYTHING, COUNT, DUE, TIME, takes
 
 
 class TimeContext(Protocol):
@@ -88,6 +89,7 @@ class Counts:
     def values(self) -> tuple[int, ...]:
         return self.new, self.new_total, self.old, self.old_total, self.last
 
+    @takes((COUNT, COUNT, COUNT, COUNT, TIME))
     def restore(self, values: Any) -> None:
         self.new, self.new_total, self.old, self.old_total, self.last = values
 
@@ -140,6 +142,7 @@ class When(Condition):
     def state(self) -> State:
         return [list(self._counts.values()), self._scheduled]
 
+    @takes((ANYTHING, DUE))
     def restore(self, state: State) -> None:
         counts, self._scheduled = state
         self._counts.restore(counts)

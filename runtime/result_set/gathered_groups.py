@@ -17,6 +17,7 @@ from runtime.result_set.shapes import ResultSet, RowPerEvent, RowPerGroup
 from windows.failures import Failures, keyed
 from windows.paging import Paged
 from windows.protocol import State
+from windows.shape import ANYTHING, ROW, optional, takes
 
 
 class AllGroups(Gathering):
@@ -65,6 +66,7 @@ class AllGroups(Gathering):
     def state(self) -> State:
         return [level.state() for level in self.levels]
 
+    @takes([ANYTHING])
     def restore(self, state: State) -> None:
         for level, saved in zip(self.levels, state, strict=True):
             level.restore(saved)
@@ -124,6 +126,7 @@ class LastOfGroupEvents(Gathering):
     def state(self) -> State:
         return [[[row, batch.state()] for row, batch in kept.values()] for kept in (self._new, self._old)]
 
+    @takes(([(ROW, ANYTHING)], [(ROW, ANYTHING)]))
     def restore(self, state: State) -> None:
         for kept, saved in zip((self._new, self._old), state, strict=True):
             kept.clear()
@@ -186,6 +189,7 @@ class AllGroupEvents(Gathering):
     def state(self) -> State:
         return [self._new.state(), self._old.state(), self._pages]
 
+    @takes((ANYTHING, ANYTHING, [(ANYTHING, (ROW, optional(ROW)))]))
     def restore(self, state: State) -> None:
         new, old, groups = state
         entries = [(key_from_state(values), *rows) for values, rows in groups]

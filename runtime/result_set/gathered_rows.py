@@ -15,6 +15,7 @@ from windows.event import Event
 from windows.failures import Failures, keyed
 from windows.paging import Paged
 from windows.protocol import State
+from windows.shape import ANYTHING, BOOLEAN, COUNT, ROW, takes
 
 
 class Deltas(Gathering):
@@ -59,6 +60,7 @@ class Deltas(Gathering):
     def state(self) -> State:
         return {"deltas": [delta_out(delta) for delta in self._deltas], "kept": sorted(self._kept)}
 
+    @takes({"deltas": [([ROW], [ROW])], "kept": [COUNT]})
     def restore(self, state: State) -> None:
         self._deltas = [delta_in(delta) for delta in state["deltas"]]
         self._kept = set(state["kept"])
@@ -106,6 +108,7 @@ class AllRows(Gathering):
     def state(self) -> State:
         return [self._new.state(), self._old.state()]
 
+    @takes((ANYTHING, ANYTHING))
     def restore(self, state: State) -> None:
         self._new, self._old = (Batch.of(saved) for saved in state)
 
@@ -183,6 +186,7 @@ class First(Gathering):
     def state(self) -> State:
         return self._done
 
+    @takes(BOOLEAN)
     def restore(self, state: State) -> None:
         self._done = state
 
@@ -232,6 +236,7 @@ class Snapshot(Gathering):
     def state(self) -> State:
         return self._pages
 
+    @takes([(ANYTHING, ROW)])
     def restore(self, state: State) -> None:
         self._rows = {key_from_state(values): row_in(row) for values, row in state}
 

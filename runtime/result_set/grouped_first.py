@@ -15,6 +15,7 @@ from runtime.result_set.projection import Batch
 from windows.failures import Failures
 from windows.paging import Paged
 from windows.protocol import State
+from windows.shape import ANYTHING, BOOLEAN, COUNT, DUE, takes
 
 NEVER = 1 << 63
 
@@ -42,6 +43,7 @@ class Poll:
     def state(self) -> State:
         return [self.new, self.old, self.first]
 
+    @takes((COUNT, COUNT, BOOLEAN))
     def restore(self, state: State) -> None:
         self.new, self.old, self.first = state
 
@@ -66,6 +68,7 @@ class TimePoll:
     def state(self) -> State:
         return self.next
 
+    @takes(DUE)
     def restore(self, state: State) -> None:
         self.next = state
 
@@ -135,6 +138,7 @@ class Polls:
     def state(self) -> State:
         return self._pages
 
+    @takes([(ANYTHING, ANYTHING)])
     def restore(self, state: State) -> None:
         saved_polls, self._polls = list(state), {}
         for key, saved in saved_polls:
@@ -222,6 +226,7 @@ class FirstOfGroups:
     def state(self) -> State:
         return [polls.state() for polls in self._polls]
 
+    @takes([ANYTHING])
     def restore(self, state: State) -> None:
         for polls, saved in zip(self._polls, state, strict=True):
             polls.restore(saved)

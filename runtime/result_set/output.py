@@ -24,6 +24,7 @@ from runtime.result_set.rollup import Rollup
 from runtime.result_set.shapes import FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
 from windows.event import Event
 from windows.protocol import Sink, State
+from windows.shape import ANYTHING, BOOLEAN, COUNT, DUE, NOTHING, takes
 
 
 class EveryEvents(Condition):
@@ -45,6 +46,7 @@ class EveryEvents(Condition):
     def state(self) -> State:
         return [self._new, self._old]
 
+    @takes((COUNT, COUNT))
     def restore(self, state: State) -> None:
         self._new, self._old = state
 
@@ -78,6 +80,7 @@ class AtTimes(Condition):
     def state(self) -> State:
         return self.next
 
+    @takes(DUE)
     def restore(self, state: State) -> None:
         self.next = state
         if self.next is not None:
@@ -114,6 +117,7 @@ class Always(Condition):
     def state(self) -> State:
         return None
 
+    @takes(NOTHING)
     def restore(self, state: State) -> None:
         pass
 
@@ -148,6 +152,7 @@ class After:
     def state(self) -> State:
         return [self._count, self._open, self._time]
 
+    @takes((COUNT, BOOLEAN, DUE))
     def restore(self, state: State) -> None:
         self._count, self._open, self._time = state
 
@@ -251,6 +256,7 @@ class OutputStage(ResultSet):
         after = None if self.after is None else self.after.state()
         return [self.inner.state(), self.gathering.state(), self.condition.state(), after]
 
+    @takes((ANYTHING, ANYTHING, ANYTHING, ANYTHING))
     def restore(self, state: State) -> None:
         inner, gathering, condition, after = state
         self.inner.restore(inner)

@@ -12,9 +12,13 @@ from runtime.aggregation.criteria import key_maker
 from runtime.aggregation.factory import Readers, Row, row_function, scalar_function
 from runtime.aggregation.keys import freeze
 from runtime.evaluate import Environment, compile_event, compile_expression
-from windows.event import Event, event_class, only_events
+from windows.event import Event, event_class
+from windows.shape import ANYTHING, EVENT, compiled
 
 Pair = tuple[Row, Readers]
+
+
+BATCH = compiled(([EVENT], [[ANYTHING]]))
 
 
 class Batch:
@@ -40,9 +44,9 @@ class Batch:
     @classmethod
     def of(cls, state: Any) -> Batch:
         """The batch whose ``state()`` it is."""
+        BATCH(state)
         made = cls()
         made.events, made.keys = list(state[0]), [tuple(values) for values in state[1]]
-        only_events(made.events)
         return made
 
 

@@ -15,6 +15,7 @@ from runtime.result_set.projection import Batch, Projection
 from runtime.result_set.shapes import ResultSet
 from windows.event import Event
 from windows.protocol import State
+from windows.shape import ANYTHING, takes
 
 
 class Level:
@@ -30,7 +31,7 @@ class Level:
     ) -> None:
         positions = level.keys
         self.key: Callable[[Row], Any] = lambda row: _picked(values(row), positions)
-        self.keyed = Keyed(factory, self.key, counted=not plan.unbound)
+        self.keyed = Keyed(factory, self.key, counted=not plan.unbound, key_types=[plan.group_by[place].type for place in positions])
         self.projection = Projection(plan, level.columns, level.having, level.order_by, environment)
 
     def rows(self, touched: Iterable[tuple[Any, Row]], insert_stream: bool, batch: Batch) -> None:
@@ -102,6 +103,7 @@ class Rollup(ResultSet):
     def state(self) -> State:
         return [level.keyed.state() for level in self.levels]
 
+    @takes([ANYTHING])
     def restore(self, state: State) -> None:
         for level, saved in zip(self.levels, state, strict=True):
             level.keyed.restore(saved)

@@ -61,7 +61,7 @@ def run(texts: Sequence[str], steps: Sequence[Step], tier: str, restarts: Restar
     store: dict[str, bytes] = {}
     mark = None
     for number, step in enumerate(steps):
-        _take(runtime, step)
+        take(runtime, step)
         way, restored_tier = (restarts or {}).get(number, (None, tier))
         if way is None:
             continue
@@ -79,7 +79,7 @@ def run(texts: Sequence[str], steps: Sequence[Step], tier: str, restarts: Restar
     return seen
 
 
-def _take(runtime: Runtime, step: Step) -> None:
+def take(runtime: Runtime, step: Step) -> None:
     if step[0] == "send":
         runtime.send(step[1], step[2])
     elif step[0] == "span":

@@ -153,7 +153,7 @@ def _edited(page: bytes, chance: random.Random) -> bytes:
         tree = msgpack.unpackb(page, strict_map_key=False)
     except (ValueError, TypeError):  # an earlier change
         return page
-    found = list(_places(tree, lambda made: None))
+    found = list(places(tree, lambda made: None))
     if not found:
         return page
     holder, at, done = chance.choice(found)
@@ -169,7 +169,7 @@ def _edited(page: bytes, chance: random.Random) -> bytes:
 Place = tuple[Any, Any, Callable[[Any], None]]
 
 
-def _places(node: Any, done: Callable[[Any], None]) -> Iterator[Place]:
+def places(node: Any, done: Callable[[Any], None]) -> Iterator[Place]:
     """Every (list or map, place in it, what has to be called when it has changed), those in extensions and in events' rows too."""
     if isinstance(node, list):
         entries: list[tuple[Any, Any]] = list(enumerate(node))
@@ -184,7 +184,7 @@ def _places(node: Any, done: Callable[[Any], None]) -> Iterator[Place]:
         elif isinstance(value, bytes):
             yield from _inside(value, node, at, done, lambda data: data)
         else:
-            yield from _places(value, done)
+            yield from places(value, done)
 
 
 def _inside(data: bytes, holder: Any, at: Any, done: Callable[[Any], None], wrap: Callable[[bytes], Any]) -> Iterator[Place]:
@@ -197,7 +197,7 @@ def _inside(data: bytes, holder: Any, at: Any, done: Callable[[Any], None], wrap
         holder[at] = wrap(msgpack.packb(tree))
         done(holder)
 
-    yield from _places(tree, store)
+    yield from places(tree, store)
 
 
 def _edit(holder: Any, at: Any, chance: random.Random) -> None:
@@ -219,4 +219,4 @@ def _edit(holder: Any, at: Any, chance: random.Random) -> None:
         holder[at] = holder[at] if not isinstance(holder, list) else [holder[at]]
 
 
-__all__ = ["NAME", "STATEMENTS", "a_snapshot", "crafted", "damaged", "silent", "try_all", "use"]
+__all__ = ["NAME", "STATEMENTS", "a_snapshot", "crafted", "damaged", "places", "silent", "try_all", "use"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from epl.plan.result_set import AggregationPlan
+from runtime.aggregation.state_shapes import state_shape
 from runtime.batch.accumulators.base import Accumulator
 from runtime.batch.accumulators.events import Ever, FirstOrLast
 from runtime.batch.accumulators.extremes import ExtremeEver, ExtremeHeap, ExtremeWindow
@@ -19,6 +20,7 @@ from runtime.batch.ring import Ring
 from runtime.batch.scalars import is_steady
 from runtime.batch.windows.base import Window
 from windows.protocol import State
+from windows.shape import ANYTHING, compiled
 
 KINDS: dict[str, type[Accumulator]] = {
     "count": Count, "sum": Sum, "avg": Average, "stddev": StandardDeviation, "first": FirstOrLast, "last": FirstOrLast,
@@ -40,7 +42,7 @@ def accumulator(plan: AggregationPlan, number: int, window: Window | None) -> Ac
         raise NotCompilable(f"the aggregation {plan.function} is not computed in columns")
     made = kind(f"a{number}", plan)
     if plan.distinct:
-        made = Distinct(f"a{number}d", plan, made)
+        made = Distinct(f"a{number}d", plan, made, window is not None)
     return Filtered(f"a{number}", plan, made) if plan.filter is not None else made
 
 
@@ -60,6 +62,7 @@ def group_state(accumulators: Sequence[Accumulator], arrays: Arrays, slot: int, 
 
 def restore_group(accumulators: Sequence[Accumulator], arrays: Arrays, slot: int, state: State, ring: Ring) -> None:
     """Raises Declined for a group of which some rows raised."""
+    compiled(([ANYTHING], [ANYTHING]))(state)
     states, failed = state
     if failed:
         raise Declined("aggregations that do not count an event since their argument raised")
@@ -68,6 +71,7 @@ def restore_group(accumulators: Sequence[Accumulator], arrays: Arrays, slot: int
         if first:
             place += 1
             places[repr(each.shared)] = place
+            compiled(state_shape(each.plan))(states[place])
         each.restore(arrays, slot, states[place if each.shared is None else places[repr(each.shared)]], ring)
 
 

@@ -12,7 +12,7 @@ from runtime.batch.refusals import NotCompilable
 from runtime.batch.ring import Ring
 from runtime.batch.scalars import Text, stored
 from runtime.batch.stored import from_python, to_python
-from windows.protocol import State
+from windows.protocol import Damaged, State
 
 FARTHEST = 64
 """How many values before the newest ``nth`` may ask for: each group keeps as many."""
@@ -68,6 +68,8 @@ class Nth(OfValues):
 
     def restore(self, arrays: Arrays, slot: int, state: State, ring: Ring) -> None:
         recent, count = state
+        if len(recent) > self.most:
+            raise Damaged(f"{len(recent)} values stand where nth keeps {self.most} at most")
         for place, value in enumerate(recent):
             arrays[f"{self.name}_v"][place, slot] = from_python(value, self.kind, ring.surroundings.pool)
         for part, number in zip("hlc", (len(recent), len(recent), count)):

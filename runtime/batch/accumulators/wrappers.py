@@ -1,9 +1,12 @@
 """filter and distinct: around any accumulator."""
 from __future__ import annotations
 
+from collections import Counter
+
 import attrs
 import numpy as np
 
+from runtime.aggregation.keys import freeze
 from runtime.batch.accumulators.base import Accumulator, At
 from runtime.batch.accumulators.extremes import ExtremeHeld
 from runtime.batch.arrays import Arrays, Field
@@ -12,7 +15,7 @@ from runtime.batch.hosted import fill_table, insert_slot
 from runtime.batch.ring import Ring
 from runtime.batch.scalars import Text, kind_of
 from runtime.batch.stored import value_of_word, word_of, word_text
-from windows.protocol import State
+from windows.protocol import Damaged, State
 
 
 @attrs.define
@@ -63,6 +66,8 @@ class Distinct(Accumulator):
     """
 
     inner: Accumulator
+    leaves: bool = False
+    """Whether events leave again."""
 
     @property
     def kind(self) -> str:
@@ -166,9 +171,19 @@ class Distinct(Accumulator):
             found.setdefault(high >> 1, []).append((number, high & 1, low, count))
         return found
 
+    def _check(self, slot: int, pairs: State, ring: Ring) -> None:
+        """Raise Damaged where the pairs are not those of the events that are to leave: compiled code finds each of them."""
+        if len({repr(freeze(value)) for value, _ in pairs}) != len(pairs):
+            raise Damaged("a distinct value stands there twice")
+        if self.leaves:
+            held = Counter(repr(freeze(value)) for _, value in self.counted(slot, ring))
+            if held != {repr(freeze(value)): count for value, count in pairs}:
+                raise Damaged("the distinct values are not those of the events that the window holds")
+
     def restore(self, arrays: Arrays, slot: int, state: State, ring: Ring) -> None:
         name, pool = self.name, ring.surroundings.pool
         inner, pairs = state
+        self._check(slot, pairs, ring)
         self.inner.restore(arrays, slot, inner, ring)
         used = int(arrays[f"{name}_q"][0])
         if used + len(pairs) > min(arrays.sizes[self._pairs], arrays.sizes[self._table] >> 1):

@@ -11,11 +11,13 @@ import numpy as np
 from epl.plan.windows import WindowConfig
 from runtime.batch.arrays import RING, Array, Arrays, Field
 from runtime.batch.code import Code
+from runtime.batch.refusals import Declined
 from runtime.batch.ring import Ring
 from runtime.batch.run import Surroundings
 from runtime.batch.scalars import ScalarPrinter
 from runtime.batch.stops import Timers
 from runtime.batch.strings import StringPool
+from runtime.instants import FARTHEST
 from windows.protocol import State
 
 NEVER = 2**63 - 1
@@ -152,3 +154,10 @@ class Window:
     def restore(self, ring: Ring, state: State) -> None:
         """Raises Declined where columns cannot hold the events."""
         raise NotImplementedError
+
+
+def duration_in(state: State) -> int:
+    """The length of time that a window's state brings. Raises Declined where it is none: a kernel would never get past its timer."""
+    if state["duration"] <= 0:
+        raise Declined("a time window of no length")
+    return int(min(state["duration"], FARTHEST))

@@ -13,11 +13,11 @@ from runtime.batch.refusals import NotCompilable
 from runtime.batch.ring import Ring
 from runtime.batch.run import Surroundings
 from runtime.batch.stops import Timers
-from runtime.batch.windows.base import NEVER, RowPrinter, Take, Window
-from runtime.instants import FARTHEST
+from runtime.batch.windows.base import NEVER, RowPrinter, Take, Window, duration_in
 from windows.length_batch import LengthBatch
 from windows.paging import Long
 from windows.protocol import State
+from windows.shape import COUNT, DUE, EVENT, INTEGER, takes
 from windows.time_batch import BatchFlags, TimeBatch
 from windows.time_length_batch import TimeLengthBatch
 
@@ -74,6 +74,7 @@ class BatchWindow(Window):
         mid = self.end(ring)
         return {"current": Long(ring.events(np.arange(mid, ring.tail))), "last": Long(ring.events(np.arange(ring.head, mid)))}
 
+    @takes({"current": [EVENT], "last": [EVENT]})
     def restore(self, ring: Ring, state: State) -> None:
         last = list(state["last"])
         ring.hold([*last, *state["current"]])
@@ -100,6 +101,7 @@ class LengthBatchWindow(BatchWindow):
     def state(self, ring: Ring) -> State:
         return {**self.batches(ring), "size": int(ring.arrays["size"][0])}
 
+    @takes({"size": COUNT})
     def restore(self, ring: Ring, state: State) -> None:
         super().restore(ring, state)
         ring.arrays["size"][0] = state["size"]
@@ -141,9 +143,10 @@ class TimeBatchWindow(BatchWindow):
         reference = int(arrays["w_reference"][0]) if arrays["w_known"][0] else None
         return {**self.batches(ring), "reference": reference, "duration": int(arrays["size"][0]), "due": self.next_due(ring)}
 
+    @takes({"duration": INTEGER, "reference": DUE, "due": DUE})
     def restore(self, ring: Ring, state: State) -> None:
         super().restore(ring, state)
-        ring.arrays["size"][0] = min(state["duration"], FARTHEST)
+        ring.arrays["size"][0] = duration_in(state)
         self._know(ring.arrays, state["reference"])
 
 
@@ -178,9 +181,10 @@ class TimeLengthBatchWindow(BatchWindow):
         size, period = int(ring.arrays["size"][0]), int(ring.arrays["w_period"][0])
         return {**self.batches(ring), "size": size, "duration": period, "due": self.next_due(ring)}
 
+    @takes({"size": COUNT, "duration": INTEGER, "due": DUE})
     def restore(self, ring: Ring, state: State) -> None:
         super().restore(ring, state)
-        ring.arrays["size"][0], ring.arrays["w_period"][0] = state["size"], min(state["duration"], FARTHEST)
+        ring.arrays["size"][0], ring.arrays["w_period"][0] = state["size"], duration_in(state)
 
 
 def length_of(period: TypedExpression, surroundings: Surroundings) -> int:

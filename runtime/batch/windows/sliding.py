@@ -12,14 +12,14 @@ from runtime.batch.ring import Ring
 from runtime.batch.run import Surroundings
 from runtime.batch.scalars import ScalarPrinter, kind_of
 from runtime.batch.stops import Timers
-from runtime.batch.windows.base import NEVER, RowPrinter, Take, Window
-from runtime.instants import FARTHEST
+from runtime.batch.windows.base import NEVER, RowPrinter, Take, Window, duration_in
 from windows.ext_timed import ExtTimed
 from windows.first_events import FirstLength
 from windows.keepall import KeepAll
 from windows.length import Length
 from windows.paging import Long
 from windows.protocol import State
+from windows.shape import COUNT, DUE, EVENT, INTEGER, TIME, optional, takes
 from windows.single_event import FirstEvent, LastEvent
 from windows.time_accum import TimeAccum
 from windows.time_sliding import Time
@@ -31,6 +31,7 @@ class KeepAllWindow(Window):
     def state(self, ring: Ring) -> State:
         return Long(ring.events(ring.positions()))
 
+    @takes([EVENT])
     def restore(self, ring: Ring, state: State) -> None:
         ring.hold(list(state))
 
@@ -54,6 +55,7 @@ class LengthWindow(Window):
     def state(self, ring: Ring) -> State:
         return {"size": int(ring.arrays["size"][0]), "events": Long(ring.events(ring.positions()))}
 
+    @takes({"size": COUNT, "events": [EVENT]})
     def restore(self, ring: Ring, state: State) -> None:
         ring.hold(list(state["events"]))
         ring.arrays["size"][0] = state["size"]
@@ -103,9 +105,10 @@ class TimeWindow(PeriodWindow):
     def state(self, ring: Ring) -> State:
         return {"events": timed_events(ring), "duration": int(ring.arrays["size"][0]), "due": self.next_due(ring)}
 
+    @takes({"events": [(optional(EVENT), TIME)], "duration": INTEGER, "due": DUE})
     def restore(self, ring: Ring, state: State) -> None:
         hold_timed(ring, state["events"])
-        ring.arrays["size"][0] = min(state["duration"], FARTHEST)
+        ring.arrays["size"][0] = duration_in(state)
         if state["due"] != self.next_due(ring):
             raise Declined("a time window whose clock was set back")
 
@@ -126,9 +129,10 @@ class ExtTimedWindow(PeriodWindow):
     def state(self, ring: Ring) -> State:
         return {"duration": int(ring.arrays["size"][0]), "events": timed_events(ring)}
 
+    @takes({"events": [(optional(EVENT), TIME)], "duration": INTEGER})
     def restore(self, ring: Ring, state: State) -> None:
         hold_timed(ring, state["events"])
-        ring.arrays["size"][0] = state["duration"]
+        ring.arrays["size"][0] = duration_in(state)
 
 
 class LastEventWindow(Window):
@@ -141,6 +145,7 @@ class LastEventWindow(Window):
     def state(self, ring: Ring) -> State:
         return next(iter(ring.events(ring.positions())), None)
 
+    @takes(optional(EVENT))
     def restore(self, ring: Ring, state: State) -> None:
         ring.hold([] if state is None else [state])
 
@@ -156,6 +161,7 @@ class FirstEventWindow(Window):
     def state(self, ring: Ring) -> State:
         return next(iter(ring.events(ring.positions())), None)
 
+    @takes(optional(EVENT))
     def restore(self, ring: Ring, state: State) -> None:
         ring.hold([] if state is None else [state])
 
@@ -193,9 +199,10 @@ class TimeAccumWindow(TimeWindow):
         events = Long(ring.events(ring.positions()))
         return {"events": events, "duration": int(ring.arrays["size"][0]), "due": self.next_due(ring)}
 
+    @takes({"events": [EVENT], "duration": INTEGER, "due": DUE})
     def restore(self, ring: Ring, state: State) -> None:
         ring.hold(list(state["events"]))
-        ring.arrays["size"][0] = state["duration"]
+        ring.arrays["size"][0] = duration_in(state)
         if (state["due"] is None) is not (ring.head == ring.tail):
             raise Declined("a time_accum window whose events stay")
         if state["due"] is not None:

@@ -21,7 +21,8 @@ from runtime.batch.stored import word_of, word_text
 from runtime.batch.strings import StringPool
 from runtime.batch.windows.base import RowPrinter, Take, Window
 from windows.keys import hash_of_keys, key_of_values, values_of_key
-from windows.protocol import State
+from windows.protocol import Damaged, State
+from windows.shape import ANYTHING, COUNT, EVENT, compiled, of_type, takes
 from windows.unique import FirstUnique, Unique
 
 TABLE = "unique table"
@@ -162,9 +163,15 @@ class UniqueWindow(Window):
         ]
         return {"events": entries, "peak": max(len(held), int(ring.arrays["u_peak"][0]))}
 
+    @takes({"events": [([ANYTHING], EVENT)], "peak": COUNT})
     def restore(self, ring: Ring, state: State) -> None:
         arrays, pool = ring.arrays, ring.surroundings.pool
         entries = list(state["events"])
+        check_keys = compiled(tuple(of_type(key.type) for key in self.keys))
+        for values, _ in entries:
+            check_keys(values)
+        if len({tuple(self._words(values, pool)) for values, _ in entries}) != len(entries):
+            raise Damaged("a key stands there twice")
         ring.hold([event for _, event in entries])
         for slot, (values, _) in enumerate(entries):
             arrays["u_words"][:, slot] = self._words(values, pool)

@@ -1,0 +1,79 @@
+"""What the saved state of each aggregation must look like, by its plan: values of the types of its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+
+from epl.plan.result_set import AggregationPlan
+from epl.value_types import Scalar, ValueType
+from windows.shape import ANYTHING, BOOLEAN, COUNT, EVENT, FLOAT, NUMBER, Check, Shape, compiled, of_type, one_of, optional
+
+INTEGER_TOTAL, DECIMAL_TOTAL = one_of("an integer", int), one_of("a decimal", Decimal, int)
+
+
+def state_shape(plan: AggregationPlan) -> Shape:
+    """Of what an aggregation keeps behind its filter; a user's own aggregation may keep anything."""
+    values = [of_type(each.type) for each in plan.arguments]
+    make = SHAPES.get(plan.function)
+    if make is None:
+        return ANYTHING
+    shape = make(plan, values)
+    return (shape, [(values[0], COUNT)]) if plan.distinct else shape
+
+
+def _sum(plan: AggregationPlan, values: Sequence[Check]) -> Shape:
+    argument = plan.arguments[0].type
+    kind = argument.kind if isinstance(argument, Scalar) else "double"
+    if kind == "BigDecimal" or (plan.function == "avg" and kind == "BigInteger"):
+        return DECIMAL_TOTAL, COUNT
+    return FLOAT if kind in ("float", "double", "Number") else INTEGER_TOTAL, COUNT
+
+
+def _extreme(plan: AggregationPlan, values: Sequence[Check]) -> Shape:
+    return values[0] if plan.ever else ([values[0]], COUNT)
+
+
+def _ranked(plan: AggregationPlan, values: Sequence[Check]) -> Shape:
+    if plan.ever and plan.function != "sorted":
+        return _best(plan, values)
+    return [(EVENT, tuple(values), COUNT)]
+
+
+def _best(plan: AggregationPlan, values: Sequence[Check]) -> Shape:
+    return optional(EVENT), [ANYTHING]
+
+
+Make = Callable[[AggregationPlan, Sequence[Check]], Shape]
+
+SHAPES: Mapping[str, Make] = {
+    "count": lambda plan, values: COUNT,
+    "sum": _sum,
+    "avg": _sum,
+    "min": _extreme,
+    "max": _extreme,
+    "median": lambda plan, values: [NUMBER],
+    "avedev": lambda plan, values: ([(NUMBER, COUNT)], NUMBER),
+    "stddev": lambda plan, values: (NUMBER, NUMBER, COUNT),
+    "first": lambda plan, values: [(EVENT, COUNT)],
+    "last": lambda plan, values: [(EVENT, COUNT)],
+    "window": lambda plan, values: [(EVENT, COUNT)],
+    "leaving": lambda plan, values: BOOLEAN,
+    "firstever": lambda plan, values: values[0],
+    "lastever": lambda plan, values: values[0],
+    "nth": lambda plan, values: ([values[0]], COUNT),
+    "minby": _ranked,
+    "maxby": _ranked,
+    "sorted": _ranked,
+    "minbyever": _best,
+    "maxbyever": _best,
+}
+"""By function; the others' ``restore`` declare all there is to know."""
+
+
+def key_shape(types: Sequence[ValueType]) -> Check:
+    """Of a group's key as ``key_to_state`` gives it."""
+    checks = [of_type(each) for each in types]
+    if not checks or ANYTHING in checks:
+        return ANYTHING
+    return compiled((BOOLEAN, *checks))

@@ -1,0 +1,274 @@
+"""What saved state must look like: shapes that each ``restore`` declares, and kinds of values that the plan knows.
+
+A shape is a check (below), or is made of shapes: ``[shape]`` is a list of any length, ``(one, other)`` a list of exactly these,
+``{"name": shape}`` a map that has these keys. A snapshot may come from anywhere, so nothing of a wrong kind may get into an operator, where
+it would raise at some later event.
+
+>>> check = compiled({"size": COUNT, "times": [INTEGER]})
+>>> check({"size": 3, "times": [1, 2]})
+>>> check({"size": -1, "times": []})
+Traceback (most recent call last):
+...
+windows.protocol.Damaged: -1 stands where a count is wanted
+"""
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+from epl.event_types import EventOf, EventType
+from epl.reprs import brief
+from epl.value_types import ArrayType, CollectionType, EnumType, MapType, Scalar, ValueType
+from windows.event import Event, event_class
+from windows.paging import Paged
+from windows.protocol import Damaged
+
+Check = Callable[[Any], None]
+"""check(value): raises Damaged where the value is not of the kind."""
+
+Shape = Any
+"""A Check, or lists, tuples and maps of shapes."""
+
+Restore = TypeVar("Restore", bound=Callable[..., None])
+
+LONG_MIN, LONG_MAX = -(1 << 63), (1 << 63) - 1
+
+
+def wrong(value: Any, wanted: str) -> Damaged:
+    """The error for a value of the wrong kind."""
+    return Damaged(f"a value of type {type(value).__name__} stands where {wanted} is wanted")
+
+
+# ------------------------------------------------------------------ shapes
+
+
+def compiled(shape: Shape) -> Check:
+    """The shape as one function."""
+    if isinstance(shape, list):
+        return _each(compiled(shape[0]))
+    if isinstance(shape, tuple):
+        return _exactly([compiled(each) for each in shape])
+    if isinstance(shape, Mapping):
+        return _map({name: compiled(each) for name, each in shape.items()})
+    check: Check = shape
+    return check
+
+
+def _list(value: Any) -> Sequence[Any]:
+    if isinstance(value, (list, tuple)):
+        return value
+    if isinstance(value, Paged):  # of an operator that runs: only what is read from pages is checked
+        return ()
+    raise wrong(value, "a list")
+
+
+def _each(check: Check) -> Check:
+    if check is EVENT:
+        return _events
+
+    def check_each(value: Any) -> None:
+        for item in _list(value):
+            check(item)
+
+    return check_each
+
+
+def _events(value: Any) -> None:
+    for kind in set(map(type, _list(value))):
+        if not issubclass(kind, Event):
+            raise Damaged(f"a value of type {kind.__name__} stands where an event is wanted")
+
+
+def _exactly(checks: list[Check]) -> Check:
+    def check_exactly(value: Any) -> None:
+        if len(_list(value)) != len(checks):
+            raise Damaged(f"a list of {len(value)} stands where a list of {len(checks)} is wanted")
+        for check, item in zip(checks, value):
+            check(item)
+
+    return check_exactly
+
+
+def _map(checks: Mapping[str, Check]) -> Check:
+    def check_map(value: Any) -> None:
+        if value.__class__ is not dict:
+            raise wrong(value, "a map")
+        for name, check in checks.items():
+            if name not in value:
+                raise Damaged(f"'{name}' is missing")
+            check(value[name])
+
+    return check_map
+
+
+def takes(shape: Shape) -> Callable[[Restore], Restore]:
+    """For ``restore`` methods, whose last argument is the state: refuse one that is not of the shape before anything is taken from it."""
+    check = compiled(shape)
+
+    def decorated(restore: Restore) -> Restore:
+        @wraps(restore)
+        def restore_checked(*arguments: Any) -> None:
+            check(arguments[-1])
+            restore(*arguments)
+
+        return cast(Restore, restore_checked)
+
+    return decorated
+
+
+# ------------------------------------------------------------------ kinds
+
+
+def one_of(wanted: str, *classes: type) -> Check:
+    """A value of one of these classes, not of a subclass: True is no integer."""
+    allowed = frozenset(classes)
+
+    def check(value: Any) -> None:
+        if value.__class__ not in allowed:
+            raise wrong(value, wanted)
+
+    return check
+
+
+def integer(wanted: str, least: int, most: int = LONG_MAX) -> Check:
+    """An integer from ``least`` to ``most``."""
+    def check(value: Any) -> None:
+        if value.__class__ is not int:
+            raise wrong(value, wanted)
+        if not least <= value <= most:
+            raise Damaged(f"{brief(value)} stands where {wanted} is wanted")
+
+    return check
+
+
+def _anything(value: Any) -> None:
+    """Any value."""
+
+
+def _event(value: Any) -> None:
+    """An event of any type."""
+    if not isinstance(value, Event):
+        raise wrong(value, "an event")
+
+
+ANYTHING: Check = _anything
+EVENT: Check = _event
+
+
+def optional(shape: Shape) -> Check:
+    """None, or what the shape says."""
+    check = compiled(shape)
+
+    def check_optional(value: Any) -> None:
+        if value is not None:
+            check(value)
+
+    return check_optional
+
+
+BOOLEAN = one_of("true or false", bool)
+NUMBER = one_of("a number", int, float, Decimal)
+FLOAT = one_of("a number", int, float)
+NOTHING = one_of("nothing", type(None))
+INTEGER = integer("an integer", LONG_MIN)
+COUNT = integer("a count", 0)
+TIME = integer("a time", -(1 << 100), 1 << 100)  # sums of times and periods may be beyond a long
+DUE = optional(TIME)
+
+
+def _row(value: Any) -> None:
+    if value.__class__ is list or value.__class__ is tuple:
+        if len(value) < 2:
+            raise wrong(value, "a row")
+        for each in value:
+            if each is not None:
+                _event(each)
+    else:
+        _event(value)
+
+
+ROW: Check = _row
+"""An event, or the events of a joined row."""
+
+
+# ------------------------------------------------------------------ values of the types that a plan knows
+
+
+CLASSES: Mapping[str, tuple[type, ...]] = {
+    "boolean": (bool,), "byte": (int,), "short": (int,), "int": (int,), "long": (int,), "BigInteger": (int,),
+    "float": (float, int), "double": (float, int), "BigDecimal": (Decimal, int), "Number": (int, float, Decimal),
+    "char": (str,), "String": (str,), "Date": (datetime.datetime,), "Calendar": (datetime.datetime,),
+    "LocalDateTime": (datetime.datetime,), "ZonedDateTime": (datetime.datetime,), "OffsetDateTime": (datetime.datetime,),
+    "LocalDate": (datetime.date,), "LocalTime": (datetime.time,),
+}
+"""Of the values of a scalar type; every other kind holds any value."""
+
+WIDTHS: Mapping[str, int] = {"byte": 8, "short": 16, "int": 32, "long": 64}
+LISTS = (list, tuple, set, frozenset, bytes)
+
+
+def of_type(value_type: ValueType) -> Check:
+    """A value of the type, or null."""
+    if isinstance(value_type, Scalar) and value_type.kind in CLASSES:
+        return _scalar(value_type)
+    if isinstance(value_type, EnumType):
+        return one_of("a constant of an enum", str, type(None))
+    if isinstance(value_type, EventOf):
+        return optional(of_event(value_type.event_type))
+    if isinstance(value_type, MapType):
+        return one_of("a map", dict, type(None))
+    if isinstance(value_type, (ArrayType, CollectionType)):
+        return _collection(value_type)
+    return ANYTHING
+
+
+def _scalar(value_type: Scalar) -> Check:
+    check = one_of(f"a value of type {value_type}", *CLASSES[value_type.kind], type(None))
+    bits = WIDTHS.get(value_type.kind)
+    if bits is None:
+        return check
+    least, most = -(1 << bits - 1), (1 << bits - 1) - 1
+
+    def check_integer(value: Any) -> None:
+        check(value)
+        if value is not None and not least <= value <= most:
+            raise Damaged(f"{brief(value)} stands where a value of type {value_type} is wanted")
+
+    return check_integer
+
+
+def _collection(value_type: ArrayType | CollectionType) -> Check:
+    whole, element = one_of(f"a value of type {value_type}", *LISTS, type(None)), of_type(value_type.element)
+    if element is ANYTHING:
+        return whole
+
+    def check_collection(value: Any) -> None:
+        whole(value)
+        for item in value or ():
+            element(item)
+
+    return check_collection
+
+
+def of_event(event_type: EventType) -> Check:
+    """An event that has all properties of the type: of the type itself, of a sub-type, or of one like it."""
+    known: set[type] = set()
+
+    def check_event(value: Any) -> None:
+        if value.__class__ not in known:
+            EVENT(value)
+            missing = [name for name, field in zip(event_type.names, event_class(event_type).fields) if not hasattr(value, field)]
+            if missing:
+                raise Damaged(f"an event of type '{value.type.name}' stands where one of type '{event_type.name}' is wanted")
+            known.add(value.__class__)
+
+    return check_event
+
+
+__all__ = [
+    "ANYTHING", "BOOLEAN", "COUNT", "DUE", "EVENT", "FLOAT", "INTEGER", "NOTHING", "NUMBER", "ROW", "TIME", "Check", "Shape",
+    "compiled", "integer", "of_event", "of_type", "one_of", "optional", "takes",
+]
