@@ -43,7 +43,7 @@ class Core:
         self.settings = settings
         self.clock = Clock(start_time)
         self.schedule = Schedule()
-        self.filters = FilterIndex(on_error, self.forget_generated)
+        self.filters = FilterIndex(on_error, self.forget_generated_for)
         self.updates = EventUpdates(self.forget_generated)
         self.on_error = on_error
         self.restoring = False
@@ -60,6 +60,7 @@ class Core:
         self.dispatchers: dict[EventType, Callable[[Event], None]] = {}
         self.intakes: dict[str | EventType, Callable[[dict[str, Any]], None]] = {}
         """What takes a user's dict, by the type as sent. Both are generated (runtime.dispatch)."""
+        self._intake_types: dict[str | EventType, EventType] = {}
         self.span_stops = 0
         self.busy = False
         self.touched: set[int] | None = None
@@ -93,12 +94,14 @@ class Core:
             dispatch = self.dispatchers[stream_type] = dispatcher(self._names(), self.filters.indexes(stream_type), stream_type)
         dispatch(event)
 
-    def make_intake(self, event_type: EventType) -> Callable[[dict[str, Any]], None]:
-        """Generate what takes a user's dict as an event of the type."""
-        return intake(
+    def make_intake(self, sent_as: str | EventType, event_type: EventType) -> Callable[[dict[str, Any]], None]:
+        """Generate what takes a user's dict as an event of the type, which is named so or given itself."""
+        take = self.intakes[sent_as] = intake(
             self._names(), self.filters.indexes(event_type), event_type,
             refuse_unknown=self.settings.unknown_properties == "refuse", updated=self.updates.active,
         )
+        self._intake_types[sent_as] = event_type
+        return take
 
     def _names(self) -> dict[str, Any]:
         """What generated code may use (runtime.dispatch)."""
@@ -146,9 +149,17 @@ class Core:
             self.busy = outer
 
     def forget_generated(self) -> None:
-        """Statements or types come or go: what was generated for them is made anew."""
+        """Discard all generated code; each function is generated again when the next event needs it."""
         self.dispatchers.clear()
         self.intakes.clear()
+        self._intake_types.clear()
+
+    def forget_generated_for(self, event_type: EventType) -> None:
+        """Discard the code that was generated for events of the type and of its sub-types."""
+        for each in [each for each in self.dispatchers if each.is_a(event_type)]:
+            del self.dispatchers[each]
+        for sent_as in [sent_as for sent_as, each in self._intake_types.items() if each.is_a(event_type)]:
+            del self.intakes[sent_as], self._intake_types[sent_as]
 
     def tell_some(self, event: Event, numbers: set[int]) -> None:
         """Tell those receivers that belong to the statements of these numbers; delivery follows with that of the others."""

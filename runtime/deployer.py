@@ -110,7 +110,7 @@ class Deployer:
         made = self._build_all(plan, deployment_id, {s.name: parameters_of(s, parameters) for s in plan.statements})
         deployment = Deployment(deployment_id, plan, made, self._undeploy, parameters)
         self.deployments[deployment_id] = deployment
-        self._core.forget_generated()
+        self._names_changed(deployment)
         for statement in made:
             if statement.name in listeners:
                 statement.attach(listeners[statement.name])
@@ -194,7 +194,12 @@ class Deployer:
             if declared.kind == "variable" and cell is not None and cell.deployment == deployment.id:
                 del self._variables[declared.name]
         del self.deployments[deployment.id]
-        self._core.forget_generated()
+        self._names_changed(deployment)
+
+    def _names_changed(self, deployment: Deployment) -> None:
+        """A deployment has come or gone: the names of the event types that it declares may mean other types now."""
+        if any(declared.kind == "event_type" for declared in deployment.plan.declared):
+            self._core.forget_generated()
 
     def unused(self, deployment_id: str) -> Deployment:
         """The deployment of that id; EplDeploymentError where there is none, or others use what it declares."""

@@ -19,6 +19,7 @@ from epl.event_types import EventType
 from epl.generated_code import defined, field_name
 from epl.plan.expressions import Logic, StreamProperty, TypedExpression
 from epl.value_types import BOXED_BOOLEAN
+from runtime.evaluate import Environment
 from runtime.evaluate.compiled import OPERATIONS
 from runtime.evaluate.printer import Printer
 from runtime.filters import Entry, TypeIndex, order_of
@@ -45,8 +46,8 @@ class _Source:
 class _TestPrinter(Printer):
     """Prints conditions over values that stand elsewhere than in an event."""
 
-    def __init__(self, entry: Entry, bindings: dict[str, Any], place: Callable[[str], str]) -> None:
-        super().__init__(entry.environment, 1, bindings)
+    def __init__(self, environment: Environment, bindings: dict[str, Any], place: Callable[[str], str]) -> None:
+        super().__init__(environment, 1, bindings)
         self._place = place
 
     def property(self, stream: int, name: str) -> str:
@@ -62,7 +63,9 @@ class _Tests:
         chosen = {id(e) for e in self.inline}
         self._called = [e for e in entries if id(e) not in chosen]
         self._tables = [(field, table) for index in indexes for field, table in index.tables.items()]
-        self.direct = not self._called and not self._tables and not any(e.receiver.drop for e in entries)
+        self._active = [table for index in indexes for table in index.active_tables()]
+        gathered = self._called or self._tables or self._active
+        self.direct = not gathered and not any(e.receiver.drop for e in entries)
         self.alone = self.inline[0] if self.direct and len(self.inline) == 1 and self.inline[0].receiver.write is not None else None
         """The one entry there is, where its statement offers its steps as text."""
         self._source = source
@@ -81,6 +84,10 @@ class _Tests:
             self._scope[f"table{n}"] = table
             lines += [f"b{n} = table{n}.get({self._source.place(field)})"]
             self.wanted.append(f"b{n} is not None")
+        printer = _TestPrinter(Environment(), self._scope, self._source.place)
+        for n, active in enumerate(self._active):
+            lines += [f"a{n} = {active.text(printer)}"]
+            self.wanted.append(f"a{n} is not None")
         if self._called or any(e.test is None for e in self.inline):
             self.wanted = ["True"]
         return lines
@@ -97,6 +104,9 @@ class _Tests:
             lines += ["for entry in called:", *ask]
         for n in range(len(self._tables)):
             lines += [f"if b{n} is not None:", f"    for entry in b{n}:", *(f"    {line}" for line in ask)]
+        for n in range(len(self._active)):
+            lines += [f"if a{n} is not None:", f"    for active in a{n}:", "        test = active.prepared.test"]
+            lines += ["        if test is None or test(e, *active.values): found.append(active)"]
         return [*lines, "if len(found) > 1: found.sort(key=order_of)"]
 
 
@@ -108,7 +118,7 @@ def _reads_properties_only(conditions: Sequence[TypedExpression]) -> bool:
 def _text(entry: Entry, scope: dict[str, Any], place: Callable[[str], str]) -> str:
     conditions = entry.conditions
     whole = conditions[0] if len(conditions) == 1 else Logic(operator="and", operands=conditions, type=BOXED_BOOLEAN)
-    return _TestPrinter(entry, scope, place).test(whole)
+    return _TestPrinter(entry.environment, scope, place).test(whole)
 
 
 # ------------------------------------------------------------------ the two functions

@@ -208,7 +208,7 @@ class Runtime(Registered):
                     take = self._intakes[event_type]
                 except (KeyError, TypeError):  # not yet made; a list is no key at all
                     made_for = self.bus_type(event_type)
-                    take = self._intakes[event_type] = self._core.make_intake(made_for)
+                    take = self._core.make_intake(event_type, made_for)
                 take(event)
             if self._batches or self._batch_tier is not None:
                 self._deliver_batches()

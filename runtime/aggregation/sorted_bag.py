@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort_right
+from bisect import bisect_left, bisect_right, insort_right
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -130,6 +130,17 @@ class SortedBag:
         yield from self.blocks[at][bisect_left(self.blocks[at], value) :]
         for block in self.blocks[at + 1 :]:
             yield from block
+
+    def until(self, value: Any, *, inclusive: bool) -> Iterator[Any]:
+        """The values below ``value``, and with ``inclusive`` those that equal it, ascending."""
+        place = bisect_right if inclusive else bisect_left
+        for block in self.blocks:
+            if block[-1] < value:
+                yield from block
+            elif value < block[0]:
+                return
+            else:
+                yield from block[: place(block, value)]
 
     def below(self, value: Any) -> Iterator[Any]:
         """The values below ``value``, descending."""

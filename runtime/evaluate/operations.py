@@ -9,6 +9,7 @@ from typing import Any
 
 from epl import java
 from epl.errors import EplRuntimeError
+from epl.zeros import NEGATIVE_ZERO
 from windows.event import Event
 
 # ------------------------------------------------------------------ equality
@@ -19,6 +20,16 @@ def same_double(left: float, right: float) -> bool:
     if left == right:
         return left != 0 or math.copysign(1.0, left) == math.copysign(1.0, right)
     return left != left and right != right
+
+
+NAN = float("nan")
+
+
+def double_key(value: float | None) -> float | None:
+    """What stands for a double in a hash table, so that keys are equal where ``same_double`` says so; null for null."""
+    if value is None or value == value:
+        return NEGATIVE_ZERO if value == 0 and math.copysign(1.0, value) < 0 else value
+    return NAN  # this one object: tables look for the same object first
 
 
 def same_decimal(left: Decimal, right: Decimal) -> bool:
