@@ -34,7 +34,7 @@ Done = dict[str, Any]
 
 
 class Feed(Protocol):
-    """Another way in for events than ``send``: ``MicroBatches`` (runtime.spark.micro_batches), ``ColumnFeed`` (runtime.replay_columns)."""
+    """Takes events in place of ``send``: ``MicroBatches`` (runtime.spark.micro_batches), ``ColumnFeed`` (runtime.replay_columns)."""
 
     name: str
 

@@ -1,7 +1,7 @@
 """Output rate limiting: a stage around a result set that gathers deltas and puts rows out when its condition says so.
 
-What is gathered depends on the selector and the shape (runtime.result_set.gathering); when it is emitted is decided here: after a
-number of events, at times, or when an expression is true.
+What is gathered depends on the selector and the shape (runtime.result_set.gathering); when it is emitted is decided here:
+after a number of events, at times, or when an expression is true.
 """
 
 from __future__ import annotations
