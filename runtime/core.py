@@ -52,6 +52,8 @@ class Core:
         """Told of what listeners raise: their faults are not the engine's."""
         self.begun = 0
         """How many batches have begun to have effects: whether one that was refused had any."""
+        self.records_causes = False
+        """Whether a batch listener wants causes: the batch tier numbers its calls then."""
         self.match_states = MatchStates(settings.max_states, settings.max_states_prevent_start)
         self.queue: deque[tuple[Event, EventType, int]] = deque()
         self.routed = RoutedEvents(settings.max_routed)

@@ -20,7 +20,6 @@ from runtime.core import Core, ErrorHandler, log_error
 from runtime.deployer import Deployer
 from runtime.deployment import Deployment
 from runtime.error_reports import explained, without_engine_frames
-from runtime.evaluate import Environment
 from runtime.incoming import check_known, to_event
 from runtime.instants import Instant, instant_of, shown
 from runtime.page_marks import Marks, Pages
@@ -28,7 +27,6 @@ from runtime.plan_cache import parsed
 from runtime.registered import Registered
 from runtime.restore import Given
 from runtime.restore import restore as restored
-from runtime.running import Running
 from runtime.runtime_state import RuntimeState
 from runtime.schedule import MAX_STOPS, Late, TimeMode
 from runtime.snapshot import snapshot as snapshot_of
@@ -76,8 +74,6 @@ class Runtime(Registered):
         self._release, self._intakes = self.lock.release, self._core.intakes
         self._batches: dict[Statement, None] = {}
         self._marks: Marks | None = None
-        self.records_causes = False
-        """Whether a batch listener is told causes: calls are then numbered in the batch tier too."""
         self._batch_tier: BatchTier | None = None
         self._row_only: str | None = None
         """Why there is none, once it has been asked for."""
@@ -155,14 +151,6 @@ class Runtime(Registered):
         self._deployer.undeploy(deployment)
         if self._batch_tier is not None:
             self._batch_tier.changed()
-
-    def running_of(self, statement: Statement) -> Running:
-        """The row tier's operators of a deployed statement, built again; they have not started."""
-        return self._deployer.running_of(statement)
-
-    def environment_of(self, statement: Statement) -> Environment:
-        """What a deployed statement's expressions may touch."""
-        return self._deployer.environment_of(statement)
 
     def undeploy(self, deployment_id: str) -> None:
         """Stop and forget a deployment; refuses while another one uses what it declares."""
@@ -280,7 +268,7 @@ class Runtime(Registered):
             if self._row_only is None:
                 from runtime.batch.tier import BatchTier
 
-                self._batch_tier = BatchTier(self, self._core, always=always)
+                self._batch_tier = BatchTier(self._deployer, self._core, always=always)
         return self._batch_tier
 
     def tier_of(self, statement: Statement) -> tuple[str, str]:

@@ -35,10 +35,9 @@ BatchListener = Callable[[Any, Any, "Statement", Any], object]
 
 
 class StatementHost(Protocol):
-    """What a statement asks of the runtime that it is deployed in. ``records_causes``: whether a batch listener wants causes."""
+    """What a statement asks of the runtime that it is deployed in."""
 
     settings: Settings
-    records_causes: bool
 
     @property
     def lock(self) -> AbstractContextManager[object]:
@@ -277,7 +276,7 @@ class Statement(Delivery):
 
                 self._caused.append(listener)
                 self._causes = self._causes or CauseColumns()
-                self.runtime.records_causes = True
+                self._core.records_causes = True
         return listener
 
     def __iter__(self) -> Iterator[Row]:

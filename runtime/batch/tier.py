@@ -94,12 +94,11 @@ class _Receiver:
 
 
 class TierHost(Protocol):
-    """What the batch tier asks of the runtime. ``records_causes``: whether a batch listener wants causes, so that calls are numbered."""
-
-    records_causes: bool
+    """What the batch tier asks of what deploys statements."""
 
     @property
-    def deployments(self) -> Mapping[str, Iterable[Statement]]: ...
+    def deployments(self) -> Mapping[str, Iterable[Statement]]:
+        """By id, as they are at any time."""
 
     def environment_of(self, statement: Statement) -> Environment:
         """What a deployed statement's expressions may touch."""
@@ -109,7 +108,7 @@ class TierHost(Protocol):
 
 
 class BatchTier:
-    """The batch tier of one runtime; used under its lock. ``host``: the runtime."""
+    """The batch tier of one runtime; used under its lock. ``host``: its deployer."""
 
     def __init__(self, host: TierHost, core: Core, *, always: bool) -> None:
         reason = missing()
@@ -379,7 +378,7 @@ class BatchTier:
         if any(chain.is_made(i.event_type) for i in inputs) or (jump and len(times) and (inputs or chain.next_due() is not None)):
             self._feed_one_by_one(chain, inputs, times, jump)
             inputs = ()
-        self._calls += chain.feed(inputs, times, until, jump=jump, numbered=self._host.records_causes)
+        self._calls += chain.feed(inputs, times, until, jump=jump, numbered=self._core.records_causes)
 
     def _feed_one_by_one(self, chain: Chain, inputs: Sequence[Input], times: Array, jump: bool) -> None:
         """Row by row: where time jumps, each row of the batch moves all timers; where rows come from outside and from statements, each has
@@ -387,10 +386,10 @@ class BatchTier:
         rows = {int(place): (each, row) for each in inputs for row, place in enumerate(each.places())}
         for place, now in enumerate(times.tolist()):
             if jump:
-                self._calls += chain.feed((), times, now, jump=True, numbered=self._host.records_causes)
+                self._calls += chain.feed((), times, now, jump=True, numbered=self._core.records_causes)
             if place in rows:
                 each, row = rows[place]
-                self._calls += chain.feed((each.only(row),), times, now, jump=jump, numbered=self._host.records_causes)
+                self._calls += chain.feed((each.only(row),), times, now, jump=jump, numbered=self._core.records_causes)
 
     def advance(self, now: int, *, jump: bool, but: Sequence[Component] = (), times: Array = NO_TIMES) -> None:
         """Time goes on for all components here, except those that have been fed up to it already. ``times``: of the rows on the way."""
