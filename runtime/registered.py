@@ -136,8 +136,8 @@ class Registered:
     def register_window(self, config: type[WindowConfig]) -> None:
         """Make a data window of the application's own known to EPL, by each of ``config.names``: ``from Type#name(…)``.
 
-        ``config``: a frozen attrs class on ``epl.plan.windows.WindowConfig`` (docs/windows-of-your-own.md). Raises EplDeploymentError where
-        EPL has a data window of that name.
+        ``config``: a frozen attrs subclass of ``epl.plan.windows.WindowConfig`` (CONTRIBUTING.md, "Add a data window"). Raises
+        EplDeploymentError if EPL has a data window of that name.
         """
         with self.lock:
             self._check_open()

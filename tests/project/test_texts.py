@@ -52,6 +52,17 @@ def test_links_point_to_files_and_headings(path: pathlib.Path) -> None:
         assert not anchor or anchor in anchors(linked), f"{path.name} links to {target}#{anchor}"
 
 
+def test_documents_named_in_the_source_exist() -> None:
+    named = {
+        name
+        for folder in ("epl", "windows", "runtime", "tests", "benchmarks", "examples")
+        for path in (ROOT / folder).rglob("*.py")
+        for name in re.findall(r"\bdocs/[\w/.-]+\.md\b", path.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 5
+    assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
 def test_python_blocks_compile() -> None:
     blocks = [(path, b) for path in DOCUMENTS for b in re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)]
     assert len(blocks) > 5
