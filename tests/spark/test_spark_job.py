@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import itertools
 import random
+import tempfile
+import zipfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -117,6 +120,42 @@ def test_a_job_that_dies_at_any_point_goes_on(spark: SparkSession, undisturbed: 
             alive = True
     assert died >= 2
     assert output(spark, job) == undisturbed
+
+
+STORED = Path(__file__).parent / "stored" / "checkpoint.zip"
+"""A job's state folder behind step 9 of batches of 23 rows, its last snapshot behind step 7, as an earlier revision wrote it
+(``python -m tests.spark.test_spark_job``).
+"""
+
+
+def test_a_checkpoint_written_by_an_earlier_revision_goes_on(spark: SparkSession, undisturbed: Any, tmp_path: Any) -> None:
+    with zipfile.ZipFile(STORED) as archive:
+        archive.extractall(tmp_path / "state")
+    job = made(tmp_path)
+    assert job.step == 9
+    for number, rows in enumerate(cut(ROWS, 23)):
+        if number >= 9:
+            job.process_batch(number, merged(job, rows))
+    assert job.step == len(cut(ROWS, 23))
+    found = output(spark, job)
+    for name, stream in found:
+        rows = found[name, stream]
+        assert rows == undisturbed[name, stream][len(undisturbed[name, stream]) - len(rows) :]
+    assert all(found[name, "new"] for name in NAMES) and found["sums", "old"]
+
+
+def write_checkpoint() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        job = made(folder)
+        for number, rows in enumerate(cut(ROWS, 23)[:9]):
+            job.process_batch(number, merged(job, rows))
+            if number == 6:
+                job.snapshot()
+        STORED.parent.mkdir(exist_ok=True)
+        with zipfile.ZipFile(STORED, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(Path(folder, "state").rglob("*")):
+                if path.is_file():
+                    archive.write(path, path.relative_to(Path(folder, "state")))
 
 
 @pytest.mark.parametrize("size", [1, 40, 150])
@@ -355,3 +394,7 @@ def test_a_runtime_of_the_user_gets_the_state_back(tmp_path: Any, spark: SparkSe
     whole.deploy(MODULE)
     whole.send_batch("T", pa.Table.from_pylist(ROWS, SCHEMA), time="ts", sequence="n")
     assert again.iterate("sums") == list(whole.statement("sums"))
+
+
+if __name__ == "__main__":
+    write_checkpoint()
