@@ -1,8 +1,8 @@
 """Which streams want an event: an index, so that a statement that does not want it costs nothing.
 
 Each event type has a table per looked-up property (value → entries) and a list of entries without a key. An entry's remaining conditions
-are one compiled predicate. Entries of super-types serve sub-types' events. Entries of statements are generated code (runtime.dispatch);
-those that come and go with events are data in tables of their own (runtime.prepared_filters).
+are one compiled predicate. Entries of super-types serve sub-types' events. Entries of statements are generated code
+(runtime.dispatch); those that come and go with events are data in tables of their own (runtime.prepared_filters).
 """
 from __future__ import annotations
 
