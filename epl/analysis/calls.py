@@ -96,7 +96,7 @@ def invoke_single_row(spec: FunctionSpec, call: Call, scope: Scope) -> TypedExpr
 def invoke_method(receiver: TypedExpression, call: Call, scope: Scope) -> TypedExpression | None:
     """``receiver.method(arguments)``; None where no method of that name takes them."""
     methods = scope.catalog.functions.methods
-    specs = methods.get(call.name) or methods.get(call.name.lower())
+    specs = methods.get(call.name) or [s for s in methods.get(call.name.lower(), ()) if s.key.startswith("dt.")]
     if not specs:
         return None
     if isinstance(receiver, typed.Invoke) and receiver.function in LAST_OF_DATE_TIME and specs[0].key.startswith("dt."):

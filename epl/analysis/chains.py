@@ -35,7 +35,7 @@ from epl.plan.expressions import TypedExpression
 from epl.syntax import expressions as syntax
 from epl.syntax.expressions import Call, Chain, Index, Link, Name
 from epl.unparse import expression_text
-from epl.value_types import ArrayType, EnumType, MapType
+from epl.value_types import STRING, ArrayType, EnumType, MapType
 
 
 @bind_node.register
@@ -351,7 +351,7 @@ def _property(value: TypedExpression, link: Name, scope: Scope, node: Chain) -> 
         raise EplValidationError(
             f"Failed to resolve property '{expression_text(node)}' (property '{owner}' is a mapped property and requires keyed "
             "access)", span=node.span)
-    getter = calls.invoke_method(value, Call(name=f"get{link.name[:1].upper()}{link.name[1:]}"), scope)
+    getter = None if value.type == STRING else calls.invoke_method(value, Call(name=f"get{link.name[:1].upper()}{link.name[1:]}"), scope)
     if getter is not None:
         return getter
     if isinstance(value, (typed.StreamProperty, typed.PropertyOf, typed.Local)) and node.root is None:

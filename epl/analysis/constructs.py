@@ -34,6 +34,7 @@ from epl.value_types import (
     OBJECT,
     STRING,
     ArrayType,
+    ClassType,
     Scalar,
     ValueType,
     is_boolean,
@@ -87,18 +88,39 @@ def _condition(operand: TypedExpression | None, when: TypedExpression) -> TypedE
 
 
 NO_CLASSES = (
-    "number", "object", "Object", "null", "date", "calendar", "localdatetime", "localdate", "localtime", "zoneddatetime", "offsetdatetime",
+    "number", "object", "null", "date", "calendar", "localdatetime", "localdate", "localtime", "zoneddatetime", "offsetdatetime",
+    "LocalDateTime", "LocalDate", "LocalTime", "ZonedDateTime", "OffsetDateTime",
 )
 """Names of types elsewhere in the language that cast and instanceof do not know (dates only with a dateformat)."""
 CASTS = ("byte", "short", "int", "long", "float", "double", "BigInteger", "BigDecimal", "boolean", "char", "String")
 
 
+INSTANCE_NAMES = ("byte", "short", "int", "long", "float", "double", "boolean", "char", "string")
+"""Simple names that instanceof knows, in any case; other classes are named in full."""
+INTERFACES = ("Comparable", "CharSequence")
+"""Interfaces of java.lang that cast knows by their simple names."""
+
+
 def resolve_class(written: syntax.TypeName, scope: Scope, function: str, verb: str) -> ValueType:
-    """The type named in cast or instanceof; refuses unknown names as Esper does."""
+    """The type named in cast or instanceof; refuses unknown names as Esper does, event types that are no classes among them."""
     found = resolve_type_name(written, scope.catalog.event_types, enums=scope.catalog.enums)
+    element = found
+    while isinstance(element, ArrayType):
+        element = element.element
+    is_class = isinstance(element, EventOf) and element.event_type.kind == "bean"
+    if function == "cast" and written.name in INTERFACES:
+        found = ClassType(written.name)
+    elif not is_class and (isinstance(element, EventOf) or (function == "instanceof" and not _is_loadable(written))):
+        found = None
     if found is None or written.name in NO_CLASSES:
         raise EplValidationError(f"Class as listed in {function} function by name '{written.name}' cannot be {verb}", span=written.span)
     return found
+
+
+def _is_loadable(written: syntax.TypeName) -> bool:
+    """Whether instanceof looks for the class: one named in full, or by a primitive's name."""
+    name = written.name
+    return not written.dimensions and ("." in name or "$" in name or name.lower() in INSTANCE_NAMES)
 
 
 @bind_node.register

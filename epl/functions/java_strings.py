@@ -16,7 +16,7 @@ from epl.functions.overloads import ANY_COLLECTION, Overload, add_methods, add_s
 from epl.functions.patterns import java_pattern
 from epl.functions.registry import FunctionRegistry
 from epl.java import concatenated
-from epl.value_types import CHAR, OBJECT, STRING, ArrayType, ValueType
+from epl.value_types import CHAR, OBJECT, STRING, ArrayType, Scalar, ValueType
 
 _WHITE = "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000"
 """``Character.isWhitespace``."""
@@ -133,6 +133,10 @@ def _replaced(text: str, pattern: str, replacement: str, times: int) -> str:
     return "".join(parts) + text[end:]
 
 
+def _bytes(text: str) -> list[int]:
+    return [byte - 256 if byte > 127 else byte for byte in text.encode("utf-8", "replace")]
+
+
 def _split(text: str, pattern: str, limit: int = 0) -> list[str]:
     """``split``: empty texts at the end are left out unless a limit is given; no empty text in front for a match of width zero."""
     parts: list[str] = []
@@ -237,6 +241,7 @@ _CHANGING: Table = {
     "repeat": ("The text a number of times.", [overload("int", "String", _repeat)]),
     "split": ("The parts between matches of a regular expression, at most limit.", [
         overload("String", ArrayType(STRING), _split), overload("String, int", ArrayType(STRING), _split)]),
+    "getBytes": ("The bytes of the text in UTF-8, -128 to 127.", [overload("", ArrayType(Scalar("byte", primitive=True)), _bytes)]),
     "toCharArray": ("The characters.", [overload("", ArrayType(CHAR), list)]),
     "toString": ("The text itself.", [overload("", "String", lambda t: t)]),
     "intern": ("The text itself.", [overload("", "String", lambda t: t)]),

@@ -22,13 +22,14 @@ class Clauses:
     def __init__(self, kit: Kit, expressions: Expressions) -> None:
         self.kit = kit
         self.expressions = expressions
-        self.expression = expression = expressions.expression
+        self.expression = expressions.expression
         self.pattern_source = kit.reference()
         """Given by the pattern grammar: ``pattern @a [ … ]``."""
         self.match_recognize = kit.reference()
         """Given by the row pattern grammar."""
         self.annotation = annotation(kit)
-        self.where = kit.key("where") + kit.field("where", expression)
+        condition = _Condition(expressions)
+        self.where = kit.key("where") + kit.field("where", condition)
         self.items = kit.fields("items", kit.listed(self._select_item(bare_alias=True)))
         self.view, self.views = self._views()
         self.type_filter = self._type_filter()
@@ -37,7 +38,7 @@ class Clauses:
         self.stream = self._stream()
         self.from_ = kit.key("from") + kit.field("from_", self._from())
         self.group_by = kit.key("group by") + kit.fields("group_by", kit.listed(self._group_element()))
-        self.having = kit.key("having") + kit.field("having", expression)
+        self.having = kit.key("having") + kit.field("having", condition)
         self.order_by = kit.key("order by") + kit.fields("order_by", kit.listed(self._order_item()))
         self.limit = kit.field("limit", self._limit())
         self.output = kit.field("output", self._output())
@@ -327,6 +328,20 @@ class _LimitNumber(Element):
         if token.kind != "quoted" and (token.kind != "word" or token.key in RESERVED_FOR_NAMES):
             self.source.fail(loc, token, "a number", self)
         return token.end, [S.Chain((S.Name(name_of(token), span=token.span),), span=token.span)]
+
+
+class _Condition(Element):
+    """An expression as ``where`` and ``having`` take it: ``case`` stands in parentheses there, as in Esper."""
+
+    def __init__(self, expressions: Expressions) -> None:
+        super().__init__(expressions.operators.source)
+        self.operators = expressions.operators
+
+    def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
+        token = self.source.at[loc]
+        if token.key == "case":
+            self.source.fail(loc, token, "a condition", self)
+        return self.operators.parseImpl(instring, loc, do_actions)
 
 
 class _Assignment(Element):

@@ -50,7 +50,7 @@ def cast_function(source: ValueType, target: ValueType) -> Unary:
         if target.kind == "boolean":
             return _to_boolean if source == Scalar("String") else lambda value: value if isinstance(value, bool) else None
         if target.kind == "char":
-            return _to_char
+            return (lambda value: value) if source == Scalar("char") else (lambda value: None)
         if is_numeric(target) and target.kind != "Number":
             return _to_number(source, target.kind)
     test = instance_test(target)
@@ -61,10 +61,6 @@ def _to_boolean(text: str) -> bool:
     if text.lower() not in ("true", "false"):
         raise EplRuntimeError(f"Boolean value '{text}' cannot be converted to boolean")
     return text.lower() == "true"
-
-
-def _to_char(value: Any) -> str | None:
-    return value[:1] or None if isinstance(value, str) else None
 
 
 def _to_number(source: ValueType, kind: str) -> Unary:
@@ -118,6 +114,12 @@ PYTHON_CLASSES: dict[str, tuple[type, ...]] = {
 }
 
 
+INTERFACES: dict[str, tuple[type, ...]] = {
+    "Comparable": (str, int, float, Decimal, datetime.date, datetime.time), "CharSequence": (str,), "Serializable": (object,),
+}
+"""Python classes of the values that implement a Java interface; bool is an int, datetime a date."""
+
+
 def instance_test(target: ValueType) -> Callable[[Any], bool]:
     """Whether a value, of which nothing else is known, is of the type: an int is taken for Integer where it fits, a float for Double."""
     match target:
@@ -140,6 +142,9 @@ def instance_test(target: ValueType) -> Callable[[Any], bool]:
             return lambda value: isinstance(value, dict) or (isinstance(value, Event) and value.type.kind == "map")
         case EnumType(constants=constants):
             return lambda value: isinstance(value, str) and value in constants
+        case ClassType(name=name) if name in INTERFACES:
+            interface = INTERFACES[name]
+            return lambda value: isinstance(value, interface)
         case ClassType(name=name):
             return lambda value: isinstance(value, Event) and any(t.name == name for t in (value.origin or value).type.lineage())
     return lambda value: False
