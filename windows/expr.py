@@ -22,8 +22,8 @@ __all__ = ["Expr", "ExprView"]
 
 @attrs.frozen
 class Expr(WindowConfig):
-    """Keeps events while ``condition`` holds: asked for the oldest event whenever one comes in or is
-    removed, and as long as it does not hold, the oldest leaves.
+    """Retains events while ``condition`` is true. It is evaluated for the oldest event whenever an event enters or is removed; while it is
+    false, the oldest event is evicted.
 
     Properties in the condition are the oldest event's. It is asked again at the next step of the clock after a variable that it reads
     was set.

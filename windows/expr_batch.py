@@ -22,7 +22,7 @@ __all__ = ["ExprBatch", "ExprBatchView"]
 
 @attrs.frozen
 class ExprBatch(WindowConfig):
-    """Collects events; releases them when ``condition``, asked for each event that comes in, holds: that event is the last of the batch, or
+    """Collects events and emits them as one batch when ``condition`` is true for an arriving event. That event is the last of the batch, or
     (``include`` false) the first of the next one.
 
     The condition is asked again at the next step of the clock after a variable that it reads was set.

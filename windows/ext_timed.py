@@ -22,7 +22,7 @@ __all__ = ["ExtTimed", "ExtTimedView"]
 
 @attrs.frozen
 class ExtTimed(WindowConfig):
-    """The events whose ``timestamp`` is less than ``period`` before the last event's; no clock, no timer.
+    """Retains the events whose ``timestamp`` is less than ``period`` before that of the last event; independent of engine time.
 
     Events leave in order of arrival: one that came with an earlier timestamp waits for those before it. An event without a timestamp
     counts as time 0.

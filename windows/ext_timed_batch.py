@@ -22,8 +22,8 @@ __all__ = ["ExtTimedBatch", "ExtTimedBatchView"]
 
 @attrs.frozen
 class ExtTimedBatch(WindowConfig):
-    """Collects events until one comes whose ``timestamp`` is at or behind the next boundary; it releases those before it and starts the
-    next batch.
+    """Collects events until one arrives whose ``timestamp`` is at or after the next boundary. That event emits the batch and starts the
+    next one.
 
     Boundaries are ``reference``, or the first event's timestamp, plus whole periods. An event with an earlier timestamp joins the batch
     as it is.

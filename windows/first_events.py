@@ -19,7 +19,7 @@ __all__ = ["FirstLength", "FirstLengthView", "FirstTime", "FirstTimeView"]
 
 @attrs.frozen
 class FirstLength(WindowConfig):
-    """The first ``size`` events; a deleted one makes room.
+    """Retains the first ``size`` events. Deleting one frees a place.
 
     ::
 
@@ -49,7 +49,7 @@ class FirstLength(WindowConfig):
 
 @attrs.frozen
 class FirstTime(WindowConfig):
-    """The events of the first ``period`` after the statement started; they stay.
+    """Retains the events of the first ``period`` after the statement started; they never expire.
 
     ::
 

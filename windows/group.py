@@ -24,7 +24,7 @@ __all__ = ["GroupView", "GroupWin", "Merge"]
 
 @attrs.frozen
 class GroupWin(WindowConfig):
-    """Each key has windows of its own; what they tell goes on as it comes, group by group.
+    """Gives each key windows of its own. Their deltas are emitted as they occur, group by group.
 
     ``reclaim_aged``, ``reclaim_frequency`` (seconds): groups that saw no event for longer are forgotten, events and all, without a word
     to the child; looked for when an event comes in, no more often than the frequency.
@@ -70,8 +70,7 @@ class GroupWin(WindowConfig):
 
 @attrs.frozen
 class Merge(WindowConfig):
-    """``merge(keys)``, the end of a groupwin: rows of derived-value windows get the group's keys; windows behind it see all groups
-    together.
+    """``merge(keys)``: ends a groupwin. Rows of derived-value windows get the group's keys; downstream windows see all groups together.
 
     Where it is not written it stands at the end of the chain. ``made``: the type of rows with keys, None where rows are events and have
     them.

@@ -17,7 +17,7 @@ __all__ = ["KeepAll", "KeepAllView"]
 
 @attrs.frozen
 class KeepAll(WindowConfig):
-    """Every event, until it is deleted.
+    """Retains every event until it is deleted.
 
     ::
 

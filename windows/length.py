@@ -20,7 +20,7 @@ __all__ = ["Length", "LengthView"]
 
 @attrs.frozen
 class Length(WindowConfig):
-    """The last ``size`` events; an event that comes in pushes the oldest out in the same delta.
+    """Retains the last ``size`` events. An event that enters evicts the oldest one in the same delta.
 
     ::
 

@@ -20,7 +20,7 @@ __all__ = ["LengthBatch", "LengthBatchView"]
 
 @attrs.frozen
 class LengthBatch(WindowConfig):
-    """Collects ``size`` events, releases them together; the batch before leaves at that moment.
+    """Collects ``size`` events and emits them as one batch; the previous batch expires at that moment.
 
     ::
 

@@ -23,8 +23,7 @@ __all__ = ["Rank", "RankView"]
 
 @attrs.frozen
 class Rank(WindowConfig):
-    """At most one event of each key, ``size`` of them at most, by sort order; a new event takes the place of the one of its key, better
-    or not.
+    """Retains at most one event per key and at most ``size`` events, by sort order. A new event always replaces the one of its key.
 
     ::
 

@@ -36,7 +36,7 @@ def _pair(arguments: Sequence[WindowArgument], title: str) -> tuple[TypedExpress
 
 @attrs.frozen
 class Linest(Derived):
-    """One row of regression statistics; events with a null value do not count.
+    """One row of regression statistics; events with a null value are ignored.
 
     ::
 
@@ -64,7 +64,7 @@ class Linest(Derived):
 
 @attrs.frozen
 class Correl(Derived):
-    """One row with the correlation of two values; events with a null value do not count.
+    """One row with the correlation of two values; events with a null value are ignored.
 
     ::
 

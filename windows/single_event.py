@@ -18,7 +18,7 @@ __all__ = ["FirstEvent", "FirstEventView", "LastEvent", "LastEventView"]
 
 @attrs.frozen
 class LastEvent(WindowConfig):
-    """The last event.
+    """Retains the last event.
 
     ::
 
@@ -44,7 +44,7 @@ class LastEvent(WindowConfig):
 
 @attrs.frozen
 class FirstEvent(WindowConfig):
-    """The first event, for ever: a new first one is taken only when it is deleted.
+    """Retains the first event. Only after it is deleted, the next event takes its place.
 
     ::
 

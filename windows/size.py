@@ -18,7 +18,7 @@ __all__ = ["Size", "SizeView"]
 
 @attrs.frozen
 class Size(Derived):
-    """One row with the number of events; told when the number changes.
+    """One row with the number of events, emitted when the number changes.
 
     ::
 

@@ -20,7 +20,7 @@ __all__ = ["TimeAccum", "TimeAccumView"]
 
 @attrs.frozen
 class TimeAccum(WindowConfig):
-    """Events come in at once, and leave together when ``period`` has passed since the last one.
+    """Emits events as they arrive; all of them expire together when ``period`` has passed without an event.
 
     ::
 

@@ -50,7 +50,7 @@ def batch_flags(argument: WindowArgument) -> BatchFlags:
 
 @attrs.frozen
 class TimeBatch(WindowConfig):
-    """Collects events and releases them at each boundary: ``reference`` plus whole periods, or the first event's time plus whole periods.
+    """Collects events and emits them as one batch at each boundary: whole periods from ``reference``, or from the first event.
 
     With ``start_eager`` the reference is the statement's start, whatever was written.
 

@@ -23,8 +23,8 @@ __all__ = ["TimeOrder", "TimeOrderView", "TimeToLive"]
 
 @attrs.frozen
 class TimeOrder(WindowConfig):
-    """Events in the order of ``timestamp``; each leaves when the clock is ``period`` past its timestamp, one that comes later than that
-    at once.
+    """Orders events by ``timestamp``. Each expires when engine time is ``period`` after its timestamp; one that arrives later expires at
+    once.
 
     ::
 
@@ -61,7 +61,7 @@ class TimeOrder(WindowConfig):
 
 @attrs.frozen
 class TimeToLive(WindowConfig):
-    """Events in the order of ``timestamp``; each leaves when the clock reaches its timestamp, one that comes later than that at once.
+    """Orders events by ``timestamp``. Each expires when engine time reaches its timestamp; one that arrives later expires at once.
 
     ::
 

@@ -20,7 +20,7 @@ __all__ = ["Time", "TimeView"]
 
 @attrs.frozen
 class Time(WindowConfig):
-    """The events that came in less than ``period`` ago; those that are as old leave when the clock reaches that time.
+    """Retains the events of the last ``period``. An event expires when engine time reaches its arrival plus ``period``.
 
     Events leave in order of arrival: one that came at an earlier clock (a clock may be set back) waits for those before it.
 

@@ -27,7 +27,7 @@ def is_number(argument: WindowArgument) -> bool:
 
 @attrs.frozen
 class Uni(Derived):
-    """One row of univariate statistics; null values do not count. The spread of a sample is NaN below two events.
+    """One row of univariate statistics; nulls are ignored. The sample standard deviation and variance are NaN for fewer than two events.
 
     ::
 

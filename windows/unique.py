@@ -22,7 +22,7 @@ __all__ = ["FirstUnique", "FirstUniqueView", "Unique", "UniqueView"]
 
 @attrs.frozen
 class Unique(WindowConfig):
-    """The last event of each key; a new one pushes out the one before it.
+    """Retains the last event of each key; a new event evicts the previous one of its key.
 
     ::
 
@@ -53,7 +53,7 @@ class Unique(WindowConfig):
 
 @attrs.frozen
 class FirstUnique(WindowConfig):
-    """The first event of each key; later ones of the same key are not let in until it is deleted.
+    """Retains the first event of each key; later events of the key are ignored until it is deleted.
 
     ::
 

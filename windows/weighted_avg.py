@@ -21,7 +21,7 @@ __all__ = ["WeightedAvg", "WeightedAvgView"]
 
 @attrs.frozen
 class WeightedAvg(Derived):
-    """One row with Σ x·weight / Σ weight; NaN where the weights are zero together. Events with a null value do not count.
+    """One row with Σ x·weight / Σ weight, NaN if the sum of the weights is zero; events with a null value are ignored.
 
     ::
 

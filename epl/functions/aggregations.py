@@ -375,7 +375,7 @@ AGGREGATIONS: Mapping[str, AggregationSpec] = {
         AggregationSpec("maxbyever", _by_criteria("maxby", ever=True), "event with the largest criteria ever seen",
             "maxbyever(criterion [asc|desc], …)"),
         AggregationSpec("sorted", _by_criteria("sorted"), "events in order of criteria", "sorted(criterion [asc|desc], …)"),
-        AggregationSpec("grouping", _grouping, "1 where the rollup level leaves the key out, else 0", "grouping(key)"),
+        AggregationSpec("grouping", _grouping, "1 if the rollup level lacks the key, else 0", "grouping(key)"),
         AggregationSpec("grouping_id", _grouping, "grouping() of several keys as the bits of a number", "grouping_id(key, key, …)"),
         AggregationSpec("countminsketch", _count_min_sketch, "approximate counts; in tables only", "countMinSketch([settings])"),
     )

@@ -272,7 +272,7 @@ def add_date_time(registry: FunctionRegistry, settings: TimeSettings) -> None:
     between = _Between()
     add_any_case(registry, "between", FunctionSpec(
         key="dt.between", bind=between.bind, make=partial(between.make, settings), signature="time.between(time, time[, boolean, boolean])",
-        summary="Whether the time lies between two others, which may be left out."))
+        summary="Whether the time lies between two others; each bound may be excluded."))
 
 
 def add_any_case(registry: FunctionRegistry, name: str, spec: FunctionSpec) -> None:

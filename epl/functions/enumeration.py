@@ -290,7 +290,7 @@ def _selecting() -> list[_Method]:
         _Method("takeLast", plain("count"), _taken, run.take_last, "The last n elements."),
         _Method("takeWhile", PREDICATE, _filtered, run.take_while, "The elements before the first for which the predicate is false."),
         _Method("takeWhileLast", PREDICATE, _filtered, run.take_while_last,
-                "The elements behind the last for which the predicate is false; the index counts from the end."),
+                "The elements after the last for which the predicate is false; the index counts from the end."),
     ]
 
 
@@ -327,7 +327,7 @@ def _combining() -> list[_Method]:
     return [
         _Method("except", other, _set_type, run.except_, "The elements that are not in the other collection."),
         _Method("intersect", other, _set_type, run.intersect, "The elements that are in the other collection too."),
-        _Method("union", other, _set_type, run.union, "The elements and those of the other collection behind them."),
+        _Method("union", other, _set_type, run.union, "The elements, followed by those of the other collection."),
         _Method("sequenceEqual", plain("sequence"), _sequence_type, run.sequence_equal,
             "Whether the other collection has equal values in the same order."),
         _Method("reverse", NOTHING, _same, run.reverse, "The elements from the last to the first."),

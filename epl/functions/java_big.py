@@ -108,7 +108,7 @@ _DECIMAL: Table = {
     "max": ("The larger number.", [overload(_BIG, _BIG, lambda a, b: a if a >= b else b)]),
     "min": ("The smaller number.", [overload(_BIG, _BIG, lambda a, b: a if a <= b else b)]),
     "setScale": ("The number with another scale.", [overload("int", _BIG, set_scale), overload([INT, ROUNDING_MODE], _BIG, set_scale)]),
-    "scale": ("The number of digits behind the point.", [overload("", "int", scale_of)]),
+    "scale": ("The number of digits after the decimal point.", [overload("", "int", scale_of)]),
     "precision": ("The number of digits.", [overload("", "int", lambda v: len(v.as_tuple().digits))]),
     "unscaledValue": ("The digits as a whole number.", [overload("", _WHOLE, unscaled)]),
     "signum": ("-1, 0 or 1.", [overload("", "int", lambda v: compare(v, 0))]),

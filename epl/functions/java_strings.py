@@ -231,13 +231,13 @@ _CHANGING: Table = {
     "trim": ("Without control characters and blanks around it.", [overload("", "String", lambda t: t.strip(JAVA_SPACE))]),
     "strip": ("Without white space around it.", [overload("", "String", lambda t: t.strip(_WHITE))]),
     "stripLeading": ("Without white space in front.", [overload("", "String", lambda t: t.lstrip(_WHITE))]),
-    "stripTrailing": ("Without white space behind.", [overload("", "String", lambda t: t.rstrip(_WHITE))]),
+    "stripTrailing": ("Without trailing white space.", [overload("", "String", lambda t: t.rstrip(_WHITE))]),
     "replace": ("Every occurrence of a text or character replaced.", [
         overload("CharSequence, CharSequence", "String", _replace), overload("char, char", "String", str.replace)]),
     "replaceAll": ("Every match of a regular expression replaced; $1 stands for a group.",
         [overload("String, String", "String", replace_all)]),
     "replaceFirst": ("The first match of a regular expression replaced.", [overload("String, String", "String", _replace_first)]),
-    "concat": ("The other text behind it.", [overload("String", "String", concatenated)]),
+    "concat": ("The string followed by the other one.", [overload("String", "String", concatenated)]),
     "repeat": ("The text a number of times.", [overload("int", "String", _repeat)]),
     "split": ("The parts between matches of a regular expression, at most limit.", [
         overload("String", ArrayType(STRING), _split), overload("String, int", ArrayType(STRING), _split)]),
