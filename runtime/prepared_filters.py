@@ -5,8 +5,8 @@
     active.deactivate()                                                           # at once, also for the event that is under way
     prepared.close()                                                              # when the statement ends
 
-Nothing is generated when a filter starts or stops: entries are data in the tables of runtime.filter_tables, found by what the analysis
-has chosen to look up; one compiled test, for all entries of a prepared filter, gets the event and the entry's values.
+Nothing is generated when a filter starts or stops: entries are data in the tables of runtime.filter_tables, found by what the
+analysis has chosen to look up; one compiled test, for all entries of a prepared filter, gets the event and the entry's values.
 """
 from __future__ import annotations
 
