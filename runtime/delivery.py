@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from epl.plan.statements import DeliveryPlan
-from runtime.aggregation.keys import freeze
 from runtime.evaluate import Environment
 from runtime.evaluate.compiled import compile_row
 from windows.event import NO_EVENTS, Event
+from windows.keys import freeze
 
 Parts = Iterator[tuple[Sequence[Event], Sequence[Event]]]
 Divide = Callable[[Sequence[Event], Sequence[Event]], Parts]

@@ -14,10 +14,11 @@ from typing import Any, TypeVar
 from epl.event_types import EventOf
 from epl.plan.expressions import TypedExpression
 from epl.value_types import Scalar, ValueType
+from epl.zeros import NEGATIVE_ZERO
 from windows.event import Event
 from windows.protocol import BuildContext
 
-__all__ = ["ByIdentity", "Key", "SetKey", "bucket_order", "hash_of_keys", "key_evaluator", "key_of_values", "values_of_key"]
+__all__ = ["Key", "bucket_order", "freeze", "hash_of_keys", "key_evaluator", "key_of_values", "thaw", "values_of_key"]
 
 Key = Any
 """A single key's value, or a tuple of several; arrays as tuples."""
@@ -42,7 +43,7 @@ def key_evaluator(keys: Sequence[TypedExpression], context: BuildContext) -> Cal
 
 def key_of_values(values: Sequence[Any], types: Sequence[ValueType]) -> Key:
     """The key that ``key_evaluator`` makes of these values. Raises TypeError where they are no values of these types."""
-    parts = [_plain(value, each) if _is_plain(each) else hashable(value) for value, each in zip(values, types, strict=True)]
+    parts = [_plain(value, each) if _is_plain(each) else freeze(value) for value, each in zip(values, types, strict=True)]
     return parts[0] if len(parts) == 1 else tuple(parts)
 
 
@@ -54,21 +55,7 @@ def _plain(value: Any, value_type: ValueType) -> Any:
 
 def values_of_key(key: Key, count: int) -> list[Any]:
     """The plain values of a key of ``count`` expressions: ``key_of_values`` undone. Without expressions the key is the event."""
-    return [_value(key)] if count < 2 else [_value(part) for part in key]
-
-
-def _value(part: Any) -> Any:
-    if isinstance(part, DecimalTuple):
-        return Decimal(part)  # type: ignore[arg-type]  # the stubs ask for a plain tuple
-    if isinstance(part, tuple):
-        return float(part[0]) if len(part) == 2 and part[1] is float else [_value(p) for p in part]
-    if isinstance(part, ByIdentity):
-        return part.value
-    if isinstance(part, SetKey):
-        return set(part)
-    if isinstance(part, frozenset):
-        return {k: _value(v) for k, v in sorted(part, key=lambda pair: str(pair[0]))}
-    return part
+    return [thaw(key)] if count < 2 else [thaw(part) for part in key]
 
 
 def _is_plain(value_type: ValueType) -> bool:
@@ -79,22 +66,59 @@ def _part(key: TypedExpression, context: BuildContext) -> Callable[[Event], Key]
     evaluate = context.evaluator(key)
     if _is_plain(key.type):
         return evaluate
-    return lambda event: hashable(evaluate(event))
+    return lambda event: freeze(evaluate(event))
 
 
-def hashable(value: Any) -> Key:
-    """A value that is equal to another one just when Java's are: NaN equals NaN, 0.0 and -0.0 differ, arrays go by their elements."""
+NAN = float("nan")
+
+
+class FrozenList(tuple[Any, ...]):
+    """A list used as a key: a class of its own, so that it can be given back as a list."""
+
+    __slots__ = ()
+
+
+class FrozenMap(tuple[Any, ...]):
+    """A dict used as a key: its pairs in order of their text."""
+
+    __slots__ = ()
+
+
+def freeze(value: Any) -> Key:
+    """A hashable value that is equal to another one just when Java's are: NaN equals NaN, 0.0 and -0.0 differ, and so do a BigDecimal's
+    scales; lists and dicts go by content.
+
+    >>> freeze(Decimal("1.0")) == freeze(Decimal("1.00")), freeze(float("nan")) == freeze(float("nan")), freeze(0.0) == freeze(-0.0)
+    (False, True, False)
+    """
     if isinstance(value, float):
-        if value != value:
-            return "NaN", float
-        return ("-0.0", float) if value == 0 and copysign(1, value) < 0 else value
+        if value == 0 and copysign(1.0, value) < 0:
+            return NEGATIVE_ZERO
+        return value if value == value else NAN
     if isinstance(value, Decimal):
         return value.as_tuple()
-    if isinstance(value, (list, tuple)):
-        return tuple([hashable(v) for v in value])
+    if isinstance(value, list):
+        return FrozenList([freeze(v) for v in value])
     if isinstance(value, dict):
-        return frozenset((k, hashable(v)) for k, v in value.items())
+        return FrozenMap(sorted(((k, freeze(v)) for k, v in value.items()), key=lambda pair: str(pair[0])))
+    if value.__class__ is tuple:
+        return tuple([freeze(v) for v in value])
     return ByIdentity.wrap(value)
+
+
+def thaw(key: Key) -> Any:
+    """What ``freeze`` was given."""
+    if key is NEGATIVE_ZERO:
+        return -0.0
+    if isinstance(key, DecimalTuple):
+        return Decimal(key)  # type: ignore[arg-type]  # the stubs ask for a plain tuple
+    if isinstance(key, FrozenList):
+        return [thaw(v) for v in key]
+    if isinstance(key, FrozenMap):
+        return {k: thaw(v) for k, v in key}
+    if isinstance(key, ByIdentity):
+        return key.value
+    return set(key) if isinstance(key, SetKey) else key
 
 
 class ByIdentity:
@@ -167,20 +191,15 @@ def hash_of_keys(types: Sequence[ValueType]) -> Callable[[Key], int] | None:
         return None
     if len(known) == 1:
         only = known[0]
-        return lambda key: 0 if key is None else only(_number(key))
+        return lambda key: 0 if key is None else only(key)
 
     def combined(key: Key) -> int:
         result = 0
         for part, hash_part in zip(key, known):
-            result = _signed(31 * result + (0 if part is None else hash_part(_number(part))))
+            result = _signed(31 * result + (0 if part is None else hash_part(part)))
         return result
 
     return combined
-
-
-def _number(part: Any) -> Any:
-    """Back from ``hashable``."""
-    return float(part[0]) if isinstance(part, tuple) else part
 
 
 def bucket_order(items: Mapping[Key, V], hash_of: Callable[[Key], int] | None, peak: int) -> Iterable[V]:

@@ -12,9 +12,10 @@ from epl.plan.result_set import AggregationPlan, ReclaimGroups
 from epl.value_types import ValueType
 from runtime.aggregation.factory import Readers, Row, row_function
 from runtime.aggregation.groups import Group, GroupFactory, each
-from runtime.aggregation.keys import freeze, key_of, thaw
+from runtime.aggregation.keys import key_of
 from runtime.aggregation.state_shapes import key_shape
 from runtime.evaluate import Environment
+from windows.keys import freeze, thaw
 from windows.paging import Paged
 from windows.shape import ANYTHING, COUNT, DUE, ROW, TIME, takes
 

@@ -1,63 +1,18 @@
-"""Values as dictionary keys: equal where Esper sees equal values."""
+"""Keys of groups: values that are frozen (``windows.keys``) where their types need it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import copysign
 from typing import Any
 
 from epl.value_types import ArrayType, CollectionType, MapType, Scalar, ValueType
-from epl.zeros import NEGATIVE_ZERO
-from windows.keys import ByIdentity, SetKey
+from windows.keys import freeze
 
-NAN = float("nan")
-
-
-class FrozenList(tuple[Any, ...]):
-    """A list used as a key: told from a tuple, so that it can be given back as a list."""
-
-    __slots__ = ()
-
-
-class FrozenMap(tuple[Any, ...]):
-    """A dict used as a key: its pairs in order of their text."""
-
-    __slots__ = ()
-
-
-def freeze(value: Any) -> Any:
-    """A hashable stand-in: lists and dicts by content, every NaN the same, -0.0 another than 0.0, anything else itself."""
-    if isinstance(value, float):
-        if value == 0 and copysign(1.0, value) < 0:
-            return NEGATIVE_ZERO
-        return value if value == value else NAN
-    if isinstance(value, list):
-        return FrozenList([freeze(v) for v in value])
-    if isinstance(value, dict):
-        return FrozenMap(sorted(((k, freeze(v)) for k, v in value.items()), key=lambda pair: str(pair[0])))
-    if value.__class__ is tuple:
-        return tuple([freeze(v) for v in value])
-    return ByIdentity.wrap(value)
-
-
-def thaw(value: Any) -> Any:
-    """What ``freeze`` was given."""
-    if value is NEGATIVE_ZERO:
-        return -0.0
-    if isinstance(value, FrozenList):
-        return [thaw(v) for v in value]
-    if isinstance(value, FrozenMap):
-        return {k: thaw(v) for k, v in value}
-    if isinstance(value, ByIdentity):
-        return value.value
-    return set(value) if isinstance(value, SetKey) else value
-
-
-NEEDS_FREEZING = ("float", "double", "Object", "Number")
+NEEDS_FREEZING = ("float", "double", "BigDecimal", "Object", "Number")
 
 
 def needs_freezing(value_type: ValueType) -> bool:
-    """Whether values of the type may be unhashable or unequal to themselves."""
+    """Whether values of the type may be unhashable, unequal to themselves, or equal where Java's are not."""
     if isinstance(value_type, Scalar):
         return value_type.kind in NEEDS_FREEZING
     return isinstance(value_type, (ArrayType, CollectionType, MapType))

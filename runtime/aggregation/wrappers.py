@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from runtime.aggregation.keys import freeze, thaw
+from windows.keys import freeze, thaw
 from windows.protocol import Accumulator
 from windows.shape import ANYTHING, COUNT, takes
 

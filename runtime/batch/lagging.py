@@ -18,7 +18,7 @@ from runtime.batch.refusals import Declined, NotCompilable
 from runtime.batch.ring import Ring
 from runtime.batch.select_events import SelectEvents
 from windows.event import Event
-from windows.protocol import State
+from windows.protocol import Damaged, State
 
 REGISTERS = ("d_head", "d_tail")
 """The first position whose leaving is not taken, and the first whose coming is not."""
@@ -122,6 +122,8 @@ class LaggingDeltas(Rate):
         left = [number for number, (_, old) in enumerate(deltas, -len(deltas)) for _ in old]
         out = np.arange(self.window.end(ring))
         kept = out if self.of.where is None else out[ring.at("w_keep", out)]
+        if len(came) > len(kept):
+            raise Damaged(f"{len(came)} events wait for output where the window holds {len(kept)}")
         first = kept[len(kept) - len(came)] if came else len(out)
         numbers = dict(zip(kept[len(kept) - len(came) :].tolist(), came))
         last: Any = came[0] if came else 0

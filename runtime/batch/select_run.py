@@ -22,7 +22,7 @@ from runtime.batch.intake import Intake
 from runtime.batch.kinds import DTYPES
 from runtime.batch.lagging import LaggingDeltas
 from runtime.batch.rate import Held
-from runtime.batch.rate_conditions import SENT
+from runtime.batch.rate_conditions import SENT, now_of
 from runtime.batch.registers import ACCUMULATORS_FULL, DONE, GROUPS_FULL, NA, NB, NEED, NEXT, OUT, REGISTERS, RING_FULL, ROOM
 from runtime.batch.ring import Ring
 from runtime.batch.row_store import RowStore
@@ -31,7 +31,10 @@ from runtime.batch.select_kernel import SelectKernel
 from runtime.batch.stops import Timers
 from runtime.batch.waiting import Waiting
 from runtime.batch.windows import Window
-from windows.protocol import State
+from windows.protocol import Damaged, State
+
+LONGEST_AGO = 1 << 62
+"""Units of time that output may have been due for: a kernel subtracts the two, and never gets to now where that wraps."""
 
 NO_TIMES = np.zeros(0, np.int64)
 
@@ -251,6 +254,9 @@ class SelectRun:
         held = Held(self.arrays, self.ring, self.waiting, self.groups)
         held.slots = self._restore_aggregations(inner, rate.keys(gathered, held))
         rate.restore(gathered, condition, held)
+        due = rate.next_due(self.arrays)
+        if due is not None and now_of(self.surroundings) - due > LONGEST_AGO:
+            raise Damaged(f"output has been due since {due}")
 
     def _restore_aggregations(self, state: State, first: Iterable[Any]) -> dict[Words, int]:
         window = self.kernel.window

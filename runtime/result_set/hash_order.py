@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Sequence
-from decimal import Decimal
+from decimal import Decimal, DecimalTuple
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -67,9 +67,9 @@ def hash_big_integer(value: int) -> int:
     return (-result if value < 0 else result) & MASK
 
 
-def hash_big_decimal(value: Decimal) -> int:
-    """Of values whose unscaled digits fit a long, and of others."""
-    sign, digits, exponent = value.as_tuple()
+def hash_big_decimal(value: Decimal | DecimalTuple) -> int:
+    """Of values whose unscaled digits fit a long, and of others; also of those that a key has in their place."""
+    sign, digits, exponent = value.as_tuple() if isinstance(value, Decimal) else value
     magnitude = int("".join(map(str, digits)))
     scale = -int(exponent)
     if magnitude <= 0x7FFFFFFFFFFFFFFF:

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from epl.zeros import ordered, plain
-from runtime.aggregation.keys import freeze
 from runtime.batch.accumulators.base import At, OfNumbers
 from runtime.batch.arrays import GROUP, RING, Arrays, Field
 from runtime.batch.code import Code
 from runtime.batch.hosted import heap_insert
 from runtime.batch.ring import Ring
 from runtime.batch.scalars import Text, sign_of_zero
+from windows.keys import freeze
 from windows.protocol import State
 
 

@@ -6,7 +6,6 @@ from collections import Counter
 import attrs
 import numpy as np
 
-from runtime.aggregation.keys import freeze
 from runtime.batch.accumulators.base import Accumulator, At
 from runtime.batch.accumulators.extremes import ExtremeHeld
 from runtime.batch.arrays import Arrays, Field
@@ -15,6 +14,7 @@ from runtime.batch.hosted import fill_table, insert_slot
 from runtime.batch.ring import Ring
 from runtime.batch.scalars import Text, kind_of
 from runtime.batch.stored import value_of_word, word_of, word_text
+from windows.keys import freeze
 from windows.protocol import Damaged, State
 
 
