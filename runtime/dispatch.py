@@ -11,6 +11,7 @@ Where one statement alone wants events of the type, and offers its steps as text
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import attrs
@@ -59,7 +60,7 @@ class _Tests:
 
     def __init__(self, indexes: Sequence[TypeIndex], source: _Source, scope: dict[str, Any]) -> None:
         entries = sorted((e for index in indexes for e in index.always), key=lambda entry: order_of(entry.receiver))
-        self.inline = [e for e in entries if e.test is None or _reads_properties_only(e.conditions)][:MOST_INLINE]
+        self.inline = list(islice((e for e in entries if e.test is None or _reads_properties_only(e.conditions)), MOST_INLINE))
         chosen = {id(e) for e in self.inline}
         self._called = [e for e in entries if id(e) not in chosen]
         self._tables = [(field, table) for index in indexes for field, table in index.tables.items()]

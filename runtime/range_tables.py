@@ -196,10 +196,9 @@ class TwoEndedRanges:
             parent, at = path.pop()
             assert parent.items is not None
             if node.keys:
-                top = max(node.tops)
-                if top == parent.tops[at]:
+                if key[1] < parent.tops[at]:  # another range ends highest
                     break
-                parent.tops[at] = top
+                parent.tops[at] = max(node.tops)
             else:
                 del parent.keys[at], parent.tops[at], parent.items[at]
             node = parent
