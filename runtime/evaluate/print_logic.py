@@ -93,9 +93,7 @@ def _null_safe(printer: Printer, node: Equality) -> str:
     """``is`` / ``is not``: null equals null."""
     for side, other in ((node.left, node.right), (node.right, node.left)):
         if isinstance(other, Constant) and other.value is None:
-            if isinstance(side, Constant):
-                return literal((side.value is None) is not node.negated)
-            return f"({printer.value(side)} is {'not ' if node.negated else ''}None)"
+            return printer.null_test(side, negated=node.negated)
     if _python_equal(node) and (kind_of(node.left) not in FLOATING):
         return f"({printer.value(exact_operand(node.left))} {'!=' if node.negated else '=='} {printer.value(exact_operand(node.right))})"
     kept: list[str] = []

@@ -184,14 +184,13 @@ def print_cast(printer: Printer, node: Cast) -> str:
 @prints(TypeTest)
 def print_type_test(printer: Printer, node: TypeTest) -> str:
     known = [static_instance(node.operand.type, t) for t in node.targets]
-    value = printer.value(node.operand)
     if any(known):
-        return f"({value} is not None)"
+        return printer.null_test(node.operand, negated=True)
     tests = [printer.bind(instance_test(t), "is_a") for t, k in zip(node.targets, known) if k is None]
     if not tests:
         return "False"
     name = printer.temporary()
-    return f"(({name} := {value}) is not None and ({' or '.join(f'{t}({name})' for t in tests)}))"
+    return f"(({name} := {printer.value(node.operand)}) is not None and ({' or '.join(f'{t}({name})' for t in tests)}))"
 
 
 @prints(TypeNameOf)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from epl.generated_code import field_name, literal
-from epl.plan.expressions import Constant, TypedExpression
+from epl.plan.expressions import Constant, Parameter, TypedExpression
 from epl.value_types import Scalar
 from runtime.evaluate.environment import Environment
 
@@ -88,6 +88,13 @@ class Printer:
         return literal(value) if type(value) is float and math.isfinite(value) else self.bind(value)
 
     # ------------------------------------------------------------------ null care
+
+    def null_test(self, node: TypedExpression, *, negated: bool) -> str:
+        """``node is null``, or ``is not null``; decided here where the value is known (Python warns of ``3 is None``)."""
+        if isinstance(node, (Constant, Parameter)):
+            value = node.value if isinstance(node, Constant) else self.environment.parameters[node.key]
+            return literal((value is None) is not negated)
+        return f"({self.value(node)} is {'not ' if negated else ''}None)"
 
     def operand(self, node: TypedExpression, kept: list[str]) -> str:
         """An operand whose null ends the operation; its text may be used many times. ``kept`` gets ``(t := value)`` to be checked first."""
