@@ -27,6 +27,7 @@ from epl.syntax import expressions as syntax
 from epl.unparse import quoted
 from epl.value_types import (
     BOOLEAN,
+    BOXED_CHAR,
     BOXED_NAMES,
     DOUBLE,
     LONG,
@@ -129,7 +130,8 @@ def bind_cast(node: syntax.Cast, scope: Scope) -> TypedExpression:
     if node.arguments:
         return dated_cast(node, value, scope)
     target = resolve_class(node.type_name, scope, "cast", "found")
-    if is_null(value.type):
+    is_character = target.boxed == BOXED_CHAR and node.type_name.name.lower() != "char"
+    if is_null(value.type) or (is_character and value.type.boxed != BOXED_CHAR):  # text is cast to char, but is no Character
         return Constant(type=target.boxed, value=None)
     if isinstance(target, Scalar) and target.kind in CASTS:
         primitive = is_numeric(value.type) and not value.type.nullable and is_numeric(target) and target.kind in BOXED_NAMES

@@ -50,7 +50,7 @@ def cast_function(source: ValueType, target: ValueType) -> Unary:
         if target.kind == "boolean":
             return _to_boolean if source == Scalar("String") else lambda value: value if isinstance(value, bool) else None
         if target.kind == "char":
-            return (lambda value: value) if source == Scalar("char") else (lambda value: None)
+            return (lambda text: text[:1] or None) if source.boxed in (Scalar("char"), Scalar("String")) else (lambda value: None)
         if is_numeric(target) and target.kind != "Number":
             return _to_number(source, target.kind)
     test = instance_test(target)
