@@ -19,7 +19,8 @@ import calendar
 import datetime
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -60,7 +61,7 @@ class Crontab:
         if self._days is not None and self._weekdays is not None:
             raise EplDeploymentError(
                 "Failed to deploy: Invalid schedule specification: Invalid combination between days of week and days of month fields "
-                "for timer:at"
+                "for timer:at", span=fields[4].span
             )
         zone = fields[6].value if len(fields) > 6 else None
         self._zone = zone_of(settings.time_zone if zone is None else str(constant(zone)))
@@ -157,8 +158,23 @@ def _weekday(year: int, month: int, day: int) -> int:
 # ------------------------------------------------------------------ fields
 
 
+@contextmanager
+def written_at(field: CronField) -> Iterator[None]:
+    """Give a refusal the position of the field, unless it has one."""
+    try:
+        yield
+    except (EplDeploymentError, EplUnsupportedError) as refusal:
+        refusal.span = refusal.span or field.span
+        raise
+
+
 def _values(field: CronField, unit: int, constant: Constant) -> Values:
     """The values that a field takes, ascending."""
+    with written_at(field):
+        return _values_of(field, unit, constant)
+
+
+def _values_of(field: CronField, unit: int, constant: Constant) -> Values:
     _, low, high = UNITS[unit]
     every = tuple(range(low, high + 1))
     if field.kind in ("any", "last") and field.value is None:
@@ -206,14 +222,16 @@ def _special_day(of_month: CronField, of_week: CronField, constant: Constant) ->
         if field.kind == "lastweekday":
             return lambda year, month: _nearest_weekday(year, month, 31)
         if field.kind == "weekday":
-            wanted = _number(field.value, constant)
+            with written_at(field):
+                wanted = _number(field.value, constant)
             return lambda year, month: _nearest_weekday(year, month, wanted)
     if of_month.kind == "last":
         if of_month.value is not None:
-            raise EplUnsupportedError("'n last' is supported as a day of week of a crontab only")
+            raise EplUnsupportedError("'n last' is supported as a day of week of a crontab only", span=of_month.span)
         return lambda year, month: calendar.monthrange(year, month)[1]
     if of_week.kind == "last" and of_week.value is not None:
-        day = _checked(_number(of_week.value, constant), 4)
+        with written_at(of_week):
+            day = _checked(_number(of_week.value, constant), 4)
         return lambda year, month: _last_of(year, month, day)
     return None
 
@@ -239,9 +257,10 @@ def _subsecond(fields: Sequence[CronField], constant: Constant, per_second: int)
     offset = 0
     for field, units in zip(fields, (per_second // 1_000, per_second // 1_000_000)):
         if field.kind not in ("any", "value"):
-            raise EplUnsupportedError("milliseconds and microseconds of a crontab are single numbers")
+            raise EplUnsupportedError("milliseconds and microseconds of a crontab are single numbers", span=field.span)
         if field.kind == "value":
-            offset += _number(field.value, constant) * units
+            with written_at(field):
+                offset += _number(field.value, constant) * units
     return offset
 
 

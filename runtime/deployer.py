@@ -8,7 +8,7 @@ from typing import Any
 from epl.analysis.annotations import unknown_in_module, warning_of
 from epl.analysis.modules import analyse_module
 from epl.catalog import Catalog, Variable
-from epl.errors import AlreadyDeclaredError, EplDeploymentError, EplValidationError, EplWarning
+from epl.errors import AlreadyDeclaredError, EplDeploymentError, EplError, EplValidationError, EplWarning
 from epl.event_types import EventType
 from epl.functions.registry import FunctionRegistry
 from epl.functions.user import import_python
@@ -136,12 +136,14 @@ class Deployer:
                     self._create_cell(each.body, deployment_id, parameters[each.name])
                     cells.append(each.body.name)
                 made.append(self._build(each, deployment_id, parameters[each.name]))
-        except BaseException:
+        except BaseException as error:
             for statement in made:
                 assert statement.running is not None
                 statement.running.close()
             for cell in cells:
                 del self._variables[cell]
+            if isinstance(error, EplError):
+                error.within(plan.text)
             raise
         return tuple(made)
 

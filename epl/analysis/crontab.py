@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import attrs
+
 from epl.analysis.binding import StatementRefusal, bind
 from epl.analysis.scope import Scope
 from epl.errors import EplUnsupportedError, EplValidationError
@@ -25,6 +27,10 @@ def analyse_crontab(parts: Sequence[Expression], scope: Scope, *, most: int = 7)
 
 
 def _field(part: Expression, scope: Scope) -> CronField:
+    return attrs.evolve(_unplaced_field(part, scope), span=part.span)
+
+
+def _unplaced_field(part: Expression, scope: Scope) -> CronField:
     if isinstance(part, Wildcard):
         return CronField("any")
     if isinstance(part, NamedArgument):  # low:high of two names is read as a named argument
