@@ -61,3 +61,14 @@ def test_a_hostile_value_is_refused_or_harmless(tier: str, kind: Kind) -> None:
         if modules == (1 if LONG else MODULES[tier]):
             break
     assert counts["refused"] > counts["ran"] / 2
+
+
+@pytest.mark.skipif(not is_available(), reason="numba is not installed")
+def test_events_that_a_window_holds_once_are_not_linked_in_a_circle() -> None:
+    of = Random(1)
+    blob = snapshot_of(["@name('s') select first(v) as a, last(v) as b from E#length(4);"], steps(of, EVENTS, columns=True), "batch")
+    pages = pages_of(blob)
+    longer = [change for change in changes(pages) if change.how == "longer" and change.key.startswith("state/")]
+    assert longer
+    for change in longer:
+        assert outcome(changed(pages, change)[0], steps(of, AFTER, columns=True), "batch")[0] != "raw"

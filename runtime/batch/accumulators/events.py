@@ -95,7 +95,8 @@ class FirstOrLast(OfValues):
     def restore(self, arrays: Arrays, slot: int, state: State, ring: Ring) -> None:
         name, mask, pool = self.name, arrays.sizes[RING] - 1, ring.surroundings.pool
         counted = {id(member[1]): (member[0], value) for member, value in self.counted(slot, ring)}
-        if {id(event): 1 for event, _ in state} != dict.fromkeys(counted, 1) or any(count != 1 for _, count in state):
+        once = len(state) == len(counted) and all(count == 1 for _, count in state)
+        if not once or {id(event) for event, _ in state} != counted.keys():
             raise Declined("aggregations that keep other events than the window holds")
         members = [counted[id(event)] for event, _ in state]
         places = [position for position, _ in members]
