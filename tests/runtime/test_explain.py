@@ -81,7 +81,7 @@ def test_a_row_pattern_in_full() -> None:
         ("volume not in (1, 2) and id regexp 'a.*'", "(volume not in (1, 2)) and (id regexp 'a.*')"),
         ("a in [1:5)", "a in [1:5)"),
         ("id is null or id != 'it''s' || 'x'".replace("''", "\\'"), "(id is null) or (id != 'it\\'s' || 'x')"),
-        ("case when a > 1 then true else false end", "case when (a > 1) then true else false end"),
+        ("(case when a > 1 then true else false end)", "case when (a > 1) then true else false end"),
         ("exists(b?) and cast(c?, string) = 'x'", "exists(b?) and (cast(c?, String) = 'x')"),
         ("Math.max(a, 2) + coalesce(a, 1) > 2.5", "(Math.max(a, 2) + coalesce(a, 1)) > 2.5"),
         ("current_timestamp() > volume", "current_timestamp() > volume"),
@@ -92,5 +92,5 @@ def test_conditions_are_epl(written: str, shown: str) -> None:
         statement = runtime.deploy(f"{SCHEMA} @name('s') select * from T#keepall where {written}")["s"]
         (where,) = [line for line in statement.explain().splitlines() if line.startswith("  where: ")]
         assert where == f"  where: {shown}"
-        again = runtime.deploy(f"@name('t') select * from T#keepall where {shown}")["t"]
+        again = runtime.deploy(f"@name('t') select * from T#keepall where ({shown})")["t"]
         assert where in again.explain().splitlines()
