@@ -7,9 +7,29 @@ from decimal import Decimal
 
 from epl.plan.result_set import AggregationPlan
 from epl.value_types import Scalar, ValueType
-from windows.shape import ANYTHING, BOOLEAN, COUNT, EVENT, FLOAT, NUMBER, Check, Shape, compiled, of_type, one_of, optional
+from windows.shape import (
+    ANYTHING,
+    BOOLEAN,
+    COUNT,
+    EVENT,
+    FLOAT,
+    INTEGER,
+    NUMBER,
+    Check,
+    Shape,
+    compiled,
+    integer,
+    of_type,
+    one_of,
+    optional,
+)
 
 INTEGER_TOTAL, DECIMAL_TOTAL = one_of("an integer", int), one_of("a decimal", Decimal, int)
+
+
+INT_TOTAL = integer("a sum of type int", -(1 << 31), (1 << 31) - 1)
+TOTALS: Mapping[str, Check] = {"byte": INT_TOTAL, "short": INT_TOTAL, "int": INT_TOTAL, "long": INTEGER}
+"""Sums of primitives wrap around in their own width."""
 
 
 def state_shape(plan: AggregationPlan) -> Shape:
@@ -27,7 +47,9 @@ def _sum(plan: AggregationPlan, values: Sequence[Check]) -> Shape:
     kind = argument.kind if isinstance(argument, Scalar) else "double"
     if kind == "BigDecimal" or (plan.function == "avg" and kind == "BigInteger"):
         return DECIMAL_TOTAL, COUNT
-    return FLOAT if kind in ("float", "double", "Number") else INTEGER_TOTAL, COUNT
+    if kind in ("float", "double", "Number"):
+        return FLOAT, COUNT
+    return TOTALS.get(kind, INTEGER_TOTAL), COUNT
 
 
 def _extreme(plan: AggregationPlan, values: Sequence[Check]) -> Shape:
