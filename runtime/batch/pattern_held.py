@@ -6,7 +6,6 @@ The arrays are those of ``pattern_interval``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 
 import attrs
 import numpy as np
@@ -18,7 +17,6 @@ from runtime.batch.refusals import NotCompilable
 from runtime.batch.run import Surroundings
 from runtime.batch.stops import Timers
 from runtime.batch.windows import is_calendar
-from windows.protocol import Damaged
 
 BEGUN, HELD = "begun", "held"
 """Axes: times at which matches began; matches."""
@@ -123,8 +121,6 @@ class HeldRestore:
         for row, time in sorted(map(tuple, began)):
             first.setdefault(time, row)
         arrays, times = self.arrays, sorted(first)
-        if any(first[one] > first[other] for one, other in pairwise(times)):
-            raise Damaged("first rows of matches did not come in their order")
         arrays.grow(BEGUN, len(times) + 1)
         arrays["b_time"][: len(times)] = times
         arrays["b_row"][: len(times)] = [first[time] for time in times]
