@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
-from epl.analysis.filter_specifications import filter_specification
-from epl.analysis.filters import bind_filters
-from epl.analysis.scope import Scope, ScopeStream
+from epl.analysis.expressions.scope import Scope, ScopeStream
+from epl.analysis.filters.lookup import bind_filters
+from epl.analysis.filters.specifications import filter_specification
 from epl.parse import parse_expression
 from runtime import Runtime
-from runtime.evaluate import Environment
-from runtime.prepared_filters import PreparedFilter
+from runtime.event_loop.prepared_filters import PreparedFilter
+from runtime.expressions import Environment
 
 SCHEMAS = """
     @public @buseventtype create schema Began(id string, k int, x double, y double);

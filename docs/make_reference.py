@@ -26,7 +26,7 @@ from epl.functions.aggregations import AGGREGATIONS  # noqa: E402
 from epl.functions.library import builtin_functions  # noqa: E402
 from epl.functions.registry import FunctionSpec  # noqa: E402
 from epl.plan.windows import WindowConfig  # noqa: E402
-from runtime.replay import replay_trace  # noqa: E402
+from runtime.replay.player import replay_trace  # noqa: E402
 from windows.registry import WINDOWS  # noqa: E402
 
 FOLDER = ROOT / "docs" / "reference"

@@ -24,7 +24,7 @@ from manual import EXAMPLES, SCHEMA
 
 from runtime import Rows, Runtime
 from runtime.spark import session, start
-from runtime.statement import Statement
+from runtime.statements.statement import Statement
 
 EVENT_TYPE = "TemperatureSensorEvent"
 DEVICES = 50

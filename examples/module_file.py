@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from runtime import Rows, Runtime
-from runtime.epl_online import At, Send, parse_script
-from runtime.statement import Statement
+from runtime.replay.epl_online import At, Send, parse_script
+from runtime.statements.statement import Statement
 
 HERE = Path(__file__).resolve().parent
 

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from runtime import Rows, Runtime
 from runtime.spark import session, start, transform
-from runtime.statement import Statement
+from runtime.statements.statement import Statement
 
 MODULE = """
 insert into Activity select card, amount, 'purchase' as kind, current_timestamp() as at_ms from Purchase;

@@ -1,7 +1,7 @@
 """epl-spark's engine. ``from runtime import Runtime``."""
 from typing import TYPE_CHECKING
 
-from runtime import siblings as siblings  # first: it checks what the others import
+from runtime.api import siblings as siblings  # first: it checks what the others import
 
 # isort: split
 from epl.errors import (
@@ -26,11 +26,11 @@ from epl.errors import (
     EplWarning as EplWarning,
 )
 from epl.settings import Settings as Settings
-from runtime.deployment import Deployment as Deployment
-from runtime.engine import Runtime as Runtime
-from runtime.rows import Row as Row
-from runtime.rows import Rows as Rows
-from runtime.statement import Statement as Statement
+from runtime.api.deployment import Deployment as Deployment
+from runtime.api.runtime import Runtime as Runtime
+from runtime.conversion.rows import Row as Row
+from runtime.conversion.rows import Rows as Rows
+from runtime.statements.statement import Statement as Statement
 
 __all__ = [
     "Deployment", "EplDeploymentError", "EplError", "EplRuntimeError", "EplSyntaxError", "EplUnsupportedError", "EplValidationError",
@@ -45,6 +45,6 @@ else:
         """``__version__``, looked up when it is asked for: package metadata takes longer to load than a small module to compile."""
         if name != "__version__":
             raise AttributeError(f"module 'runtime' has no attribute {name!r}")
-        from runtime.version import version
+        from runtime.api.version import version
 
         return version()

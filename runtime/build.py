@@ -15,16 +15,16 @@ from epl.plan.statements import (
     SelectRowPlan,
     StatementPlan,
 )
-from runtime.context import StatementContext
-from runtime.create_variable import RunningCreateVariable
 from runtime.fused import fuse
-from runtime.on_set import RunningOnSet
-from runtime.on_split import RunningSplit
-from runtime.running import Declaration, Running
-from runtime.running_select import RunningSelect
-from runtime.select_row import RunningSelectRow
-from runtime.stream_entry import repeat
-from runtime.update_istream import RunningUpdate
+from runtime.operators.operator_context import StatementContext
+from runtime.operators.stream_entry import repeat
+from runtime.statements.create_variable import RunningCreateVariable
+from runtime.statements.on_set import RunningOnSet
+from runtime.statements.on_split import RunningSplit
+from runtime.statements.running import Declaration, Running
+from runtime.statements.select_statement import RunningSelect
+from runtime.statements.select_without_from import RunningSelectRow
+from runtime.statements.update_istream import RunningUpdate
 
 
 def _select(plan: SelectPlan, context: StatementContext) -> Running:

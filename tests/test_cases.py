@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from runtime.replay import replay_trace
+from runtime.replay.player import replay_trace
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "cases"
 LEDGER = FOLDER / "ledger.json"

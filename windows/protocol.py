@@ -22,7 +22,7 @@ Evaluate = Callable[..., Any]
 
 
 class Damaged(EplRuntimeError):
-    """A state, or another part of what was stored, that is not as its writer leaves it; ``runtime.seal.reading`` names the part."""
+    """A state, or another part of what was stored, that is not as its writer leaves it; ``runtime.state.seal.reading`` names the part."""
 
 
 class Sink(Protocol):

@@ -13,7 +13,7 @@ from benchmarks.engine import Measured, NotRun, Prepared, timed
 from benchmarks.workloads import LISTENED, Column, Workload
 from epl.errors import EplUnsupportedError
 from runtime import Runtime
-from runtime.statement import Statement
+from runtime.statements.statement import Statement
 
 
 def tiers(statements: Sequence[Statement]) -> str:

@@ -11,7 +11,7 @@ from epl.event_types import EventType
 from epl.plan import expressions as typed
 from epl.plan.contained import ContainedPlan
 from epl.plan.expression_text import PropertyText, constant_text, expression_text, of, plain
-from epl.plan.row_recognition import Condition, Operand, RowPattern, RowRecognitionPlan
+from epl.plan.match_recognize import Condition, Operand, RowPattern, RowRecognitionPlan
 from epl.plan.statements import SelectPlan, StatementPlan
 from epl.plan.streams import FilterPlan
 from epl.plan.windows import WindowConfig

@@ -8,8 +8,8 @@ import attrs
 
 from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
+from epl.plan.match_recognize import RowRecognitionPlan
 from epl.plan.result_set import ResultSetPlan
-from epl.plan.row_recognition import RowRecognitionPlan
 from epl.plan.streams import StreamPlan
 from epl.spans import Span
 from epl.syntax import Annotation, Declaration

@@ -18,7 +18,7 @@ from runtime.aggregation.criteria import BestEver, Ranked, SmallestOrLargest, ke
 from runtime.aggregation.extremes import Extreme, ExtremeEver
 from runtime.aggregation.linear import Ever, FirstOrLast, Kept, Leaving, Nth, WindowOf
 from runtime.aggregation.navigation import SortedEvents
-from runtime.aggregation.numbers import (
+from runtime.aggregation.numeric import (
     SUMS,
     Average,
     AverageBig,
@@ -32,8 +32,8 @@ from runtime.aggregation.numbers import (
 from runtime.aggregation.rates import RateByClock, RateByTimestamp
 from runtime.aggregation.user import UserAccumulator
 from runtime.aggregation.wrappers import Distinct, Filtered
-from runtime.evaluate import Environment, compile_expression, compile_row, compile_scalar
-from runtime.periods import add_period
+from runtime.clock.periods import add_period
+from runtime.expressions import Environment, compile_expression, compile_row, compile_scalar
 
 Row = Any
 """An event; a tuple of events (None where there is none) for a join."""

@@ -14,7 +14,7 @@ from runtime.aggregation.factory import Readers, Row, row_function
 from runtime.aggregation.groups import Group, GroupFactory, each
 from runtime.aggregation.keys import key_of
 from runtime.aggregation.state_shapes import key_shape
-from runtime.evaluate import Environment
+from runtime.expressions import Environment
 from windows.keys import freeze, thaw
 from windows.paging import Paged
 from windows.shape import ANYTHING, COUNT, DUE, ROW, TIME, takes

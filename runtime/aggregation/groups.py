@@ -9,7 +9,7 @@ from typing import Any
 from epl.plan.result_set import AggregationPlan
 from runtime.aggregation.factory import Arguments, Readers, Row, arguments_of, factory_of, is_nested
 from runtime.aggregation.state_shapes import state_shape
-from runtime.evaluate import Environment
+from runtime.expressions import Environment
 from windows.shape import ANYTHING, COUNT, ROW, Check, compiled, takes
 
 

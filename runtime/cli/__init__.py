@@ -44,7 +44,7 @@ class _Version(argparse.Action):
     """Print the version, which is looked up only when it is asked for."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        from runtime.version import version
+        from runtime.api.version import version
 
         print(f"epl-spark {version()}")
         parser.exit()

@@ -12,11 +12,11 @@ import pyarrow.types as kinds
 
 from epl.errors import EplRuntimeError
 from epl.value_types import Scalar, ValueType
+from runtime.api.runtime import Runtime
 from runtime.cli.cells import INSTANTS
 from runtime.cli.rows import RowReader
 from runtime.cli.sources import Chunk
-from runtime.engine import Runtime
-from runtime.incoming import whole_type
+from runtime.conversion.from_python import whole_type
 
 TIME, SEQUENCE = "--time", "--sequence"
 """Columns beside the properties; no property can be named so."""

@@ -13,16 +13,16 @@ import sys
 import warnings
 from pathlib import Path
 
-from epl.analysis.annotations import unknown_in_module, warning_of
-from epl.analysis.faults import faults_of
+from epl.analysis.statements.annotations import unknown_in_module, warning_of
+from epl.analysis.statements.faults import faults_of
 from epl.errors import AlreadyDeclaredError, EplError, EplWarning
 from epl.spans import Span
+from runtime.api.plan_cache import parsed
+from runtime.api.preconditions import locate
+from runtime.api.runtime import Runtime
 from runtime.cli.diagnostics import Diagnostic, Report
 from runtime.cli.modules import Piece, at_its_place, pieces, used_files
 from runtime.cli.texts import decoded, deploy_first, made_runtime, not_utf8, read_bytes, shown_name
-from runtime.dependencies import locate
-from runtime.engine import Runtime
-from runtime.plan_cache import parsed
 
 
 class Check:

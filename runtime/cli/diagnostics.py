@@ -13,8 +13,8 @@ import attrs
 
 from epl.errors import EplError
 from epl.spans import Span
+from runtime.api.version import version
 from runtime.cli.texts import shown_name
-from runtime.version import version
 
 QUOTED = re.compile(r"'[^']*'")
 RULES = {

@@ -8,9 +8,9 @@ from typing import Any
 
 import attrs
 
+from runtime.api.faults import StatementFault, fault_of
+from runtime.api.runtime import Runtime
 from runtime.cli.texts import shown_name
-from runtime.engine import Runtime
-from runtime.faults import StatementFault, fault_of
 
 MOST = 1000
 """How many kinds are listed one by one."""

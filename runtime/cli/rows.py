@@ -10,10 +10,10 @@ from typing import Any
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.statements import SelectPlan
+from runtime.api.runtime import Runtime
 from runtime.cli.cells import cell_value, milliseconds, plain_value
 from runtime.cli.sources import Chunk, EventFile, FileFault
-from runtime.engine import Runtime
-from runtime.epl_online import At, Instruction, Send
+from runtime.replay.epl_online import At, Instruction, Send
 
 LOOKED_AT = 1000
 """How many JSON rows are looked at for the names that they have."""

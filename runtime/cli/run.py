@@ -12,6 +12,8 @@ from typing import Any, Protocol
 
 from epl.errors import EplRuntimeError, EplSyntaxError
 from epl.plan.statements import SelectPlan
+from runtime.api.deployment import Deployment
+from runtime.api.runtime import Runtime
 from runtime.cli import OutputClosed, UsageError
 from runtime.cli.batches import Batches
 from runtime.cli.cells import milliseconds
@@ -20,12 +22,10 @@ from runtime.cli.progress import Progress
 from runtime.cli.rows import RowReader
 from runtime.cli.sources import Chunk, EventFile, FileFault
 from runtime.cli.texts import deploy_first, deployed, made_runtime, print_error, read_text, shown_name
-from runtime.deployment import Deployment
-from runtime.engine import Runtime
-from runtime.epl_online import DEFAULT_START, At, Later, Send, output_text, parse_script, parse_time
-from runtime.rows import Rows
-from runtime.statement import Statement
-from runtime.trace_values import json_row
+from runtime.conversion.rows import Rows
+from runtime.replay.epl_online import DEFAULT_START, At, Later, Send, output_text, parse_script, parse_time
+from runtime.replay.trace_values import json_row
+from runtime.statements.statement import Statement
 
 LONGEST = 500
 """How many characters of a message are shown: it may hold a cell of any length."""

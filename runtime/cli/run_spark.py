@@ -11,9 +11,9 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from epl.event_types import EventType
-from runtime.arrow import to_batch
-from runtime.engine import Runtime
-from runtime.incoming import to_event
+from runtime.api.runtime import Runtime
+from runtime.conversion.arrow import to_batch
+from runtime.conversion.from_python import to_event
 from runtime.spark import session, spark_schema, start
 from runtime.spark.schemas import arrow_for_spark
 from windows.event import Event

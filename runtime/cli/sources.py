@@ -22,7 +22,7 @@ import pyarrow.json
 
 from epl.errors import EplRuntimeError
 from runtime.cli import UsageError
-from runtime.epl_online import looks_like_script
+from runtime.replay.epl_online import looks_like_script
 
 SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}

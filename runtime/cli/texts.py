@@ -11,9 +11,9 @@ from typing import Any, TextIO
 
 from epl.errors import EplError, EplWarning
 from epl.settings import Settings
+from runtime.api.deployment import Deployment
+from runtime.api.runtime import Runtime
 from runtime.cli import UsageError
-from runtime.deployment import Deployment
-from runtime.engine import Runtime
 
 
 def read_bytes(path: Path) -> bytes:

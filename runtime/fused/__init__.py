@@ -5,6 +5,6 @@ that snapshots, pages, iterators and restores see no difference. Whatever they a
 is changed included, they leave to the operators themselves.
 """
 
-from runtime.fused.select import fuse
+from runtime.fused.select_statement import fuse
 
 __all__ = ["fuse"]

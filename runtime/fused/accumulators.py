@@ -13,7 +13,7 @@ import attrs
 from epl.plan.result_set import AggregationPlan
 from runtime.aggregation.extremes import Extreme, ExtremeEver
 from runtime.aggregation.factory import Growing
-from runtime.aggregation.numbers import Average, CountRows, CountValues, Sum, SumBigInteger, SumFloat, SumInt, SumLong
+from runtime.aggregation.numeric import Average, CountRows, CountValues, Sum, SumBigInteger, SumFloat, SumInt, SumLong
 
 Step = Callable[[str, str], list[str]]
 """(name of the accumulator, name of a value that is not null) → lines."""

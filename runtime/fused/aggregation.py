@@ -20,11 +20,11 @@ from epl.plan.expressions import (
 from epl.plan.result_set import ResultSetPlan
 from runtime.aggregation.grouped import Aggregator, Keyed, Ungrouped
 from runtime.aggregation.keys import needs_freezing
-from runtime.evaluate import Environment
-from runtime.evaluate.printer import may_be_null
+from runtime.expressions import Environment
+from runtime.expressions.generated_steps import PlacePrinter
+from runtime.expressions.printer import may_be_null
+from runtime.expressions.source_lines import under
 from runtime.fused.accumulators import Inline, inline_of
-from runtime.lines import under
-from runtime.written import PlacePrinter
 
 GROUPS = {"k": "g", "kl": "gl"}
 NOT_TWICE = (Aggregated, AggregationMethodCall, Invoke, Local, Previous, Prior, SubqueryValue)

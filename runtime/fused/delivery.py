@@ -7,9 +7,9 @@ from __future__ import annotations
 from typing import Any
 
 from epl.event_types import EventType
-from runtime.computed_rows import computed_row_class
-from runtime.context import StatementContext
-from runtime.rows import NO_ROWS, EventRow, Rows
+from runtime.conversion.computed_rows import computed_row_class
+from runtime.conversion.rows import NO_ROWS, EventRow, Rows
+from runtime.operators.operator_context import StatementContext
 
 
 def delivery_scope(context: StatementContext, output_type: EventType | None) -> dict[str, Any]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from runtime.expressions.generated_steps import Place, PlacePrinter, Write, Written
 from runtime.fused.delivery import delivered, delivery_scope
 from runtime.match_recognize import RowRecognition
 from runtime.match_recognize.shared import SharedRowRecognition
 from runtime.result_set.shapes import Forward
-from runtime.running_select import RunningSelect
-from runtime.written import Place, PlacePrinter, Write, Written
+from runtime.statements.select_statement import RunningSelect
 from windows.chain import PassThrough
 from windows.event import NO_EVENTS, Event
 from windows.time_sliding import TimeView

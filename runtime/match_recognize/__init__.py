@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from epl.plan.row_recognition import RowRecognitionPlan
+from epl.plan.match_recognize import RowRecognitionPlan
 from runtime.match_recognize.compiled import (
     compile_machine,
     compile_measure_values,
@@ -17,7 +17,7 @@ from runtime.match_recognize.compiled import (
 )
 from runtime.match_recognize.generated import can_be_written, write_steps
 from runtime.match_recognize.interval import Interval
-from runtime.match_recognize.operator import RowRecognition
+from runtime.match_recognize.row_recognition import RowRecognition
 from runtime.match_recognize.shared import SharedRowRecognition
 from runtime.match_recognize.strands import write_move
 from windows.protocol import State

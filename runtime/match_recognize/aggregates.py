@@ -7,9 +7,9 @@ from typing import Any
 
 from epl.generated_code import field_name
 from epl.plan.expressions import StreamProperty
-from epl.plan.row_recognition import GroupAggregation
+from epl.plan.match_recognize import GroupAggregation
 from runtime.aggregation import GroupFactory, evaluate_over
-from runtime.evaluate import Environment
+from runtime.expressions import Environment
 from windows.event import Event
 
 Aggregate = Callable[[Sequence[Sequence[Event]]], Any]

@@ -5,14 +5,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from epl.generated_code import field_name
-from epl.plan.row_recognition import Condition, Operand, RowRecognitionPlan
-from runtime.evaluate import Environment, compile_predicate
-from runtime.evaluate.compiled import function_of
-from runtime.lines import indented
+from epl.plan.match_recognize import Condition, Operand, RowRecognitionPlan
+from runtime.expressions import Environment, compile_predicate
+from runtime.expressions.compiled import function_of
+from runtime.expressions.generated_steps import EVENT, PlacePrinter
+from runtime.expressions.source_lines import indented
 from runtime.match_recognize.aggregates import compile_aggregations
 from runtime.match_recognize.machine import CompiledConditions, Machine, PathTest, RowTest, rows_of
 from runtime.match_recognize.ranking import Match, PathNode
-from runtime.written import EVENT, PlacePrinter
 from windows.event import Event, event_class
 from windows.keys import key_evaluator
 from windows.protocol import BuildContext

@@ -10,12 +10,12 @@ from typing import Any
 import attrs
 
 from epl.generated_code import defined
-from epl.plan.row_recognition import Condition, RowRecognitionPlan
+from epl.plan.match_recognize import Condition, RowRecognitionPlan
 from epl.value_types import Scalar
-from runtime.evaluate import Environment
-from runtime.evaluate.compiled import OPERATIONS
-from runtime.lines import indented, under
-from runtime.written import PlacePrinter
+from runtime.expressions import Environment
+from runtime.expressions.compiled import OPERATIONS
+from runtime.expressions.generated_steps import PlacePrinter
+from runtime.expressions.source_lines import indented, under
 from windows.keys import PLAIN_KINDS
 
 MOST_STEPS = 64

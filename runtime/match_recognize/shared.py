@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from epl.event_types import EventType
-from epl.plan.row_recognition import RowRecognitionPlan
+from epl.plan.match_recognize import RowRecognitionPlan
+from runtime.expressions.generated_steps import PlacePrinter, Written
 from runtime.match_recognize.generated import StepSource, StepWriter
 from runtime.match_recognize.interval import Found
 from runtime.match_recognize.lattice import Lattice, Layers
 from runtime.match_recognize.machine import History, Machine
-from runtime.match_recognize.operator import Partition, RowRecognition
 from runtime.match_recognize.ranking import Match
+from runtime.match_recognize.row_recognition import Partition, RowRecognition
 from runtime.match_recognize.state import PathReader, PathWriter, check_layers
-from runtime.written import PlacePrinter, Written
 from windows.event import NO_EVENTS, Event
 
 FEW_LAYERS = 16

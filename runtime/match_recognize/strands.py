@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from epl.generated_code import defined
-from epl.plan.row_recognition import Condition, RowRecognitionPlan
-from runtime.evaluate import Environment
-from runtime.evaluate.compiled import OPERATIONS
-from runtime.evaluate.printer import Printer
+from epl.plan.match_recognize import Condition, RowRecognitionPlan
+from runtime.expressions import Environment
+from runtime.expressions.compiled import OPERATIONS
+from runtime.expressions.printer import Printer
 from runtime.match_recognize.machine import Machine, Strand
 from runtime.match_recognize.ranking import Match
 from windows.event import Event

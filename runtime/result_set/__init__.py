@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from epl.plan.expressions import Aggregated, TypedExpression
 from epl.plan.result_set import ResultSetPlan
 from runtime.aggregation import GroupFactory
-from runtime.evaluate import Environment, compile_scalar
-from runtime.result_set.condition import TimeContext
-from runtime.result_set.output import OutputStage
+from runtime.expressions import Environment, compile_scalar
+from runtime.result_set.output_rate.conditions import TimeContext
+from runtime.result_set.output_rate.stage import OutputStage
 from runtime.result_set.rollup import Rollup
 from runtime.result_set.shapes import Forward, FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
 from windows.protocol import Accumulator, Evaluate, State

@@ -10,7 +10,7 @@ from epl.plan.expressions import TypedExpression
 from epl.plan.result_set import LimitPlan, OrderKey, ResultSetPlan
 from runtime.aggregation.criteria import key_maker
 from runtime.aggregation.factory import Readers, Row, row_function, scalar_function
-from runtime.evaluate import Environment, compile_event, compile_expression
+from runtime.expressions import Environment, compile_event, compile_expression
 from windows.event import Event, event_class
 from windows.keys import freeze
 from windows.shape import ANYTHING, EVENT, compiled

@@ -9,7 +9,7 @@ from epl.plan.result_set import GroupLevel, ResultSetPlan
 from runtime.aggregation.factory import Row, row_function
 from runtime.aggregation.grouped import Keyed
 from runtime.aggregation.groups import GroupFactory, each
-from runtime.evaluate import Environment
+from runtime.expressions import Environment
 from runtime.result_set.projection import Batch, Projection
 from runtime.result_set.shapes import ResultSet
 from windows.event import Event

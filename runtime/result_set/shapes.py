@@ -10,7 +10,7 @@ import attrs
 from epl.plan.result_set import ResultSetPlan
 from runtime.aggregation.factory import Row
 from runtime.aggregation.grouped import Aggregator, Keyed, build_aggregator, key_function
-from runtime.evaluate import Environment
+from runtime.expressions import Environment
 from runtime.result_set.hash_order import ordering
 from runtime.result_set.projection import Batch, Finish, Projection
 from windows.event import NO_EVENTS, Event

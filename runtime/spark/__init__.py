@@ -13,11 +13,11 @@ except ModuleNotFoundError as error:
         hint="pip install 'epl-spark[spark]'; Spark also needs Java 17 or newer, found through JAVA_HOME or PATH",
     ) from error
 
-from runtime.spark.driver import error_of as error_of
-from runtime.spark.driver import start as start
-from runtime.spark.frames import transform as transform
-from runtime.spark.job import Job as Job
-from runtime.spark.job import MicroBatchError as MicroBatchError
+from runtime.spark.distributed_host.frames import transform as transform
+from runtime.spark.driver_host.driver import error_of as error_of
+from runtime.spark.driver_host.driver import start as start
+from runtime.spark.driver_host.job import Job as Job
+from runtime.spark.driver_host.job import MicroBatchError as MicroBatchError
 from runtime.spark.metrics import Metrics as Metrics
 from runtime.spark.schemas import event_type_of_spark as event_type_of_spark
 from runtime.spark.schemas import spark_schema as spark_schema

@@ -15,14 +15,14 @@ import msgpack
 import pyarrow as pa
 
 from epl.errors import EplRuntimeError
-from runtime.codec import list_of, unpacked
-from runtime.engine import Runtime
-from runtime.faults import StatementFault, fault_of, in_words, shown
-from runtime.reorder import LatePolicy, LateRows, Released, ReorderBuffer, ipc, stored_table
-from runtime.schedule import MAX_STOPS, Late, TimeMode
-from runtime.seal import reading
+from runtime.api.faults import StatementFault, fault_of, in_words, shown
+from runtime.api.runtime import Runtime
+from runtime.clock.late_rows import LatePolicy, LateRows, Released, ReorderBuffer, ipc, stored_table
+from runtime.clock.schedule import MAX_STOPS, Late, TimeMode
 from runtime.spark.sources import TIME, Sources
-from runtime.statement import BatchListener, Statement
+from runtime.state.codec import list_of, unpacked
+from runtime.state.seal import reading
+from runtime.statements.statement import BatchListener, Statement
 
 
 @attrs.frozen(eq=False)

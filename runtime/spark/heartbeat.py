@@ -13,7 +13,7 @@ from typing import Protocol
 import attrs
 
 from epl.errors import EplError, EplRuntimeError
-from runtime.durations import Duration, units_of
+from runtime.clock.durations import Duration, units_of
 from runtime.spark.feed import Feed
 
 log = logging.getLogger("epl.spark")

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
-from runtime.spark.packing import TOLD
+from runtime.spark.distributed_host.packing import TOLD
 from runtime.spark.progress import metric
 
 OBSERVED, CAME = "epl_engine", "epl"

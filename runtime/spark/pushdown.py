@@ -18,8 +18,8 @@ from epl.plan.expressions import Constant, Convert, Equality, Logic, Membership,
 from epl.plan.statements import CreateSchemaPlan, SelectPlan, StatementPlan
 from epl.plan.streams import FilterPlan
 from epl.value_types import Scalar, ValueType
+from runtime.expressions.structs import PRIMITIVE_DEFAULTS
 from runtime.spark.sources import TIME, TYPE, place_of
-from runtime.structs import PRIMITIVE_DEFAULTS
 
 WHOLE = frozenset({"byte", "short", "int", "long"})
 FORMS: dict[str, tuple[type[spark.DataType], ...]] = {

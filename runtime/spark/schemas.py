@@ -27,8 +27,8 @@ import pyarrow as pa
 from pyspark.sql import types as spark
 
 from epl.event_types import EventType
-from runtime.arrow import BIG_INTEGER, DECIMAL, INSTANT, arrow_schema
-from runtime.spark_types import event_type_of_spark
+from runtime.conversion.arrow import BIG_INTEGER, DECIMAL, INSTANT, arrow_schema
+from runtime.conversion.spark_types import event_type_of_spark
 
 
 def spark_schema(event_type: EventType) -> spark.StructType:

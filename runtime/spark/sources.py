@@ -21,8 +21,8 @@ from pyspark.sql.pandas.types import to_arrow_type
 
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from epl.event_types import EventType
-from runtime.columns import may_hold
-from runtime.incoming import whole_type
+from runtime.conversion.columns import may_hold
+from runtime.conversion.from_python import whole_type
 
 TYPE, TIME, SEQUENCE, ROW = "epl:type", "epl:time", "epl:sequence", "epl:row"
 """Columns of a merged DataFrame beside those of properties: the place of the row's type among the sources (null: the row tells the time

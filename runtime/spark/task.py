@@ -16,12 +16,12 @@ from epl.plan.statements import SelectPlan
 from epl.settings import Settings
 from epl.syntax import CreateSchema
 from epl.unparse import unparse
-from runtime.deployment import Deployment
-from runtime.engine import Runtime
+from runtime.api.deployment import Deployment
+from runtime.api.runtime import Runtime
 from runtime.spark.feed import Feed, Rules
 from runtime.spark.schemas import event_type_of_spark
 from runtime.spark.sources import Choice, Sources
-from runtime.statement import Statement
+from runtime.statements.statement import Statement
 
 BATCH_ID = "streaming.sql.batchId"
 """The property that tells a task which micro-batch it is part of."""

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from epl.analysis.expressions.suggestions import did_you_mean
 from epl.analysis.partitioning.chain import Streams, chain_of
-from epl.analysis.suggestions import did_you_mean
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from epl.event_types import EventType
 from epl.plan.expressions import Invoke

@@ -15,7 +15,7 @@ from epl.plan.expressions import Constant, Order, StreamEvent, StreamProperty
 from epl.plan.result_set import AggregationPlan
 from epl.value_types import BIG_DECIMAL, BOOLEAN, BOXED_DOUBLE, BOXED_FLOAT, BOXED_INT, BOXED_LONG, INT, STRING, ArrayType
 from runtime.aggregation import GroupFactory, evaluate_over
-from runtime.evaluate import Environment
+from runtime.expressions import Environment
 from windows.event import Event, event_class
 
 TYPES = {"i": BOXED_INT, "l": BOXED_LONG, "d": BOXED_DOUBLE, "f": BOXED_FLOAT, "b": BIG_DECIMAL, "s": STRING}

@@ -17,7 +17,7 @@ from runtime.aggregation.criteria import Ranked, SmallestOrLargest, key_maker
 from runtime.aggregation.extremes import Extreme
 from runtime.aggregation.linear import FirstOrLast, Kept
 from runtime.aggregation.navigation import SortedEvents
-from runtime.aggregation.numbers import Median
+from runtime.aggregation.numeric import Median
 from runtime.aggregation.sorted_bag import LOAD, SortedBag
 from windows.event import Event
 

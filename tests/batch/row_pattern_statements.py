@@ -8,12 +8,12 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from runtime import Runtime
-from runtime.batch.build import build_run
-from runtime.batch.intake import Intake
-from runtime.batch.kernels import compiled, interpreted
-from runtime.batch.run import Surroundings
-from runtime.batch.strings import StringPool
-from runtime.columns import columns_of
+from runtime.batch.compiler.kernels import compiled, interpreted
+from runtime.batch.runs.run import Surroundings
+from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.strings import StringPool
+from runtime.batch.tier.build import build_run
+from runtime.conversion.columns import columns_of
 from windows.paging import plain as unpaged
 
 SCHEMA = "@public @buseventtype create schema T(k string, x double, n int, b boolean, ts long, j int)"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from epl.errors import EplError
 from runtime import Runtime
 from runtime.batch.available import is_available
-from runtime.batch.kernels import compiled, interpreted
+from runtime.batch.compiler.kernels import compiled, interpreted
 from runtime.batch.refusals import NotInBatchTier
 from tests.batch.drawn_statements import drawn_statement
 from tests.batch.two_tiers import ROWS

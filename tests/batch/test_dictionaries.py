@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from runtime import Runtime
-from runtime.batch.strings import StringPool
-from runtime.batch.tier import BatchTier
+from runtime.batch.storage.strings import StringPool
+from runtime.batch.tier.tier import BatchTier
 
 VALUES = [f"s{n}" for n in range(5000)]
 
@@ -28,7 +28,7 @@ def test_only_what_rows_have_gets_a_code(nulls: bool) -> None:
 
 
 def test_a_long_dictionary_is_not_compacted_at_every_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runtime.batch.tier.CODES_BEFORE", 1000)
+    monkeypatch.setattr("runtime.batch.tier.tier.CODES_BEFORE", 1000)
     pools: list[StringPool] = []
     compact = BatchTier.compact
 

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epl.functions.java_values import string_hash
-from runtime.batch import java_hash
-from runtime.batch.arrays import CODES, Arrays, Field
 from runtime.batch.available import is_available
-from runtime.batch.strings import StringPool
+from runtime.batch.printing import java_hash
+from runtime.batch.storage.arrays import CODES, Arrays, Field
+from runtime.batch.storage.strings import StringPool
 from tests.batch.two_tiers import assert_same, batches_of
 
 TEXT = (

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.batch import kernels
 from runtime.batch.available import is_available
+from runtime.batch.compiler import kernels
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="numba is not installed")
 
@@ -98,7 +98,7 @@ def test_numba_without_a_folder_to_write_to(folder: Path) -> None:
         from numba.core import caching
         for locator in (caching.InTreeCacheLocator, caching.UserWideCacheLocator):
             locator.from_function = classmethod(lambda *_: None)
-        from runtime.batch.kernels import compiled
+        from runtime.batch.compiler.kernels import compiled
         print(compiled({SOURCE!r})(None, 41))
     """
     assert in_a_process(code) == str(EXPECTED)
@@ -107,14 +107,14 @@ def test_numba_without_a_folder_to_write_to(folder: Path) -> None:
 def test_numba_with_other_insides(folder: Path) -> None:
     code = f"""
         import sys
-        sys.modules["runtime.batch.numba_compiler"] = None
-        from runtime.batch.kernels import compiled
+        sys.modules["runtime.batch.compiler.numba_compiler"] = None
+        from runtime.batch.compiler.kernels import compiled
         print(compiled({SOURCE!r})(None, 41))
     """
     assert in_a_process(code) == str(EXPECTED)
 
 
 def test_processes_that_begin_at_once(folder: Path) -> None:
-    code = f"from runtime.batch.kernels import compiled\nprint(compiled({SOURCE!r})(None, 41))"
+    code = f"from runtime.batch.compiler.kernels import compiled\nprint(compiled({SOURCE!r})(None, 41))"
     begun = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)]
     assert [process.communicate(timeout=300)[0].strip() for process in begun] == [str(EXPECTED)] * 3

@@ -11,7 +11,7 @@ import pytest
 from epl.errors import EplUnsupportedError
 from runtime import Runtime
 from runtime.batch.available import is_available
-from runtime.batch.kernels import compiled
+from runtime.batch.compiler.kernels import compiled
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="numba is not installed")
 

@@ -1,4 +1,4 @@
-"""Kernels compiled by runtime.batch.native: what plain Python says, and nothing left to another compiler."""
+"""Kernels compiled by runtime.batch.compiler.llvm: what plain Python says, and nothing left to another compiler."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runtime.batch import kernels
 from runtime.batch.available import is_available
-from runtime.batch.kernels import interpreted
+from runtime.batch.compiler import kernels
+from runtime.batch.compiler.kernels import interpreted
 from tests.batch.test_group_kernels import STATEMENTS as GROUPED
 from tests.batch.test_rate_kernels import STATEMENTS as LIMITED
 from tests.batch.two_tiers import assert_same, batches_of
@@ -92,7 +92,7 @@ def otherwise() -> Callable[..., int]:
 
 
 def native(source: str, folder: Path) -> Callable[..., int]:
-    from runtime.batch.native.compiler import NativeKernel
+    from runtime.batch.compiler.llvm.compiler import NativeKernel
 
     return NativeKernel(source, lambda: folder, otherwise)
 
@@ -155,14 +155,14 @@ def test_an_argument_that_is_no_number_raises(folder: Path) -> None:
 
 @pytest.mark.parametrize("body", ["return a", "x = 1\n    x = 2.5\n    return 0", "return foo(a)", "b = a[:2]\n    return 0"])
 def test_what_it_does_not_know_goes_elsewhere(folder: Path, body: str) -> None:
-    from runtime.batch.native.compiler import NativeKernel
+    from runtime.batch.compiler.llvm.compiler import NativeKernel
 
     function = NativeKernel(f"def kernel(a):\n    {body}\n", lambda: folder, lambda: lambda *_: 41)
     assert function(np.ones(3, np.int64)) == 41
 
 
 def test_a_second_process_finds_the_object_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from runtime.batch.native import compiler
+    from runtime.batch.compiler.llvm import compiler
 
     source = "def kernel(a):\n    return a[0] + 1\n"
     assert native(source, tmp_path)(np.ones(1, np.int64)) == 2
@@ -202,7 +202,7 @@ ORDERED = "select irstream k, sum(x) as s, max(n) as m from T#time(4 msec) group
 
 @pytest.mark.parametrize("text", [ORDERED, LIMITED[0]])
 def test_numba_where_this_compiler_is_not_at_home(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from runtime.batch.native import compiler
+    from runtime.batch.compiler.llvm import compiler
 
     monkeypatch.setenv("EPL_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(compiler, "is_at_home", lambda: False)
@@ -215,7 +215,7 @@ def test_numba_where_this_compiler_is_not_at_home(text: str, tmp_path: Path, mon
 
 def test_intrinsics_that_the_host_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled, by numba too, and as plain Python they fill the same table."""
-    from runtime.batch import hosted, intrinsics, jitted
+    from runtime.batch.compiler import hosted, intrinsics, jitted
 
     monkeypatch.setenv("EPL_CACHE_DIR", str(tmp_path))
     keys, live = np.arange(-20, 20).reshape(1, -1) * 7919, np.arange(40) % 3 > 0

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from runtime.batch import kernels, private_files
 from runtime.batch.available import is_available
-from runtime.batch.native.object_files import keep, kept
-from runtime.batch.private_files import KEY, checked, fault_of, others_may_write, read_private, signed, write_private
+from runtime.batch.compiler import kernels, private_files
+from runtime.batch.compiler.llvm.object_files import keep, kept
+from runtime.batch.compiler.private_files import KEY, checked, fault_of, others_may_write, read_private, signed, write_private
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="modes and owners are those of POSIX")
 ADD, SUBTRACT = (f"def kernel(R, n):\n    return R[0] {sign} 3\n" for sign in "+-")

@@ -12,7 +12,7 @@ from epl.plan.statements import SelectPlan
 from runtime import Runtime
 from runtime.batch.available import is_available
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.select_kernel import select_kernel
+from runtime.batch.select_statement.kernel import select_kernel
 from tests.batch.test_group_kernels import many
 from tests.batch.two_tiers import ROWS, SCHEMA, assert_same, batches_of
 

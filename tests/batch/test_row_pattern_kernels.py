@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from runtime import Runtime
 from runtime.batch.available import is_available
-from runtime.batch.build import build_run
-from runtime.batch.kernels import interpreted
+from runtime.batch.compiler.kernels import interpreted
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.run import Surroundings
-from runtime.batch.strings import StringPool
+from runtime.batch.runs.run import Surroundings
+from runtime.batch.storage.strings import StringPool
+from runtime.batch.tier.build import build_run
 from tests.batch.row_pattern_statements import ALL, HERE, NEXT, ROWS, SCHEMA, by_columns, by_rows, clause, moved, plain, tables
 
 RISE = "B as B.x > prev(B.x), C as C.x < prev(C.x)"

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from runtime import Runtime
-from runtime.batch import pattern_partitions
-from runtime.batch.build import build_run
-from runtime.batch.intake import Intake
-from runtime.batch.kernels import interpreted
-from runtime.batch.pattern_run import PatternRun
-from runtime.batch.pattern_state import PLACE
-from runtime.batch.run import Surroundings
-from runtime.batch.strings import StringPool
-from runtime.columns import columns_of
+from runtime.batch.compiler.kernels import interpreted
+from runtime.batch.match_recognize import partitions as pattern_partitions
+from runtime.batch.match_recognize.run import PatternRun
+from runtime.batch.match_recognize.state import PLACE
+from runtime.batch.runs.run import Surroundings
+from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.strings import StringPool
+from runtime.batch.tier.build import build_run
+from runtime.conversion.columns import columns_of
 from tests.batch.row_pattern_statements import SCHEMA, by_columns, by_rows, clause, plain, tables
 
 

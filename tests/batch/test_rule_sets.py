@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from runtime import Runtime
 from runtime.batch.available import is_available
-from runtime.batch.build import build_run
-from runtime.batch.intake import Intake
-from runtime.batch.kernels import compiled, interpreted
+from runtime.batch.compiler.kernels import compiled, interpreted
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.rule_kernel import rule
-from runtime.batch.rule_set import RuleSet, RuleSetRun, rule_sets
-from runtime.batch.run import Surroundings
-from runtime.batch.strings import StringPool
-from runtime.columns import columns_of
+from runtime.batch.rule_sets.kernel import rule
+from runtime.batch.rule_sets.run import RuleSet, RuleSetRun, rule_sets
+from runtime.batch.runs.run import Surroundings
+from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.strings import StringPool
+from runtime.batch.tier.build import build_run
+from runtime.conversion.columns import columns_of
 
 SCHEMA = (
     "@public @buseventtype create schema T(k string, x double, n int, b boolean, m long, f float, p int);"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from runtime import Runtime
 from runtime.batch.available import is_available
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.select_kernel import select_kernel
+from runtime.batch.select_statement.kernel import select_kernel
 from tests.batch.two_tiers import ROWS, SCHEMA, assert_same, batches_of
 
 STATEMENTS: list[str] = [

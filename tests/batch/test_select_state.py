@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime.batch.available import is_available
-from runtime.batch.intake import Intake
-from runtime.batch.row_store import RowStore
-from runtime.columns import columns_of
+from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.row_store import RowStore
+from runtime.conversion.columns import columns_of
 from tests.batch.two_tiers import (
     EMPTY,
     END,

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from epl.generated_code import field_name
 from runtime import Runtime
-from runtime.batch.build import build_run
-from runtime.batch.intake import Intake
-from runtime.batch.kernels import interpreted
-from runtime.batch.parted import Parted
-from runtime.batch.run import Causes, Output, Surroundings
-from runtime.batch.shared_runs import Member, SharedRuns
-from runtime.batch.strings import StringPool
-from runtime.columns import columns_of
+from runtime.batch.compiler.kernels import interpreted
+from runtime.batch.rule_sets.shared_runs import Member, SharedRuns
+from runtime.batch.runs.run import Causes, Output, Surroundings
+from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.parted import Parted
+from runtime.batch.storage.strings import StringPool
+from runtime.batch.tier.build import build_run
+from runtime.conversion.columns import columns_of
 
 SCHEMA = "@public @buseventtype create schema T(k string, n int, x double)"
 KEYS, NUMBERS = ["a", "b", "c", "d"], [1, 2, 3]

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from runtime import Runtime
-from runtime.batch import strings as strings_module
-from runtime.batch import tier as tier_module
 from runtime.batch.available import is_available
+from runtime.batch.storage import strings as strings_module
+from runtime.batch.tier import tier as tier_module
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="numba is not installed")
 

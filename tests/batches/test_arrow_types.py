@@ -43,10 +43,10 @@ from epl.value_types import (
     MapType,
     ValueType,
 )
-from runtime.arrow import arrow_schema, arrow_type_of, to_batch
-from runtime.columns import columns_of
-from runtime.incoming import to_event
-from runtime.table_events import events_of
+from runtime.conversion.arrow import arrow_schema, arrow_type_of, to_batch
+from runtime.conversion.columns import columns_of
+from runtime.conversion.from_columns import events_of
+from runtime.conversion.from_python import to_event
 from windows.event import Event, event_class
 
 UTC = datetime.timezone.utc

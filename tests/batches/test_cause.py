@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from runtime import EplRuntimeError, Runtime
-from runtime.cause import Cause
+from runtime.event_loop.cause import Cause
 
 MODULE = """
 create schema A(k string, v int, ts long);

@@ -7,8 +7,8 @@ import pathlib
 
 import pytest
 
+from runtime.api.runtime import Runtime
 from runtime.cli import main
-from runtime.engine import Runtime
 
 
 @pytest.fixture

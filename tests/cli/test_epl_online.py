@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epl.errors import EplSyntaxError
-from runtime.epl_online import At, Later, Send, format_time, looks_like_script, parse_script, parse_time, value_text
+from runtime.replay.epl_online import At, Later, Send, format_time, looks_like_script, parse_script, parse_time, value_text
 
 
 def instructions(text: str) -> list[object]:

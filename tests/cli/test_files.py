@@ -13,9 +13,9 @@ from configparser import ConfigParser
 import pytest
 
 import runtime
+from runtime.api.version import version
 from runtime.cli import main, parser
 from runtime.cli.diagnostics import RULES
-from runtime.version import version
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TRACE = {

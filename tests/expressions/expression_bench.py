@@ -4,8 +4,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from epl.analysis.expressions import bind
-from epl.analysis.scope import Scope, ScopeStream
+from epl.analysis.expressions.bind import bind
+from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.catalog import Catalog, Variable
 from epl.event_types import EventOf, EventType, Property
 from epl.functions.registry import FunctionRegistry
@@ -32,7 +32,7 @@ from epl.value_types import (
     MapType,
     ValueType,
 )
-from runtime.evaluate import Environment, compile_expression, compile_predicate
+from runtime.expressions import Environment, compile_expression, compile_predicate
 from windows.event import Event, event_class
 
 

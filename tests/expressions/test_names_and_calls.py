@@ -7,13 +7,13 @@ import attrs
 import pytest
 from expression_bench import INNER, TICK, Bench, inner, tick
 
-from epl.analysis.expressions import bind, bind_in_clause
-from epl.analysis.scope import ScopeStream
+from epl.analysis.expressions.bind import bind, bind_in_clause
+from epl.analysis.expressions.scope import ScopeStream
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.functions.library import builtin_functions
 from epl.parse import parse_expression
 from epl.syntax import Declaration
-from runtime.evaluate import compile_expression, compile_row, source_of
+from runtime.expressions import compile_expression, compile_row, source_of
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from epl.analysis.type_sizes import MOST_LEVELS, MOST_VALUES
+from epl.analysis.statements.type_sizes import MOST_LEVELS, MOST_VALUES
 from epl.errors import EplValidationError
 from runtime import Runtime
 

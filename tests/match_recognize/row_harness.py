@@ -4,24 +4,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from epl.analysis import row_recognition
-from epl.analysis.scope import ScopeStream
+from epl.analysis.expressions.scope import ScopeStream
+from epl.analysis.match_recognize import clause as row_recognition
 from epl.catalog import Catalog
 from epl.event_types import EventType, Property
 from epl.functions.aggregations import AGGREGATIONS
 from epl.functions.library import builtin_functions
 from epl.parse import parse_statement
 from epl.plan.expressions import TypedExpression
-from epl.plan.row_recognition import RowRecognitionPlan
+from epl.plan.match_recognize import RowRecognitionPlan
 from epl.settings import Settings
 from epl.syntax import Select
 from epl.value_types import BOXED_INT, STRING
 from runtime import match_recognize
-from runtime.core import Clock
-from runtime.evaluate import Environment, compile_expression
-from runtime.event_delivery import MatchStates
-from runtime.periods import add_period
-from runtime.schedule import Schedule, ScheduledTimer
+from runtime.clock.periods import add_period
+from runtime.clock.schedule import Schedule, ScheduledTimer
+from runtime.event_loop.delivery import MatchStates
+from runtime.event_loop.loop import Clock
+from runtime.expressions import Environment, compile_expression
 from windows.event import Event, event_class
 
 ROW = EventType("T", "map", {n: Property(n, t) for n, t in (("id", STRING), ("k", STRING), ("v", BOXED_INT))})

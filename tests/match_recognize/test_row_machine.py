@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from epl.analysis.row_program import compile_program
+from epl.analysis.match_recognize.program import compile_program
 from runtime.match_recognize.machine import CompiledConditions, Machine, Strand, rows_of
 from runtime.match_recognize.ranking import Match, Ranking
 from runtime.match_recognize.state import PathReader, PathWriter

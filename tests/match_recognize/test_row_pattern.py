@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import pytest
 
-from epl.analysis.row_pattern import group_variables, normalise, variable_names, visible_variables
-from epl.analysis.row_program import compile_program
+from epl.analysis.match_recognize.pattern import group_variables, normalise, variable_names, visible_variables
+from epl.analysis.match_recognize.program import compile_program
 from epl.errors import EplUnsupportedError
 from epl.parse import parse_statement
-from epl.plan.row_recognition import RowPattern
+from epl.plan.match_recognize import RowPattern
 from epl.syntax import Select
 from tests.match_recognize.row_harness import plan_of
 

@@ -10,9 +10,9 @@ import sys
 import pytest
 
 from runtime import Runtime, Settings
-from runtime.deployment import Deployment
-from runtime.rows import Row
-from runtime.statement import Statement
+from runtime.api.deployment import Deployment
+from runtime.conversion.rows import Row
+from runtime.statements.statement import Statement
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -10,8 +10,8 @@ import msgpack
 
 from epl.errors import EplError
 from runtime import Runtime
-from runtime.codec import DECIMAL, TUPLE
-from runtime.seal import sealed, unsealed
+from runtime.state.codec import DECIMAL, TUPLE
+from runtime.state.seal import sealed, unsealed
 from tests.restarts.drawn_modules import SCHEMA, Step
 from tests.restarts.sequences import take
 from tests.runtime.damage import NAME, places

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from epl.analysis import result_set as analysis
-from epl.analysis.scope import ScopeStream
+from epl.analysis.clauses import result_set as analysis
+from epl.analysis.expressions.scope import ScopeStream
 from epl.catalog import Catalog, Variable
 from epl.event_types import EventType, Property
 from epl.functions.aggregations import AGGREGATIONS
@@ -15,7 +15,7 @@ from epl.functions.registry import FunctionRegistry
 from epl.parse import parse_statement
 from epl.syntax import Select
 from epl.value_types import BOXED_BOOLEAN, BOXED_DOUBLE, BOXED_INT, BOXED_LONG, STRING
-from runtime.evaluate import Environment
+from runtime.expressions import Environment
 from runtime.result_set import build
 from windows.event import Event, event_class
 

@@ -14,7 +14,7 @@ from epl.plan.crontab import CronField, CrontabPlan
 from epl.plan.expressions import Constant, TypedExpression
 from epl.settings import Settings
 from epl.value_types import INT, STRING
-from runtime.crontab import Crontab
+from runtime.clock.crontab import Crontab
 
 ANY = CronField("any")
 ZONES = ("UTC", "Asia/Kolkata", "America/New_York")

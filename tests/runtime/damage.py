@@ -10,8 +10,8 @@ import msgpack
 
 from epl.errors import EplUnsupportedError
 from runtime import Runtime
-from runtime.codec import KEYED, LONG, SET, TUPLE
-from runtime.seal import sealed, unsealed
+from runtime.state.codec import KEYED, LONG, SET, TUPLE
+from runtime.state.seal import sealed, unsealed
 
 Ext = msgpack.ExtType
 NAME = "the snapshot"

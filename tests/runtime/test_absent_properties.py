@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime import Runtime
-from runtime.incoming import to_event
+from runtime.conversion.from_python import to_event
 from windows.event import Event, only_absent
 
 NAMES = ("a", "b", "c")

@@ -10,17 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epl.analysis.filter_specifications import filter_specification
-from epl.analysis.filters import bind_filters
-from epl.analysis.scope import Scope, ScopeStream
+from epl.analysis.expressions.scope import Scope, ScopeStream
+from epl.analysis.filters.lookup import bind_filters
+from epl.analysis.filters.specifications import filter_specification
 from epl.event_types import EventType
 from epl.parse import parse_expression
 from epl.plan.filter_specifications import FilterSpecification
-from runtime import Runtime, range_tables
-from runtime import core as event_loop
-from runtime.evaluate import Environment
-from runtime.prepared_filters import ActiveFilter, PreparedFilter
-from runtime.range_tables import OneEndedRanges, TwoEndedRanges
+from runtime import Runtime
+from runtime.event_loop import loop as event_loop
+from runtime.event_loop import range_tables
+from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter
+from runtime.event_loop.range_tables import OneEndedRanges, TwoEndedRanges
+from runtime.expressions import Environment
 
 SCHEMAS = """
     @public @buseventtype create schema Began(s string, k int, n long, x double, y double);

@@ -5,7 +5,7 @@ import pytest
 
 from epl.errors import EplDeploymentError
 from runtime import Runtime
-from runtime.adoption import adopt
+from runtime.api.adoption import adopt
 
 SCHEMA = "@public @buseventtype create schema T(k string, v int);\n"
 SUM, MOST, LAST = "select sum(v) as s from T#length(2)", "select max(v) as m from T#keepall", "select v from T#lastevent"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType, Property
 from epl.value_types import BOXED_INT
-from runtime.codec import Decoder, Encoder
+from runtime.state.codec import Decoder, Encoder
 from windows.event import event_class
 
 scalars = st.one_of(

@@ -12,8 +12,8 @@ import pytest
 from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.settings import Settings
 from runtime import Runtime
-from runtime.codec import BIG_INTEGER, DECIMAL, EVENT, KEYED, LONG, MOST_NESTED, SET, TUPLE, ZONED, Decoder, Encoder
-from runtime.seal import sealed
+from runtime.state.codec import BIG_INTEGER, DECIMAL, EVENT, KEYED, LONG, MOST_NESTED, SET, TUPLE, ZONED, Decoder, Encoder
+from runtime.state.seal import sealed
 
 Ext = msgpack.ExtType
 Pages = dict[str, Any]

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 import pytest
 
 from epl.errors import EplRuntimeError
-from runtime import Runtime, codec, page_reader
+from runtime import Runtime
 from runtime.batch.available import is_available
+from runtime.state import codec, page_reader
 from tests.runtime.damage import a_snapshot, crafted, damaged, silent, try_all
 
 LONG = bool(os.environ.get("EPL_LONG"))

@@ -8,7 +8,7 @@ import pytest
 from epl.errors import EplRuntimeError
 from epl.event_types import EventOf, EventType, Property
 from epl.value_types import BIG_DECIMAL, BOXED_DOUBLE, BOXED_FLOAT, BOXED_INT, DATE, INT, OBJECT, STRING, ArrayType, MapType, Scalar
-from runtime.incoming import to_event
+from runtime.conversion.from_python import to_event
 
 
 def make(kind="map", **types):

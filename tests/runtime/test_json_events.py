@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from epl.errors import EplError, EplRuntimeError
 from runtime import Runtime
-from runtime.json_text import fault_of
+from runtime.conversion.json_text import fault_of
 
 
 def sent(columns: str, text: str):

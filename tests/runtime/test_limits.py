@@ -11,12 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from epl import java
-from epl.analysis import declared, grouping, row_operands, row_pattern
+from epl.analysis.clauses import grouping
+from epl.analysis.expressions import declared
+from epl.analysis.match_recognize import operands as row_operands
+from epl.analysis.match_recognize import pattern as row_pattern
 from epl.errors import EplError, EplRuntimeError, EplUnsupportedError, EplValidationError
 from epl.functions import java_big, java_strings
 from epl.settings import Settings
 from runtime import Runtime
-from runtime.batch import parameters
+from runtime.batch.printing import parameters
 
 SCHEMA = "create schema X(a string, b int, i biginteger, d bigdecimal); create schema T(a string, b int);"
 FAR = Decimal("1E+999999999")
@@ -195,7 +198,7 @@ def test_nested_repetitions_are_counted(pattern: str) -> None:
 
 @pytest.mark.parametrize("pattern", ["(A{1,20} B?){1,20} C", "match_recognize_permute(A,B,C,D,E)", "A{2,} C{,3} B{5}", "(A | B{7}){3} C"])
 def test_the_count_is_what_is_written_out(pattern: str) -> None:
-    from epl.analysis.row_pattern import normalise, variable_names
+    from epl.analysis.match_recognize.pattern import normalise, variable_names
     from epl.parse import parse_module
 
     written = parse_module(SCHEMA + MATCH.format(pattern)).statements[2].body.match_recognize.pattern

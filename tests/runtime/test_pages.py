@@ -9,8 +9,8 @@ from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from runtime import EplRuntimeError, Runtime
-from runtime.key_pages import ITEMS_A_PAGE, LongPages, page_of
-from runtime.seal import sealed, unsealed
+from runtime.state.key_pages import ITEMS_A_PAGE, LongPages, page_of
+from runtime.state.seal import sealed, unsealed
 from tests.runtime.listening import listen
 from windows.paging import Long
 
@@ -227,7 +227,7 @@ COUNT = """
 import sys
 sys.path[:0] = sys.argv[1:]
 from tests_pages import SCHEMA, STATEMENTS, Runtime, fresh, run
-import epl.parse, epl.analysis.modules, runtime.plan_cache as cache
+import epl.parse, epl.analysis.statements.modules, runtime.api.plan_cache as cache
 rt = fresh(range(len(STATEMENTS)))
 for n in range(12):
     run(rt, ("event", "ABC"[n % 3], n % 2, n))

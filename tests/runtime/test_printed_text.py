@@ -17,7 +17,7 @@ from epl.errors import EplError
 from epl.functions.library import builtin_functions
 from epl.generated_code import field_name
 from runtime import Runtime
-from runtime.batch import kernels
+from runtime.batch.compiler import kernels
 from runtime.batch.refusals import NotInBatchTier
 
 NAMES = (

@@ -10,7 +10,7 @@ import pytest
 
 from epl.errors import EplError, EplRuntimeError
 from runtime import Runtime
-from runtime.codec import Decoder, Encoder
+from runtime.state.codec import Decoder, Encoder
 
 Told = list[tuple[str, str, Any]]
 

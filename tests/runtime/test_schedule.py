@@ -4,7 +4,7 @@ import weakref
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runtime.schedule import FEW, Schedule, ScheduledTimer
+from runtime.clock.schedule import FEW, Schedule, ScheduledTimer
 
 
 def make(schedule, log, order):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from epl.errors import EplRuntimeError
 from runtime import Runtime
-from runtime.seal import VERSION, sealed, unsealed
+from runtime.state.seal import VERSION, sealed, unsealed
 
 KEY = b"0123456789abcdef0123456789abcdef"
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from runtime import Runtime
-from runtime.seal import VERSION
+from runtime.state.seal import VERSION
 
 STORED = Path(__file__).parent / "stored" / f"version_{VERSION}.zip"
 MODULE = """

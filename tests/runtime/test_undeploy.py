@@ -11,10 +11,10 @@ import pytest
 
 from epl.generated_code import code_of
 from runtime import Runtime
+from runtime.api.deployment import Deployment
 from runtime.batch.available import is_available
-from runtime.deployment import Deployment
-from runtime.schedule import FEW, ScheduledTimer
-from runtime.statement import Statement
+from runtime.clock.schedule import FEW, ScheduledTimer
+from runtime.statements.statement import Statement
 from windows.event import Event
 from windows.protocol import View
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from runtime import Runtime
-from runtime.computed_rows import ComputedRow
-from runtime.rows import NO_ROWS, Row
+from runtime.conversion.computed_rows import ComputedRow
+from runtime.conversion.rows import NO_ROWS, Row
 
 SCHEMA = "@public @buseventtype create schema T(k string, x int);\n"
 TEXTS = [

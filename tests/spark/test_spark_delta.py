@@ -14,14 +14,14 @@ from pyspark.sql import SparkSession
 
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from epl.settings import Settings
-from runtime.reorder import LatePolicy
-from runtime.spark.checkpoint import Checkpoint, no_hook
-from runtime.spark.driver import Module, Setup, resumed, start
-from runtime.spark.job import Job
-from runtime.spark.sinks import Keeping, ParquetSink, Sink
+from runtime.clock.late_rows import LatePolicy
+from runtime.spark.driver_host.checkpoint import Checkpoint, no_hook
+from runtime.spark.driver_host.driver import Module, Setup, resumed, start
+from runtime.spark.driver_host.job import Job
+from runtime.spark.driver_host.sinks import Keeping, ParquetSink, Sink
 
 deltalake = pytest.importorskip("deltalake")
-from runtime.spark.delta import STEP, DeltaSink  # noqa: E402
+from runtime.spark.driver_host.delta import STEP, DeltaSink  # noqa: E402
 
 pytestmark = pytest.mark.spark
 

@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from runtime import Runtime
 from runtime.spark import transform
-from runtime.spark.shards import PROVIDER, shard_ids
+from runtime.spark.distributed_host.shards import PROVIDER, shard_ids
 
 pytestmark = pytest.mark.spark
 

@@ -13,13 +13,13 @@ from pyspark.sql import DataFrame, SparkSession
 from epl.errors import EplRuntimeError, EplValidationError
 from epl.settings import Settings
 from runtime import Runtime
-from runtime.faults import StatementFault
-from runtime.reorder import LatePolicy
+from runtime.api.faults import StatementFault
+from runtime.clock.late_rows import LatePolicy
 from runtime.spark import start
-from runtime.spark.checkpoint import Checkpoint, no_hook
-from runtime.spark.driver import Module, Setup, resumed
-from runtime.spark.job import Job, MicroBatchError
-from runtime.spark.sinks import Keeping, ParquetSink
+from runtime.spark.driver_host.checkpoint import Checkpoint, no_hook
+from runtime.spark.driver_host.driver import Module, Setup, resumed
+from runtime.spark.driver_host.job import Job, MicroBatchError
+from runtime.spark.driver_host.sinks import Keeping, ParquetSink
 
 pytestmark = pytest.mark.spark
 

@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import Row, SparkSession
 
 from runtime.spark import Metrics, start, transform
-from runtime.spark.packing import TOLD
+from runtime.spark.distributed_host.packing import TOLD
 from runtime.spark.progress import metric
 
 pytestmark = pytest.mark.spark

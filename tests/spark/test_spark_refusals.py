@@ -17,7 +17,7 @@ from epl.errors import EplError, EplRuntimeError, EplUnsupportedError
 from epl.event_types import EventOf, EventType, Property
 from epl.value_types import ArrayType, MapType, Scalar, ValueType
 from runtime import Runtime
-from runtime.columns import may_hold
+from runtime.conversion.columns import may_hold
 from runtime.spark import probe, session, start, transform
 from runtime.spark.probe import check_workers
 

@@ -12,9 +12,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from runtime import Runtime
-from runtime.replay import replay_trace
-from runtime.replay_files import Job, replay_file
-from runtime.spark.micro_batches import MicroBatches
+from runtime.replay.files import Job, replay_file
+from runtime.replay.player import replay_trace
+from runtime.replay.spark_micro_batches import MicroBatches
 from runtime.spark.sources import SEQUENCE, Sources, merge
 
 pytestmark = pytest.mark.spark

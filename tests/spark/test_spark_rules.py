@@ -11,12 +11,12 @@ import pytest
 
 from epl.errors import EplRuntimeError
 from epl.settings import Settings
-from runtime.reorder import LatePolicy
-from runtime.spark.checkpoint import Checkpoint
-from runtime.spark.driver import Module, Setup, resumed
+from runtime.clock.late_rows import LatePolicy
+from runtime.spark.driver_host.checkpoint import Checkpoint
+from runtime.spark.driver_host.driver import Module, Setup, resumed
+from runtime.spark.driver_host.job import Job
+from runtime.spark.driver_host.sinks import Keeping, ParquetSink
 from runtime.spark.heartbeat import Beat, Heartbeat
-from runtime.spark.job import Job
-from runtime.spark.sinks import Keeping, ParquetSink
 
 pytestmark = pytest.mark.spark
 

@@ -13,7 +13,7 @@ from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.event_types import EventOf, EventType, Property
 from epl.value_types import INT, LOCAL_TIME, ArrayType
 from runtime import Runtime
-from runtime.arrow import arrow_schema
+from runtime.conversion.arrow import arrow_schema
 from runtime.spark import event_type_of_spark, spark_schema
 from runtime.spark.schemas import arrow_for_spark
 from runtime.spark.sessions import require_java
@@ -129,5 +129,5 @@ except EplRuntimeError as error:
 
 
 def test_the_engine_imports_no_spark() -> None:
-    code = "import sys, runtime, runtime.batches, runtime.arrow; print('pyspark' in sys.modules)"
+    code = "import sys, runtime, runtime.api.send_batch, runtime.conversion.arrow; print('pyspark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout.strip() == "False"

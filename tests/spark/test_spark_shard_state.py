@@ -13,13 +13,13 @@ from pyspark.sql import types as spark
 
 from epl.errors import EplRuntimeError
 from epl.settings import Settings
-from runtime.reorder import LatePolicy, table_of
-from runtime.spark import shard_host
+from runtime.clock.late_rows import LatePolicy, table_of
+from runtime.spark.distributed_host import shard_host
+from runtime.spark.distributed_host.packing import BLOB, NEWEST
+from runtime.spark.distributed_host.results import Result
+from runtime.spark.distributed_host.shard_host import ShardProcessor
 from runtime.spark.feed import Rules
 from runtime.spark.heartbeat import Beat
-from runtime.spark.packing import BLOB, NEWEST
-from runtime.spark.results import Result
-from runtime.spark.shard_host import ShardProcessor
 from runtime.spark.sources import Sources
 from runtime.spark.task import Task
 

@@ -15,12 +15,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from runtime.cli import main
-from runtime.replay import replay_trace
-from runtime.replay_files import Job, replay_file
-from runtime.replay_runs import Cutter
-from runtime.spark import spread_replay
-from runtime.spark.spread_replay import Fed, SpreadReplay, counted, fed_of, in_one_engine, spread_over
-from runtime.trace_schema import settings_of
+from runtime.replay import spark_spread as spread_replay
+from runtime.replay.files import Job, replay_file
+from runtime.replay.player import replay_trace
+from runtime.replay.runs import Cutter
+from runtime.replay.spark_spread import Fed, SpreadReplay, counted, fed_of, in_one_engine, spread_over
+from runtime.replay.trace_schema import settings_of
 
 pytestmark = pytest.mark.spark
 

@@ -164,9 +164,9 @@ def test_a_query_goes_on_with_the_same_runtime_and_checkpoint(folder: Callable[[
 
 
 def test_micro_batches_come_once_and_in_order(spark: SparkSession) -> None:
+    from runtime.spark.driver_host.job import Job
+    from runtime.spark.driver_host.sinks import Keeping
     from runtime.spark.feed import Feed, Rules
-    from runtime.spark.job import Job
-    from runtime.spark.sinks import Keeping
 
     with Runtime() as runtime:
         heard = listen(runtime, "create schema A(k string, v int); @name('s') select v as v from A")

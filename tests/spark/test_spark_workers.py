@@ -14,8 +14,8 @@ from zipimport import zipimporter
 
 import pytest
 
-from runtime.spark import workers
-from runtime.spark.workers import SteadyArchive, look_again, settle, steady_archives
+from runtime.spark.distributed_host import workers
+from runtime.spark.distributed_host.workers import SteadyArchive, look_again, settle, steady_archives
 
 
 def write(path: Path, **modules: str) -> None:

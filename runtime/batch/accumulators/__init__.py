@@ -11,13 +11,13 @@ from runtime.aggregation.state_shapes import state_shape
 from runtime.batch.accumulators.base import Accumulator
 from runtime.batch.accumulators.events import Ever, FirstOrLast
 from runtime.batch.accumulators.extremes import ExtremeEver, ExtremeHeap, ExtremeWindow
-from runtime.batch.accumulators.numbers import Average, Count, StandardDeviation, Sum
+from runtime.batch.accumulators.numeric import Average, Count, StandardDeviation, Sum
 from runtime.batch.accumulators.passing import Leaving, Nth
 from runtime.batch.accumulators.wrappers import Distinct, Filtered
-from runtime.batch.arrays import Arrays
+from runtime.batch.printing.expressions import is_steady
 from runtime.batch.refusals import Declined, NotCompilable
-from runtime.batch.ring import Ring
-from runtime.batch.scalars import is_steady
+from runtime.batch.runs.ring import Ring
+from runtime.batch.storage.arrays import Arrays
 from runtime.batch.windows.base import Window
 from windows.protocol import State
 from windows.shape import ANYTHING, compiled

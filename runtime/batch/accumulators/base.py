@@ -9,12 +9,12 @@ import numpy as np
 
 from epl.plan.expressions import TypedExpression
 from epl.plan.result_set import AggregationPlan
-from runtime.batch.arrays import Arrays, Field
-from runtime.batch.code import Code
-from runtime.batch.kinds import DTYPES, INTEGERS
+from runtime.batch.printing.expressions import ScalarPrinter, Text, kind_of
+from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.ring import Member, Ring
-from runtime.batch.scalars import ScalarPrinter, Text, kind_of
+from runtime.batch.runs.ring import Member, Ring
+from runtime.batch.storage.arrays import Arrays, Field
+from runtime.batch.storage.kinds import DTYPES, INTEGERS
 from windows.protocol import State
 
 At = Callable[[str, Code], ScalarPrinter]

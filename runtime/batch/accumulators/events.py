@@ -4,13 +4,13 @@ from __future__ import annotations
 import numpy as np
 
 from runtime.batch.accumulators.base import Accumulator, At
-from runtime.batch.arrays import GROUP, RING, Arrays, Field
-from runtime.batch.code import Code
-from runtime.batch.kinds import DTYPES, TEXTS
+from runtime.batch.printing.expressions import Text, kind_of, stored
+from runtime.batch.printing.python_values import from_python, to_python
+from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import Declined, NotCompilable
-from runtime.batch.ring import Ring
-from runtime.batch.scalars import Text, kind_of, stored
-from runtime.batch.stored import from_python, to_python
+from runtime.batch.runs.ring import Ring
+from runtime.batch.storage.arrays import GROUP, RING, Arrays, Field
+from runtime.batch.storage.kinds import DTYPES, TEXTS
 from windows.protocol import State
 
 

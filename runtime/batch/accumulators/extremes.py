@@ -7,11 +7,11 @@ import numpy as np
 
 from epl.zeros import ordered, plain
 from runtime.batch.accumulators.base import At, OfNumbers
-from runtime.batch.arrays import GROUP, RING, Arrays, Field
-from runtime.batch.code import Code
-from runtime.batch.hosted import heap_insert
-from runtime.batch.ring import Ring
-from runtime.batch.scalars import Text, sign_of_zero
+from runtime.batch.compiler.hosted import heap_insert
+from runtime.batch.printing.expressions import Text, sign_of_zero
+from runtime.batch.printing.source_code import Code
+from runtime.batch.runs.ring import Ring
+from runtime.batch.storage.arrays import GROUP, RING, Arrays, Field
 from windows.keys import freeze
 from windows.protocol import State
 

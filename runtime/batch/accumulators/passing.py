@@ -5,13 +5,13 @@ import numpy as np
 
 from runtime.batch.accumulators.base import Accumulator, At
 from runtime.batch.accumulators.events import OfValues
-from runtime.batch.arrays import GROUP, Arrays, Field
-from runtime.batch.code import Code
-from runtime.batch.kinds import DTYPES, TEXTS
+from runtime.batch.printing.expressions import Text, stored
+from runtime.batch.printing.python_values import from_python, to_python
+from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.ring import Ring
-from runtime.batch.scalars import Text, stored
-from runtime.batch.stored import from_python, to_python
+from runtime.batch.runs.ring import Ring
+from runtime.batch.storage.arrays import GROUP, Arrays, Field
+from runtime.batch.storage.kinds import DTYPES, TEXTS
 from windows.protocol import Damaged, State
 
 FARTHEST = 64

@@ -8,12 +8,12 @@ import numpy as np
 
 from runtime.batch.accumulators.base import Accumulator, At
 from runtime.batch.accumulators.extremes import ExtremeHeld
-from runtime.batch.arrays import Arrays, Field
-from runtime.batch.code import Code
-from runtime.batch.hosted import fill_table, insert_slot
-from runtime.batch.ring import Ring
-from runtime.batch.scalars import Text, kind_of
-from runtime.batch.stored import value_of_word, word_of, word_text
+from runtime.batch.compiler.hosted import fill_table, insert_slot
+from runtime.batch.printing.expressions import Text, kind_of
+from runtime.batch.printing.python_values import value_of_word, word_of, word_text
+from runtime.batch.printing.source_code import Code
+from runtime.batch.runs.ring import Ring
+from runtime.batch.storage.arrays import Arrays, Field
 from windows.keys import freeze
 from windows.protocol import Damaged, State
 

@@ -9,15 +9,15 @@ import attrs
 import numpy as np
 
 from epl.plan.windows import WindowConfig
-from runtime.batch.arrays import RING, Array, Arrays, Field
-from runtime.batch.code import Code
+from runtime.batch.printing.expressions import ScalarPrinter
+from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import Declined
-from runtime.batch.ring import Ring
-from runtime.batch.run import Surroundings
-from runtime.batch.scalars import ScalarPrinter
-from runtime.batch.stops import Timers
-from runtime.batch.strings import StringPool
-from runtime.instants import FARTHEST
+from runtime.batch.runs.ring import Ring
+from runtime.batch.runs.run import Surroundings
+from runtime.batch.runs.timer_bounds import Timers
+from runtime.batch.storage.arrays import RING, Array, Arrays, Field
+from runtime.batch.storage.strings import StringPool
+from runtime.clock.instants import FARTHEST
 from windows.protocol import State
 
 NEVER = 2**63 - 1

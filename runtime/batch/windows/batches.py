@@ -7,12 +7,12 @@ from typing import ClassVar
 import numpy as np
 
 from epl.plan.expressions import TypedExpression
-from runtime.batch.arrays import ONE, Array, Arrays, Field
-from runtime.batch.code import Code
+from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.ring import Ring
-from runtime.batch.run import Surroundings
-from runtime.batch.stops import Timers
+from runtime.batch.runs.ring import Ring
+from runtime.batch.runs.run import Surroundings
+from runtime.batch.runs.timer_bounds import Timers
+from runtime.batch.storage.arrays import ONE, Array, Arrays, Field
 from runtime.batch.windows.base import NEVER, RowPrinter, Take, Window, duration_in
 from windows.length_batch import LengthBatch
 from windows.paging import Long

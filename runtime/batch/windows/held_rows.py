@@ -1,7 +1,7 @@
 """Rows of an unbound stream that are held until output is due."""
 from __future__ import annotations
 
-from runtime.batch.ring import Ring
+from runtime.batch.runs.ring import Ring
 from runtime.batch.windows.base import Window
 from windows.protocol import State
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 import numpy as np
 
 from epl.plan.expressions import TypedExpression
-from runtime.batch.arrays import ONE, RING, Arrays, Field
-from runtime.batch.code import Code
-from runtime.batch.kinds import INTEGERS
+from runtime.batch.printing.expressions import ScalarPrinter, kind_of
+from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import Declined, NotCompilable
-from runtime.batch.ring import Ring
-from runtime.batch.run import Surroundings
-from runtime.batch.scalars import ScalarPrinter, kind_of
-from runtime.batch.stops import Timers
+from runtime.batch.runs.ring import Ring
+from runtime.batch.runs.run import Surroundings
+from runtime.batch.runs.timer_bounds import Timers
+from runtime.batch.storage.arrays import ONE, RING, Arrays, Field
+from runtime.batch.storage.kinds import INTEGERS
 from runtime.batch.windows.base import NEVER, RowPrinter, Take, Window, duration_in
 from windows.ext_timed import ExtTimed
 from windows.first_events import FirstLength

@@ -8,17 +8,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from epl.plan.expressions import TypedExpression
-from runtime.batch.arrays import CODES, ONE, RING, Array, Arrays, Field
-from runtime.batch.code import Code
-from runtime.batch.hosted import fill_table
-from runtime.batch.java_hash import follow, hash_text, print_order, spread
-from runtime.batch.kinds import INTEGERS, TEXTS
+from runtime.batch.compiler.hosted import fill_table
+from runtime.batch.printing.expressions import kind_of
+from runtime.batch.printing.java_hash import follow, hash_text, print_order, spread
+from runtime.batch.printing.python_values import word_of, word_text
+from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.ring import Ring
-from runtime.batch.run import Surroundings
-from runtime.batch.scalars import kind_of
-from runtime.batch.stored import word_of, word_text
-from runtime.batch.strings import StringPool
+from runtime.batch.runs.ring import Ring
+from runtime.batch.runs.run import Surroundings
+from runtime.batch.storage.arrays import CODES, ONE, RING, Array, Arrays, Field
+from runtime.batch.storage.kinds import INTEGERS, TEXTS
+from runtime.batch.storage.strings import StringPool
 from runtime.batch.windows.base import RowPrinter, Take, Window
 from windows.keys import hash_of_keys, key_of_values, values_of_key
 from windows.protocol import Damaged, State

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from runtime.spark import session, start, transform
-from runtime.spark.driver import Job
+from runtime.spark.driver_host.driver import Job
 from tests.spark.kafka.workload import END, HALF, LATE, MODULE, NAMES, RISES, ROWS, SCHEMA, of, table
 from tests.spark.kill.job import Killer, Teller
 

@@ -20,7 +20,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from runtime.spark import session, start, transform
-from runtime.spark.driver import Job
+from runtime.spark.driver_host.driver import Job
 from tests.spark.kill.workload import LATE_MS, MODULE, NAMES, SPREAD
 
 COLUMNS = "k string, v int, n bigint, ts bigint"

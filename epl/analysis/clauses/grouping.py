@@ -1,0 +1,127 @@
+"""group by: keys, and the levels of rollup, cube and grouping sets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import product
+
+import attrs
+
+from epl.analysis.expressions.bind import bind_in_clause
+from epl.analysis.expressions.binding import StatementRefusal
+from epl.analysis.expressions.properties import path_of, reads
+from epl.analysis.expressions.rewriting import replaced
+from epl.analysis.expressions.scope import Scope
+from epl.errors import EplUnsupportedError
+from epl.plan.expressions import Constant, GroupingCall, TypedExpression
+from epl.plan.result_set import GroupLevel, OrderKey
+from epl.syntax import Expression, GroupElement
+from epl.unparse import expression_text
+
+Keys = tuple[int, ...]
+
+LARGEST_ROLLUP = 1024
+"""How many levels a group by may have: cube has 2 to the power of its expressions. Each event is counted in every level."""
+
+
+@attrs.frozen
+class Grouping:
+    """``keys``: the expressions, each once. ``levels``: for rollup and its relatives, which keys each level groups by; None for plain
+    group by."""
+
+    keys: tuple[TypedExpression, ...] = ()
+    levels: tuple[Keys, ...] | None = None
+
+
+def analyse_group_by(elements: tuple[GroupElement, ...], scope: Scope) -> Grouping:
+    """The keys and levels of a group-by clause; ``scope`` is that of its expressions."""
+    keys: list[TypedExpression] = []
+    texts: list[str] = []
+
+    def key(expression: Expression) -> int:
+        bound = bind_in_clause(expression, scope)
+        if not reads((bound,)):
+            raise StatementRefusal("Group-by expressions must refer to property names", span=expression.span)
+        if bound not in keys:
+            keys.append(bound)
+            texts.append(expression_text(expression))
+        return keys.index(bound)
+
+    if all(element.kind == "expression" for element in elements):
+        for element in elements:
+            key(_only(element))
+        return Grouping(tuple(keys))
+    if math.prod(map(_count_of, elements)) > LARGEST_ROLLUP:
+        raise EplUnsupportedError(
+            f"group by of more than {LARGEST_ROLLUP} levels (cube, rollup and grouping sets multiplied) is not supported",
+            span=elements[0].span)
+    choices = [_levels_of(element, key) for element in elements]
+    levels: dict[Keys, None] = {}
+    for parts in product(*choices):
+        level = tuple(sorted({k for part in parts for k in part}))
+        if level in levels:
+            named = ", ".join(texts[k] for k in level)
+            raise StatementRefusal(
+                f"Failed to validate the group-by clause, found duplicate specification of expressions ({named})", span=elements[0].span
+            )
+        levels[level] = None
+    return Grouping(tuple(keys), tuple(levels))
+
+
+def _only(element: GroupElement) -> Expression:
+    expression = element.items[0]
+    assert isinstance(expression, Expression)
+    return expression
+
+
+def _count_of(element: GroupElement) -> int:
+    """How many levels an element has."""
+    if element.kind == "grouping sets":
+        return sum(_count_of(_as_element(item)) for item in element.items)
+    if element.kind == "cube":
+        return 1 << min(len(element.items), 64)
+    return len(element.items) + 1 if element.kind == "rollup" else 1
+
+
+def _levels_of(element: GroupElement, key: Callable[[Expression], int]) -> list[Keys]:
+    """The alternatives of one element, most detailed first: rollup(a, b) → ab, a, nothing; cube(a, b) → ab, a, b, nothing."""
+    if element.kind == "grouping sets":
+        return [level for item in element.items for level in _levels_of(_as_element(item), key)]
+    if element.kind in ("expression", "combination"):
+        return [tuple(key(item) for item in element.items if isinstance(item, Expression))]
+    parts = [_levels_of(_as_element(item), key)[0] for item in element.items]
+    if element.kind == "rollup":
+        return [tuple(k for part in parts[:length] for k in part) for length in range(len(parts), -1, -1)]
+    return [tuple(k for part, chosen in zip(parts, choice) if chosen for k in part) for choice in product((True, False), repeat=len(parts))]
+
+
+def _as_element(item: Expression | GroupElement) -> GroupElement:
+    return item if isinstance(item, GroupElement) else GroupElement("expression", (item,))
+
+
+def make_level(
+    level: Keys,
+    keys: tuple[TypedExpression, ...],
+    columns: tuple[TypedExpression, ...],
+    having: TypedExpression | None,
+    order_by: tuple[OrderKey, ...],
+) -> GroupLevel:
+    """What is computed for the groups of one level: keys that it leaves out are null, and so is every property that they read."""
+    absent = {i for i in range(len(keys)) if i not in level}
+    unread = set(reads(keys[i] for i in absent))
+
+    def replace(node: TypedExpression) -> TypedExpression | None:
+        if isinstance(node, GroupingCall):
+            bits = [int(k in absent) for k in node.keys]
+            return Constant(value=int("".join(map(str, bits)), 2) if bits else 0, type=node.type)
+        if any(node == keys[i] for i in absent) or path_of(node) in unread:
+            return Constant(value=None, type=node.type.boxed)
+        return None
+
+    return GroupLevel(
+        level,
+        tuple(replaced(c, replace) for c in columns),
+        None if having is None else replaced(having, replace),
+        tuple(OrderKey(replaced(k.expression, replace), k.descending) for k in order_by),
+    )

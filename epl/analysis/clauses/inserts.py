@@ -1,0 +1,211 @@
+"""insert into: which type the output becomes, and how a row fills it."""
+from __future__ import annotations
+
+import attrs
+
+from epl.analysis.clauses.assignments import is_struct
+from epl.analysis.clauses.precedence import bind_precedence
+from epl.catalog import Catalog
+from epl.errors import EplValidationError
+from epl.event_types import EventOf, EventType, Property
+from epl.plan.expressions import StreamEvent, TypedExpression
+from epl.plan.result_set import StreamSelector
+from epl.plan.statements import InsertPlan
+from epl.syntax import InsertInto, Select, Wildcard
+from epl.value_types import NULL, OBJECT, ArrayType, CollectionType, MapType, Scalar, ValueType, is_numeric
+
+UNTYPED = ("map", "objectarray")
+WIDENING = ("byte", "short", "int", "long", "float", "double", "BigDecimal")
+
+
+def insert_columns(select: Select, row_type: EventType, wild: bool) -> tuple[str, ...]:
+    """The names that the row's columns have for the target; ``wild``: a wildcard is selected."""
+    clause = select.insert_into
+    assert clause is not None
+    if not clause.columns:
+        return row_type.names
+    if any(isinstance(i.expression, Wildcard) for i in select.items):
+        raise EplValidationError("Wildcard not allowed when insert-into specifies column order", span=clause.span)
+    seen: set[str] = set()
+    for column in clause.columns:
+        if column in seen:
+            raise EplValidationError(f"Property name '{column}' appears more then once in insert-into clause", span=clause.span)
+        seen.add(column)
+    if wild or len(clause.columns) != len(select.items):
+        raise EplValidationError(
+            "Number of supplied values in the select or values clause does not match insert-into clause", span=clause.span
+        )
+    return clause.columns
+
+
+def plan_insert(
+    clause: InsertInto, row_type: EventType, columns: tuple[str, ...], catalog: Catalog, *, own_event: bool,
+    expressions: tuple[TypedExpression, ...] = (),
+) -> InsertPlan:
+    """As ``_plan``, with the event-precedence. ``expressions``: the columns' own, where there are any."""
+    _refuse_event_for_array(clause, columns, catalog.event_types.get(clause.target), expressions)
+    plan = _nested_plan(clause, row_type, columns, catalog) or _plan(clause, row_type, columns, catalog, own_event=own_event)
+    return attrs.evolve(plan, precedence=bind_precedence(clause, plan.target, catalog))
+
+
+def _supertypes(row_type: EventType) -> tuple[EventType, ...]:
+    """What a stream of another stream's events inherits: the super classes of a class, but not the types that a schema inherits."""
+    return row_type.supertypes if row_type.kind == "bean" else ()
+
+
+def _plan(clause: InsertInto, row_type: EventType, columns: tuple[str, ...], catalog: Catalog, *, own_event: bool) -> InsertPlan:
+    """How rows of ``row_type`` become events of the target.
+
+    ``columns``: the names the row's columns have for the target (the clause's column list, or their own). ``own_event``: rows are whole
+    events of another stream (``select *``). A target that does not exist yet takes over the row's columns.
+    """
+    stream = clause.stream or "istream"
+    target = catalog.event_types.get(clause.target)
+    if target is None:
+        properties = {n: _named(p, n) for n, p in zip(columns, row_type.properties.values())}
+        target = EventType(clause.target, row_type.kind if own_event else "map", properties, _supertypes(row_type) if own_event else (),
+                           row_type.start_timestamp, row_type.end_timestamp, open=own_event and row_type.open)
+        return InsertPlan(target, stream, same=False, positions=tuple(range(len(columns))), converts=(None,) * len(columns))
+    if target is row_type:
+        return InsertPlan(target, stream)
+    if target.kind == "variant":
+        return InsertPlan(_variant_target(target, row_type), stream)
+    if own_event and row_type.is_a(target):
+        return InsertPlan(target, stream)
+    return _populate(clause, target, row_type, columns, stream, own_event)
+
+
+def _refuse_event_for_array(
+    clause: InsertInto, columns: tuple[str, ...], target: EventType | None, expressions: tuple[TypedExpression, ...]
+) -> None:
+    """A stream's event fills no array of events (the one that an aggregation gives does)."""
+    for name, expression in zip(columns, expressions):
+        declared = None if target is None else target.type_of(name)
+        if isinstance(expression, StreamEvent) and isinstance(declared, ArrayType) and isinstance(declared.element, EventOf):
+            assert target is not None and isinstance(expression.type, EventOf)
+            raise EplValidationError(
+                f"Event type named '{target.name}' has already been declared with differing column name or type information: Type by name "
+                f"'{target.name}' in property '{name}' expected event type array '{declared.element}' but receives event type "
+                f"'{expression.type}'",
+                span=clause.span,
+            )
+
+
+def _nested_plan(clause: InsertInto, row_type: EventType, columns: tuple[str, ...], catalog: Catalog) -> InsertPlan | None:
+    """The only column is an event of the type that the target decorates: it is inserted itself, without the decoration."""
+    target = catalog.event_types.get(clause.target)
+    if target is None or len(columns) != 1 or columns[0] in target.properties:
+        return None
+    value_type = row_type.properties[row_type.names[0]].type if len(row_type.properties) == 1 else None
+    if not isinstance(value_type, EventOf) or not value_type.event_type.properties:
+        return None
+    inner = value_type.event_type
+    if all(target.type_of(p.name) == p.type for p in inner.properties.values()):
+        return InsertPlan(target, clause.stream or "istream", same=False, nested=0)
+    return None
+
+
+def _named(prop: Property, name: str) -> Property:
+    return prop if prop.name == name else attrs.evolve(prop, name=name)
+
+
+def _variant_target(target: EventType, row_type: EventType) -> EventType:
+    if not target.any_type and not any(row_type.is_a(m) for m in target.members):
+        raise EplValidationError(f"Selected event type is not a valid event type of the variant stream '{target.name}'")
+    return target
+
+
+def _populate(
+    clause: InsertInto, target: EventType, row_type: EventType, columns: tuple[str, ...], stream: StreamSelector, own_event: bool
+) -> InsertPlan:
+    positions: list[int | None] = [None] * len(target.properties)
+    converts: list[ValueType | None] = [None] * len(target.properties)
+    places = {name: i for i, name in enumerate(target.properties)}
+    types = [p.type for p in row_type.properties.values()]
+    for position, name in enumerate(columns):
+        if name not in places:
+            if own_event:
+                continue
+            raise EplValidationError(
+                f"Column '{name}' could not be assigned to any of the properties of the underlying type "
+                "(missing column names, event property, setter method or constructor?)",
+                span=clause.span,
+            )
+        place = places[name]
+        declared = target.type_of(name)
+        assert declared is not None
+        converts[place] = _assignable(name, declared, types[position], target, clause)
+        positions[place] = position
+    return InsertPlan(target, stream, same=False, positions=tuple(positions), converts=tuple(converts))
+
+
+def _assignable(name: str, declared: ValueType, given: ValueType, target: EventType, clause: InsertInto) -> ValueType | None:
+    """The type to convert to (see InsertPlan), or None for as it is; refuses what does not fit."""
+    if _of_struct(declared, given, clause):
+        return declared
+    of_structs = isinstance(given, (ArrayType, CollectionType)) and is_struct(given.element)
+    if of_structs and isinstance(declared, ArrayType) and isinstance(declared.element, EventOf):
+        raise EplValidationError(_differing(name, declared, given, target), span=clause.span)
+    if given in (NULL, OBJECT) or declared in (OBJECT, NULL) or declared.boxed == given.boxed:
+        return None
+    if isinstance(declared, Scalar) and isinstance(given, Scalar) and is_numeric(declared) and is_numeric(given):
+        if declared.kind in WIDENING and given.kind in WIDENING and WIDENING.index(given.kind) <= WIDENING.index(declared.kind):
+            return declared
+    elif isinstance(declared, ArrayType) and isinstance(declared.element, EventOf) and isinstance(given, EventOf):
+        if given.event_type.is_a(declared.element.event_type):
+            return declared
+    elif isinstance(declared, ArrayType) and isinstance(given, ArrayType):
+        if _same_elements(name, declared.element, given.element, clause):
+            return None
+    elif isinstance(declared, Scalar) != isinstance(given, Scalar) or isinstance(declared, Scalar):
+        pass
+    elif not isinstance(declared, EventOf) or not isinstance(given, EventOf) or given.event_type.is_a(declared.event_type):
+        return None
+    if target.kind in UNTYPED and isinstance(declared, (EventOf, MapType, ArrayType)):
+        raise EplValidationError(_differing(name, declared, given, target), span=clause.span)
+    raise EplValidationError(
+        f"Invalid assignment of column '{name}' of type '{given.boxed}' to event property '{name}' typed as '{declared}', "
+        "column and parameter types mismatch",
+        span=clause.span,
+    )
+
+
+def _of_struct(declared: ValueType, given: ValueType, clause: InsertInto) -> bool:
+    """Whether ``new {…}`` is given for an event, or for an array of one event; refuses properties that do not fit."""
+    wanted = declared.element if isinstance(declared, ArrayType) else declared
+    if not isinstance(wanted, EventOf) or not isinstance(given, EventOf) or not is_struct(given):
+        return False
+    target = wanted.event_type
+    for prop in given.event_type.properties.values():
+        found = target.type_of(prop.name)
+        if found is None or isinstance(found, EventOf) or (isinstance(found, ArrayType) and isinstance(found.element, EventOf)):
+            raise EplValidationError(
+                f"Failed to find property '{prop.name}' among properties for target event type '{target.name}'", span=clause.span
+            )
+        _assignable(prop.name, found, prop.type, target, clause)
+    return True
+
+
+def _same_elements(name: str, declared: ValueType, given: ValueType, clause: InsertInto) -> bool:
+    """Whether an array fits an array: events must be of the very type."""
+    if isinstance(declared, EventOf) and isinstance(given, EventOf):
+        if declared.event_type is given.event_type:
+            return True
+        raise EplValidationError(
+            f"Incompatible type detected attempting to insert into column '{name}' type '{declared}' compared to selected type '{given}'",
+            span=clause.span,
+        )
+    both = isinstance(declared, Scalar) and isinstance(given, Scalar)
+    return not both or OBJECT in (declared, given) or given == NULL or declared.boxed == given.boxed
+
+
+def _differing(name: str, declared: EventOf | MapType | ArrayType, given: ValueType, target: EventType) -> str:
+    """Esper's words where a column of a map or object-array type does not fit."""
+    head = f"Event type named '{target.name}' has already been declared with differing column name or type information: Type by name "
+    if not isinstance(declared, EventOf):
+        expected = "java.util.Map" if isinstance(declared, MapType) else declared
+        if isinstance(declared, ArrayType) and isinstance(declared.element, EventOf) and not isinstance(given, EventOf):
+            return f"{head}'{target.name}' in property '{name}' expected event type array '{declared.element}' but receives {given.boxed}"
+        return f"{head}'{target.name}' in property '{name}' expected {expected} but receives {given.boxed}"
+    shown = "java.util.Map" if isinstance(given, EventOf) else f"java.lang.{given.boxed}"
+    return f"{head}'{target.name}' in property '{name}' expected event type '{declared}' but receives {shown}"

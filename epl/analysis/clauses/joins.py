@@ -1,0 +1,107 @@
+"""Joins: what their streams must have and what their on clauses may say."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from epl.analysis.expressions.bind import bind_in_clause
+from epl.analysis.expressions.scope import Scope, ScopeStream
+from epl.catalog import Catalog
+from epl.errors import EplValidationError
+from epl.event_types import EventType
+from epl.plan.expressions import StreamProperty, TypedExpression
+from epl.plan.streams import StreamPlan
+from epl.syntax import Comparison, Declaration, Expression, From, Select, StreamWildcard, Wildcard
+from epl.unparse import expression_text
+
+
+def check_streams(from_: From, plans: Sequence[StreamPlan]) -> None:
+    """Each stream of a join keeps events unless one is unidirectional; refuses in Esper's words."""
+    if len(plans) < 2:
+        return
+    driving = [number for number, stream in enumerate(from_.streams) if stream.unidirectional]
+    if len(driving) > 1 and any(join.kind != "full" for join in from_.joins):
+        raise EplValidationError("The unidirectional keyword can only apply to one stream in a join", span=from_.span)
+    if 1 < len(driving) < len(plans):
+        raise EplValidationError(
+            "The unidirectional keyword must either apply to a single stream or all streams in a full outer join", span=from_.span
+        )
+    for number, plan in enumerate(plans):
+        if number in driving and plan.windows:
+            raise EplValidationError(
+                f"The unidirectional keyword requires that no views are declared onto the stream (applies to stream {number})",
+                span=from_.streams[number].span,
+            )
+    for number, plan in enumerate(plans):
+        if number not in driving and not plan.windows:
+            name = plan.alias or plan.filter.event_type.name
+            raise EplValidationError(
+                f"Joins require that at least one view is specified for each stream, no view was specified for {name}",
+                span=from_.streams[number].span, hint="add a data window, such as #keepall or #lastevent",
+            )
+
+
+def check_on_clauses(from_: From, streams: Sequence[ScopeStream], catalog: Catalog, declarations: tuple[Declaration, ...] = ()) -> None:
+    """Each pair of an outer join's on clause compares a property of the joined stream with one of a stream before it; refuses in Esper's
+    words.
+    """
+    scope = Scope(catalog, tuple(streams), clause="on-clause join", declarations=declarations)
+    for joined, join in enumerate(from_.joins, 1):
+        for left, right in join.on:
+            try:
+                one, other = _bind_pair(left, right, left, scope), _bind_pair(left, right, right, scope)
+                _bind_pair(left, right, Comparison(operator="=", left=left, right=right, span=left.span), scope)
+                _check_pair(joined, one, other, left)
+            except EplValidationError as error:
+                raise EplValidationError(
+                    f"Failed to validate outer-join expression: {error.message}", span=error.span, hint=error.hint
+                ) from error
+
+
+def _bind_pair(left: Expression, right: Expression, part: Expression, scope: Scope) -> TypedExpression:
+    """``part`` of the pair, or its comparison, bound; refusals name the pair as a whole."""
+    try:
+        return bind_in_clause(part, scope)
+    except EplValidationError as error:
+        cause = error.message.split("': ", 1)[-1]
+        whole = f"{expression_text(left)}={expression_text(right)}"
+        raise EplValidationError(
+            f"Failed to validate on-clause join expression '{whole}': {cause}", span=error.span, hint=error.hint
+        ) from error
+
+
+def _check_pair(joined: int, left: TypedExpression, right: TypedExpression, where: Expression) -> None:
+    sides = [side for side in (left, right) if isinstance(side, StreamProperty)]
+    numbers = {side.stream for side in sides}
+    if len(numbers) == 1:
+        raise EplValidationError("Outer join ON-clause cannot refer to properties of the same stream", span=where.span)
+    if joined not in numbers:
+        raise EplValidationError(
+            f"Outer join ON-clause must refer to at least one property of the joined stream for stream {joined}", span=where.span
+        )
+    later = next((side for side in sides if side.stream > joined), None)
+    if later is not None:
+        raise EplValidationError(
+            f"Outer join ON-clause invalid scope for property '{later.name}', expecting the current or a prior stream scope",
+            span=where.span
+        )
+
+
+def check_joined_wildcard(select: Select, streams: Sequence[ScopeStream], target: EventType | None) -> None:
+    """``insert into T select *`` of a join: T needs a property for the events of one stream at least."""
+    if target is None or target.kind == "variant" or len(streams) < 2 or not any(isinstance(i.expression, Wildcard) for i in select.items):
+        return
+    named = [i.alias or expression_text(i.expression) for i in select.items if not isinstance(i.expression, (Wildcard, StreamWildcard))]
+    for name in named:
+        if target.property(name) is None:
+            raise EplValidationError(
+                f"Column '{name}' could not be assigned to any of the properties of the underlying type (missing column names, event "
+                "property, setter method or constructor?)",
+                span=select.span,
+            )
+    names = [stream.alias or f"stream_{number}" for number, stream in enumerate(streams)]
+    if not any(target.property(name) is not None for name in names):
+        raise EplValidationError(
+            f"Stream underlying object for stream '{names[0]}' could not be assigned to any of the properties of the underlying type "
+            "(missing column names, event property or setter method?)",
+            span=select.span,
+        )

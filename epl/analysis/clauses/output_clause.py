@@ -1,0 +1,125 @@
+"""output: when rows are put out, and which."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+import attrs
+
+from epl.analysis.clauses.assignments import analyse_assignment
+from epl.analysis.expressions.binding import StatementRefusal, bind
+from epl.analysis.expressions.crontab import analyse_crontab
+from epl.analysis.expressions.scope import Scope
+from epl.catalog import Catalog
+from epl.errors import EplUnsupportedError, EplValidationError
+from epl.plan.assignments import VariableAssignment
+from epl.plan.crontab import CrontabPlan
+from epl.plan.expressions import TypedExpression
+from epl.plan.result_set import OUTPUT_NAMES, OutputPlan
+from epl.syntax import Assignment, Expression, Output
+from epl.unparse import expression_text
+from epl.value_types import INT, LONG, is_boolean, is_numeric
+
+PREFIX = "Failed to validate the output rate limiting clause: "
+NO_AGGREGATION = "Aggregation functions may not be used within the output limit clause"
+
+
+def analyse_output(output: Output | None, catalog: Catalog, *, ordered: bool = False, hints: Container[str] = ()) -> OutputPlan | None:
+    """The plan of an output clause; None without one. Raises EplUnsupportedError for the terminated forms, once the rest is found right.
+
+    ``ordered``: an order by stands behind it; ``hints``: names of the statement's hints, in lower case.
+    """
+    if output is None:
+        return None
+    scope = Scope(catalog, clause="output-rate-limiting", aggregation_refusal=NO_AGGREGATION)
+    every = None if output.rate is None else _bound(output.rate, scope)
+    after = None if output.after is None else _bound(output.after, scope)
+    if ordered and "enable_outputlimit_opt" in hints:
+        raise StatementRefusal("The ENABLE_OUTPUTLIMIT_OPT hint is not supported with order-by", span=output.span)
+    unit = output.unit if every is not None else None
+    wanted = catalog.settings.output_limit_opt or "enable_outputlimit_opt" in hints
+    optimized = wanted and not ordered and "disable_outputlimit_opt" not in hints
+    plan = OutputPlan(output.selector or "default", every, unit, after, output.after_unit, optimized)
+    if output.kind == "at":
+        plan = attrs.evolve(plan, crontab=_crontab(output, scope))
+    if output.kind == "when":
+        plan = attrs.evolve(plan, condition=_condition(output.condition, scope), assignments=_assignments(output.assignments, scope))
+    _check_terminated(output, scope)
+    return plan
+
+
+def _check_terminated(output: Output, scope: Scope) -> None:
+    """Validate ``when terminated`` and refuse it: contexts are not there yet."""
+    if output.kind != "terminated" and not output.and_terminated:
+        return
+    own = output.kind == "terminated"
+    _condition(output.condition if own else output.terminated_condition, scope)
+    _assignments(output.assignments if own else output.terminated_assignments, scope)
+    raise EplUnsupportedError("'output when terminated' is not supported yet", span=output.span)
+
+
+def _crontab(output: Output, scope: Scope) -> CrontabPlan:
+    try:
+        return analyse_crontab(output.crontab, scope)
+    except (EplUnsupportedError, StatementRefusal):
+        raise
+    except EplValidationError as refusal:
+        raise StatementRefusal(PREFIX + refusal.message, span=refusal.span or output.span) from refusal
+
+
+# ------------------------------------------------------------------ when … then set …
+
+
+def _with_counts(scope: Scope) -> Scope:
+    """The scope with what the condition counts."""
+    return scope.with_locals(*((name, LONG if name == "last_output_timestamp" else INT) for name in OUTPUT_NAMES))
+
+
+def _condition(condition: Expression | None, scope: Scope) -> TypedExpression | None:
+    if condition is None:
+        return None
+    try:
+        bound = bind(condition, _with_counts(scope))
+    except EplUnsupportedError:
+        raise
+    except EplValidationError as refusal:
+        message = f"Failed to validate output limit expression '{expression_text(condition)}': {refusal.message}"
+        raise StatementRefusal(message, span=refusal.span) from refusal
+    if not is_boolean(bound.type):
+        message = "The when-trigger expression in the OUTPUT WHEN clause must return a boolean-type value"
+        raise StatementRefusal(message, span=condition.span)
+    return bound
+
+
+def _assignments(written: tuple[Assignment, ...], scope: Scope) -> tuple[VariableAssignment, ...]:
+    inner = attrs.evolve(_with_counts(scope), clause="update assignment", allow_previous=False)
+    made = []
+    for number, assignment in enumerate(written):
+        try:
+            made.append(analyse_assignment(assignment, number, inner))
+        except StatementRefusal as refusal:
+            if not refusal.message.startswith("Failed to validate assignment expression"):
+                raise
+            raise StatementRefusal(PREFIX + refusal.message, span=refusal.span) from refusal
+    return tuple(made)
+
+
+# ------------------------------------------------------------------ every
+
+
+def _bound(expression: Expression, scope: Scope) -> TypedExpression:
+    """A number, a variable that holds one, or a time period."""
+    try:
+        bound = bind(expression, scope)
+    except EplUnsupportedError:
+        raise
+    except EplValidationError as refusal:
+        name = getattr(getattr(expression, "links", [None])[0], "name", None)
+        message = f"Variable named '{name}' has not been declared" if name is not None else refusal.message
+        raise StatementRefusal(PREFIX + message, span=expression.span) from refusal
+    if not is_numeric(bound.type):
+        raise StatementRefusal(PREFIX + "The number or time period must be numeric", span=expression.span)
+    return bound
+
+
+__all__ = ["analyse_output"]

@@ -1,0 +1,283 @@
+"""select, group by, having, order by, limit → ResultSetPlan; which of the output shapes it is."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from typing import Any
+
+import attrs
+
+from epl.analysis.clauses.grouping import Grouping, analyse_group_by, make_level
+from epl.analysis.clauses.output_clause import analyse_output
+from epl.analysis.clauses.selection import Selection, analyse_selection
+from epl.analysis.expressions.aggregations import GROUP_BY_AGGREGATED, Collector
+from epl.analysis.expressions.bind import bind_in_clause
+from epl.analysis.expressions.binding import StatementRefusal, bind
+from epl.analysis.expressions.properties import Read, missing, path_of, reads
+from epl.analysis.expressions.rewriting import replaced_syntax
+from epl.analysis.expressions.scope import Scope, ScopeStream
+from epl.catalog import Catalog
+from epl.errors import EplError, EplUnsupportedError
+from epl.event_types import EventType
+from epl.plan.expressions import Aggregated, Constant, Previous, Prior, TypedExpression, VariableValue
+from epl.plan.result_set import AggregationPlan, LimitPlan, OrderKey, ReclaimGroups, ResultSetPlan, Shape, StreamSelector
+from epl.plan.walk import plans_of
+from epl.syntax import Chain, Expression, Literal, Name, Select, StreamWildcard, SubstitutionParameter, Unary, Wildcard
+from epl.syntax.nodes import Node
+from epl.unparse import quoted
+from epl.value_types import INT, Scalar, is_boolean
+
+
+def analyse(
+    select: Select,
+    streams: tuple[ScopeStream, ...],
+    catalog: Catalog,
+    *,
+    output_name: str,
+    insert_target: EventType | None,
+    has_remove_stream: bool,
+    is_unbound: bool,
+    declarations: tuple[Any, ...] = (),
+    unidirectional: bool = False,
+    reclaim: ReclaimGroups | None = None,
+    iterable_unbound: bool = False,
+    hints: Container[str] = (),
+) -> ResultSetPlan:
+    """The plan behind windows, where and match_recognize.
+
+    ``output_name`` names the output type where the select makes one. ``has_remove_stream``: rows may leave; ``is_unbound``: no data window
+    at all.
+    Raises EplValidationError in Esper's words.
+    """
+    output = analyse_output(select.output, catalog, ordered=bool(select.order_by), hints=hints)
+    plain = Scope(catalog, streams, declarations=declarations)
+    grouping = analyse_group_by(select.group_by, attrs.evolve(plain, clause="group-by-clause", aggregation_refusal=GROUP_BY_AGGREGATED))
+    collector = _collector(select, grouping, has_remove_stream)
+    scope = attrs.evolve(plain, aggregations=collector)
+    selection = analyse_selection(select.items, scope, output_name)
+    selected = tuple(collector.plans)
+    having = _having(select, scope)
+    order_by = _order_by(select, scope)
+    if any(isinstance(n, Aggregated) and n.slot >= len(selected) for key in order_by for n in key.expression.walk()):
+        raise StatementRefusal(
+            "Aggregate functions in the order-by clause must also occur in the select expression", span=select.order_by[0].span
+        )
+    if collector.plans and having is not None:
+        _check_having(having, grouping, select, plain)
+        refuse_previous(having, select.having)
+    each_group = output is not None and output.selector in ("first", "last")
+    shape = decide_shape(selection, grouping, having, order_by, tuple(collector.plans), each_group)
+    made = _without_needless_groups(shape, grouping)
+    selector: StreamSelector = select.stream or catalog.settings.default_stream_selector  # type: ignore[assignment]
+    return ResultSetPlan(
+        shape,
+        selection.output_type,
+        selection.columns,
+        max(1, len(streams)),
+        selection.forward,
+        selector,
+        _raw(select, selector),
+        select.distinct,
+        made.keys,
+        tuple(make_level(level, made.keys, selection.columns, having, order_by) for level in made.levels or ()),
+        having,
+        order_by,
+        _limit(select, catalog),
+        tuple(collector.plans),
+        not has_remove_stream,
+        unidirectional,
+        reclaim,
+        iterable_unbound or catalog.settings.iterable_unbound,
+        output,
+    )
+
+
+def _collector(select: Select, grouping: Grouping, has_remove_stream: bool) -> Collector:
+    return Collector(
+        has_remove_stream=has_remove_stream,
+        group_by=grouping.keys,
+        rollup=grouping.levels is not None,
+        group_by_refusal=_group_by_refusal(select, grouping),
+    )
+
+
+def _group_by_refusal(select: Select, grouping: Grouping) -> str | None:
+    if grouping.levels is not None:
+        return "Roll-up and group-by parameters cannot be combined"
+    return "Into-table and group-by parameters cannot be combined" if select.into_table else None
+
+
+def _raw(select: Select, selector: StreamSelector) -> bool:
+    """Whether insert into routes a stream that the listeners do not get."""
+    if select.insert_into is None:
+        return False
+    routed = select.insert_into.stream or "istream"
+    return (routed != selector and selector != "irstream") or routed == "rstream"
+
+
+def _without_needless_groups(shape: Shape, grouping: Grouping) -> Grouping:
+    """Without an aggregation, group by of a row-per-event select changes nothing."""
+    return Grouping() if shape == "un-aggregated" else grouping
+
+
+# ------------------------------------------------------------------ having, order by, limit
+
+
+def _having(select: Select, scope: Scope) -> TypedExpression | None:
+    if select.having is None:
+        return None
+    bound = bind_in_clause(select.having, attrs.evolve(scope, clause="having-clause"))
+    if not is_boolean(bound.type):
+        raise StatementRefusal("The having-clause expression must return a boolean value", span=select.having.span)
+    return bound
+
+
+def refuse_previous(condition: TypedExpression, written: Expression | None) -> None:
+    """Refuse prev in the where- or having-clause of a statement with aggregations, as Esper does."""
+    found = next((n for n in condition.walk() if isinstance(n, Previous)), None)
+    if found is not None:
+        name = {"previous": "prev", "tail": "prevtail", "count": "prevcount", "window": "prevwindow"}[found.kind]
+        raise StatementRefusal(
+            f"The '{name}' function may not occur in the where-clause or having-clause of a statement with aggregations as 'previous' does "
+            "not provide remove stream data; Use the 'first','last','window' or 'count' aggregation functions instead",
+            span=None if written is None else written.span,
+        )
+
+
+def _check_having(having: TypedExpression, grouping: Grouping, select: Select, scope: Scope) -> None:
+    """With group by, having reads keys, and properties that an aggregation of the having clause reads too.
+
+    Esper gives the latter their value on the row's own event. Events themselves it never takes.
+    """
+    if not grouping.keys:
+        return
+    aggregated = (read for read in reads(_aggregated(having)) if read.path)
+    absent = missing(reads((having,)), (*reads(grouping.keys), *aggregated))
+    if absent is None:
+        return
+    assert select.having is not None
+    written = _written(absent, select.having, scope)
+    shown = str(absent) if absent.path else f"expression {quoted(written)} against {absent}"
+    raise StatementRefusal(
+        f"Non-aggregated {shown} in the HAVING clause must occur in the group-by clause",
+        span=written.span,
+        hint="add it to group by, or aggregate it: a row of a group has no event of its own",
+    )
+
+
+def _aggregated(having: TypedExpression) -> list[TypedExpression]:
+    """What the aggregations of the having clause are made of."""
+    return [e for n in having.walk() if isinstance(n, Aggregated) and n.plan is not None for e in n.plan.expressions]
+
+
+def _written(read: Read, having: Expression, scope: Scope) -> Expression:
+    """Where the having clause reads the property; the clause itself where a declared expression does."""
+    for node in plans_of(having):
+        if isinstance(node, Chain):
+            try:
+                bound = bind(node, scope)
+            except EplError:  # an aggregation, or the property of a lambda's parameter
+                continue
+            if path_of(bound) == read:
+                return node
+    return having
+
+
+def _order_by(select: Select, scope: Scope) -> tuple[OrderKey, ...]:
+    """Order keys; the name of a column stands for its expression."""
+    columns = {i.alias: i.expression for i in select.items if i.alias and not isinstance(i.expression, (Wildcard, StreamWildcard))}
+
+    def replace(node: Node) -> Node | None:
+        if isinstance(node, Chain) and node.root is None and len(node.links) == 1 and isinstance(node.links[0], Name):
+            return columns.get(node.links[0].name)
+        return None
+
+    inner = attrs.evolve(scope, clause="order-by-clause")
+    return tuple(OrderKey(bind_in_clause(replaced_syntax(item.expression, replace), inner), item.descending) for item in select.order_by)
+
+
+def _limit(select: Select, catalog: Catalog) -> LimitPlan | None:
+    if select.limit is None:
+        return None
+    rows = _limit_value(select.limit.rows, catalog)
+    return LimitPlan(rows, None if select.limit.offset is None else _limit_value(select.limit.offset, catalog))
+
+
+def _limit_value(expression: Expression, catalog: Catalog) -> TypedExpression:
+    """A whole number, or a variable that holds one."""
+    sign = 1
+    if isinstance(expression, Unary) and expression.operator == "-":
+        sign, expression = -1, expression.operand
+    if isinstance(expression, Literal) and isinstance(expression.value, int):
+        return Constant(value=sign * expression.value, type=INT)
+    if isinstance(expression, Chain) and expression.root is None and len(expression.links) == 1 and isinstance(expression.links[0], Name):
+        name = expression.links[0].name
+        variable = catalog.variables.get(name)
+        if variable is None:
+            raise StatementRefusal(f"Limit clause variable by name '{name}' has not been declared", span=expression.span)
+        if not isinstance(variable.type, Scalar) or variable.type.kind not in ("int", "short", "byte", "long"):
+            raise StatementRefusal("Limit clause requires a variable of numeric type", span=expression.span)
+        return VariableValue(name=name, type=variable.type)
+    if isinstance(expression, SubstitutionParameter):
+        raise EplUnsupportedError("Substitution parameters are not supported in the limit clause", span=expression.span)
+    raise StatementRefusal("Limit clause requires a whole number or a variable of numeric type", span=expression.span)
+
+
+# ------------------------------------------------------------------ the shape
+
+
+def decide_shape(
+    selection: Selection,
+    grouping: Grouping,
+    having: TypedExpression | None,
+    order_by: Sequence[OrderKey],
+    aggregations: Sequence[AggregationPlan],
+    each_group: bool = False,
+) -> Shape:
+    """Which shape a select has (Esper reference, chapter 2, "Basic Aggregated Statement Types").
+
+    ``each_group``: output first or last, which make group by matter to a wildcard select too.
+
+    Raises EplValidationError for rollup where rows would be per event.
+    """
+    select_reads = reads(selection.expressions)
+    local = _local_groups_match(aggregations, grouping)
+    if not grouping.keys and grouping.levels is None:
+        if not aggregations:
+            return "un-aggregated"
+        only_aggregated = not select_reads and not selection.whole and not selection.streams and not _looks_back(selection.expressions)
+        only_aggregated = only_aggregated and (having is None or not reads((having,)))
+        return "fully aggregated" if only_aggregated and local else "aggregated"
+    of_row = select_reads if having is None else (*select_reads, *reads((having,)))
+    reason = _why_not_per_group(selection, of_row, grouping)
+    in_select = selection.whole or missing(reads(k.expression for k in order_by), select_reads) is None
+    if reason is None and in_select and local:
+        return "grouped fully aggregated" if grouping.levels is None else "rollup"
+    if grouping.levels is not None:
+        raise StatementRefusal(
+            f"Group-by with rollup requires a fully-aggregated query, the query is not full-aggregated because of {reason or 'order by'}"
+        )
+    if not aggregations and having is None and selection.whole and not each_group:
+        return "un-aggregated"
+    return "grouped aggregated"
+
+
+def _why_not_per_group(selection: Selection, select_reads: Sequence[Any], grouping: Grouping) -> str | None:
+    if selection.whole:
+        return "wildcard select"
+    if selection.streams:
+        return "stream select"
+    absent = missing(select_reads, reads(grouping.keys))
+    return None if absent is None else str(absent)
+
+
+def _local_groups_match(aggregations: Sequence[AggregationPlan], grouping: Grouping) -> bool:
+    """Whether every ``group_by:`` takes its keys from the statement's own."""
+    return all(a.group_by is None or set(a.group_by) <= set(grouping.keys) for a in aggregations)
+
+
+def _looks_back(expressions: Sequence[TypedExpression]) -> bool:
+    return any(isinstance(n, (Previous, Prior)) for e in expressions for n in e.walk())
+
+
+__all__ = ["analyse", "decide_shape", "refuse_previous"]

@@ -1,0 +1,175 @@
+"""The select clause: columns, their names and types, wildcards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from epl.analysis.expressions.bind import bind_in_clause, column_name
+from epl.analysis.expressions.binding import StatementRefusal
+from epl.analysis.expressions.scope import Scope, ScopeStream
+from epl.event_types import EventOf, EventType, Property
+from epl.plan.expressions import Coalesce, Conditional, Constant, NewStructOf, PropertyOf, StreamProperty, TypedExpression, event_of
+from epl.syntax import SelectItem, StreamWildcard, Wildcard
+
+
+@attrs.frozen
+class Selection:
+    """``columns`` of ``output_type`` in order; or ``forward``: the number of the stream whose events are the output themselves.
+
+    ``expressions``: the written ones, without what wildcards stand for. ``whole``: a wildcard of all streams, ``streams``: ``s.*`` is
+    written.
+    """
+
+    output_type: EventType
+    columns: tuple[TypedExpression, ...] = ()
+    forward: int | None = None
+    expressions: tuple[TypedExpression, ...] = ()
+    whole: bool = False
+    streams: bool = False
+
+
+@attrs.frozen
+class Column:
+    name: str
+    expression: TypedExpression
+    underlying: bool = False
+
+
+def analyse_selection(items: Sequence[SelectItem], scope: Scope, output_name: str) -> Selection:
+    """Bind the select clause; ``scope`` collects its aggregations. """
+    items = _without_repeats(items, len(scope.streams))
+    bound = [_columns(item, scope) for item in items]
+    written = tuple(c.expression for item, columns in zip(items, bound) for c in columns if not _is_wildcard(item))
+    whole = any(isinstance(i.expression, Wildcard) for i in items)
+    unnamed = [i for i in items if isinstance(i.expression, StreamWildcard) and i.alias is None]
+    if len(unnamed) > 1:
+        raise StatementRefusal(
+            "A column name must be supplied for all but one stream if multiple streams are selected via the stream.* notation",
+            span=unnamed[1].span,
+        )
+    forward = _forwarded(items, scope.streams)
+    if forward is not None:
+        return Selection(scope.streams[forward].event_type, forward=forward, whole=whole, streams=not whole)
+    columns = [c for part in bound for c in part]
+    _check_names(columns, items)
+    properties = {c.name: Property(c.name, c.expression.type) for c in columns}
+    for column, item_property in _underlying_properties(items, scope).items():
+        properties[column] = item_property
+    output = EventType(output_name, "row", properties, is_bus=False)
+    return Selection(
+        output, tuple(c.expression for c in columns), None, written, whole, any(isinstance(i.expression, StreamWildcard) for i in items)
+    )
+
+
+def _without_repeats(items: Sequence[SelectItem], streams: int) -> Sequence[SelectItem]:
+    """As in Esper, ``*`` counts once however often it stands; of one stream it counts for nothing beside ``s.*``."""
+    replaced = streams == 1 and any(isinstance(i.expression, StreamWildcard) and i.alias is None for i in items)
+    kept: list[SelectItem] = []
+    seen = replaced
+    for item in items:
+        if isinstance(item.expression, Wildcard) and item.alias is None:
+            if seen:
+                continue
+            seen = True
+        kept.append(item)
+    return kept
+
+
+def _is_wildcard(item: SelectItem) -> bool:
+    return isinstance(item.expression, (Wildcard, StreamWildcard))
+
+
+def _forwarded(items: Sequence[SelectItem], streams: Sequence[ScopeStream]) -> int | None:
+    """The stream whose events are handed on as they are: ``select *`` of one stream, ``select s.*`` alone."""
+    if len(items) != 1 or items[0].alias is not None:
+        return None
+    if isinstance(items[0].expression, Wildcard):
+        return 0 if len(streams) == 1 else None
+    if isinstance(items[0].expression, StreamWildcard):
+        return _stream_number(items[0].expression.stream, streams)
+    return None
+
+
+def _stream_number(name: str, streams: Sequence[ScopeStream]) -> int | None:
+    """The stream of that alias; the name of its type does not stand for a stream here."""
+    return next((number for number, stream in enumerate(streams) if name == stream.alias), None)
+
+
+def _columns(item: SelectItem, scope: Scope) -> list[Column]:
+    expression = item.expression
+    if isinstance(expression, Wildcard):
+        if item.alias is not None:
+            raise StatementRefusal("The property wildcard syntax must be used without column name", span=item.span)
+        if len(scope.streams) == 1:
+            return _all_properties(0, scope.streams[0].event_type)
+        return [Column(s.alias or f"stream_{n}", event_of(n, s.event_type), underlying=True) for n, s in enumerate(scope.streams)]
+    if isinstance(expression, StreamWildcard):
+        return _stream_columns(item, expression, scope)
+    bound = _whole_structure(bind_in_clause(expression, scope))
+    return [Column(column_name(expression, scope) if item.alias is None else item.alias, bound)]
+
+
+def _whole_structure(expression: TypedExpression) -> TypedExpression:
+    """A column that is a case of ``new { … }`` is a structure of nulls, not null, where no condition holds (Esper 9.0.0)."""
+    made = expression.type
+    if not isinstance(expression, Conditional) or not isinstance(made, EventOf) or made.event_type.kind != "struct":
+        return expression
+    nulls = tuple(Constant(type=p.type.boxed, value=None) for p in made.event_type.properties.values())
+    return Coalesce(type=made, operands=(expression, NewStructOf(type=made, event_type=made.event_type, values=nulls)))
+
+
+def _stream_columns(item: SelectItem, expression: StreamWildcard, scope: Scope) -> list[Column]:
+    number = _stream_number(expression.stream, scope.streams)
+    if number is not None:
+        event_type = scope.streams[number].event_type
+        if item.alias is not None:
+            return [Column(item.alias, event_of(number, event_type))]
+        return _all_properties(number, event_type)
+    if item.alias is not None and any(s.event_type.property(expression.stream) is not None for s in scope.streams):
+        raise StatementRefusal("The property wildcard syntax must be used without column name", span=item.span)
+    for number, stream in enumerate(scope.streams):
+        inner = stream.event_type.fragment(expression.stream)
+        if inner is not None:
+            operand = StreamProperty(stream=number, name=expression.stream, type=EventOf(inner))
+            if item.alias is not None:
+                return [Column(item.alias, operand)]
+            return [
+                Column(p.name, PropertyOf(operand=operand, name=p.name, type=p.type.boxed), underlying=True)
+                for p in inner.properties.values()
+            ]
+    raise StatementRefusal(f"Stream selector '{expression.stream}.*' does not match any stream name in the from clause", span=item.span)
+
+
+def _all_properties(number: int, event_type: EventType) -> list[Column]:
+    return [
+        Column(p.name, StreamProperty(stream=number, name=p.name, type=p.type), underlying=True) for p in event_type.properties.values()
+    ]
+
+
+def _underlying_properties(items: Sequence[SelectItem], scope: Scope) -> dict[str, Property]:
+    """Properties taken over as they are declared (indexed, mapped)."""
+    found: dict[str, Property] = {}
+    for item in items:
+        if item.alias is None and isinstance(item.expression, Wildcard) and len(scope.streams) == 1:
+            found.update(scope.streams[0].event_type.properties)
+        elif item.alias is None and isinstance(item.expression, StreamWildcard):
+            number = _stream_number(item.expression.stream, scope.streams)
+            found.update(scope.streams[number].event_type.properties if number is not None else {})
+    return found
+
+
+def _check_names(columns: Sequence[Column], items: Sequence[SelectItem]) -> None:
+    underlying = {c.name for c in columns if c.underlying}
+    seen: set[str] = set()
+    for column in columns:
+        if column.underlying:
+            continue
+        if column.name in underlying:
+            raise StatementRefusal(
+                f"Property '{column.name}' occurs in both the underlying event and in the additional properties", span=items[0].span
+            )
+        if column.name in seen:
+            raise StatementRefusal(f"Column name '{column.name}' appears more then once in select clause", span=items[0].span)
+        seen.add(column.name)

@@ -1,0 +1,155 @@
+"""from clause → stream plans: which events, through which windows."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+
+import attrs
+
+from epl.analysis.clauses.contained import analyse_contained
+from epl.analysis.expressions.aggregations import Collector
+from epl.analysis.expressions.bind import bind_in_clause
+from epl.analysis.expressions.remedies import unknown_type
+from epl.analysis.expressions.scope import Scope, ScopeStream
+from epl.analysis.expressions.type_names import find_event_type
+from epl.analysis.filters.lookup import bind_filters, plan_filter
+from epl.catalog import Catalog
+from epl.errors import EplUnsupportedError, EplValidationError
+from epl.event_types import EventType
+from epl.plan.streams import StreamPlan
+from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused, check_chain, merge_groups
+from epl.syntax import (
+    Declaration,
+    Expression,
+    MethodSource,
+    Ordered,
+    PatternSource,
+    SqlSource,
+    Stream,
+    TimePeriod,
+    TypeFilter,
+    View,
+    Wildcard,
+)
+from epl.unparse import expression_text
+
+REFUSED_SOURCES = {PatternSource: "Patterns", MethodSource: "Method joins", SqlSource: "SQL joins"}
+
+
+def analyse_stream(
+    stream: Stream, catalog: Catalog, declarations: tuple[Declaration, ...] = (), hints: Mapping[str, str] | None = None
+) -> tuple[StreamPlan, ScopeStream]:
+    """One stream of a from clause: its plan, and how expressions of the statement see it. ``hints``: those of the statement."""
+    source = stream.source
+    if not isinstance(source, TypeFilter):
+        raise EplUnsupportedError(f"{REFUSED_SOURCES[type(source)]} are not supported yet", span=stream.span)
+    event_type = source_type(source, catalog)
+    inner = ScopeStream(stream.alias, event_type)
+    scope = Scope(catalog, (inner,), clause="filter", declarations=declarations, allow_previous=False)
+    conditions = bind_filters(source.filters, scope)
+    contained = None
+    if source.contained:
+        contained = analyse_contained(source.contained, inner, catalog, declarations, f"{event_type.name}_contained")
+    comes_in = event_type if contained is None else contained.output_type
+    windows, outer = analyse_windows(stream.views, comes_in, catalog, declarations)
+    windows = tuple(w.with_hints(hints or {}) for w in windows)
+    _check_windows(windows, stream)
+    planned = plan_filter(event_type, conditions, catalog.settings)
+    plan = StreamPlan(planned, outer, windows, stream.retain, stream.alias, contained=contained)
+    has_window = any(w.is_data_window for w in windows)
+    return plan, ScopeStream(stream.alias, outer, has_window=has_window)
+
+
+def _check_windows(windows: tuple[WindowConfig, ...], stream: Stream) -> None:
+    try:
+        check_chain(windows, stream.retain)
+    except WindowRefused as error:
+        raise EplValidationError(
+            f"Failed to validate data window declaration: {error.message}", span=stream.views[0].span if stream.views else stream.span
+        ) from error
+
+
+def source_type(source: TypeFilter, catalog: Catalog) -> EventType:
+    """The event type that a from clause names."""
+    name = source.type_name
+    if name in catalog.named_windows or name in catalog.tables:
+        raise EplUnsupportedError(f"'{name}' is a named window or table, which are not supported yet", span=source.span)
+    found = catalog.event_types.get(name) or find_event_type(name, catalog.event_types)
+    if found is None:
+        raise EplValidationError(
+            f"Failed to resolve event type, named window or table by name '{name}'", span=source.span, hint=_close(name, catalog)
+        )
+    return found
+
+
+def _close(name: str, catalog: Catalog) -> str | None:
+    close = get_close_matches(name, catalog.event_types, 1)
+    return f"did you mean '{close[0]}'?" if close else unknown_type(name)
+
+
+def analyse_windows(
+    views: Sequence[View], event_type: EventType, catalog: Catalog, declarations: tuple[Declaration, ...] = ()
+) -> tuple[tuple[WindowConfig, ...], EventType]:
+    """The windows' configs, and the event type behind the last of them."""
+    configs: list[WindowConfig] = []
+    source = event_type
+    for view in views:
+        config = _window(view, event_type, source, catalog, declarations)
+        configs.append(config)
+        event_type = config.output_type(event_type)
+    return merge_groups(configs, event_type)
+
+
+def _window(view: View, event_type: EventType, source: EventType, catalog: Catalog, declarations: tuple[Declaration, ...]) -> WindowConfig:
+    """One config. Its parameters are bound over what comes in; those of merge, like groupwin's, over the stream's own events (``source``).
+    """
+    name = f"{view.namespace}:{view.name}" if view.namespace else view.name
+    found = catalog.window_configs.get(name.lower())
+    if found is None:
+        raise EplValidationError(
+            f"Failed to validate data window declaration: View name '{name}' is not a known view name", span=view.span,
+            hint=_close_window(view.name, catalog)
+        )
+    try:
+        seen = source if found.merges else event_type
+        return found.from_arguments(_arguments(view, found, seen, catalog, declarations), event_type)
+    except EplValidationError as error:
+        message = getattr(error, "whole_message", None) or f"Error in view '{view.name}', {error.message}"
+        raise EplValidationError(
+            f"Failed to validate data window declaration: {message}", span=error.span or view.span, hint=error.hint
+        ) from error
+
+
+def _close_window(name: str, catalog: Catalog) -> str | None:
+    close = get_close_matches(name, [n for n in catalog.window_configs if ":" not in n], 1)
+    return f"did you mean #{close[0]}?" if close else None
+
+
+def _arguments(
+    view: View, config: type[WindowConfig], event_type: EventType, catalog: Catalog, declarations: tuple[Declaration, ...]
+) -> list[WindowArgument]:
+    """The parameters, bound over the stream; the first one of an expr window also sees the window's own names and aggregations."""
+    stream = (ScopeStream(None, event_type, has_window=True),)
+    plain = Scope(catalog, stream, clause="view parameter", declarations=declarations, allow_previous=False)
+    builtins = config.builtins(event_type)
+    if not builtins:
+        return [_argument(a, plain, i, config) for i, a in enumerate(view.arguments)]
+    own = attrs.evolve(
+        plain.with_locals(*builtins.items()), builtin_names=frozenset(builtins), aggregations=Collector(has_remove_stream=True)
+    )
+    return [_argument(a, own if i == 0 else plain, i, config) for i, a in enumerate(view.arguments)]
+
+
+def _argument(written: Expression, scope: Scope, index: int, config: type[WindowConfig]) -> WindowArgument:
+    if isinstance(written, Wildcard):
+        return WindowArgument(written, None)
+    value = written.value if isinstance(written, Ordered) else written
+    descending = written.descending if isinstance(written, Ordered) else None
+    try:
+        typed = bind_in_clause(value, scope)
+    except EplValidationError as error:
+        message = f"Invalid parameter expression {index} for {config.title} view: {error.message}"
+        refused = WindowRefused(message, whole=not config.named_refusals, hint=error.hint)
+        refused.span = error.span
+        raise refused from error
+    return WindowArgument(written, typed, descending, isinstance(value, TimePeriod), expression_text(value))

@@ -1,0 +1,93 @@
+"""transpose(x) in a select clause: the value's own properties become those of the inserted event."""
+from __future__ import annotations
+
+import attrs
+
+from epl.analysis.expressions.bind import StatementRefusal
+from epl.analysis.expressions.conversions import type_name
+from epl.catalog import Catalog
+from epl.errors import EplValidationError
+from epl.event_types import EventOf, EventType, Property
+from epl.plan.statements import InsertPlan
+from epl.syntax import InsertInto, Select, SelectItem
+from epl.syntax.expressions import Call, Chain
+from epl.unparse import expression_text, quoted
+from epl.value_types import OBJECT, MapType, ValueType, is_null
+
+STRUCTURES = ("struct", "bean")
+
+
+def without_transpose(select: Select) -> tuple[Select, int | None]:
+    """The select clause with ``transpose(x)`` as plain ``x``, and the place of that item; None where there is none."""
+    places = [n for n, item in enumerate(select.items) if _argument(item) is not None]
+    if not places:
+        return select, None
+    if len(places) > 1:
+        raise StatementRefusal(
+            "A column name must be supplied for all but one stream if multiple streams are selected via the stream.* notation",
+            span=select.span,
+        )
+    items = list(select.items)
+    place = places[0]
+    call = _argument(items[place])
+    assert call is not None
+    if len(call.arguments) != 1:
+        raise EplValidationError(
+            f"Failed to validate select-clause expression {quoted(items[place].expression)}: The transpose function requires a single "
+            "parameter expression",
+            span=items[place].span,
+        )
+    name = items[place].alias or expression_text(items[place].expression)
+    items[place] = SelectItem(call.arguments[0], alias=name, span=items[place].span)
+    return attrs.evolve(select, items=tuple(items)), place
+
+
+def _argument(item: SelectItem) -> Call | None:
+    expression = item.expression
+    if isinstance(expression, Chain) and expression.root is None and len(expression.links) == 1:
+        link = expression.links[0]
+        if isinstance(link, Call) and link.name.lower() == "transpose":
+            return link
+    return None
+
+
+def check_transposed(value_type: ValueType) -> None:
+    """Maps, structures and bean events have properties to give."""
+    fits = isinstance(value_type, MapType) or value_type == OBJECT
+    if isinstance(value_type, EventOf):
+        fits = value_type.event_type.kind in STRUCTURES
+    if not fits:
+        shown = "null" if is_null(value_type) else type_name(value_type.boxed)
+        raise StatementRefusal(f"Invalid expression return type '{shown}' for transpose function")
+
+
+def plan_transposed(clause: InsertInto, row_type: EventType, place: int, catalog: Catalog) -> InsertPlan:
+    """How rows whose column at ``place`` is transposed become events of the target."""
+    name = row_type.names[place]
+    value_type = row_type.properties[name].type
+    check_transposed(value_type)
+    target = catalog.event_types.get(clause.target)
+    inner = value_type.event_type if isinstance(value_type, EventOf) else None
+    others = [p for p in row_type.properties.values() if p.name != name]
+    if target is None:
+        if inner is None or inner.kind == "struct":
+            raise StatementRefusal(
+                "Invalid expression return type 'java.util.Map<String,Object>' for transpose function", span=clause.span
+            )
+        properties: dict[str, Property] = {**inner.properties, **{p.name: p for p in others}}
+        target = EventType(clause.target, "map", properties)
+    elif others:
+        raise StatementRefusal(
+            f"Cannot transpose additional properties in the select-clause to target event type '{target.name}' with underlying type "
+            f"'{type_name(EventOf(target))}', the transpose function must occur alone in the select clause",
+            span=clause.span,
+        )
+    elif inner is not None and not any(inner.type_of(n) is not None for n in target.names):
+        raise EplValidationError(
+            f"Expression-returned value of type '{type_name(value_type)}' cannot be converted to target event type '{target.name}'",
+            span=clause.span,
+        )
+    return InsertPlan(target, clause.stream or "istream", same=False, nested=place)
+
+
+__all__ = ["check_transposed", "plan_transposed", "without_transpose"]

@@ -1,0 +1,1 @@
+"""Expressions: from the syntax to typed nodes."""

@@ -1,0 +1,122 @@
+"""``sorted(price).floorEvent(10)``: a method of an aggregation that keeps events."""
+
+from __future__ import annotations
+
+import attrs
+
+from epl.analysis.expressions.binding import bind
+from epl.analysis.expressions.conversions import type_name
+from epl.analysis.expressions.rewriting import replaced
+from epl.analysis.expressions.scope import Scope
+from epl.errors import EplValidationError
+from epl.event_types import EventOf, EventType
+from epl.functions.aggregation_methods import METHODS, AggregationMethod
+from epl.plan import expressions as typed
+from epl.plan.expressions import Aggregated, TypedExpression
+from epl.syntax import Lambda
+from epl.syntax.expressions import Call
+from epl.value_types import BOXED_BOOLEAN, BOXED_INT, OBJECT, ArrayType, CollectionType, MapType, ValueType, is_boolean
+
+
+def bind_aggregation_method(value: Aggregated, call: Call, scope: Scope) -> TypedExpression | None:
+    """The typed call; None where the aggregation has no method of that name (enumeration methods come after these)."""
+    method = METHODS.get(value.plan.function, {}).get(call.name.lower())
+    if method is None:
+        return None
+    event_type = scope.streams[value.plan.stream].event_type
+    if value.plan.function == "window":
+        return _of_window(method, value, call, event_type, scope)
+    if method.name in ("minBy", "maxBy", "sorted") and call.arguments:
+        return None
+    arguments = _arguments(method, value, call, scope)
+    result = _result(method, value, event_type)
+    return typed.AggregationMethodCall(type=result, operand=value, method=method.python, arguments=arguments)
+
+
+def _of_window(method: AggregationMethod, value: Aggregated, call: Call, event_type: EventType, scope: Scope) -> TypedExpression | None:
+    result = _result(method, value, event_type)
+    if not call.arguments:
+        return typed.AggregationMethodCall(type=result, operand=value, method=method.python, arguments=())
+    if method.name not in ("first", "last") or len(call.arguments) > 1:
+        raise EplValidationError("Invalid number of parameters", span=call.span)
+    if isinstance(call.arguments[0], Lambda):
+        return None
+    event = scope.next_local
+    written = bind(call.arguments[0], attrs.evolve(scope, next_local=event + 1))
+    body = _over_event(written, value.plan.stream, event)
+    function = typed.Function(type=body.type, parameters=(event,), body=body)
+    return typed.AggregationMethodCall(
+        type=body.type.boxed, operand=value, method=f"{method.python}_value", arguments=(function,), written=(written,)
+    )
+
+
+def _over_event(expression: TypedExpression, stream: int, number: int) -> TypedExpression:
+    """The expression with the stream's event as the Function's parameter of that number."""
+
+    def replace(node: TypedExpression) -> TypedExpression | None:
+        if isinstance(node, typed.StreamEvent) and node.stream == stream:
+            return typed.Local(type=node.type, number=number, name="")
+        if isinstance(node, typed.StreamProperty) and node.stream == stream:
+            event = typed.Local(type=OBJECT, number=number, name="")
+            return typed.PropertyOf(type=node.type, operand=event, name=node.name)
+        return None
+
+    return replaced(expression, replace)
+
+
+def _key_type(value: Aggregated) -> ValueType:
+    keys = value.plan.arguments
+    return keys[0].type.boxed if len(keys) == 1 else OBJECT
+
+
+def _result(method: AggregationMethod, value: Aggregated, event_type: EventType) -> ValueType:
+    event = EventOf(event_type)
+    results: dict[str, ValueType] = {"event": event, "events": ArrayType(event), "boolean": BOXED_BOOLEAN, "int": BOXED_INT}
+    if method.result == "key":
+        return _key_type(value)
+    if method.result == "map":
+        return MapType(_key_type(value), CollectionType(event))
+    return results[method.result]
+
+
+def _arguments(method: AggregationMethod, value: Aggregated, call: Call, scope: Scope) -> tuple[TypedExpression, ...]:
+    if len(call.arguments) != len(method.parameters):
+        raise EplValidationError(
+            f"Parameters mismatch for aggregation method '{method.name}', the method requires {_required(method)}", span=call.span
+        )
+    bound = tuple(bind(argument, scope) for argument in call.arguments)
+    for number, (kind, argument) in enumerate(zip(method.parameters, bound)):
+        if kind == "flag" and not is_boolean(argument.type):
+            raise EplValidationError(
+                f"Failed to validate aggregation method '{method.name}', expected a boolean-type result for expression parameter {number} "
+                f"but received {type_name(argument.type)}",
+                span=call.span,
+            )
+        if kind == "key":
+            _check_key(method, number, value, argument, call)
+    return bound
+
+
+def _check_key(method: AggregationMethod, number: int, value: Aggregated, argument: TypedExpression, call: Call) -> None:
+    several = len(value.plan.arguments) > 1
+    expected = "com.espertech.esper.common.client.util.HashableMultiKey" if several else type_name(_key_type(value))
+    if several or argument.type.boxed != _key_type(value):
+        raise EplValidationError(
+            f"Method '{method.name}' for parameter {number} requires a key of type '{expected}' but receives "
+            f"'{type_name(argument.type.boxed)}'",
+            span=call.span,
+        )
+
+
+def _required(method: AggregationMethod) -> str:
+    if not method.parameters:
+        return "no parameters"
+    if len(method.parameters) == 1:
+        return "an expression providing the key value"
+    return (
+        "an expression providing the from-key value and an expression providing the from-inclusive flag and an expression providing the "
+        "to-key value and an expression providing the to-inclusive flag"
+    )
+
+
+__all__ = ["bind_aggregation_method"]

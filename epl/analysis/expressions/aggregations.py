@@ -1,0 +1,152 @@
+"""Collects the aggregations that binding meets: each different call gets a slot, equal calls share one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from epl.analysis.expressions.binding import StatementRefusal, bind
+from epl.analysis.expressions.scope import AggregationCollector, Scope
+from epl.errors import EplValidationError
+from epl.functions.aggregations import AggregationCall, AggregationSpec
+from epl.plan.expressions import Aggregated, GroupingCall, TypedExpression, event_of
+from epl.plan.result_set import AggregationPlan
+from epl.syntax import Call, Expression, NamedArgument, Ordered, Row, StreamWildcard, Wildcard
+from epl.unparse import expression_text
+from epl.value_types import BOXED_INT, is_boolean
+
+EVER = ("firstever", "lastever", "countever", "nth")
+"""Aggregations that refuse a wildcard over several streams before they are looked at."""
+
+GROUP_BY_AGGREGATED = "Group-by expressions cannot contain aggregate functions"
+
+
+class Collector(AggregationCollector):
+    """The aggregations of one result set (or expr window, or match_recognize measure).
+
+    ``plans`` grows while expressions are bound with this collector in their scope. ``group_by``: the statement's keys, which
+    ``grouping()`` names;
+    ``rollup``: whether it may stand at all. ``allow_group_by``: the words of refusal for ``group_by:``, or None where it may stand.
+    """
+
+    def __init__(
+        self,
+        *,
+        has_remove_stream: bool,
+        group_by: Sequence[TypedExpression] = (),
+        rollup: bool = False,
+        group_by_refusal: str | None = None,
+    ) -> None:
+        self.plans: list[AggregationPlan] = []
+        self._has_remove_stream = has_remove_stream
+        self._group_by = tuple(group_by)
+        self._rollup = rollup
+        self._group_by_refusal = group_by_refusal
+
+    def bind_call(self, call: Call, scope: Scope) -> TypedExpression:
+        """The value of an aggregation (or of grouping / grouping_id) for the current group; raises EplValidationError in Esper's words."""
+        name = call.name.lower()
+        if name in ("grouping", "grouping_id"):
+            return self._grouping(call, scope)
+        spec: AggregationSpec = scope.catalog.aggregations[name]
+        plan = spec.bind(self._typed(call, name, scope))
+        if plan.group_by is not None and self._group_by_refusal is not None:
+            raise StatementRefusal(self._group_by_refusal, span=call.span)
+        return Aggregated(slot=self._slot(plan), type=plan.type, plan=plan)
+
+    def _slot(self, plan: AggregationPlan) -> int:
+        for slot, existing in enumerate(self.plans):
+            if existing == plan:
+                return slot
+        self.plans.append(plan)
+        return len(self.plans) - 1
+
+    def _typed(self, call: Call, name: str, scope: Scope) -> AggregationCall:
+        positional = [a for a in call.arguments if not isinstance(a, NamedArgument)]
+        if name in EVER and len(scope.streams) != 1 and any(isinstance(a, Wildcard) for a in positional):
+            raise StatementRefusal(
+                "Invalid use of wildcard (*) for stream selection in a join or an empty from-clause, please use the stream-alias syntax to "
+                "select a specific stream instead",
+                span=call.span,
+            )
+        inner = attrs.evolve(scope, aggregations=self)
+        arguments: list[TypedExpression | None] = []
+        descending: list[bool] = []
+        for argument in positional:
+            direction = isinstance(argument, Ordered) and argument.descending
+            value = argument.value if isinstance(argument, Ordered) else argument
+            arguments.append(None if isinstance(value, Wildcard) else self._argument(value, inner))
+            descending.append(direction)
+        condition, groups = self._named(call, inner)
+        return AggregationCall(
+            name,
+            tuple(arguments),
+            tuple(s.event_type for s in scope.streams),
+            call.distinct,
+            condition,
+            groups,
+            tuple(descending),
+            self._has_remove_stream,
+            scope.catalog.settings.units_per_second,
+            tuple(s.has_window for s in scope.streams),
+        )
+
+    def _argument(self, value: Expression, scope: Scope) -> TypedExpression:
+        if isinstance(value, StreamWildcard):
+            for number, stream in enumerate(scope.streams):
+                if value.stream in (stream.alias, stream.event_type.name):
+                    return event_of(number, stream.event_type)
+            raise EplValidationError(f"Stream by name '{value.stream}' could not be found among all streams", span=value.span)
+        return bind(value, scope)
+
+    def _named(self, call: Call, scope: Scope) -> tuple[TypedExpression | None, tuple[TypedExpression, ...] | None]:
+        condition: TypedExpression | None = None
+        groups: tuple[TypedExpression, ...] | None = None
+        for argument in call.arguments:
+            if not isinstance(argument, NamedArgument):
+                continue
+            if argument.name.lower() == "filter":
+                condition = self._filter(argument, scope)
+            elif argument.name.lower() == "group_by":
+                items = argument.value.items if isinstance(argument.value, Row) else (argument.value,)
+                without = attrs.evolve(scope, aggregations=None, aggregation_refusal=GROUP_BY_AGGREGATED)
+                try:
+                    groups = tuple(bind(item, without) for item in items)
+                except StatementRefusal as refusal:
+                    raise EplValidationError(refusal.message, span=refusal.span) from refusal
+            else:
+                raise EplValidationError(
+                    f"Invalid named parameter '{argument.name}' (did you mean 'group_by' or 'filter'?)", span=argument.span
+                )
+        return condition, groups
+
+    @staticmethod
+    def _filter(argument: NamedArgument, scope: Scope) -> TypedExpression:
+        items = argument.value.items if isinstance(argument.value, Row) else (argument.value,)
+        bound = [bind(item, scope) for item in items]
+        if len(bound) != 1 or not is_boolean(bound[0].type):
+            raise EplValidationError(
+                "Filter named parameter requires a single expression returning a boolean-typed value", span=argument.span
+            )
+        return bound[0]
+
+    def _grouping(self, call: Call, scope: Scope) -> TypedExpression:
+        if not self._rollup:
+            raise EplValidationError(
+                f"The {call.name.lower()} function requires the group-by clause to specify rollup, cube or grouping sets, and may only be "
+                "used in the select-clause, having-clause or order-by-clause",
+                span=call.span,
+            )
+        keys: list[int] = []
+        for argument in call.arguments:
+            bound = bind(argument, scope)
+            if bound not in self._group_by:
+                raise StatementRefusal(
+                    f"Failed to find expression '{expression_text(argument)}' among group-by expressions", span=call.span
+                )
+            keys.append(self._group_by.index(bound))
+        if len(set(keys)) < len(keys):
+            twice = next(a for a, k in zip(call.arguments, keys) if keys.count(k) > 1)
+            raise StatementRefusal(f"Duplicate expression '{expression_text(twice)}' among grouping function parameters", span=call.span)
+        return GroupingCall(keys=tuple(keys), as_id=call.name.lower() == "grouping_id", type=BOXED_INT)

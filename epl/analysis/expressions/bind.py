@@ -1,0 +1,40 @@
+"""The door to expression analysis: ``bind`` and ``bind_in_clause``.
+
+Rules are in the neighbours: operators, chains (names), calls, declared, constructs; each registers its kinds of nodes with ``binding``.
+"""
+from __future__ import annotations
+
+from epl.analysis.expressions import chains, constructs, operators
+from epl.analysis.expressions.binding import StatementRefusal, bind
+from epl.analysis.expressions.printed_names import ScopeNames
+from epl.analysis.expressions.scope import Scope
+from epl.errors import EplValidationError
+from epl.plan.expressions import TypedExpression
+from epl.syntax.expressions import Expression
+from epl.unparse import Names, expression_text, quoted
+
+MODULES = (operators, chains, constructs)
+
+
+def bind_in_clause(expression: Expression, scope: Scope) -> TypedExpression:
+    """``bind``, with refusals introduced as Esper does: ``Failed to validate select-clause expression 'a+b': …``."""
+    try:
+        return bind(expression, scope)
+    except StatementRefusal:
+        raise
+    except EplValidationError as refusal:
+        raise introduced(refusal, expression, scope.clause, ScopeNames(scope)) from None
+
+
+def introduced(refusal: EplValidationError, expression: Expression, clause: str, names: Names | None = None) -> EplValidationError:
+    """The refusal of an expression, with its clause and text in front."""
+    message = f"Failed to validate {clause} expression {quoted(expression, names)}: {refusal.message}"
+    return EplValidationError(message, span=refusal.span, text=refusal.text, hint=refusal.hint)
+
+
+def column_name(expression: Expression, scope: Scope) -> str:
+    """The name of a column without alias: the expression as Esper prints it."""
+    return expression_text(expression, names=ScopeNames(scope))
+
+
+__all__ = ["StatementRefusal", "bind", "bind_in_clause", "column_name", "introduced"]

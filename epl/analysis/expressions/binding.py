@@ -1,0 +1,35 @@
+"""``bind``: from an expression as written to a typed one. Each kind of node has its function, registered beside its relatives."""
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+from epl.analysis.expressions.scope import Scope
+from epl.errors import EplUnsupportedError, EplValidationError
+from epl.plan.expressions import TypedExpression
+from epl.syntax.expressions import Expression
+
+
+class StatementRefusal(EplValidationError):
+    """A refusal that Esper gives for the statement as a whole: no clause stands in front of it."""
+
+
+@singledispatch
+def bind_node(expression: Any, scope: Scope) -> TypedExpression:
+    """The typed expression of one node; modules register a function for each kind of node."""
+    raise EplUnsupportedError(
+        f"an expression of kind {type(expression).__name__} is not supported "
+        "here", span=getattr(expression, "span", None))
+
+
+def bind(expression: Expression, scope: Scope) -> TypedExpression:
+    """Names and types resolved, Java's rules explicit.
+
+    Raises EplValidationError in Esper's words without the clause; its span is that of the innermost expression refused.
+    """
+    try:
+        return bind_node(expression, scope)
+    except EplValidationError as error:
+        if error.span is None:
+            error.span = expression.span
+        raise

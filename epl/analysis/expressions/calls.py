@@ -1,0 +1,326 @@
+"""Calls: functions of the core (coalesce, min, max, prev, prior …), of the registry, methods of values, enumeration methods,
+aggregations.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from epl.analysis.expressions.binding import StatementRefusal, bind
+from epl.analysis.expressions.conversions import MAP_KINDS, common_type, convert, require_numeric, type_name
+from epl.analysis.expressions.paths import is_integer, stream_value
+from epl.analysis.expressions.properties import path_of
+from epl.analysis.expressions.scope import Scope
+from epl.errors import EplUnsupportedError, EplValidationError
+from epl.event_types import EventOf
+from epl.functions.registry import FIRST_ARGUMENT, NOT_CONSTANT, TIME_PERIOD, Bound, EnumerationSpec, FunctionSpec, LambdaShape
+from epl.plan import expressions as typed
+from epl.plan.expressions import Constant, TypedExpression
+from epl.syntax import expressions as syntax
+from epl.syntax.expressions import Call
+from epl.unparse import expression_text, quoted
+from epl.value_types import BOOLEAN, BOXED_BOOLEAN, INT, LONG, ArrayType, CollectionType, ValueType
+
+# ------------------------------------------------------------------ arguments
+
+
+def bind_argument(argument: syntax.Expression, scope: Scope, function: str) -> TypedExpression:
+    """An argument of a function or method: ``*`` and ``s.*`` are events."""
+    if isinstance(argument, syntax.Lambda):
+        raise EplValidationError(
+            f"Unrecognized lambda-expression encountered as parameter to UDF or static method '{function}'", span=argument.span)
+    if isinstance(argument, syntax.NamedArgument):
+        raise EplValidationError("Named parameters are not allowed", span=argument.span)
+    if isinstance(argument, syntax.Wildcard):
+        return wildcard_event(scope, function)
+    try:
+        return bind(argument, scope)
+    except StatementRefusal:
+        raise
+    except EplValidationError as refusal:
+        raise refused_within(f"Failed to validate method-chain parameter expression {quoted(argument)}", refusal) from None
+
+
+def refused_within(place: str, refusal: EplValidationError) -> EplValidationError:
+    """The refusal, introduced by where it was met."""
+    return EplValidationError(f"{place}: {refusal.message}", span=refusal.span, hint=refusal.hint)
+
+
+def wildcard_event(scope: Scope, function: str) -> TypedExpression:
+    visible = [n for n, s in enumerate(scope.streams) if s.visible]
+    if len(visible) != 1:
+        raise EplValidationError(
+            f"Expression '{function}' only allows a wildcard parameter if there is a single stream available, please use a stream "
+            "or tag name instead")
+    return stream_value(visible[0], scope)
+
+
+def try_bind(spec: FunctionSpec, arguments: Sequence[TypedExpression]) -> Bound | None:
+    """What the function makes of these arguments; its refusals become validation errors."""
+    try:
+        types = [TIME_PERIOD if isinstance(a, typed.TimeSpan) else a.type for a in arguments]
+        return spec.bind(types, [a.value if isinstance(a, Constant) else NOT_CONSTANT for a in arguments])
+    except ValueError as refusal:
+        raise EplValidationError(str(refusal)) from None
+
+
+def _invoke(
+    spec: FunctionSpec, bound: Bound, arguments: Sequence[TypedExpression], *, method: bool = False, once: bool = False
+) -> TypedExpression:
+    null_receiver = method and arguments[0].type.nullable
+    return typed.Invoke(
+        type=bound.type.boxed if null_receiver else bound.type, function=spec.key, arguments=tuple(arguments), bound=bound.constants,
+        null_propagates=bound.null_propagates, null_receiver=null_receiver, once=once)
+
+
+def invoke_static(spec: FunctionSpec, call: Call, scope: Scope) -> TypedExpression | None:
+    """``Class.method(arguments)``; None where no overload takes these arguments. With constants alone it is called once (``udf_cache``)."""
+    arguments = [bind_argument(a, scope, call.name) for a in call.arguments]
+    bound = try_bind(spec, arguments)
+    if bound is None:
+        return None
+    once = scope.catalog.settings.udf_cache and all(isinstance(a, Constant) or (isinstance(a, typed.Invoke) and a.once) for a in arguments)
+    return _invoke(spec, bound, arguments, once=once)
+
+
+def invoke_single_row(spec: FunctionSpec, call: Call, scope: Scope) -> TypedExpression:
+    arguments = [bind_argument(a, scope, call.name) for a in call.arguments]
+    bound = try_bind(spec, arguments)
+    if bound is None:
+        types = ", ".join(type_name(a.type) for a in arguments)
+        raise EplValidationError(
+            f"Could not find static method named '{call.name}' with matching parameter number and expected parameter type(s) "
+            f"'{types}'", span=call.span)
+    return _invoke(spec, bound, arguments)
+
+
+def invoke_method(receiver: TypedExpression, call: Call, scope: Scope) -> TypedExpression | None:
+    """``receiver.method(arguments)``; None where no method of that name takes them."""
+    methods = scope.catalog.functions.methods
+    specs = methods.get(call.name) or [s for s in methods.get(call.name.lower(), ()) if s.key.startswith("dt.")]
+    if not specs:
+        return None
+    if isinstance(receiver, typed.Invoke) and receiver.function in LAST_OF_DATE_TIME and specs[0].key.startswith("dt."):
+        raise EplValidationError(f"Invalid input for date-time method '{call.name}'", span=call.span)
+    arguments = [receiver, *(bind_argument(a, scope, call.name) for a in call.arguments)]
+    for spec in specs:
+        bound = try_bind(spec, arguments)
+        if bound is not None:
+            return _invoke(spec, bound, arguments, method=True)
+    return None
+
+
+LAST_OF_DATE_TIME = ("dt.toDate", "dt.toCalendar", "dt.toMillisec")
+"""Methods that end a chain of date-time methods; methods of the value itself may follow (``ts.toDate().getTime()``)."""
+
+
+def unknown_method(value: TypedExpression, name: str, types: Sequence[ValueType]) -> str:
+    """Esper's refusal of a method that the value does not have."""
+    if isinstance(value.type, (ArrayType, CollectionType)) and isinstance(value.type.element, EventOf):
+        return f"Could not find event property or method named '{name}' in collection of events of type '{value.type.element}'"
+    taking = "taking no parameters" if not types else (
+        f"with matching parameter number and expected parameter type(s) '{', '.join(map(type_name, types))}'")
+    shown = "java.util.Map" if isinstance(value.type, EventOf) and value.type.event_type.kind in MAP_KINDS else type_name(value.type.boxed)
+    return (
+        f"Failed to resolve method '{name}': Could not find enumeration method, date-time method, instance method or property "
+        f"named '{name}' "
+            f"in class '{shown}' {taking}")
+
+
+# ------------------------------------------------------------------ enumeration methods
+
+
+def enumerate_with(spec: EnumerationSpec, collection: TypedExpression, call: Call, scope: Scope) -> TypedExpression:
+    """``collection.where(x => …)``."""
+    assert isinstance(collection.type, (ArrayType, CollectionType))
+    mismatch = spec.mismatch([len(a.parameters) if isinstance(a, syntax.Lambda) else None for a in call.arguments])
+    if mismatch is not None:
+        raise EplValidationError(mismatch, span=call.span)
+    try:
+        shapes = spec.arguments(collection.type.element, len(call.arguments))
+        arguments: list[TypedExpression] = []
+        for argument, shape in zip(call.arguments, shapes, strict=True):
+            arguments.append(_enumeration_argument(argument, _with_first(shape, arguments), call.name, len(arguments), scope))
+        bound = spec.bind(collection.type, [a.type for a in arguments])
+    except ValueError as refusal:
+        raise EplValidationError(str(refusal), span=call.span) from None
+    if bound is None:
+        raise EplValidationError(f"Parameters mismatch for enumeration method '{call.name}'", span=call.span)
+    counts = tuple(len(a.parameters) if isinstance(a, typed.Function) else 0 for a in arguments)
+    return typed.Invoke(
+        type=bound.type, function=f"enum.{spec.name}", arguments=(collection, *arguments), bound=(counts, *bound.constants),
+        null_propagates=bound.null_propagates)
+
+
+def _with_first(shape: LambdaShape | None, arguments: Sequence[TypedExpression]) -> LambdaShape | None:
+    """The shape with the type of the first argument where it asks for that."""
+    if shape is None or not arguments:
+        return shape
+    return LambdaShape(tuple(arguments[0].type.boxed if p == FIRST_ARGUMENT else p for p in shape.parameters))
+
+
+def _enumeration_argument(
+    argument: syntax.Expression, shape: LambdaShape | None, method: str, position: int, scope: Scope,
+) -> TypedExpression:
+    if not isinstance(argument, syntax.Lambda):
+        return bind(argument, scope)
+    if shape is None or len(argument.parameters) > len(shape.parameters):
+        raise EplValidationError(
+            f"Parameters mismatch for enumeration method '{method}', the method does not take a "
+            f"{len(argument.parameters)}-parameter lambda here",
+            span=argument.span)
+    declared = {local.name for local in scope.locals} | dict(scope.substitutions).keys() | {s.alias for s in scope.streams if s.visible}
+    for name in argument.parameters:
+        if name in declared:
+            raise EplValidationError(
+                f"Failed to validate enumeration method '{method}', the lambda-parameter name '{name}' has already been declared "
+                "in this context",
+                span=argument.span)
+    inner = scope.with_locals(*zip(argument.parameters, shape.parameters))
+    try:
+        body = bind(argument.body, inner)
+    except StatementRefusal:
+        raise
+    except EplValidationError as refusal:
+        raise refused_within(
+            f"Failed to validate enumeration method '{method}' parameter {position}: "
+            f"Failed to validate declared expression body expression {quoted(argument.body)}", refusal) from None
+    return typed.Function(type=body.type, parameters=tuple(range(scope.next_local, inner.next_local)), body=body)
+
+
+# ------------------------------------------------------------------ aggregations
+
+
+def aggregate(call: Call, scope: Scope) -> TypedExpression:
+    if scope.aggregations is None:
+        if call.name.lower() in GROUPING_FUNCTIONS:
+            raise _misplaced_grouping(call, scope)
+        raise StatementRefusal(scope.aggregation_refusal, span=call.span)
+    return scope.aggregations.bind_call(call, scope)
+
+
+GROUPING_FUNCTIONS = ("grouping", "grouping_id")
+
+
+def _misplaced_grouping(call: Call, scope: Scope) -> EplValidationError:
+    """Esper checks group-by expressions without naming the clause."""
+    message = (
+        f"The {call.name.lower()} function requires the group-by clause to specify rollup, cube or grouping sets, and may only be used "
+        "in the select-clause, having-clause or order-by-clause"
+    )
+    kind = StatementRefusal if scope.clause == "group-by-clause" else EplValidationError
+    return kind(message, span=call.span)
+
+
+# ------------------------------------------------------------------ functions of the core
+
+
+def _coalesce(call: Call, scope: Scope) -> TypedExpression | None:
+    if any(isinstance(a, syntax.NamedArgument) for a in call.arguments):
+        raise EplValidationError("Named parameters are not allowed", span=call.span)
+    if len(call.arguments) < 2:
+        return None
+    operands = [bind(a, scope) for a in call.arguments]
+    target = common_type([o.type for o in operands])
+    return typed.Coalesce(type=target, operands=tuple(convert(o, target) for o in operands))
+
+
+def _extreme(call: Call, scope: Scope) -> TypedExpression | None:
+    """min and max of one row: two or more plain arguments; one argument is the aggregation."""
+    plain = [a for a in call.arguments if not isinstance(a, syntax.NamedArgument)]
+    if len(plain) < 2 or len(plain) != len(call.arguments) or call.distinct or isinstance(plain[0], syntax.Wildcard):
+        return None
+    operands = [bind(a, scope) for a in plain]
+    for operand in operands:
+        require_numeric(operand)
+    target = common_type([o.type for o in operands])
+    made = target if any(o.type.nullable for o in operands) else next((o.type for o in operands if o.type.boxed == target), target)
+    return typed.Extreme(
+        type=made, function="min" if call.name.lower() == "min" else "max", operands=tuple(convert(o, target) for o in operands))
+
+
+def _previous(call: Call, scope: Scope) -> TypedExpression | None:
+    """prev, prevtail: ``(index, value)``, ``(value, constant index)`` or ``(value)``; prevcount, prevwindow: ``(value)``."""
+    kind = {"prev": "previous", "prevtail": "tail", "prevcount": "count", "prevwindow": "window"}[call.name.lower()]
+    if not scope.allow_previous:
+        raise EplValidationError("Previous function cannot be used in this context", span=call.span)
+    arguments = list(call.arguments)
+    if not 1 <= len(arguments) <= (2 if kind in ("previous", "tail") else 1) or any(isinstance(a, syntax.Wildcard) for a in arguments):
+        return None
+    if len(arguments) == 2 and _is_constant(arguments[1], scope) and not _is_constant(arguments[0], scope):
+        arguments.reverse()
+    value = bind(arguments[-1], scope)
+    index: TypedExpression | None = None
+    if kind in ("previous", "tail"):
+        index = bind(arguments[0], scope) if len(arguments) == 2 else Constant(type=INT, value=1 if kind == "previous" else 0)
+        if not is_integer(index.type) and index.type.boxed != LONG.boxed:
+            raise EplValidationError("Previous function requires an integer index parameter or expression", span=call.span)
+    number = _stream_of(value, call)
+    result = LONG.boxed if kind == "count" else ArrayType(value.type.boxed) if kind == "window" else value.type.boxed
+    return typed.Previous(
+        type=result, kind=kind, stream=number, index=index, value=None if kind == "count" else value)  # type: ignore[arg-type]
+
+
+def _prior(call: Call, scope: Scope) -> TypedExpression | None:
+    if not scope.allow_previous:
+        raise EplValidationError("Prior function cannot be used in this context", span=call.span)
+    if len(call.arguments) != 2:
+        return None
+    if not isinstance(call.arguments[1], (syntax.Chain, syntax.StreamWildcard)):
+        raise EplValidationError(
+            "Unknown single-row function, expression declaration, script or aggregation function named 'prior' could not be "
+            "resolved", span=call.span)
+    index = bind(call.arguments[0], scope)
+    if not isinstance(index, Constant) or not is_integer(index.type):
+        raise EplValidationError(
+            "Prior function requires a constant-value integer-typed index expression as the first "
+            "parameter", span=call.span)
+    value = bind_argument(call.arguments[1], scope, call.name)
+    return typed.Prior(type=value.type.boxed, stream=_stream_of(value, call), index=index.value, value=value)
+
+
+def _is_constant(argument: syntax.Expression, scope: Scope) -> bool:
+    return isinstance(argument, syntax.Literal)
+
+
+def _stream_of(value: TypedExpression, call: Call) -> int:
+    """The one stream that prev or prior looks back on; Esper takes a property or the event itself."""
+    streams = value.streams
+    if len(streams) != 1 or path_of(value) is None:
+        raise EplValidationError("Previous function requires an event property as parameter", span=call.span)
+    return next(iter(streams))
+
+def _istream(call: Call, scope: Scope) -> TypedExpression | None:
+    if call.arguments:
+        raise EplValidationError("The istream function does not take parameters", span=call.span)
+    return typed.IsInsertStream(type=BOOLEAN)
+
+
+def _event_identity(call: Call, scope: Scope) -> TypedExpression | None:
+    if len(call.arguments) != 2:
+        raise EplValidationError("event_identity_equalsrequires two parameters", span=call.span)
+    sides = [bind_argument(a, scope, call.name) for a in call.arguments]
+    for side, argument in zip(sides, call.arguments):
+        if not isinstance(side.type, EventOf):
+            raise EplValidationError(
+                f"event_identity_equals requires a parameter that resolves to an event but received "
+                f"'{expression_text(argument)}'", span=call.span)
+    left, right = (s.type.event_type for s in sides if isinstance(s.type, EventOf))
+    if left is not right:
+        raise EplValidationError(
+            f"event_identity_equals received two different event types as parameter, type '{left.name}' is not the same as type "
+            f"'{right.name}'",
+            span=call.span)
+    return typed.SameEvent(type=BOXED_BOOLEAN, left=sides[0], right=sides[1])
+
+
+def _unsupported(call: Call, scope: Scope) -> TypedExpression | None:
+    raise EplUnsupportedError(f"{call.name} gives a Java object and is not supported", span=call.span)
+
+
+BUILT_IN: dict[str, Callable[[Call, Scope], TypedExpression | None]] = {
+    "coalesce": _coalesce, "min": _extreme, "max": _extreme, "prev": _previous, "prevtail": _previous, "prevcount": _previous,
+    "prevwindow": _previous, "prior": _prior, "istream": _istream, "event_identity_equals": _event_identity,
+    "current_evaluation_context": _unsupported,
+}
+"""Functions that the grammar of EPL itself knows, by name in lower case; None: not this function after all."""
+

@@ -1,0 +1,476 @@
+"""Chains ``a.b[0].c('k')?.d(x)``: what each link means, from left to right.
+
+In the order in which Esper looks: lambda and declared-expression parameters, properties of the streams, stream names, variables,
+constants of classes,
+static functions; a call alone may be a mapped or indexed property, an aggregation, a declared expression or a single-row function.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from epl.analysis.expressions import calls
+from epl.analysis.expressions.aggregation_methods import bind_aggregation_method
+from epl.analysis.expressions.binding import StatementRefusal, bind, bind_node
+from epl.analysis.expressions.conversions import shown_type
+from epl.analysis.expressions.declared import bind_alias, bind_declared, find_alias, find_declaration
+from epl.analysis.expressions.dynamic_properties import check_dynamic
+from epl.analysis.expressions.paths import (
+    at_index,
+    dynamic_step,
+    event_type_of,
+    is_iterable,
+    keyed_access,
+    literal_of,
+    optional_at,
+    read_property,
+    stream_value,
+)
+from epl.analysis.expressions.remedies import function_call, method_call
+from epl.analysis.expressions.scope import LocalName, Scope
+from epl.analysis.expressions.suggestions import did_you_mean
+from epl.errors import EplUnsupportedError, EplValidationError
+from epl.event_types import EventOf, EventType
+from epl.plan import expressions as typed
+from epl.plan.expressions import TypedExpression
+from epl.syntax import expressions as syntax
+from epl.syntax.expressions import Call, Chain, Index, Link, Name
+from epl.unparse import expression_text
+from epl.value_types import STRING, ArrayType, EnumType, MapType
+
+
+@bind_node.register
+def bind_chain(node: Chain, scope: Scope) -> TypedExpression:
+    if node.root is not None:
+        return follow(bind(node.root, scope), node.links, scope, node)
+    first = node.links[0]
+    if isinstance(first, Call):
+        return follow(_bind_call(first, node, scope), node.links[1:], scope, node)
+    assert isinstance(first, Name)
+    try:
+        found = _bind_name(first, node, scope)
+        if found is None:
+            raise _unknown(node, scope)
+    except StatementRefusal:
+        raise
+    except EplValidationError as refusal:
+        if _like_mapped_property(node):
+            raise calls.refused_within(
+                f"Failed to resolve enumeration method, date-time method or mapped property '{expression_text(node)}'", refusal) from None
+        raise
+    return found
+
+
+def _like_mapped_property(node: Chain) -> bool:
+    """``a.b('text')``: Esper takes it for a mapped property until the end."""
+    last = node.links[-1]
+    if len(node.links) < 2 or not isinstance(last, Call) or len(last.arguments) != 1:
+        return False
+    argument = last.arguments[0]
+    return isinstance(argument, syntax.Literal) and argument.kind == "string"
+
+
+@bind_node.register
+def bind_stream_wildcard(node: syntax.StreamWildcard, scope: Scope) -> TypedExpression:
+    number = stream_by_alias(node.stream, scope)
+    if number is None:
+        raise EplValidationError(f"Stream by name '{node.stream}' could not be found among all streams", span=node.span)
+    return stream_value(number, scope)
+
+
+# ------------------------------------------------------------------ the first link
+
+
+def _bind_name(first: Name, node: Chain, scope: Scope) -> TypedExpression | None:
+    links = node.links
+    for local in scope.locals:
+        if local.name == first.name:
+            return follow(_local(local), links[1:], scope, node)
+    for name, value in scope.substitutions:
+        if name == first.name:
+            return follow(value, links[1:], scope, node)
+    if first.name == "context" and len(links) > 1 and scope.context_properties is not None:
+        return _context_value(node, scope)
+    alias = find_alias(first.name, scope)
+    if alias is not None:
+        return follow(bind_alias(alias, scope), links[1:], scope, node)
+    if first.name in scope.catalog.variables:
+        return _variable(first, node, scope)
+    if first.name in scope.catalog.tables:
+        raise EplUnsupportedError(f"access to table '{first.name}' is not supported", span=node.span)
+    return _stream_path(node, scope) or class_member(node, scope) or _declared_without_arguments(first, node, scope)
+
+
+def _declared_without_arguments(first: Name, node: Chain, scope: Scope) -> TypedExpression | None:
+    """A declared expression without parameters may be written without parentheses."""
+    declaration = find_declaration(first.name, scope)
+    if declaration is None or declaration.parameters:
+        return None
+    return follow(bind_declared(declaration, Call(name=first.name, span=first.span), scope), node.links[1:], scope, node)
+
+
+def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
+    """A property of a stream, ``stream.property``, or the stream itself."""
+    links, first = node.links, node.links[0]
+    assert isinstance(first, Name)
+    owners = streams_with(first.name, scope) if scope.unqualified else []
+    elements = _elements_with(first.name, scope)
+    if len(owners) + len(elements) > 1:
+        raise EplValidationError(f"Property named '{first.name}' is ambiguous as is valid for more then one stream", span=node.span)
+    if elements:
+        return follow(elements[0], links, scope, node)
+    number = stream_by_name(first.name, scope)
+    if owners and not (number is not None and len(links) > 1 and _next_is_property(number, links[1], scope)):
+        return follow(stream_value(owners[0], scope), links, scope, node)
+    if number is not None and (len(links) > 1 or scope.streams[number].alias == first.name):
+        if len(links) == 2 and isinstance(links[1], Name) and not _next_is_property(number, links[1], scope):
+            raise _unknown_property_of(number, links[1].name, node, scope)
+        return follow(stream_value(number, scope), links[1:], scope, node)
+    if scope.unqualified and (optional_at(links, 0) or any(s.visible and s.event_type.any_type for s in scope.streams)):
+        return _dynamic_of_stream(node, scope)
+    return None
+
+
+def _elements_with(name: str, scope: Scope) -> list[TypedExpression]:
+    """Lambda parameters that are events with the property: Esper takes them for streams."""
+    return [
+        _local(local) for local in scope.locals
+        if isinstance(local.type, EventOf) and local.name not in scope.builtin_names and local.type.event_type.property(name) is not None
+    ]
+
+
+def _local(local: LocalName) -> typed.Local:
+    return typed.Local(type=local.type, number=local.number, name=local.name)
+
+
+def _dynamic_of_stream(node: Chain, scope: Scope) -> TypedExpression:
+    visible = [n for n, s in enumerate(scope.streams) if s.visible]
+    if len(visible) != 1:
+        raise EplValidationError(
+            f"Property named '{expression_text(node)}' is ambiguous as is valid for more then one "
+            "stream", span=node.span)
+    return follow(stream_value(visible[0], scope), node.links, scope, node)
+
+
+def _next_is_property(number: int, link: Link, scope: Scope) -> bool:
+    stream = scope.streams[number]
+    if stream.group or isinstance(link, (Call, Index)) or getattr(link, "optional", False):
+        return True
+    return stream.event_type.property(getattr(link, "name", "")) is not None
+
+
+def streams_with(name: str, scope: Scope) -> list[int]:
+    """Numbers of the visible streams whose type declares the property."""
+    return [n for n, s in enumerate(scope.streams) if s.visible and not s.group and s.event_type.property(name) is not None]
+
+
+def stream_by_alias(name: str, scope: Scope) -> int | None:
+    return next((n for n, s in enumerate(scope.streams) if s.visible and s.alias == name), None)
+
+
+def stream_by_name(name: str, scope: Scope) -> int | None:
+    """By alias, else by the event type's name."""
+    found = stream_by_alias(name, scope)
+    if found is not None:
+        return found
+    return next((n for n, s in enumerate(scope.streams) if s.visible and s.event_type.name == name), None)
+
+
+def _variable(first: Name, node: Chain, scope: Scope) -> TypedExpression:
+    if scope.unqualified and streams_with(first.name, scope):
+        raise EplValidationError(f"The variable by name '{first.name}' is ambigous to a property of the same name", span=node.span)
+    variable = scope.catalog.variables[first.name]
+    value: TypedExpression = typed.VariableValue(type=variable.type.boxed, name=first.name)
+    if variable.constant and isinstance(variable.value, (bool, int, float, str)):
+        value = typed.Constant(type=variable.type.boxed, value=variable.value)
+    return follow(value, node.links[1:], scope, node)
+
+
+def _context_value(node: Chain, scope: Scope) -> TypedExpression:
+    names = tuple(link.name for link in node.links[1:] if isinstance(link, Name))
+    known = dict(scope.context_properties or ())
+    if names[0] not in known:
+        raise EplValidationError(
+            f"Context property '{'.'.join(names)}' is not a known property, known properties are [{', '.join(known)}]", span=node.span)
+    return follow(typed.ContextValue(type=known[names[0]], path=names[:1]), node.links[2:], scope, node)
+
+
+def class_member(node: Chain, scope: Scope) -> TypedExpression | None:
+    """``Integer.MAX_VALUE``, ``Math.abs(x)``, with or without the package."""
+    links, functions = node.links, scope.catalog.functions
+    names: list[str] = []
+    for at, link in enumerate(links):
+        if isinstance(link, Call) and names:
+            spec = functions.static.get((".".join(names), link.name))
+            if spec is None:
+                return None
+            made = calls.invoke_static(spec, link, scope)
+            return follow(made, links[at + 1:], scope, node) if made is not None else None
+        if not isinstance(link, Name):
+            return None
+        names.append(link.name)
+        constant = functions.constants.get(".".join(names))
+        if constant is not None:
+            return follow(typed.Constant(type=constant[0], value=constant[1]), links[at + 1:], scope, node)
+        if len(names) > 1:
+            enum_type = _enum_type(names[-2], names[-1], scope)
+            if enum_type is not None:
+                return follow(typed.Constant(type=enum_type, value=names[-1]), links[at + 1:], scope, node)
+    return None
+
+
+def _enum_type(name: str, constant: str, scope: Scope) -> EnumType | None:
+    """The enum of that (simple) name that some event type's property has, if it has the constant."""
+    for event_type in scope.catalog.event_types.values():
+        for found in event_type.properties.values():
+            if isinstance(found.type, EnumType) and constant in found.type.constants and found.type.name.rsplit(".", 1)[-1] == name:
+                return found.type
+    return None
+
+
+# ------------------------------------------------------------------ calls without an owner
+
+
+def _bind_call(call: Call, node: Chain, scope: Scope) -> TypedExpression:
+    """``name(arguments)`` at the start of a chain."""
+    built_in = calls.BUILT_IN.get(call.name.lower())
+    if call.name.lower() == "prior" and len(node.links) > 1 and isinstance(node.links[1], (Name, Call)):
+        raise EplValidationError(
+            f"Failed to resolve 'prior.{node.links[1].name}' to a property, single-row function, aggregation function, script, stream or "
+            "class name", span=node.span
+        )
+    if built_in is not None:
+        found = built_in(call, scope)
+        if found is not None:
+            return found
+    keyed = _keyed_property(call, scope)
+    if keyed is not None:
+        return keyed
+    if call.name.lower() in scope.catalog.aggregations:
+        return calls.aggregate(call, scope)
+    declaration = find_declaration(call.name, scope)
+    if declaration is not None:
+        return bind_declared(declaration, call, scope)
+    spec = scope.catalog.functions.single_row.get(call.name)
+    if spec is not None:
+        return calls.invoke_single_row(spec, call, scope)
+    if scope.unqualified and (call.optional or _is_keyed_of_any(call, scope)):
+        found = _dynamic_of_stream(Chain(links=(call,), span=call.span), scope)
+        assert isinstance(found, typed.DynamicProperty)
+        check_dynamic(found.operand, node.links, 0, node)
+        return found
+    for argument in call.arguments:
+        calls.bind_argument(argument, scope, call.name)
+    one = len(call.arguments) == 1
+    kinds = "aggregation function or mapped or indexed property" if one else "expression declaration, script or aggregation function"
+    raise EplValidationError(
+        f"Unknown single-row function, {kinds} named '{call.name}' could not be resolved", span=node.span, hint=function_call(call.name)
+    )
+
+
+def _is_keyed_of_any(call: Call, scope: Scope) -> bool:
+    """``name('key')`` where every name is a property."""
+    return literal_of(call) is not None and any(s.visible and s.event_type.any_type for s in scope.streams)
+
+
+def _keyed_property(call: Call, scope: Scope) -> TypedExpression | None:
+    """``indexed(0)``, ``mapped('key')`` on a stream's property, variable or parameter."""
+    if len(call.arguments) != 1:
+        return None
+    if call.optional:
+        return None
+    for name, value in scope.substitutions:
+        if name == call.name:
+            return keyed_access(value, call.arguments[0], scope)
+    if call.name in scope.catalog.variables:
+        variable = scope.catalog.variables[call.name]
+        return keyed_access(typed.VariableValue(type=variable.type, name=call.name), call.arguments[0], scope)
+    owners = streams_with(call.name, scope) if scope.unqualified else []
+    if len(owners) != 1:
+        return None
+    stream = scope.streams[owners[0]]
+    found = stream.event_type.property(call.name)
+    assert found is not None
+    return keyed_access(read_property(stream_value(owners[0], scope), found, scope), call.arguments[0], scope)
+
+
+# ------------------------------------------------------------------ the links behind a value
+
+
+def follow(value: TypedExpression, links: Sequence[Link], scope: Scope, node: Chain) -> TypedExpression:
+    """``value`` and what stands behind it."""
+    at, name = 0, None
+    while at < len(links):
+        link = links[at]
+        if isinstance(link, (Name, Call)) and (optional_at(links, at) or _is_dynamic(value, link)):
+            _refuse_dynamic_of_many(value, node)
+            check_dynamic(value, links, at, node)
+            value, taken = dynamic_step(value, links, at)
+            at += taken
+            continue
+        if isinstance(link, Index):
+            if name is not None and not isinstance(value.type, (ArrayType, EventOf)) and literal_of(link) is not None:
+                raise _unknown(node, scope)
+            value = at_index(value, link, scope, name)
+            name = None
+        elif isinstance(link, Name):
+            is_top = isinstance(value, typed.StreamEvent)
+            value, name = _property(value, link, scope, node), link.name if is_top else None
+        elif isinstance(link, Call):
+            value, name = _call_on(value, link, scope, node), None
+        at += 1
+    return value
+
+
+def _is_dynamic(value: TypedExpression, link: Name | Call) -> bool:
+    """Behind a dynamic property names are dynamic too, and so are all of a type of which no properties are declared."""
+    if isinstance(value, typed.DynamicProperty) or (isinstance(value.type, MapType) and value.type.nested):
+        return isinstance(link, Name) or isinstance(literal_of(link), str)
+    event_type = event_type_of(value)
+    if event_type is None or not event_type.any_type or event_type.property(link.name) is not None:
+        return False
+    return isinstance(link, Name) or literal_of(link) is not None
+
+
+def _refuse_dynamic_of_many(value: TypedExpression, node: Chain) -> None:
+    if isinstance(value.type, ArrayType) and isinstance(value, (typed.StreamProperty, typed.PropertyOf, typed.StreamEvents)):
+        name = getattr(value, "name", "")
+        raise EplValidationError(_indexed_refusal(expression_text(node), name), span=node.span)
+
+
+def _property(value: TypedExpression, link: Name, scope: Scope, node: Chain) -> TypedExpression:
+    event_type = event_type_of(value)
+    if event_type is not None:
+        found = event_type.property(link.name)
+        if found is None:
+            raise _unknown_in(value, event_type, link.name, node, scope)
+        return read_property(value, found, scope)
+    owner = _owner(value, scope) if node.root is None else None
+    if is_iterable(value.type) and owner is not None and isinstance(value.type, ArrayType):
+        raise EplValidationError(_indexed_refusal(expression_text(node), owner), span=node.span)
+    if isinstance(value.type, MapType) and owner is not None:
+        raise EplValidationError(
+            f"Failed to resolve property '{expression_text(node)}' (property '{owner}' is a mapped property and requires keyed "
+            "access)", span=node.span)
+    getter = None if value.type == STRING else calls.invoke_method(value, Call(name=f"get{link.name[:1].upper()}{link.name[1:]}"), scope)
+    if getter is not None:
+        return getter
+    if isinstance(value, (typed.StreamProperty, typed.PropertyOf, typed.Local)) and node.root is None:
+        raise _unknown(node, scope)
+    raise EplValidationError(calls.unknown_method(value, link.name, ()), span=node.span)
+
+
+def _owner(value: TypedExpression, scope: Scope) -> str | None:
+    """The property's or group variable's name, for refusals."""
+    if isinstance(value, (typed.StreamProperty, typed.PropertyOf)):
+        return value.name
+    return scope.streams[value.stream].alias if isinstance(value, typed.StreamEvents) else None
+
+
+def _indexed_refusal(text: str, owner: str) -> str:
+    return (f"Failed to resolve property '{text}' (property '{owner}' is an indexed property and requires an index or enumeration method "
+            "to access values)")
+
+
+def _call_on(value: TypedExpression, link: Call, scope: Scope, node: Chain) -> TypedExpression:
+    """``value.name(arguments)``: a mapped or indexed property of an event, an enumeration method, a method; getters of events."""
+    own = bind_aggregation_method(value, link, scope) if isinstance(value, typed.Aggregated) else None
+    if own is not None:
+        return own
+    event_type = event_type_of(value)
+    if event_type is not None and len(link.arguments) == 1:
+        found = event_type.property(link.name)
+        keyed = keyed_access(read_property(value, found, scope), link.arguments[0], scope) if found is not None else None
+        if keyed is not None:
+            return keyed
+    enumeration = scope.catalog.functions.enumeration.get(link.name.lower())
+    if enumeration is not None and _is_one_of_many(value):
+        value = typed.Single(type=ArrayType(value.type), operand=value)
+    if enumeration is not None and is_iterable(value.type):
+        return calls.enumerate_with(enumeration, value, link, scope)
+    made = calls.invoke_method(value, link, scope)
+    if made is not None:
+        return made
+    if event_type is not None and not link.arguments:
+        found = event_type.property(_getter_property(link.name))
+        if found is not None:
+            return read_property(value, found, scope)
+    if enumeration is not None:
+        raise EplValidationError(
+            f"Invalid input for built-in enumeration method '{link.name}', expecting collection of event-type or scalar values as input, "
+            f"received {value.type.boxed}", span=node.span)
+    types = tuple(shown_type(bind(a, scope)) for a in link.arguments if not isinstance(a, syntax.Lambda))
+    raise EplValidationError(calls.unknown_method(value, link.name, types), span=node.span)
+
+
+SINGLE = ("first", "last", "minby", "maxby", "minbyever", "maxbyever")
+
+
+def _is_one_of_many(value: TypedExpression) -> bool:
+    """What enumeration methods take as a collection of one: the stream's event, prev and prevtail, and what ``SINGLE`` gives."""
+    if isinstance(value, typed.Aggregated):
+        return value.plan.function in SINGLE
+    return isinstance(value, typed.StreamEvent) or (isinstance(value, typed.Previous) and value.kind in ("previous", "tail"))
+
+
+def _getter_property(method: str) -> str:
+    """``getTheString`` → ``theString``, ``isOpen`` → ``open``."""
+    for prefix in ("get", "is"):
+        if method.startswith(prefix) and method[len(prefix):len(prefix) + 1].isupper():
+            return method[len(prefix):][:1].lower() + method[len(prefix) + 1:]
+    return method
+
+
+# ------------------------------------------------------------------ refusals
+
+
+def _unknown(node: Chain, scope: Scope) -> EplValidationError:
+    """The refusal of a path that leads nowhere."""
+    first, text = node.links[0], expression_text(node)
+    assert isinstance(first, (Name, Call))
+    if any(isinstance(link, Call) for link in node.links):
+        names = [getattr(link, "name", "") for link in node.links]
+        call = next(i for i, link in enumerate(node.links) if isinstance(link, Call))
+        return EplValidationError(
+            f"Failed to resolve '{'.'.join(names[:call + 1])}' to a property, single-row function, aggregation function, script, "
+            "stream or class name",
+            span=node.span, hint=method_call(names[:call + 1]))
+    if len(node.links) > 1 and isinstance(node.links[1], Index) and literal_of(node.links[1]) is None:
+        return EplValidationError(
+            f"Failed to resolve '{first.name}' to a property, single-row function, aggregation function, script, stream or class "
+            "name", span=node.span)
+    if len(node.links) == 1 or isinstance(node.links[1], Index):
+        known = [n for s in scope.streams if s.visible for n in s.event_type.names] if scope.unqualified else []
+        return EplValidationError(f"Property named '{text}' is not valid in any stream{did_you_mean(text, known)}", span=node.span)
+    number = stream_by_name(first.name, scope)
+    if number is None:
+        names = [n for s in scope.streams if s.visible for n in (s.alias or s.event_type.name,)]
+        suggestion = did_you_mean(first.name, names)
+        if suggestion:
+            return EplValidationError(f"Failed to find a stream named '{first.name}'{suggestion}", span=node.span)
+    return EplValidationError(f"Failed to resolve property '{text}' to a stream or nested property in a stream", span=node.span)
+
+
+def _unknown_in(value: TypedExpression, event_type: EventType, name: str, node: Chain, scope: Scope) -> EplValidationError:
+    if isinstance(value, typed.Local):
+        suggestion = did_you_mean(name, event_type.names)
+        if suggestion:
+            return EplValidationError(f"Property named '{name}' is not valid in stream '{value.name}'{suggestion}", span=node.span)
+        return EplValidationError(
+            f"Failed to resolve property '{expression_text(node)}' to a stream or nested property in a "
+            "stream", span=node.span)
+    if isinstance(value, (typed.StreamEvent, typed.StreamProperty, typed.PropertyOf)):
+        return _unknown(node, scope)
+    return EplValidationError(calls.unknown_method(value, name, ()), span=node.span)
+
+
+def _unknown_property_of(number: int, name: str, node: Chain, scope: Scope) -> EplValidationError:
+    stream = scope.streams[number]
+    suggestion = did_you_mean(name, stream.event_type.names)
+    if suggestion:
+        shown = node.links[0].name if isinstance(node.links[0], Name) else ""
+        return EplValidationError(f"Property named '{name}' is not valid in stream '{shown}'{suggestion}", span=node.span)
+    return EplValidationError(
+        f"Failed to resolve property '{expression_text(node)}' to a stream or nested property in a "
+        "stream", span=node.span)
+
+

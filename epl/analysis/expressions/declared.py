@@ -1,0 +1,96 @@
+"""Declared expressions: ``expression name { x => … }`` is put in place of its call, ``expression name alias for { … }`` in place of its
+name.
+"""
+from __future__ import annotations
+
+import attrs
+
+from epl.analysis.expressions.binding import StatementRefusal, bind
+from epl.analysis.expressions.scope import Scope, ScopeStream
+from epl.errors import EplUnsupportedError, EplValidationError
+from epl.plan import expressions as typed
+from epl.plan.expressions import TypedExpression
+from epl.syntax import Declaration
+from epl.syntax import expressions as syntax
+from epl.unparse import quoted
+
+
+def find_declaration(name: str, scope: Scope) -> Declaration | None:
+    """The declaration of that name: the statement's own, else the catalog's."""
+    own = next((d for d in reversed(scope.declarations) if d.name == name), None)
+    return own if own is not None else scope.catalog.declarations.get(name)
+
+
+def find_alias(name: str, scope: Scope) -> Declaration | None:
+    found = find_declaration(name, scope)
+    return found if found is not None and found.alias else None
+
+
+LARGEST_EXPANSION = 10_000
+"""How many calls of declared expressions a clause may have, those within their bodies counted each time that the body is put in place."""
+
+
+def _expanding(declaration: Declaration, scope: Scope) -> Scope:
+    if declaration.name in scope.expanding:
+        raise EplValidationError(f"Expression '{declaration.name}' is recursive", span=declaration.span)
+    scope.expansions[0] += 1
+    if scope.expansions[0] > LARGEST_EXPANSION:
+        raise EplUnsupportedError(
+            f"more than {LARGEST_EXPANSION} calls of declared expressions in one clause, those within their bodies counted, "
+            "are not supported", span=declaration.span)
+    return attrs.evolve(scope, expanding=(*scope.expanding, declaration.name))
+
+
+def bind_alias(declaration: Declaration, scope: Scope) -> TypedExpression:
+    """The alias's body, seen from where its name stands."""
+    assert declaration.body is not None
+    return bind(declaration.body, _expanding(declaration, scope))
+
+
+def bind_declared(declaration: Declaration, call: syntax.Call, scope: Scope) -> TypedExpression:
+    """A call of a declared expression: its body, in which parameters stand for the arguments and nothing else is visible."""
+    if declaration.alias and not call.arguments:
+        return bind_alias(declaration, scope)
+    if declaration.alias:
+        raise EplValidationError(f"Expression '{declaration.name} is an expression-alias and does not allow parameters", span=call.span)
+    if declaration.dialect is not None or declaration.body is None:
+        raise EplUnsupportedError(f"scripts are not supported: {declaration.name}", span=call.span)
+    if len(declaration.parameters) != len(call.arguments):
+        raise EplValidationError(
+            f"Parameter count mismatches for declared expression '{declaration.name}', expected {len(declaration.parameters)} parameters "
+            f"but received {len(call.arguments)} parameters", span=call.span)
+    values = [_argument(a, scope, declaration.name) for a in call.arguments]
+    inner = _body_scope(declaration, values, _expanding(declaration, scope))
+    try:
+        return bind(declaration.body, inner)
+    except StatementRefusal:
+        raise
+    except EplValidationError as refusal:
+        raise EplValidationError(
+            f"Failed to validate expression declaration '{declaration.name}': "
+            f"Failed to validate declared expression body expression {quoted(declaration.body)}: "
+            f"{refusal.message}", span=declaration.body.span) from None
+
+
+def _argument(argument: syntax.Expression, scope: Scope, name: str) -> TypedExpression:
+    if isinstance(argument, syntax.Wildcard):
+        visible = [n for n, s in enumerate(scope.streams) if s.visible]
+        if len(visible) != 1:
+            raise EplValidationError(
+                f"Expression '{name}' only allows a wildcard parameter if there is a single stream available, please use a stream "
+                "or tag name instead")
+        return typed.event_of(visible[0], scope.streams[visible[0]].event_type)
+    return bind(argument, scope)
+
+
+def _body_scope(declaration: Declaration, values: list[TypedExpression], scope: Scope) -> Scope:
+    """Streams keep their numbers; those passed as events are visible under the parameter's name, the rest is hidden."""
+    names: dict[int, str] = {}
+    for name, value in zip(declaration.parameters, values):
+        if isinstance(value, typed.StreamEvent):
+            names.setdefault(value.stream, name)
+    streams: list[ScopeStream] = [
+        attrs.evolve(s, alias=names.get(n), visible=n in names) for n, s in enumerate(scope.streams)
+    ]
+    return attrs.evolve(
+        scope, streams=tuple(streams), unqualified=True, locals=(), substitutions=tuple(zip(declaration.parameters, values)))

@@ -1,0 +1,124 @@
+"""Property paths: names, indexes and keys that lead from one value to the next, declared or dynamic."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from epl.analysis.expressions.binding import bind
+from epl.analysis.expressions.scope import Scope
+from epl.errors import EplValidationError
+from epl.event_types import EventOf, EventType, Property
+from epl.plan import expressions as typed
+from epl.plan.expressions import TypedExpression
+from epl.syntax import expressions as syntax
+from epl.syntax.expressions import Call, Index, Link, Name
+from epl.unparse import expression_text
+from epl.value_types import OBJECT, STRING, ArrayType, CollectionType, MapType, Scalar, ValueType
+
+SMALL_INTEGERS = ("byte", "short", "int")
+
+
+def stream_value(number: int, scope: Scope) -> TypedExpression:
+    """A stream's event, or the list of a group variable's events."""
+    stream = scope.streams[number]
+    return typed.events_of(number, stream.event_type) if stream.group else typed.event_of(number, stream.event_type)
+
+
+def read_property(operand: TypedExpression, found: Property, scope: Scope) -> TypedExpression:
+    """A declared property of an event; primitive only where the event is there for certain."""
+    whole = _whole_type(found)
+    event_type = event_type_of(operand)
+    if event_type is not None and event_type.kind == "variant" and found.name not in event_type.properties:
+        return typed.DynamicProperty(type=whole.boxed, operand=operand, name=found.name)
+    if isinstance(operand, typed.StreamEvent):
+        optional = scope.streams[operand.stream].optional
+        return typed.StreamProperty(type=whole.boxed if optional else whole, stream=operand.stream, name=found.name, optional=optional)
+    return typed.PropertyOf(type=whole.boxed, operand=operand, name=found.name)
+
+
+def _whole_type(found: Property) -> ValueType:
+    """An indexed or mapped bean property's type is that of one element; events give all of them as a list or dict."""
+    if found.indexed:
+        return ArrayType(found.type.boxed)
+    return MapType(STRING, found.type.boxed) if found.mapped else found.type
+
+
+def event_type_of(value: TypedExpression) -> EventType | None:
+    return value.type.event_type if isinstance(value.type, EventOf) else None
+
+
+def is_integer(value_type: ValueType) -> bool:
+    return isinstance(value_type, Scalar) and value_type.kind in SMALL_INTEGERS
+
+
+# ------------------------------------------------------------------ dynamic properties
+
+
+def literal_of(link: Link) -> int | str | None:
+    """The literal index or key of ``x[0]``, ``x(0)``, ``x('k')``; None where it is computed or there is not just one."""
+    arguments = link.arguments if isinstance(link, (Call, Index)) else ()
+    if len(arguments) == 1 and isinstance(arguments[0], syntax.Literal) and isinstance(arguments[0].value, (int, str)):
+        return arguments[0].value
+    return None
+
+
+def optional_at(links: Sequence[Link], at: int) -> bool:
+    """Whether a dynamic property is written at ``at``: ``x?``, ``x('k')?``, ``x[0]?``."""
+    link = links[at]
+    if isinstance(link, (Name, Call)) and link.optional:
+        return True
+    after = links[at + 1] if at + 1 < len(links) else None
+    return isinstance(link, Name) and isinstance(after, Index) and after.optional
+
+
+def dynamic_step(operand: TypedExpression, links: Sequence[Link], at: int) -> tuple[TypedExpression, int]:
+    """One dynamic property read from ``operand``; and the number of links it takes."""
+    link = links[at]
+    after = links[at + 1] if at + 1 < len(links) else None
+    if isinstance(link, Call):
+        return _dynamic(operand, link.name, literal_of(link)), 1
+    assert isinstance(link, Name)
+    if isinstance(after, Index):
+        return _dynamic(operand, link.name, literal_of(after)), 2
+    return _dynamic(operand, link.name, None), 1
+
+
+def _dynamic(operand: TypedExpression, name: str, at: int | str | None) -> TypedExpression:
+    return typed.DynamicProperty(
+        type=OBJECT, operand=operand, name=name, index=at if isinstance(at, int) else None, key=at if isinstance(at, str) else None)
+
+
+# ------------------------------------------------------------------ indexes and keys
+
+
+def at_index(operand: TypedExpression, link: Index, scope: Scope, name: str | None) -> TypedExpression:
+    """``operand[index]``; ``name`` is the property's, for refusals, where the operand is a top-level property."""
+    shown = f"event type '{operand.type}'" if isinstance(operand.type, EventOf) else str(operand.type)
+    place = f"for property '{name}'" if name is not None else f"for operation on type {shown}"
+    if not isinstance(operand.type, ArrayType):
+        raise EplValidationError(
+            f"Invalid array operation for property '{name}'" if name else f"Could not perform array operation on type {shown}")
+    if len(link.arguments) != 1:
+        raise EplValidationError(
+            "Incorrect number of index expressions for array operation, expected a single expression returning an integer value "
+            f"but received {len(link.arguments)} expressions {place}")
+    index = bind(link.arguments[0], scope)
+    if not is_integer(index.type):
+        raise EplValidationError(
+            "Incorrect index expression for array operation, expected an expression returning an integer value "
+            f"but the expression '{expression_text(link.arguments[0])}' returns '{index.type.boxed}' {place}")
+    return typed.Element(type=operand.type.element.boxed, operand=operand, index=index)
+
+
+def keyed_access(operand: TypedExpression, argument: syntax.Expression, scope: Scope) -> TypedExpression | None:
+    """``p(0)``, ``p('k')`` on an array or map; None where the value takes no such key."""
+    key = bind(argument, scope)
+    if isinstance(operand.type, ArrayType) and is_integer(key.type):
+        return typed.Element(type=operand.type.element.boxed, operand=operand, index=key)
+    if isinstance(operand.type, MapType) and key.type == STRING:
+        return typed.MapValue(type=operand.type.value.boxed, operand=operand, key=key)
+    return None
+
+
+def is_iterable(value_type: ValueType) -> bool:
+    """Whether enumeration methods apply."""
+    return isinstance(value_type, (ArrayType, CollectionType))

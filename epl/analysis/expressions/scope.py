@@ -1,0 +1,89 @@
+"""Where an expression stands: which streams it sees, what it may call, how refusals are introduced."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from epl.catalog import Catalog
+from epl.event_types import EventType
+from epl.value_types import ValueType
+
+if TYPE_CHECKING:
+    from epl.plan.expressions import TypedExpression
+
+
+@attrs.frozen
+class ScopeStream:
+    """One stream that names resolve in.
+
+    ``alias``: how ``alias.x`` names it; ``group``: a group variable (its value is a list of events, ``alias[0].x``); ``optional``: there
+    may be no event;
+    ``has_window``: a data window is declared; the event type's name also names the stream, as in Esper.
+    ``visible``: names resolve in it (inside a declared expression only its parameters are).
+    """
+
+    alias: str | None
+    event_type: EventType
+    group: bool = False
+    optional: bool = False
+    has_window: bool = False
+    visible: bool = True
+
+
+@attrs.frozen
+class LocalName:
+    """A name that ``Local`` nodes stand for; ``number``: theirs."""
+
+    name: str
+    type: ValueType
+    number: int
+
+
+class AggregationCollector:
+    """Takes the aggregations that binding meets; analysis of the result set has the real one (epl.analysis.expressions.aggregations).
+
+    ``bind_call`` returns the typed expression that stands for the call's value, or raises EplValidationError.
+    """
+
+    def bind_call(self, call: Any, scope: Scope) -> TypedExpression:
+        raise NotImplementedError
+
+
+@attrs.frozen
+class Scope:
+    """``clause``: the words of Esper's refusals (``select-clause``, ``filter``, ``where-clause`` …).
+
+    ``unqualified``: whether a bare property name is looked up in the streams (not so in match_recognize). ``aggregations``: None where no
+    aggregation may stand; then a refusal says ``aggregation_refusal``. ``locals``: lambda parameters, and names that a window brings (those
+    stand in ``builtin_names`` too); of equal names the first one counts. ``next_local``: the number of the next one, which grows inwards
+    also where the names outside are hidden, as within a declared expression. ``allow_previous``: prev / prior may stand.
+    ``substitutions``: what the parameters of a declared expression stand for. ``context_properties``: what ``context.x`` has, None without
+    a context. ``expansions``: how many calls of declared expressions have been put in place, one number that all scopes made from this one
+    share.
+    """
+
+    catalog: Catalog
+    streams: tuple[ScopeStream, ...] = ()
+    clause: str = "select-clause"
+    unqualified: bool = True
+    aggregations: AggregationCollector | None = None
+    aggregation_refusal: str = "Aggregation functions not allowed within filters"
+    allow_previous: bool = True
+    locals: tuple[LocalName, ...] = ()
+    next_local: int = 0
+    builtin_names: frozenset[str] = frozenset()
+    declarations: tuple[Any, ...] = ()
+    expanding: tuple[str, ...] = ()
+    substitutions: tuple[tuple[str, TypedExpression], ...] = ()
+    context_properties: tuple[tuple[str, ValueType], ...] | None = None
+    parameters: dict[str | int, ValueType] = attrs.field(factory=dict, eq=False)
+    expansions: list[int] = attrs.field(factory=lambda: [0], eq=False)
+
+    def with_locals(self, *names: tuple[str, ValueType]) -> Scope:
+        """The scope that sees these names too."""
+        made = tuple(LocalName(name, value_type, number) for number, (name, value_type) in enumerate(names, self.next_local))
+        return attrs.evolve(self, locals=self.locals + made, next_local=self.next_local + len(made))
+
+
+Bindable = "Expression"

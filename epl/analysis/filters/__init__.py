@@ -1,0 +1,1 @@
+"""Filters of streams: what is looked up and what is evaluated."""

@@ -1,0 +1,255 @@
+"""Filter expressions → what the filter index looks up and what remains to be evaluated."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeGuard
+
+import attrs
+
+from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
+from epl.analysis.expressions.scope import Scope
+from epl.errors import EplValidationError
+from epl.event_types import EventType
+from epl.plan.expressions import (
+    Constant,
+    ContextValue,
+    Convert,
+    Equality,
+    Invoke,
+    Logic,
+    Membership,
+    Order,
+    Parameter,
+    Previous,
+    Prior,
+    StreamProperty,
+    SubqueryValue,
+    TypedExpression,
+    VariableValue,
+)
+from epl.plan.streams import EqualConstants, FilterPlan, IndexKey
+from epl.settings import Settings
+from epl.syntax import Expression
+from epl.unparse import quoted
+from epl.value_types import NULL, ArrayType, Scalar, is_boolean, is_null
+
+INDEXED_KINDS = ("boolean", "byte", "short", "int", "long", "char", "String", "BigInteger")
+"""Kinds whose equality in Python is Java's: a hash look-up may replace the comparison."""
+
+
+def bind_filters(expressions: Sequence[Expression], scope: Scope) -> tuple[TypedExpression, ...]:
+    """The conditions, split at ``and``; each must be boolean."""
+    bound: list[TypedExpression] = []
+    for expression in expressions:
+        typed = bind_in_clause(expression, scope)
+        if not (is_boolean(typed.type) or is_null(typed.type)):
+            raise EplValidationError(f"Filter expression not returning a boolean value: {quoted(expression)}", span=expression.span)
+        bound.extend(_conjuncts(typed))
+    return tuple(bound)
+
+
+def _conjuncts(typed: TypedExpression) -> list[TypedExpression]:
+    if isinstance(typed, Logic) and typed.operator == "and":
+        return [c for operand in typed.operands for c in _conjuncts(operand)]
+    return [typed]
+
+
+def plan_filter(event_type: EventType, conditions: Sequence[TypedExpression], settings: Settings) -> FilterPlan:
+    """Choose the condition to be looked up: the first equality with a constant or variable, else the first in-list of constants.
+
+    Refuses a property that is compared to a constant of a wider type, as Esper's filter index does.
+    """
+    for condition in conditions:
+        check_strict_coercion(condition)
+    repeats: tuple[EqualConstants, ...] = ()
+    if settings.filter_index_planning != "none":
+        expressions = settings.filter_index_planning == "advanced"
+        conditions = _looked_up(conditions, expressions)
+        repeats = tuple(found for found in _repeats(conditions) if expressions or isinstance(found.value, StreamProperty))
+    keys = [(i, key) for i, c in enumerate(conditions) if (key := _index_key(c)) is not None]
+    if not keys:
+        return FilterPlan(event_type, tuple(conditions), repeats=repeats)
+    chosen, key = min(keys, key=lambda found: len(found[1].values))
+    return FilterPlan(event_type, tuple(c for i, c in enumerate(conditions) if i != chosen), key, repeats)
+
+
+# ------------------------------------------------------------------ in-lists of constants
+
+NOT_INDEXED = (VariableValue, ContextValue, Invoke, Previous, Prior, SubqueryValue)
+"""An expression with one of these is not looked up in Esper's filter index, but evaluated for every event."""
+
+
+def _looked_up(conditions: Sequence[TypedExpression], expressions: bool) -> list[TypedExpression]:
+    """The conditions as the index sees them. Of several ``not in`` lists for the same value only the first is looked up.
+
+    ``expressions``: whether lists for other values than properties are.
+    """
+    changed: list[TypedExpression] = []
+    values: list[TypedExpression] = []
+    for condition in conditions:
+        if isinstance(condition, Membership) and condition.negated:
+            changed.append(condition if condition.value in values else _without_null_constants(condition, expressions))
+            values.append(condition.value)
+        else:
+            changed.append(_without_null_constants(condition, expressions))
+    return changed
+
+
+def _without_null_constants(condition: TypedExpression, expressions: bool) -> TypedExpression:
+    """``x not in (1, null)`` of constants as ``x not in (1)``: the index compares with what is there, where SQL says null of all."""
+    if isinstance(condition, Logic):
+        return attrs.evolve(condition, operands=tuple(_without_null_constants(o, expressions) for o in condition.operands))
+    if not isinstance(condition, Membership) or not condition.negated or not _is_looked_up(condition.value):
+        return condition
+    if not all(_is_listed(item) for item in condition.items) or not (expressions or isinstance(condition.value, StreamProperty)):
+        return condition
+    kept = [(item, spread) for item, spread in zip(condition.items, condition.spread) if not _is_null_constant(item)]
+    if not kept:
+        return Equality(type=condition.type, left=condition.value, right=Constant(type=NULL, value=None), negated=True, null_safe=True)
+    return attrs.evolve(condition, items=tuple(item for item, _ in kept), spread=tuple(spread for _, spread in kept))
+
+
+def _repeats(conditions: Sequence[TypedExpression]) -> tuple[EqualConstants, ...]:
+    """The in-lists that may hold the same constant several times; none where an ``or`` makes several paths, which deliver an event once.
+
+    Of several lists for the same value the first one alone is looked up.
+    """
+    lists: list[EqualConstants] = []
+    for condition in conditions:
+        found = _listed_constants(condition)
+        if found is not None and all(found.value != other.value for other in lists):
+            lists.append(found)
+        if found is None and isinstance(condition, Logic) and condition.operator == "or" and not _has_constant(condition):
+            return ()
+    return tuple(found for found in lists if _may_repeat(found))
+
+
+def _listed_constants(condition: TypedExpression) -> EqualConstants | None:
+    """An in-list of constants, also written as ``x = 1 or x = 2``."""
+    if isinstance(condition, Membership) and not condition.negated:
+        found = EqualConstants(condition.value, condition.items, condition.spread)
+    elif isinstance(condition, Logic) and condition.operator == "or":
+        pairs = [_compared_to_constant(operand) for operand in _disjuncts(condition)]
+        value = pairs[0][0] if pairs[0] is not None else None
+        if value is None or any(pair is None or pair[0] != value for pair in pairs):
+            return None
+        items = tuple(pair[1] for pair in pairs if pair is not None)
+        found = EqualConstants(value, items, (False,) * len(items))
+    else:
+        return None
+    return found if _is_looked_up(found.value) and all(_is_listed(item) for item in found.items) else None
+
+
+def _disjuncts(condition: TypedExpression) -> list[TypedExpression]:
+    if isinstance(condition, Logic) and condition.operator == "or":
+        return [d for operand in condition.operands for d in _disjuncts(operand)]
+    return [condition]
+
+
+def _compared_to_constant(condition: TypedExpression) -> tuple[TypedExpression, TypedExpression] | None:
+    """(value, constant) of ``value = constant`` or ``constant = value``."""
+    if isinstance(condition, Equality) and not (condition.negated or condition.null_safe or condition.arrays):
+        for one, other in ((condition.left, condition.right), (condition.right, condition.left)):
+            if _is_listed(other) and not _is_constant(one):
+                return one, other
+    return None
+
+
+def _is_looked_up(value: TypedExpression) -> bool:
+    """Whether Esper's filter index can look up the value: it is made of the event alone."""
+    return 0 in value.streams and not any(isinstance(node, NOT_INDEXED) for node in value.walk())
+
+
+def _is_listed(item: TypedExpression) -> bool:
+    return _is_constant(item) and not any(isinstance(node, NOT_INDEXED) for node in item.walk())
+
+
+def _is_null_constant(item: TypedExpression) -> bool:
+    item = _unconverted(item)
+    return isinstance(item, Constant) and item.value is None
+
+
+def _has_constant(condition: Logic) -> bool:
+    """``false or x``: no second path."""
+    return any(_is_constant(operand) for operand in condition.operands)
+
+
+def _may_repeat(found: EqualConstants) -> bool:
+    """False where all that is listed is known to differ."""
+    values = [_unconverted(item) for item in found.items]
+    if not all(isinstance(value, Constant) for value in values):
+        return True
+    written = [value.value for value in values if isinstance(value, Constant) and value.value is not None]
+    return any(value in written[:n] for n, value in enumerate(written))
+
+
+# ------------------------------------------------------------------ constants of a wider type
+
+WIDER = {"byte": 0, "short": 0, "int": 0, "long": 1, "float": 2, "double": 3}
+"""Ranks of the kinds that Esper's filters tell apart; constants up to int fit all integral properties."""
+
+
+def check_strict_coercion(condition: TypedExpression) -> None:
+    """Refuses ``int property = 1L``: Esper's filters do not convert the event's value. Ranges and variables are evaluated.
+    """
+    if isinstance(condition, Logic) and condition.operator in ("and", "or"):
+        for operand in condition.operands:
+            check_strict_coercion(operand)
+    elif isinstance(condition, Membership):
+        for item in condition.items:
+            _check_pair(condition.value, item)
+    elif isinstance(condition, (Equality, Order)):
+        _check_pair(condition.left, condition.right)
+        _check_pair(condition.right, condition.left)
+
+
+def _check_pair(one: TypedExpression, other: TypedExpression) -> None:
+    one, other = _unconverted(one), _unconverted(other)
+    if not isinstance(one, StreamProperty) or not _is_constant(other):
+        return
+    given = other.type.element if isinstance(other.type, ArrayType) else other.type
+    if isinstance(other, Constant) and other.written is not None:
+        given = other.written
+    if not isinstance(one.type, Scalar) or not isinstance(given, Scalar) or not {one.type.kind, given.kind} <= WIDER.keys():
+        return
+    if WIDER[given.kind] > WIDER[one.type.kind]:
+        raise StatementRefusal(
+            f"Implicit conversion from datatype '{given.boxed}' to '{one.type.boxed}' for property '{one.name}' is not allowed "
+            "(strict filter type coercion)",
+        )
+
+
+def _unconverted(value: TypedExpression) -> TypedExpression:
+    """What stands there before the comparison's own widening."""
+    return value.operand if isinstance(value, Convert) else value
+
+
+def _is_constant(value: TypedExpression) -> bool:
+    """Whether all that the value is made of is constants and substitution parameters, and there is something."""
+    leaves = [node for node in value.walk() if not tuple(node.children())]
+    return bool(leaves) and all(isinstance(node, (Constant, Parameter)) for node in leaves)
+
+
+def _index_key(condition: TypedExpression) -> IndexKey | None:
+    if isinstance(condition, Equality) and not (condition.negated or condition.null_safe or condition.arrays):
+        for one, other in ((condition.left, condition.right), (condition.right, condition.left)):
+            if _is_indexed_property(one) and _is_fixed(other):
+                return IndexKey(one.name, (other,))
+    if isinstance(condition, Membership) and not condition.negated and not any(condition.spread) and _is_indexed_property(condition.value):
+        if all(_is_fixed(item) for item in condition.items):
+            return IndexKey(condition.value.name, condition.items)
+    return None
+
+
+def _is_indexed_property(typed: TypedExpression) -> TypeGuard[StreamProperty]:
+    return isinstance(typed, StreamProperty) and isinstance(typed.type, Scalar) and typed.type.kind in INDEXED_KINDS
+
+
+def _is_fixed(typed: TypedExpression) -> bool:
+    """Known at deploy: constants and substitution parameters (a variable may change, so it is evaluated)."""
+    if isinstance(typed, Convert):
+        return _is_fixed(typed.operand) and isinstance(typed.type, Scalar) and typed.type.kind in INDEXED_KINDS
+    return isinstance(typed, (Constant, Parameter)) and isinstance(typed.type, Scalar) and typed.type.kind in INDEXED_KINDS
+
+
+__all__ = ["bind_filters", "plan_filter"]

@@ -1,0 +1,1 @@
+"""The match_recognize clause."""

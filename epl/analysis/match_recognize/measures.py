@@ -1,0 +1,101 @@
+"""Measures: expressions over a match, whose variables are properties; aggregations over the rows of one group variable."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+
+from epl.analysis.expressions.aggregations import Collector
+from epl.analysis.expressions.bind import bind_in_clause
+from epl.analysis.expressions.binding import StatementRefusal
+from epl.analysis.expressions.scope import AggregationCollector, Scope, ScopeStream
+from epl.catalog import Catalog
+from epl.event_types import EventType, Property
+from epl.plan.expressions import Aggregated, StreamEvent, StreamProperty, TypedExpression
+from epl.plan.match_recognize import GroupAggregation
+from epl.plan.result_set import AggregationPlan
+from epl.syntax import Call, Expression
+
+ONE_GROUP = (
+    "Aggregation functions in the measure-clause must only refer to properties of exactly one group variable "
+    "returning multiple events"
+)
+SOME_GROUP = (
+    "Aggregation functions in the measure-clause must refer to one or more properties of exactly one group variable "
+    "returning multiple events"
+)
+NO_GROUP_BY = "Match-recognize does not allow aggregation functions to specify a group-by"
+
+
+class MeasureBinder:
+    """Binds measures one after the other; their aggregations come together in ``aggregations``."""
+
+    def __init__(
+        self, catalog: Catalog, match_type: EventType, names: Sequence[str], groups: Sequence[bool], row_type: EventType, has_window: bool
+    ) -> None:
+        self._match_type = match_type
+        self._collector = _GroupCollector(catalog, names, groups, row_type, has_window)
+        self._scope = Scope(
+            catalog, (ScopeStream(None, match_type),), clause="match-recognize measure", aggregations=self._collector, allow_previous=False
+        )
+
+    def bind(self, expression: Expression) -> TypedExpression:
+        return bind_in_clause(expression, self._scope)
+
+    @property
+    def aggregations(self) -> tuple[GroupAggregation, ...]:
+        return tuple(self._collector.found)
+
+    def extended_match_type(self) -> EventType:
+        """The match type with a property behind the variables for each aggregation's value, which measures read like any other."""
+        values = {column_name(n): Property(column_name(n), a.plan.type) for n, a in enumerate(self.aggregations)}
+        return EventType(self._match_type.name, self._match_type.kind, {**self._match_type.properties, **values}, is_bus=False)
+
+
+def column_name(slot: int) -> str:
+    """The property of a match that holds an aggregation's value: no variable can have that name."""
+    return f"aggregation {slot}"
+
+
+class _GroupCollector(AggregationCollector):
+    """Aggregations of measures: their arguments see each variable as a stream."""
+
+    def __init__(self, catalog: Catalog, names: Sequence[str], groups: Sequence[bool], row_type: EventType, has_window: bool) -> None:
+        self._groups = groups
+        self._scope = Scope(
+            catalog, tuple(ScopeStream(name, row_type, optional=not group) for name, group in zip(names, groups)),
+            clause="match-recognize measure", unqualified=False, allow_previous=False,
+        )
+        self._has_window = has_window
+        self.found: list[GroupAggregation] = []
+
+    def bind_call(self, call: Any, scope: Scope) -> TypedExpression:
+        assert isinstance(call, Call)
+        plans = Collector(has_remove_stream=self._has_window, group_by_refusal=NO_GROUP_BY)
+        for argument in call.arguments:
+            bind_argument_first(argument, attrs.evolve(self._scope, aggregations=plans))
+        value = plans.bind_call(call, self._scope)
+        assert isinstance(value, Aggregated)
+        plan = plans.plans[value.slot]
+        aggregation = GroupAggregation(plan, self._variable(plan))
+        if aggregation not in self.found:
+            self.found.append(aggregation)
+        return StreamProperty(type=plan.type, stream=0, name=column_name(self.found.index(aggregation)))
+
+    def _variable(self, plan: AggregationPlan) -> int:
+        """The group variable whose rows are aggregated."""
+        read = {n.stream for e in plan.expressions for n in e.walk() if isinstance(n, (StreamProperty, StreamEvent))}
+        several = [n for n in read if self._groups[n]]
+        whole = any(isinstance(e, StreamEvent) for e in plan.arguments)
+        if len(several) > 1:
+            raise StatementRefusal(ONE_GROUP)
+        if not several or whole or not plan.arguments:
+            raise StatementRefusal(SOME_GROUP)
+        return several[0]
+
+
+def bind_argument_first(argument: Expression, scope: Scope) -> None:
+    """Refuse an argument in the words for an expression of its own, as Esper does."""
+    if isinstance(argument, Expression) and type(argument).__name__ not in ("Wildcard", "StreamWildcard", "NamedArgument", "Ordered"):
+        bind_in_clause(argument, scope)

@@ -1,0 +1,1 @@
+"""One file per kind of statement, and modules of statements."""

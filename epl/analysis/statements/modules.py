@@ -1,0 +1,226 @@
+"""A module → its plan: statements in order, each seeing what those before it declare."""
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from epl.analysis.statements.annotations import check_annotations
+from epl.analysis.statements.on_set import analyse_on_set
+from epl.analysis.statements.on_split import analyse_on_split
+from epl.analysis.statements.schemas import analyse_schema
+from epl.analysis.statements.select_statement import analyse_select
+from epl.analysis.statements.select_without_from import analyse_select_row
+from epl.analysis.statements.substitution_parameters import number_parameters, parameter_types
+from epl.analysis.statements.type_sizes import check_type_sizes
+from epl.analysis.statements.update_istream import analyse_update_istream
+from epl.analysis.statements.variables import analyse_create_variable
+from epl.catalog import Catalog
+from epl.errors import AlreadyDeclaredError, EplError, EplUnsupportedError, EplValidationError
+from epl.plan.expressions import Parameter
+from epl.plan.fingerprints import fingerprint
+from epl.plan.statements import (
+    BodyPlan,
+    CreateExpressionPlan,
+    CreateSchemaPlan,
+    Declared,
+    ModulePlan,
+    SelectPlan,
+    StatementPlan,
+)
+from epl.plan.walk import expressions_of
+from epl.syntax import Body, CreateExpression, CreateSchema, CreateVariable, Module, OnSet, OnSplit, Select, Statement, UpdateIstream
+from epl.unparse import unparse
+
+ACCESS = ("private", "protected", "public")
+
+
+def analyse_module(module: Module, catalog: Catalog) -> ModulePlan:
+    """The module's plan. Raises EplError with the module's text and the position of the fault (that of its statement where nothing smaller
+    is at fault); the catalog is not changed."""
+    statements: list[StatementPlan] = []
+    declared: list[Declared] = []
+    catalog = attrs.evolve(catalog, imports=(*catalog.imports, *module.imports))
+    for number, statement in enumerate(module.statements):
+        try:
+            plan, news = analyse_statement(statement, catalog, statement.name or f"stmt-{number}")
+        except EplError as error:
+            error.span = error.span or statement.body.span or statement.span
+            if isinstance(error, AlreadyDeclaredError):
+                error.hint = next((f"declared at {d.place(module.text)}" for d in declared if d.is_named(error.kind, error.name)), None)
+            raise error.within(module.text).public() from error.__cause__
+        catalog = with_declared(catalog, news)
+        statements.append(plan)
+        declared.extend(attrs.evolve(each, span=statement.span) for each in news)
+    return ModulePlan(_uniquely_named(statements), tuple(declared), module.text, module.name, module.uses)
+
+
+def _uniquely_named(statements: list[StatementPlan]) -> tuple[StatementPlan, ...]:
+    """Give a statement whose name is taken the first free one of ``x-1``, ``x-2``, …, as Esper does; earlier statements keep theirs."""
+    taken: set[str] = set()
+    next_number: dict[str, int] = {}
+    named = []
+    for plan in statements:
+        name = plan.name
+        if name in taken:
+            numbers = itertools.count(next_number.get(name, 1))
+            number = next(n for n in numbers if f"{plan.name}-{n}" not in taken)
+            next_number[plan.name] = number + 1
+            name = f"{plan.name}-{number}"
+        taken.add(name)
+        named.append(plan if name == plan.name else attrs.evolve(plan, name=name))
+    return tuple(named)
+
+
+def with_declared(catalog: Catalog, news: tuple[Declared, ...]) -> Catalog:
+    """The catalog with some names added."""
+    if not news:
+        return catalog
+    groups: dict[str, dict[str, Any]] = {"event_type": {}, "variable": {}, "declaration": {}}
+    for new in news:
+        groups[new.kind][new.name] = new.value
+    return attrs.evolve(
+        catalog, event_types={**catalog.event_types, **groups["event_type"]}, variables={**catalog.variables, **groups["variable"]},
+        declarations={**catalog.declarations, **groups["declaration"]},
+    )
+
+
+# ------------------------------------------------------------------ one statement
+
+Analysed = tuple[BodyPlan, tuple[Declared, ...]]
+
+
+def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tuple[StatementPlan, tuple[Declared, ...]]:
+    """A statement's plan and what it declares."""
+    check_annotations(statement, catalog)
+    analyse = ANALYSES.get(type(statement.body))
+    if analyse is None:
+        raise EplUnsupportedError(
+            f"{REFUSED.get(type(statement.body).__name__, type(statement.body).__name__)} is not supported yet", span=statement.span
+        )
+    if statement.classes:
+        raise EplUnsupportedError("Inlined classes are not supported", span=statement.span, hint="register a Python function instead")
+    _refuse_scripts(statement)
+    statement = number_parameters(statement)
+    body, declared = analyse(statement, catalog, name)
+    check_type_sizes(body)
+    priority = statement.annotation("priority")
+    value = priority.get() if priority else 0
+    plan = StatementPlan(
+        name, body, statement.text, statement.annotations, value if isinstance(value, int) else 0, statement.annotation("drop") is not None,
+        fingerprint=fingerprint(unparse(statement), body),
+        parameters=tuple(parameter_types(n for e in expressions_of(body) for n in e.walk() if isinstance(n, Parameter)).items()),
+    )
+    return plan, declared
+
+
+def _refuse_scripts(statement: Statement) -> None:
+    for declaration in statement.declarations:
+        if declaration.dialect is not None or declaration.script is not None:
+            raise EplUnsupportedError(
+                f"Failed to obtain script runtime for dialect '{declaration.dialect or 'js'}' for script '{declaration.name}'",
+                span=declaration.span, hint="scripts are not supported: register a Python function instead"
+            )
+
+
+REFUSED: Mapping[str, str] = {
+    "CreateWindow": "Create window", "CreateTable": "Create table", "CreateIndex": "Create index", "CreateContext": "Create context",
+    "CreateDataflow": "Create dataflow", "CreateClass": "Create inlined_class", "OnSelect": "On-select", "OnDelete": "On-delete",
+    "OnUpdate": "On-update",
+    "OnMerge": "On-merge",
+}
+
+
+def _access(statement: Statement, catalog: Catalog) -> Any:
+    for access in ACCESS:
+        if statement.annotation(access):
+            return access
+    return catalog.settings.default_access
+
+
+def _select(statement: Statement, catalog: Catalog, name: str) -> Analysed:
+    assert isinstance(statement.body, Select)
+    if statement.body.from_ is None and statement.body.into_table is None:
+        return analyse_select_row(statement, statement.body, catalog, name), ()
+    plan = analyse_select(statement, statement.body, catalog, name)
+    return plan, _inserted_type(plan, statement, catalog)
+
+
+def _inserted_type(plan: SelectPlan, statement: Statement, catalog: Catalog) -> tuple[Declared, ...]:
+    """A stream that insert into brings into being is declared by it."""
+    if plan.insert is None or plan.insert.target.name in catalog.event_types:
+        return ()
+    target = plan.insert.target
+    target.is_bus = _is_bus(statement, catalog)
+    return (Declared("event_type", target.name, target, _access(statement, catalog)),)
+
+
+def _is_bus(statement: Statement, catalog: Catalog) -> bool:
+    return statement.annotation("buseventtype") is not None or catalog.settings.default_access == "public"
+
+
+def _create_schema(statement: Statement, catalog: Catalog, name: str) -> Analysed:
+    assert isinstance(statement.body, CreateSchema)
+    found = catalog.event_types.get(statement.body.name)
+    if found is not None and found.module != "":
+        message = f"Event type named '{found.name}' has already been declared"
+        raise AlreadyDeclaredError(message, "event_type", found.name, span=statement.span)
+    if statement.annotation("buseventtype") and _access(statement, catalog) != "public":
+        raise EplValidationError(
+            f"Event type '{statement.body.name}' with bus-visibility requires the public access modifier for the event type",
+            span=statement.span, hint="write @public @buseventtype",
+        )
+    event_type = analyse_schema(statement.body, statement, catalog)
+    event_type.is_bus = _is_bus(statement, catalog)
+    return CreateSchemaPlan(event_type, event_type), (Declared("event_type", event_type.name, event_type, _access(statement, catalog)),)
+
+
+def _create_variable(statement: Statement, catalog: Catalog, name: str) -> Analysed:
+    body = statement.body
+    assert isinstance(body, CreateVariable)
+    plan, variable = analyse_create_variable(body, catalog, name)
+    return plan, (Declared("variable", body.name, variable, _access(statement, catalog)),)
+
+
+def _create_expression(statement: Statement, catalog: Catalog, name: str) -> Analysed:
+    body = statement.body
+    assert isinstance(body, CreateExpression)
+    declaration = body.declaration
+    if declaration.dialect is not None:
+        raise EplUnsupportedError(
+            f"Scripts of dialect '{declaration.dialect}' are not supported", span=declaration.span,
+            hint="register a Python function instead"
+        )
+    if declaration.name in catalog.declarations:
+        message = f"Expression '{declaration.name}' has already been declared"
+        raise AlreadyDeclaredError(message, "declaration", declaration.name, span=body.span)
+    return CreateExpressionPlan(None, declaration), (Declared("declaration", declaration.name, declaration, _access(statement, catalog)),)
+
+
+def _on_split(statement: Statement, catalog: Catalog, name: str) -> Analysed:
+    plan = analyse_on_split(statement, catalog, name)
+    targets = {b.insert.target.name: b.insert.target for b in plan.branches if b.insert.target.name not in catalog.event_types}
+    for target in targets.values():
+        target.is_bus = _is_bus(statement, catalog)
+    return plan, tuple(Declared("event_type", t.name, t, _access(statement, catalog)) for t in targets.values())
+
+
+def _plain(analyse: Callable[[Statement, Catalog, str], BodyPlan]) -> Callable[[Statement, Catalog, str], Analysed]:
+    """A statement that declares nothing."""
+    return lambda statement, catalog, name: (analyse(statement, catalog, name), ())
+
+
+ANALYSES: Mapping[type[Body], Callable[[Statement, Catalog, str], Analysed]] = {
+    Select: _select,
+    CreateSchema: _create_schema,
+    CreateVariable: _create_variable,
+    CreateExpression: _create_expression,
+    OnSet: _plain(analyse_on_set),
+    OnSplit: _on_split,
+    UpdateIstream: _plain(analyse_update_istream),
+}
+"""Which bodies can be planned; every other one is refused by name (REFUSED)."""
+
+__all__ = ["ANALYSES", "REFUSED", "analyse_module", "analyse_statement", "with_declared"]

@@ -1,0 +1,263 @@
+"""select → plan: the compiler's table of contents is SELECT_PASSES.
+
+Each pass takes the facts known so far and returns them with its own added; none changes anything.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import attrs
+
+from epl.analysis.clauses import result_set
+from epl.analysis.clauses.delivery import bind_delivery
+from epl.analysis.clauses.inserts import insert_columns, plan_insert
+from epl.analysis.clauses.joins import check_joined_wildcard, check_on_clauses, check_streams
+from epl.analysis.clauses.precedence import bind_precedence
+from epl.analysis.clauses.previous import check_previous
+from epl.analysis.clauses.streams import analyse_stream
+from epl.analysis.clauses.transpose import check_transposed, plan_transposed, without_transpose
+from epl.analysis.expressions.bind import bind_in_clause
+from epl.analysis.expressions.scope import Scope, ScopeStream
+from epl.analysis.filters.lookup import bind_filters, plan_filter
+from epl.analysis.match_recognize import clause as row_recognition
+from epl.analysis.statements.hints import hints_of, reclaim_of
+from epl.catalog import Catalog
+from epl.errors import EplUnsupportedError, EplValidationError
+from epl.event_types import EventType
+from epl.plan.expressions import Previous, Prior, TypedExpression
+from epl.plan.match_recognize import RowRecognitionPlan
+from epl.plan.result_set import ResultSetPlan
+from epl.plan.statements import DeliveryPlan, InsertPlan, SelectPlan
+from epl.plan.streams import StreamPlan
+from epl.syntax import Expression, Select, Statement, StreamWildcard, TypeFilter, Wildcard
+
+
+@attrs.frozen
+class SelectFacts:
+    """What is known of a select statement between two passes."""
+
+    statement: Statement
+    select: Select
+    catalog: Catalog
+    name: str
+    streams: tuple[StreamPlan, ...] = ()
+    scopes: tuple[ScopeStream, ...] = ()
+    row_recognition: RowRecognitionPlan | None = None
+    where: TypedExpression | None = None
+    result_set: ResultSetPlan | None = None
+    insert: InsertPlan | None = None
+    delivery: DeliveryPlan | None = None
+    transposed: int | None = None
+
+
+def refuse_what_cannot_be_planned(facts: SelectFacts) -> SelectFacts:
+    """What no other pass can look at."""
+    select = facts.select
+    if select.from_ is None:
+        raise EplUnsupportedError("Select without a from clause is supported in fire-and-forget queries only", span=select.span)
+    refusals = (
+        (select.into_table, "Into-table is not supported yet"),
+    )
+    return _refused(refusals, facts)
+
+
+def refuse_what_cannot_run(facts: SelectFacts) -> SelectFacts:
+    """Clauses whose rooms are not there yet; last, so that what is wrong in itself is told first."""
+    refusals = (
+        (len(facts.streams) > 1, "Joins are not supported yet"),
+        (facts.statement.context, "Contexts are not supported yet"),
+    )
+    return _refused(refusals, facts)
+
+
+def _refused(refusals: tuple[tuple[object, str], ...], facts: SelectFacts) -> SelectFacts:
+    for found, message in refusals:
+        if found:
+            raise EplUnsupportedError(message, span=facts.select.span)
+    return facts
+
+
+def bind_streams(facts: SelectFacts) -> SelectFacts:
+    """Event types, filters and data windows of the from clause."""
+    assert facts.select.from_ is not None
+    hints = hints_of(facts.statement)
+    found = [analyse_stream(s, facts.catalog, facts.statement.declarations, hints) for s in facts.select.from_.streams]
+    return attrs.evolve(facts, streams=tuple(p for p, _ in found), scopes=tuple(s for _, s in found))
+
+
+def check_join(facts: SelectFacts) -> SelectFacts:
+    """Several streams: what Esper asks of each of them, and of the on clauses."""
+    from_ = facts.select.from_
+    assert from_ is not None
+    if len(facts.streams) > 1 and facts.select.match_recognize is not None:
+        raise EplValidationError("Joins are not allowed when using match-recognize", span=facts.select.match_recognize.span)
+    check_streams(from_, facts.streams)
+    check_on_clauses(from_, facts.scopes, facts.catalog, facts.statement.declarations)
+    return facts
+
+
+def bind_match_recognize(facts: SelectFacts) -> SelectFacts:
+    """match_recognize turns the stream into one of its measures; what stands behind it sees only those."""
+    clause = facts.select.match_recognize
+    if clause is None:
+        return facts
+    windows = facts.streams[0].windows
+    plan = row_recognition.analyse(
+        clause, facts.scopes[0], facts.catalog,
+        has_window=any(w.is_data_window for w in windows), batch_window=any(w.is_batch for w in windows),
+        iterate_only="iterate_only" in hints_of(facts.statement),
+    )
+    return attrs.evolve(facts, row_recognition=plan)
+
+
+def bind_where(facts: SelectFacts) -> SelectFacts:
+    """where: moved into the filter of a stream without window, which changes nothing but the cost; else evaluated behind the windows."""
+    where = facts.select.where
+    if where is None:
+        return facts
+    behind = bool(facts.streams[0].windows) or facts.row_recognition is None
+    scopes = _visible(facts) if behind else facts.scopes
+    refusal = "An aggregate function may not appear in a WHERE clause (use the HAVING clause)"
+    scope = Scope(facts.catalog, scopes, clause="filter", aggregation_refusal=refusal, declarations=facts.statement.declarations)
+    conditions = _where_conditions(where, scope, facts)
+    stream = facts.streams[0]
+    looks_back = any(isinstance(n, (Previous, Prior)) for c in conditions for n in c.walk())
+    if len(facts.streams) == 1 and not stream.windows and stream.contained is None and not looks_back:
+        existing = _all_conditions(facts)
+        planned = plan_filter(stream.filter.event_type, (*existing, *conditions), facts.catalog.settings)
+        return attrs.evolve(facts, streams=(attrs.evolve(stream, filter=planned),))
+    return attrs.evolve(facts, where=bind_in_clause(where, scope))
+
+
+def _where_conditions(where: Expression, scope: Scope, facts: SelectFacts) -> tuple[TypedExpression, ...]:
+    try:
+        return bind_filters((where,), scope)
+    except EplValidationError as error:
+        joined = len(facts.streams) > 1
+        if error.message == scope.aggregation_refusal and not facts.streams[0].windows and not joined:
+            raise EplValidationError("Aggregation functions not allowed within filters", span=error.span, hint=error.hint) from error
+        if not facts.streams[0].windows and not facts.row_recognition and not joined:
+            raise
+        if error.message.startswith("Filter expression not"):
+            raise EplValidationError(
+                "Failed to validate expression: The where-clause filter expression must return a boolean value", span=error.span
+            ) from error
+        raise EplValidationError(f"Failed to validate expression: {error.message}", span=error.span, hint=error.hint) from error
+
+
+def _all_conditions(facts: SelectFacts) -> tuple[TypedExpression, ...]:
+    """The stream's filter conditions, the looked-up one included."""
+    assert facts.select.from_ is not None
+    source = facts.select.from_.streams[0].source
+    stream = facts.streams[0]
+    scope = Scope(
+        facts.catalog, (ScopeStream(stream.alias, stream.filter.event_type),), clause="filter", declarations=facts.statement.declarations,
+        allow_previous=False,
+    )
+    assert isinstance(source, TypeFilter)
+    return bind_filters(source.filters, scope)
+
+
+def _visible(facts: SelectFacts) -> tuple[ScopeStream, ...]:
+    """What select, having, order by see: the measures behind match_recognize, else the streams."""
+    if facts.row_recognition is None:
+        return facts.scopes
+    return (ScopeStream(facts.scopes[0].alias, facts.row_recognition.output_type),)
+
+
+def unwrap_transpose(facts: SelectFacts) -> SelectFacts:
+    """``transpose(x)`` is selected as ``x``; insert into makes of it what it is for."""
+    select, place = without_transpose(facts.select)
+    return facts if place is None else attrs.evolve(facts, select=select, transposed=place)
+
+
+def bind_result_set(facts: SelectFacts) -> SelectFacts:
+    """Columns, aggregations, group by, having, order by, limit."""
+    select = facts.select
+    scopes = _visible(facts)
+    target = facts.catalog.event_types.get(select.insert_into.target) if select.insert_into else None
+    data_windows = any(stream.windows for stream in facts.streams)
+    plan = result_set.analyse(
+        select, scopes, facts.catalog, output_name=f"{facts.name}_out", insert_target=target,
+        has_remove_stream=data_windows, is_unbound=not data_windows, declarations=facts.statement.declarations,
+        reclaim=reclaim_of(hints_of(facts.statement), facts.catalog.settings.units_per_second),
+        hints=hints_of(facts.statement),
+        iterable_unbound=facts.statement.annotation("IterableUnbound") is not None,
+        unidirectional=_unidirectional(facts),
+    )
+    if plan.aggregations and facts.where is not None:
+        result_set.refuse_previous(facts.where, select.where)
+    return attrs.evolve(facts, result_set=plan)
+
+
+def _unidirectional(facts: SelectFacts) -> bool:
+    assert facts.select.from_ is not None
+    return len(facts.streams) > 1 and any(s.unidirectional for s in facts.select.from_.streams)
+
+
+def bind_insert(facts: SelectFacts) -> SelectFacts:
+    """insert into: the target type and how rows fill it."""
+    clause = facts.select.insert_into
+    assert facts.result_set is not None
+    row_type = facts.result_set.output_type
+    if facts.transposed is not None:
+        return _transposed(facts, row_type, facts.transposed)
+    if clause is None:
+        return facts
+    check_joined_wildcard(facts.select, facts.scopes, facts.catalog.event_types.get(clause.target))
+    wild = any(isinstance(i.expression, (Wildcard, StreamWildcard)) for i in facts.select.items)
+    columns = insert_columns(facts.select, row_type, wild)
+    own_event = wild and len(facts.select.items) == 1
+    plan = plan_insert(clause, row_type, columns, facts.catalog, own_event=own_event, expressions=facts.result_set.columns)
+    return attrs.evolve(facts, insert=plan)
+
+
+def _transposed(facts: SelectFacts, row_type: EventType, place: int) -> SelectFacts:
+    clause = facts.select.insert_into
+    if clause is None:
+        check_transposed(row_type.properties[row_type.names[place]].type)
+        return facts
+    plan = plan_transposed(clause, row_type, place, facts.catalog)
+    return attrs.evolve(facts, insert=attrs.evolve(plan, precedence=bind_precedence(clause, plan.target, facts.catalog)))
+
+
+def bind_for(facts: SelectFacts) -> SelectFacts:
+    """for grouped_delivery, for discrete_delivery."""
+    assert facts.result_set is not None
+    output = facts.insert.target if facts.insert else facts.result_set.output_type
+    return attrs.evolve(facts, delivery=bind_delivery(facts.select.delivery, output, facts.catalog))
+
+
+def check_looking_back(facts: SelectFacts) -> SelectFacts:
+    """prev and its relatives: whether the windows answer them."""
+    assert facts.result_set is not None
+    check_previous(facts.select, facts.streams, facts.where, facts.result_set, recognized=facts.row_recognition is not None)
+    return facts
+
+
+SELECT_PASSES: tuple[Callable[[SelectFacts], SelectFacts], ...] = (
+    refuse_what_cannot_be_planned,
+    bind_streams,
+    check_join,
+    bind_match_recognize,
+    bind_where,
+    unwrap_transpose,
+    bind_result_set,
+    bind_insert,
+    bind_for,
+    check_looking_back,
+    refuse_what_cannot_run,
+)
+
+
+def analyse_select(statement: Statement, select: Select, catalog: Catalog, name: str) -> SelectPlan:
+    """The plan of a select statement."""
+    facts = SelectFacts(statement, select, catalog, name)
+    for run in SELECT_PASSES:
+        facts = run(facts)
+    assert facts.result_set is not None
+    output = facts.insert.target if facts.insert else facts.result_set.output_type
+    return SelectPlan(
+        output, facts.streams, facts.result_set, facts.where, facts.row_recognition, facts.insert, unbound=not facts.streams[0].windows,
+        delivery=facts.delivery,
+    )

@@ -1,0 +1,25 @@
+"""A select without from clause as a statement: one row, for the iterator alone."""
+from __future__ import annotations
+
+from epl.analysis.clauses.selection import analyse_selection
+from epl.analysis.expressions.scope import Scope
+from epl.catalog import Catalog
+from epl.errors import EplUnsupportedError
+from epl.plan.statements import SelectRowPlan
+from epl.syntax import Select, Statement, StreamWildcard, Wildcard
+
+
+def analyse_select_row(statement: Statement, select: Select, catalog: Catalog, name: str) -> SelectRowPlan:
+    """The plan; every clause but select is refused."""
+    rest = (
+        select.insert_into, select.where, select.group_by, select.having, select.output, select.order_by, select.limit, select.delivery,
+        select.into_table, select.match_recognize, statement.context,
+    )
+    if any(rest) or any(isinstance(i.expression, (Wildcard, StreamWildcard)) for i in select.items):
+        raise EplUnsupportedError("A select without from clause has expressions only", span=select.span)
+    scope = Scope(
+        catalog, (), declarations=statement.declarations, allow_previous=False,
+        aggregation_refusal="Aggregation functions are not allowed without a from clause",
+    )
+    selection = analyse_selection(select.items, scope, f"{name}_out")
+    return SelectRowPlan(selection.output_type, selection.columns)

@@ -1,0 +1,58 @@
+"""Substitution parameters of one statement: their numbers, and that they agree with one another."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import attrs
+
+from epl.analysis.expressions.rewriting import replaced_syntax
+from epl.errors import EplValidationError
+from epl.plan.expressions import Parameter
+from epl.syntax import Statement, SubstitutionParameter
+from epl.syntax.nodes import Node
+from epl.value_types import ValueType
+
+
+def number_parameters(statement: Statement) -> Statement:
+    """The statement with its unnamed parameters numbered from 1 in order of the text; refuses named and unnamed ones side by side."""
+    if "?" not in statement.text:
+        return statement
+    found = sorted(_parameters_in(statement), key=lambda p: p.span.start if p.span else 0)
+    if not found:
+        return statement
+    unnamed = [p for p in found if p.name is None]
+    if unnamed and len(unnamed) < len(found):
+        raise EplValidationError(
+            "Inconsistent use of substitution parameters, expecting all substitutions to either all provide a name or provide no name",
+            span=found[-1].span
+        )
+    numbers = {id(p): n for n, p in enumerate(unnamed, 1)}
+
+    def numbered(node: Node) -> Node | None:
+        return attrs.evolve(node, number=numbers[id(node)]) if isinstance(node, SubstitutionParameter) and id(node) in numbers else None
+
+    return replaced_syntax(statement, numbered)
+
+
+def _parameters_in(value: Any) -> Iterable[SubstitutionParameter]:
+    if isinstance(value, SubstitutionParameter):
+        yield value
+    elif isinstance(value, Node):
+        for field in attrs.fields(type(value)):
+            yield from _parameters_in(getattr(value, field.name))
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _parameters_in(item)
+
+
+def parameter_types(parameters: Iterable[Parameter]) -> dict[str | int, ValueType]:
+    """Key → type; refuses two types of one parameter."""
+    types: dict[str | int, ValueType] = {}
+    for parameter in parameters:
+        known = types.setdefault(parameter.key, parameter.type)
+        if known != parameter.type:
+            raise EplValidationError(
+                f"Substitution parameter '{parameter.key}' incompatible type assignment between types '{known}' and '{parameter.type}'"
+            )
+    return types

@@ -1,0 +1,72 @@
+"""update istream T set property = value, … where …: plan and refusals."""
+from __future__ import annotations
+
+import attrs
+
+from epl.analysis.clauses.assignments import assigned_column, bind_index, is_call, path_of, refuse, set_scope, unrecognized
+from epl.analysis.clauses.streams import analyse_stream
+from epl.analysis.expressions.bind import bind_in_clause
+from epl.analysis.expressions.scope import Scope
+from epl.catalog import Catalog
+from epl.errors import EplUnsupportedError
+from epl.event_types import EventType, Property
+from epl.plan.assignments import PropertyAssignment
+from epl.plan.expressions import TypedExpression
+from epl.plan.on_statements import UpdateIstreamPlan
+from epl.syntax import Assignment, Statement, Stream, TypeFilter, UpdateIstream
+from epl.syntax.expressions import Call, Index, Literal, Name
+from epl.unparse import expression_text
+from epl.value_types import ArrayType, MapType, Scalar, is_null
+
+
+def analyse_update_istream(statement: Statement, catalog: Catalog, name: str) -> UpdateIstreamPlan:
+    """The plan; its listeners get the changed event, and the one before as remove stream."""
+    body = statement.body
+    assert isinstance(body, UpdateIstream)
+    source = Stream(TypeFilter(body.type_name, span=body.span), alias=body.alias, span=body.span)
+    stream, seen = analyse_stream(source, catalog, statement.declarations)
+    scope = set_scope(catalog, seen, statement.declarations)
+    assignments = tuple(_assignment(a, stream.event_type, scope) for a in body.assignments)
+    where = None if body.where is None else bind_in_clause(body.where, attrs.evolve(scope, clause="where-clause"))
+    return UpdateIstreamPlan(stream.event_type, stream, assignments, where)
+
+
+def _assignment(written: Assignment, event_type: EventType, scope: Scope) -> PropertyAssignment:
+    if written.value is None or is_call(written):
+        return PropertyAssignment("call", bind_in_clause(written.target, scope))
+    value = bind_in_clause(written.value, scope)
+    first, rest = path_of(written.target)
+    found = event_type.property(first.name)
+    if found is None or len(rest) > 1 or (rest and isinstance(rest[0], Name)):
+        raise refuse(written, f"Property '{expression_text(written.target)}' is not available for write access")
+    if isinstance(first, Call):
+        return _keyed(written, value, first, found, scope)
+    if not rest:
+        return PropertyAssignment("value", _whole(written, value, found), found.name)
+    link = rest[0]
+    element = found.type if found.indexed else found.type.element if isinstance(found.type, ArrayType) else None
+    if element is None or not isinstance(link, Index) or len(link.arguments) != 1:
+        raise refuse(written, f"Property '{expression_text(written.target)}' is not available for write access")
+    index = bind_index(link.arguments[0], found.name, scope)
+    return PropertyAssignment("element", assigned_column(written, value, element, found.name), found.name, index)
+
+
+def _whole(written: Assignment, value: TypedExpression, found: Property) -> TypedExpression:
+    if is_null(value.type) and isinstance(found.type, Scalar) and found.type.primitive:
+        raise refuse(
+            written,
+            f"Invalid assignment of column 'null' of null type to event property '{found.name}' typed as '{found.type}', "
+            "nullable type mismatch",
+        )
+    return assigned_column(written, value, found.type, found.name)
+
+
+def _keyed(written: Assignment, value: TypedExpression, link: Call, found: Property, scope: Scope) -> PropertyAssignment:
+    """``p('key') = value``."""
+    if len(link.arguments) == 1 and not isinstance(link.arguments[0], Literal):
+        raise unrecognized(written)
+    if not (found.mapped or isinstance(found.type, MapType)) or len(link.arguments) != 1:
+        raise EplUnsupportedError(f"Assigning to '{expression_text(written.target)}' is not supported", span=written.span)
+    element = found.type.value if isinstance(found.type, MapType) else found.type
+    assigned = assigned_column(written, value, element, found.name)
+    return PropertyAssignment("key", assigned, found.name, bind_in_clause(link.arguments[0], scope))

@@ -1,0 +1,1 @@
+"""What users hold: the runtime, its deployments, its registry."""

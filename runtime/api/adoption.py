@@ -1,0 +1,128 @@
+"""A changed module goes on with the state of the statements that did not change: same name, if they have one, same fingerprint (law 1)."""
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from epl.errors import EplDeploymentError
+from runtime.api.restore import restore_statement
+from runtime.state.page_reader import PageReader
+from runtime.state.pages import all_pages, statement_key
+from runtime.state.snapshot import frame
+
+if TYPE_CHECKING:
+    from runtime.api.runtime import Runtime
+    from runtime.statements.statement import Statement
+
+Place = tuple["Statement", str, int]
+"""A statement, its deployment's id, its number there."""
+
+
+def adopt(runtime: Runtime, before: Runtime, forget: Collection[str] = ()) -> None:
+    """Give ``runtime``'s statements the state of those of the same name and fingerprint in ``before``, and its variables their values.
+    Statements without a name are found by their fingerprint, wherever they stand.
+
+    ``runtime``: deployed at ``before``'s time, nothing sent. ``forget``: names of statements that may begin anew although they changed.
+    Raises EplDeploymentError, nothing having been done, where a statement changed and its state would be lost.
+    """
+    kept = sorted([*_named(runtime, before, forget), *_unnamed(runtime, before, forget)], key=lambda pair: pair[0][0].number)
+    reader = PageReader(dict(all_pages(before.state(), frame(before.state()))))
+    _add_types(reader, runtime, before, {old.number: new for (old, _, _), new in kept})
+    for (_, deployment_id, number), statement in kept:
+        restore_statement(statement, reader, statement_key(before.deployments[deployment_id][number], number))
+    variables = runtime.state().variables
+    for name, value in reader.body("variables", "variables").items():
+        if name in variables:
+            variables[name].value = value
+
+
+def _named(runtime: Runtime, before: Runtime, forget: Collection[str]) -> list[tuple[Place, Statement]]:
+    old, new = _by_name(before), _by_name(runtime)
+    both = [name for name in new if name in old]
+    kept = [name for name in both if _fingerprint(old[name]) == _fingerprint(new[name])]
+    changed = [name for name in both if name not in kept and name not in forget and _has_state(old[name][0])]
+    if changed:
+        raise EplDeploymentError(
+            f"statement '{changed[0]}' is not the one whose state was kept: its text, or the schema of a type it uses, has changed",
+            hint=f"give it another name, or let it begin anew: forget={changed!r}",
+        )
+    return [(old[name], new[name][0]) for name in kept]
+
+
+def _unnamed(runtime: Runtime, before: Runtime, forget: Collection[str]) -> list[tuple[Place, Statement]]:
+    """Equal ones in their order. One that is gone may have changed into one that is new, or have got a name, which nothing tells."""
+    new: dict[str, deque[Place]] = {}
+    for place in _places(runtime, named=False):
+        new.setdefault(_fingerprint(place), deque()).append(place)
+    kept, gone = [], []
+    for place in _places(before, named=False):
+        waiting = new.get(_fingerprint(place))
+        if waiting:
+            kept.append((place, waiting.popleft()[0]))
+        else:
+            gone.append(place[0])
+    named = _by_name(runtime)
+    fresh = [*chain.from_iterable(new.values()), *(named[name] for name in named.keys() - _by_name(before).keys())]
+    kinds = {place[0].plan.kind for place in fresh}
+    changed = [s.name for s in gone if s.plan.kind in kinds and s.name not in forget and _has_state(s)]
+    if changed:
+        raise EplDeploymentError(
+            f"a statement without a name, '{changed[0]}' by default, has state and is not there any more, and there are new ones: it may "
+            "be one of them, with a name now, another text, or another schema of a type that it uses",
+            hint=f"leave it as it was, or let its state go: forget={changed!r}",
+        )
+    return kept
+
+
+def _places(runtime: Runtime, *, named: bool) -> Iterator[Place]:
+    for deployment in runtime.deployments.values():
+        for number, statement in enumerate(deployment):
+            if statement.plan.is_named == named:
+                yield statement, deployment.id, number
+
+
+def _by_name(runtime: Runtime) -> dict[str, Place]:
+    """A name that several deployments use stands with the deployment's id."""
+    found: dict[str, Place] = {}
+    for place in _places(runtime, named=True):
+        name = place[0].name
+        found[name if name not in found else f"{place[1]}/{name}"] = place
+    return found
+
+
+def _fingerprint(place: Place) -> str:
+    return place[0].plan.fingerprint
+
+
+def _has_state(statement: Statement) -> bool:
+    assert statement.running is not None
+    return _holds(statement.running.state())
+
+
+def _holds(state: Any) -> bool:
+    """Whether there is anything in a state but None."""
+    if isinstance(state, dict):
+        return any(map(_holds, state.values()))
+    if isinstance(state, (list, tuple)):
+        return any(map(_holds, state))
+    return state is not None
+
+
+def _add_types(reader: PageReader, runtime: Runtime, before: Runtime, kept: Mapping[int, Statement]) -> None:
+    """The types that the old pages refer to: those at the same places in the plans of statements that go on, else of the same names.
+    ``kept``: by number of the old statement."""
+    types_of = reader.table.types_of
+    registered = runtime.state().types
+    reader.table.add_registered(registered)
+    here = {t.name: t for d in runtime.deployments.values() for s in d for t in types_of(s)}
+    here.update(registered)
+    for deployment in before.deployments.values():
+        for number, statement in enumerate(deployment):
+            same = kept.get(statement.number)
+            types = [here.get(t.name) for t in types_of(statement)] if same is None else types_of(same)
+            reader.table.add_renewed(types, deployment.id, number)
+
+
+__all__ = ["adopt"]

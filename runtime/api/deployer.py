@@ -1,0 +1,230 @@
+"""Modules into deployments and out again: all statements of a module, or none."""
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from epl.analysis.statements.annotations import unknown_in_module, warning_of
+from epl.analysis.statements.modules import analyse_module
+from epl.catalog import Catalog, Variable
+from epl.errors import AlreadyDeclaredError, EplDeploymentError, EplError, EplValidationError, EplWarning
+from epl.event_types import EventType
+from epl.functions.registry import FunctionRegistry
+from epl.functions.user import import_python
+from epl.plan.statements import CreateVariablePlan, Declared, ModulePlan, StatementPlan
+from epl.syntax import Module
+from runtime.api.deployment import Deployment
+from runtime.api.plan_cache import parsed
+from runtime.api.preconditions import check_preconditions, first_use, locate, names_in, sees
+from runtime.api.substitution_parameters import check_all_used, parameters_of
+from runtime.build import build
+from runtime.event_loop.loop import Core
+from runtime.expressions import Environment, compile_expression
+from runtime.operators.operator_context import StatementContext
+from runtime.state.runtime_state import Counts
+from runtime.statements.running import Running
+from runtime.statements.statement import Listener, Statement, StatementHost
+from runtime.stores.variables import VariableCell
+
+NOUNS = {"event_type": "Event type", "variable": "Variable", "declaration": "Declared-expression"}
+
+
+class Deployer:
+    """The deployments of one runtime; used under its lock.
+
+    ``functions``, ``types``, ``variables``: the runtime's own, as they are at any time. ``catalog_of(declared)``: what was registered, and
+    what deployments have declared; ``undeploy(id)``: what ``Deployment.undeploy`` calls.
+    """
+
+    def __init__(
+        self, host: StatementHost, core: Core, *, functions: FunctionRegistry, types: Mapping[str, EventType],
+        variables: dict[str, VariableCell], catalog_of: Callable[[Sequence[Declared]], Catalog], undeploy: Callable[[str], None],
+    ) -> None:
+        self.deployments: dict[str, Deployment] = {}
+        self.counts = Counts()
+        self._host, self._core, self._settings = host, core, core.settings
+        self._functions, self._types, self._variables = functions, types, variables
+        self._catalog_of, self._undeploy = catalog_of, undeploy
+
+    # ------------------------------------------------------------------ compile
+
+    def catalog(self, module: str | None = None, without: Sequence[Deployment] = ()) -> Catalog:
+        """What a module of that name compiled now would see, were the deployments ``without`` not there."""
+        there = [dep for dep in list(self.deployments.values()) if dep not in without]
+        return self._catalog_of([d for dep in there for d in dep.plan.declared if sees(d, dep.plan, module)])
+
+    def declared_type(self, name: str) -> EventType | None:
+        """The event type of that name that was declared last, by whatever deployment."""
+        found = [d.value for dep in self.deployments.values() for d in dep.plan.declared if d.kind == "event_type" and d.name == name]
+        return found[-1] if found else None
+
+    def bring_in(self, module: Module) -> None:
+        """See Runtime.bring_in."""
+        allowed = self._settings.python_imports
+        for name in (*self._settings.imports, *module.imports) if allowed else ():
+            if any(name == root or name.startswith(f"{root}.") for root in allowed) and not import_python(self._functions, name):
+                raise EplValidationError(f"Could not load class by name '{name}', please check imports", hint="no Python module or class")
+
+    def analysed(self, module: Module, without: Sequence[Deployment] = ()) -> ModulePlan:
+        """The plan of a module, as if the deployments ``without`` were not there. Raise EplError; warn of unknown annotations, in the name
+        of whoever has called the caller's public method."""
+        self.bring_in(module)
+        catalog = self.catalog(module.name, without)
+        try:
+            plan = analyse_module(module, catalog)
+        except AlreadyDeclaredError as error:
+            locate(error, self.deployments.values())
+            raise
+        for annotation in unknown_in_module(module, catalog):
+            warnings.warn(warning_of(annotation), EplWarning, stacklevel=4)
+        return plan
+
+    def namesakes(self, module: str | ModulePlan) -> list[Deployment]:
+        """The deployments that the module would double, newest first: same statement names, same declared names."""
+        if isinstance(module, ModulePlan):
+            names = {s.name for s in module.statements} | {d.name for d in module.declared}
+        else:
+            names = names_in(parsed(module))
+        return [
+            d for d in reversed(self.deployments.values())
+            if names & ({s.name for s in d if s.plan.is_named} | {each.name for each in d.plan.declared})
+        ]
+
+    # ------------------------------------------------------------------ deploy
+
+    def deploy(
+        self, plan: ModulePlan, name: str | None, listeners: Mapping[str, Listener], parameters: dict[str | int, Any]
+    ) -> Deployment:
+        """Deploy a plan; see Runtime.deploy. Whatever is raised, nothing of the module stays."""
+        deployment_id = name if name is not None else self._next_id()
+        if deployment_id in self.deployments:
+            raise EplDeploymentError(f"Deployment by id '{deployment_id}' already exists")
+        unknown = listeners.keys() - {s.name for s in plan.statements}
+        if unknown:
+            raise EplDeploymentError(
+                f"no statement named '{min(unknown)}' to attach a listener to; there are {', '.join(s.name for s in plan.statements)}"
+            )
+        check_preconditions(plan, self.deployments.values(), self._types.values(), self._variables)
+        check_all_used(plan, parameters)
+        made = self._build_all(plan, deployment_id, {s.name: parameters_of(s, parameters) for s in plan.statements})
+        deployment = Deployment(deployment_id, plan, made, self._undeploy, parameters)
+        self.deployments[deployment_id] = deployment
+        self._names_changed(deployment)
+        for statement in made:
+            if statement.name in listeners:
+                statement.attach(listeners[statement.name])
+            assert statement.running is not None
+            statement.running.start()
+        return deployment
+
+    def _next_id(self) -> str:
+        while f"d{self.counts.deployments}" in self.deployments:
+            self.counts.deployments += 1
+        self.counts.deployments += 1
+        return f"d{self.counts.deployments - 1}"
+
+    def _build_all(
+        self, plan: ModulePlan, deployment_id: str, parameters: Mapping[str, dict[str | int, Any]]
+    ) -> tuple[Statement, ...]:
+        """All statements, none of which has started. ``parameters``: by statement name."""
+        made: list[Statement] = []
+        cells: list[str] = []
+        try:
+            for each in plan.statements:
+                if isinstance(each.body, CreateVariablePlan):
+                    self._create_cell(each.body, deployment_id, parameters[each.name])
+                    cells.append(each.body.name)
+                made.append(self._build(each, deployment_id, parameters[each.name]))
+        except BaseException as error:
+            for statement in made:
+                assert statement.running is not None
+                statement.running.close()
+            for cell in cells:
+                del self._variables[cell]
+            if isinstance(error, EplError):
+                error.within(plan.text)
+            raise
+        return tuple(made)
+
+    def _create_cell(self, plan: CreateVariablePlan, deployment_id: str, parameters: dict[str | int, Any]) -> None:
+        initial = None
+        if plan.initial is not None:
+            initial = compile_expression(plan.initial, self.environment(parameters), 0)()
+        self._variables[plan.name] = VariableCell(Variable(plan.name, plan.type, plan.constant), initial, deployment_id)
+
+    def environment(self, parameters: dict[str | int, Any]) -> Environment:
+        """What the expressions of a statement with these parameters may touch."""
+        return Environment(
+            functions=self._functions, variables=self._variables, clock=self._core.clock, parameters=parameters, settings=self._settings
+        )
+
+    def _build(self, plan: StatementPlan, deployment_id: str, parameters: dict[str | int, Any]) -> Statement:
+        self.counts.statements += 1
+        statement = Statement(plan, self._host, self._core, deployment_id, self.counts.statements)
+        statement.running = self._running(statement, parameters)
+        return statement
+
+    def _running(self, statement: Statement, parameters: dict[str | int, Any]) -> Running:
+        context = StatementContext(self._core, statement.plan, statement.number, self.environment(parameters), statement)
+        try:
+            return build(statement.plan, context)
+        except BaseException:
+            context.close()
+            raise
+
+    def running_of(self, statement: Statement) -> Running:
+        """The row tier's operators of a deployed statement, built again; they have not started."""
+        return self._running(statement, self._parameters_of(statement))
+
+    def environment_of(self, statement: Statement) -> Environment:
+        """What a deployed statement's expressions may touch."""
+        return self.environment(self._parameters_of(statement))
+
+    def _parameters_of(self, statement: Statement) -> dict[str | int, Any]:
+        return parameters_of(statement.plan, self.deployments[statement.deployment_id].parameters)
+
+    # ------------------------------------------------------------------ undeploy
+
+    def undeploy(self, deployment: Deployment) -> None:
+        """Stop and forget a deployment, whoever uses what it declares."""
+        for statement in deployment:
+            assert statement.running is not None
+            statement.running.close()
+        for declared in deployment.plan.declared:
+            cell = self._variables.get(declared.name)
+            if declared.kind == "variable" and cell is not None and cell.deployment == deployment.id:
+                del self._variables[declared.name]
+        del self.deployments[deployment.id]
+        self._names_changed(deployment)
+
+    def _names_changed(self, deployment: Deployment) -> None:
+        """A deployment has come or gone: the names of the event types that it declares may mean other types now."""
+        if any(declared.kind == "event_type" for declared in deployment.plan.declared):
+            self._core.forget_generated()
+
+    def unused(self, deployment_id: str) -> Deployment:
+        """The deployment of that id; EplDeploymentError where there is none, or others use what it declares."""
+        found = self.deployments.get(deployment_id)
+        if found is None:
+            raise EplDeploymentError(f"Deployment id '{deployment_id}' cannot be found")
+        for declared in found.plan.declared:
+            user = first_use(declared, [d for d in self.deployments.values() if d is not found])
+            if user is not None:
+                raise EplDeploymentError(
+                    f"A precondition is not satisfied: {NOUNS[declared.kind]} '{declared.name}' cannot be un-deployed as it is referenced "
+                    f"by deployment '{user.id}'"
+                )
+        return found
+
+    def check_replaceable(self, event_type: EventType) -> None:
+        """Raise EplDeploymentError where a deployment uses the type."""
+        user = first_use(Declared("event_type", event_type.name, event_type), self.deployments.values())
+        if user is not None:
+            raise EplDeploymentError(
+                f"Event type '{event_type.name}' cannot be replaced as it is referenced by deployment '{user.id}'",
+                hint="undeploy it first"
+            )
+
+
+__all__ = ["Deployer"]

@@ -1,0 +1,138 @@
+"""What an exception in a statement's expression is told as, where it ends the work: statement, place in the EPL text, event, engine time.
+
+All of it is found on the way of the error; events that raise nothing pay nothing.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from epl import java
+from epl.errors import EplError, EplRuntimeError
+from epl.spans import Span
+from epl.syntax import Binary, Call, Node
+from runtime.api.plan_cache import parsed
+
+if TYPE_CHECKING:
+    from runtime.api.runtime import Runtime
+    from runtime.statements.statement import Statement
+
+LONGEST = 300
+"""How many characters of an event are shown."""
+
+OPERATORS = {
+    java.integer_divide.__code__: "/", java.float_divide.__code__: "/", java.decimal_divide.__code__: "/",
+    java.integer_remainder.__code__: "%", java.float_remainder.__code__: "%", java.decimal_remainder.__code__: "%",
+}
+"""What of Java's arithmetic raises, and how it is written."""
+
+
+class StatementFault(EplRuntimeError):
+    """An exception in an expression; its cause is the exception. ``statement``: the name; ``event``: that was processed, None for a
+    timer; ``time``: engine time then."""
+
+    def __init__(self, message: str, statement: str, event: Any, time: int, **place: Any) -> None:
+        super().__init__(message, **place)
+        self.statement = statement
+        self.event = event
+        self.time = time
+
+
+def fault_of(runtime: Runtime, error: BaseException, statement: str, event: Any) -> StatementFault:
+    """The error as one that says where it happened. Called where the error is handled, while the clock stands at the event."""
+    text = None
+    spans: list[Span] = []
+    found = _statement(runtime, statement)
+    where = f"statement '{statement}'"
+    if found is not None:
+        text = runtime.deployments[found.deployment_id].plan.text
+        whole = _whole(runtime, found)
+        spans = list(_expressions(whole, _written(runtime, error))) or [s for s in (_body(whole),) if s is not None]
+        if spans:
+            places = " or ".join(_place(each, text) for each in spans)
+            where += f" ({places}, {_short(text[spans[0].start : spans[0].end], 60)})"
+    at_work = "a timer" if event is None else shown(event)
+    made = StatementFault(
+        f"{where}: {in_words(error)}; while processing {at_work} at engine time {runtime.now}", statement, event, runtime.now,
+        span=spans[0] if len(spans) == 1 else None, text=text,
+        hint=error.hint if isinstance(error, EplError) else None,
+    )
+    made.__cause__ = error
+    return made
+
+
+def in_words(error: BaseException) -> str:
+    """An error in one line."""
+    return error.message if isinstance(error, EplError) else f"{type(error).__name__}: {error}"
+
+
+def shown(event: Any) -> str:
+    """An event, or the values of a row, for people: cut off where it is long."""
+    return _short(str(event), LONGEST)
+
+
+def _short(text: str, most: int) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _place(span: Span, text: str) -> str:
+    line, column = span.line_column(text)
+    return f"line {line} column {column}"
+
+
+def _statement(runtime: Runtime, name: str) -> Statement | None:
+    """The one statement of that name; None where several deployments have it."""
+    found = [s for d in runtime.deployments.values() for s in d if s.name == name]
+    return found[0] if len(found) == 1 else None
+
+
+def _whole(runtime: Runtime, statement: Statement) -> Node:
+    """The statement as it was written."""
+    deployment = runtime.deployments[statement.deployment_id]
+    return parsed(deployment.plan.text).statements[deployment.statements.index(statement)]
+
+
+def _body(whole: Node) -> Span | None:
+    body = getattr(whole, "body", None)
+    return body.span if isinstance(body, Node) and body.span is not None else whole.span
+
+
+def _written(runtime: Runtime, error: BaseException) -> tuple[str | None, str | None]:
+    """What was at work when it was raised: (name of a user's function, operator), None where it was neither."""
+    functions = {code: name for name, f in runtime.user_functions.items() if (code := _code(f)) is not None}
+    traceback = error.__traceback__
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if code in functions:
+            return functions[code], None
+        if code in OPERATORS:
+            return None, OPERATORS[code]
+        traceback = traceback.tb_next
+    return None, None
+
+
+def _code(function: Any) -> CodeType | None:
+    """Of functions, methods and objects that can be called; None of what is not written in Python."""
+    found = getattr(function, "__code__", None) or getattr(getattr(function, "__call__", None), "__code__", None)  # noqa: B004
+    return found if isinstance(found, CodeType) else None
+
+
+def _expressions(node: Any, wanted: tuple[str | None, str | None]) -> Iterator[Span]:
+    """Where in a statement the function is called, or the operator stands."""
+    if isinstance(node, (tuple, list)):
+        for each in node:
+            yield from _expressions(each, wanted)
+    elif isinstance(node, Node):
+        name, operator = wanted
+        hit = (isinstance(node, Call) and node.name == name) or (isinstance(node, Binary) and node.operator == operator)
+        if hit and node.span is not None:
+            yield node.span
+        for field in attrs.fields(type(node)):
+            yield from _expressions(getattr(node, field.name), wanted)
+
+
+__all__ = ["StatementFault", "fault_of", "in_words", "shown"]

@@ -1,0 +1,75 @@
+"""Plans and event types by what they are made from: restoring again what was restored before parses, analyses and compiles nothing.
+
+A plan holds event types by identity, and so does whoever restores: both come from here. Two deployments of a runtime never share a plan,
+since a plan is known by its deployment's id too.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import msgpack
+
+from epl.analysis.statements.modules import analyse_module
+from epl.catalog import Catalog
+from epl.event_types import EventType
+from epl.parse import parse_module
+from epl.plan.statements import ModulePlan
+from epl.syntax import Module
+from runtime.state.described_types import Same, read_types
+
+
+@lru_cache(maxsize=1024)
+def parsed(text: str) -> Module:
+    """The syntax tree of a module; kept by text, so that deploying or restoring the same text again parses nothing."""
+    return parse_module(text)
+
+
+def types_of(described: list[dict[str, Any]]) -> tuple[EventType, ...]:
+    """The registered ones of types as ``describe_types`` writes them: the same ones for the same description."""
+    return _types_of(msgpack.packb(described, use_bin_type=True))
+
+
+@lru_cache(maxsize=128)
+def _types_of(packed: bytes) -> tuple[EventType, ...]:
+    return tuple(read_types(msgpack.unpackb(packed, raw=False)))
+
+
+class _Question:
+    """A module, and all that its analysis depends on as ``seen``; the catalog takes no part in equality."""
+
+    __slots__ = ("text", "seen", "catalog")
+
+    def __init__(self, deployment_id: str, text: str, catalog: Catalog, user_functions: Mapping[str, Any]) -> None:
+        self.text = text
+        self.catalog = catalog
+        self.seen: Hashable = (
+            deployment_id, text, catalog.settings, catalog.imports, _items(catalog.event_types), _items(catalog.declarations),
+            tuple((name, Same(v.type), repr(v.type), v.constant, repr(v.value)) for name, v in catalog.variables.items()),
+            _items(user_functions), _items(catalog.functions.aggregations), _items(catalog.window_configs),
+            repr(sorted(catalog.functions.constants)),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Question) and other.seen == self.seen
+
+    def __hash__(self) -> int:
+        return hash(self.seen)
+
+
+def _items(named: Mapping[str, Any]) -> Hashable:
+    return tuple((name, Same(value)) for name, value in named.items())
+
+
+@lru_cache(maxsize=512)
+def _planned(question: _Question) -> ModulePlan:
+    return analyse_module(parsed(question.text), question.catalog)
+
+
+def planned(catalog: Catalog, user_functions: Mapping[str, Callable[..., Any]], deployment_id: str, text: str) -> ModulePlan:
+    """The plan of a module that is deployed under that id, where ``catalog`` is what it sees. ``user_functions``: the application's."""
+    return _planned(_Question(deployment_id, text, catalog, user_functions))
+
+
+__all__ = ["parsed", "planned", "types_of"]

@@ -1,0 +1,98 @@
+"""What deployments have to do with one another: who sees, uses, or would hide what another one declares."""
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from epl.errors import AlreadyDeclaredError, EplDeploymentError
+from epl.event_types import EventType
+from epl.plan.expressions import VariableValue
+from epl.plan.statements import Declared, InsertPlan, ModulePlan
+from epl.plan.streams import FilterPlan
+from epl.plan.walk import expressions_of, plans_of
+from runtime.api.deployment import Deployment
+
+
+def first_use(declared: Declared, deployments: Iterable[Deployment]) -> Deployment | None:
+    """The first of the deployments that refers to what is declared, or None."""
+    for deployment in deployments:
+        if any(_uses(declared, statement.plan.body, statement.plan.text) for statement in deployment):
+            return deployment
+    return None
+
+
+def _uses(declared: Declared, body: object, text: str) -> bool:
+    if declared.kind == "event_type":
+        return any(value is declared.value for value in plans_of(body) if isinstance(value, EventType))
+    if declared.kind == "variable":
+        return any(isinstance(n, VariableValue) and n.name == declared.name for e in expressions_of(body) for n in e.walk())
+    return re.search(rf"\b{re.escape(declared.name)}\s*\(", text) is not None
+
+
+def locate(error: AlreadyDeclaredError, deployments: Iterable[Deployment]) -> None:
+    """Say which deployment has declared the name that is taken, unless the module itself has, and where."""
+    for deployment in deployments:
+        for declared in deployment.plan.declared:
+            if error.hint is None and declared.is_named(error.kind, error.name):
+                place = declared.place(deployment.plan.text)
+                error.hint = f"declared by deployment '{deployment.id}' at {place}"
+                error.declared_by, error.declared_at = deployment.id, declared.span
+
+
+WORDS = {"event_type": "event type", "variable": "variable", "declaration": "declared-expression"}
+
+
+def check_preconditions(
+    plan: ModulePlan, deployments: Iterable[Deployment], types: Iterable[EventType], variables: Mapping[str, Any]
+) -> None:
+    """Refuses a plan whose event types and variables are gone since it was compiled, or whose own names others have taken since.
+
+    ``types``: the registered ones; ``variables``: all that there are, by name. Deploying the very same plan again is no conflict.
+    """
+    theirs = [(deployment, declared) for deployment in deployments for declared in deployment.plan.declared]
+    for own in plan.declared:
+        for deployment, other in theirs:
+            same = (own.kind, own.name) == (other.kind, other.name) and own.value is not other.value
+            if same and _meet(own, plan, other, deployment.plan):
+                what = WORDS[own.kind]
+                raise _unsatisfied(
+                    f"{'An' if what[0] in 'aeiou' else 'A'} {what} by name '{own.name}' has already been created for module "
+                    f"'{plan.name or '(unnamed)'}'"
+                )
+    _check_there(plan, {id(t) for t in types} | {id(d.value) for _, d in theirs} | {id(d.value) for d in plan.declared}, variables)
+
+
+def _meet(own: Declared, plan: ModulePlan, other: Declared, theirs: ModulePlan) -> bool:
+    """Whether one name would hide the other: private names never do, protected ones in modules of one name."""
+    if "private" in (own.access, other.access):
+        return False
+    return own.access == other.access == "public" or plan.name == theirs.name
+
+
+def _check_there(plan: ModulePlan, known: set[int], variables: Mapping[str, Any]) -> None:
+    own = {d.name for d in plan.declared if d.kind == "variable"}
+    for statement in plan.statements:
+        for value in plans_of(statement.body):
+            used = value.event_type if isinstance(value, FilterPlan) else value.target if isinstance(value, InsertPlan) else None
+            if used is not None and id(used) not in known:
+                raise _unsatisfied(f"Required dependency event type '{used.name}' cannot be found")
+        for expression in expressions_of(statement.body):
+            for node in expression.walk():
+                if isinstance(node, VariableValue) and node.name not in own and node.name not in variables:
+                    raise _unsatisfied(f"Required dependency variable '{node.name}' cannot be found")
+
+
+def _unsatisfied(message: str) -> EplDeploymentError:
+    return EplDeploymentError(f"A precondition is not satisfied: {message}", hint="compile the module again")
+
+
+def sees(declared: Declared, plan: ModulePlan, module: str | None) -> bool:
+    """Whether a module of that name sees what another deployment has declared."""
+    return declared.access == "public" or (declared.access == "protected" and plan.name == module)
+
+
+def names_in(module: Any) -> set[str]:
+    """Statement names and declared names that stand in a module's text."""
+    names = {s.name for s in module.statements if s.name}
+    return names | {s.body.name for s in module.statements if hasattr(s.body, "name")}

@@ -1,0 +1,228 @@
+"""What users make known to a runtime: event types, functions, aggregations, enums, variables."""
+from __future__ import annotations
+
+import enum
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from epl.catalog import Catalog, Variable
+from epl.errors import EplDeploymentError, EplRuntimeError
+from epl.event_types import EventType
+from epl.functions.aggregations import AGGREGATIONS
+from epl.functions.library import builtin_functions
+from epl.functions.user import function_spec
+from epl.functions.user_aggregations import aggregation_spec
+from epl.plan.statements import Declared
+from epl.plan.windows import WindowConfig
+from epl.settings import Settings
+from epl.value_types import EnumType
+from runtime.conversion.python_types import Known, enum_type, enums_in, event_type_of
+from runtime.conversion.python_types import value_type as resolve
+from runtime.stores.variables import VariableCell
+from windows.registry import WINDOWS, by_name
+
+LAYOUT = ("properties", "kind", "supertypes", "start_timestamp", "end_timestamp")
+"""What makes an event type the same as another of its name."""
+
+
+class Registered:
+    """The part of ``Runtime`` that statements are compiled against, beside what deployments declare."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.lock = threading.RLock()
+        self.settings = settings
+        self._functions = builtin_functions(settings)
+        self._user_functions: dict[str, Callable[..., Any]] = {}
+        self._aggregations: dict[str, Any] = dict(AGGREGATIONS)
+        self._types: dict[str, EventType] = {}
+        self._variables: dict[str, VariableCell] = {}
+        self._enums: dict[str, tuple[str, ...]] = {}
+        self._enum_types: dict[str, EnumType] = {}
+        self._classes: dict[type, EventType] = {}
+        """Event types of the Python classes that were registered."""
+        self._windows: Mapping[str, type[WindowConfig]] = WINDOWS
+        self.is_closed = False
+
+    def _check_open(self) -> bool:
+        if self.is_closed:
+            raise EplRuntimeError("The runtime is closed", hint="make another Runtime; close() ended this one")
+        return True
+
+    def register(
+        self, name: str, schema: Any, *, supertypes: Iterable[str] = (), start_timestamp: str | None = None,
+        end_timestamp: str | None = None, replace: bool = False
+    ) -> EventType:
+        """Declare an event type and return it.
+
+        ``schema``: a dict of Python or EPL types, a dataclass, an attrs or pydantic class, a TypedDict, a NamedTuple, a pyarrow or Spark
+        schema. Python enums among its types become known to EPL (``Name.CONSTANT``). ``supertypes``: names of event types whose properties
+        it has too; base classes that are registered are supertypes without being named. ``start_timestamp``, ``end_timestamp``: the
+        properties that hold the event's own time, for date-time methods. ``replace``: take the place of a type of the same name with
+        another layout, unless a deployment uses it. Raises EplDeploymentError.
+        """
+        with self.lock:
+            self._check_open()
+            for found in enums_in(schema):
+                self.register_enum(found)
+            event_type = event_type_of(name, schema, Known(self._types, self._enum_types, self._classes))
+            parents = (*(self.event_type(s) for s in supertypes), *self._registered_bases(schema))
+            if parents or start_timestamp or end_timestamp:
+                inherited = {n: p for t in parents for n, p in t.properties.items()}
+                event_type = EventType(
+                    event_type.name, event_type.kind, {**inherited, **event_type.properties}, tuple(dict.fromkeys(parents)),
+                    start_timestamp, end_timestamp, open=event_type.open
+                )
+            made = self.register_type(event_type, replace=replace)
+            if isinstance(schema, type):
+                self._classes[schema] = made
+            return made
+
+    def _registered_bases(self, schema: Any) -> list[EventType]:
+        """The event types of the nearest base classes that are registered."""
+        bases = schema.__mro__[1:] if isinstance(schema, type) else ()
+        known = [base for base in bases if base in self._classes]
+        return [self._classes[base] for base in known if not any(base is not other and issubclass(other, base) for other in known)]
+
+    def register_type(self, event_type: EventType, *, replace: bool = False) -> EventType:
+        """Declare an event type made elsewhere. The same layout under the same name again is the same type."""
+        with self.lock:
+            self._check_open()
+            known = self._types.get(event_type.name)
+            if known is not None:
+                if all(getattr(known, part) == getattr(event_type, part) for part in LAYOUT):
+                    return known
+                if not replace:
+                    raise EplDeploymentError(
+                        f"Event type named '{event_type.name}' has already been declared",
+                        hint="register(…, replace=True) takes the place of a type that no deployment uses"
+                    )
+                self._forget_type(known)
+            if event_type.kind == "bean" and event_type.property_resolution == "case_sensitive":
+                event_type.property_resolution = self.settings.property_resolution
+            self._types[event_type.name] = event_type
+            return event_type
+
+    def _forget_type(self, event_type: EventType) -> None:
+        """Make room for another type of the name; raises EplDeploymentError while a deployment uses the type."""
+        raise NotImplementedError
+
+    def event_type(self, name: str) -> EventType:
+        """A type by name; raises EplRuntimeError."""
+        found = self._types.get(name)
+        if found is None:
+            raise EplRuntimeError(f"no bus event type named '{name}'", hint="declare it with create schema or Runtime.register")
+        return found
+
+    def register_function(self, name: str, function: Callable[..., Any]) -> None:
+        """Make a Python function callable from EPL as ``name(…)``; type hints give its types."""
+        with self.lock:
+            self._check_open()
+            self._functions.add_single_row(name, function_spec(name, function))
+            self._user_functions[name] = function
+
+    def register_aggregation(self, name: str, factory: Callable[[], Any]) -> None:
+        """Make a Python class callable from EPL as an aggregation: enter, leave, value, clear, state, restore, typed by their hints.
+
+        ``factory()`` makes one for each group. Raises TypeError naming the methods that are missing.
+        """
+        with self.lock:
+            self._check_open()
+            if name.lower() in AGGREGATIONS:
+                raise ValueError(f"'{name}' is an aggregation of EPL")
+            self._aggregations[name.lower()] = aggregation_spec(name, factory)
+            self._functions.aggregations[name.lower()] = factory
+
+    def register_window(self, config: type[WindowConfig]) -> None:
+        """Make a data window of the application's own known to EPL, by each of ``config.names``: ``from Type#name(…)``.
+
+        ``config``: a frozen attrs subclass of ``epl.plan.windows.WindowConfig`` (CONTRIBUTING.md, "Add a data window"). Raises
+        EplDeploymentError if EPL has a data window of that name.
+        """
+        with self.lock:
+            self._check_open()
+            if not (isinstance(config, type) and issubclass(config, WindowConfig) and config.names):
+                raise TypeError(f"register_window takes a class on epl.plan.windows.WindowConfig with names, not {config!r}")
+            taken = sorted(WINDOWS.keys() & by_name(config).keys())
+            if taken:
+                raise EplDeploymentError(f"EPL has a data window named '{taken[0]}'")
+            self._windows = {**self._windows, **by_name(config)}
+
+    def _catalog_of(self, declared: Sequence[Declared]) -> Catalog:
+        """All that names can mean: what was registered, and what deployments have declared."""
+        types = {**self._types, **{d.name: d.value for d in declared if d.kind == "event_type"}}
+        variables = {n: c.variable for n, c in self._variables.items() if c.deployment is None}
+        variables.update({d.name: d.value for d in declared if d.kind == "variable"})
+        declarations = {d.name: d.value for d in declared if d.kind == "declaration"}
+        return Catalog(
+            types, self._functions, self._windows, variables, declarations, aggregations=self._aggregations, settings=self.settings,
+            imports=tuple(self.settings.imports), enums=self._enum_types,
+        )
+
+    @property
+    def own_windows(self) -> Mapping[str, type[WindowConfig]]:
+        """The data windows that were registered, by each of their names."""
+        return {name: config for name, config in self._windows.items() if name not in WINDOWS}
+
+    def register_enum(self, name: str | type[enum.Enum], constants: Iterable[str] = ()) -> EnumType:
+        """Make an enum known to EPL and return its type: a Python enum, or a name (a full class name is taken as well) with constants.
+
+        Its constants are written ``Name.CONSTANT``, a column's type is its name. Values are the constants' names; ``send`` takes the
+        members of a Python enum too.
+        """
+        with self.lock:
+            self._check_open()
+            made = enum_type(name) if isinstance(name, type) else EnumType(name.replace("$", ".").rsplit(".", 1)[-1], tuple(constants))
+            written = name.__name__ if isinstance(name, type) else name
+            self._enums[written] = made.constants
+            self._enum_types = {**self._enum_types, made.name: made, written: made}
+            self._functions.constants.update({f"{written}.{constant}": (made, constant) for constant in made.constants})
+            return made
+
+    def declare_variable(self, name: str, value_type: Any, value: Any = None, *, constant: bool = False) -> None:
+        """A variable that statements see, declared from Python: a Python type, an EPL type name or a ValueType."""
+        with self.lock:
+            self._check_open()
+            variable = Variable(name, resolve(value_type, name, Known(self._types, self._enum_types, self._classes)), constant, value)
+            self._variables[name] = VariableCell(variable, value)
+
+    def get_variable(self, name: str) -> Any:
+        """The current value of a variable."""
+        with self.lock:
+            return self._variable(name).value
+
+    def set_variable(self, name: str, value: Any) -> None:
+        """Assign a variable; constants refuse, values are checked against the declared type."""
+        with self.lock:
+            self._check_open()
+            self._variable(name).assign(value)
+            self._settle()
+
+    def set_variables(self, values: Mapping[str, Any]) -> None:
+        """Assign several variables: all or none."""
+        with self.lock:
+            self._check_open()
+            cells = [(self._variable(n), v) for n, v in values.items()]
+            for cell, value in cells:
+                cell.checked(value)
+            for cell, value in cells:
+                cell.assign(value)
+            self._settle()
+
+    def _variable(self, name: str) -> VariableCell:
+        try:
+            return self._variables[name]
+        except KeyError:
+            raise EplRuntimeError(f"Variable by name '{name}' has not been declared") from None
+
+    def _settle(self) -> None:
+        """Deliver what follows from another value of a variable."""
+        raise NotImplementedError
+
+    @property
+    def user_functions(self) -> Mapping[str, Callable[..., Any]]:
+        """The functions that were registered, by name."""
+        return self._user_functions
+
+
+__all__ = ["Registered"]

@@ -1,0 +1,224 @@
+"""A runtime from a snapshot or from pages (runtime.state.snapshot): deploys the texts again, then gives each statement its state.
+
+What is read is not trusted (SECURITY.md): no part of it imports, and whatever is not as it was written is refused.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Protocol, TypeVar
+
+import attrs
+
+from epl.catalog import Catalog, Variable
+from epl.errors import EplDeploymentError, EplRuntimeError
+from epl.event_types import EventType
+from epl.plan.statements import ModulePlan
+from epl.plan.windows import WindowConfig
+from epl.settings import Settings
+from epl.syntax import Module
+from runtime.api.plan_cache import parsed, planned, types_of
+from runtime.event_loop.loop import ErrorHandler
+from runtime.state.codec import list_of, map_of
+from runtime.state.described_types import undescribe
+from runtime.state.page_reader import PageReader, pages_in
+from runtime.state.pages import statement_key
+from runtime.state.runtime_state import RuntimeState
+from runtime.state.seal import page_name, reading, unsealed
+from runtime.state.snapshot import NAME
+from runtime.statements.statement import Statement
+from runtime.stores.variables import VariableCell
+from windows.protocol import Damaged
+
+
+@attrs.frozen
+class Given:
+    """What a snapshot only names, and whoever restores it has to give."""
+
+    functions: Mapping[str, Callable[..., Any]] = attrs.field(factory=dict)
+    aggregations: Mapping[str, Callable[[], Any]] = attrs.field(factory=dict)
+    python_imports: tuple[str, ...] = ()
+    windows: Mapping[str, type[WindowConfig]] = attrs.field(factory=dict)
+
+    def missing(self, head: Mapping[str, Any]) -> EplDeploymentError | None:
+        """The error for functions, aggregations and imports that are not given; None where all are."""
+        imports = head["settings"]["python_imports"]
+        for what, named, given, hint in (
+            ("functions", head["functions"], self.functions, "functions={…}"),
+            ("aggregations", head["aggregations"], {name.lower() for name in self.aggregations}, "aggregations={…}"),
+            ("windows", head["windows"], self.windows, "windows=[…]"),
+            ("python_imports", imports, self.python_imports, f"python_imports={imports!r}: their code runs"),
+        ):
+            missing = sorted(set(_names(named)) - set(given))
+            if missing:
+                return EplDeploymentError(
+                    f"the snapshot uses {what} that are not given: {', '.join(missing)}", hint=f"Runtime.restore(…, {hint})"
+                )
+        return None
+
+
+class Restorable(Protocol):
+    """A runtime that has just been made, as far as restoring uses it."""
+
+    def state(self) -> RuntimeState: ...
+
+    def register_function(self, name: str, function: Callable[..., Any]) -> object: ...
+
+    def register_aggregation(self, name: str, factory: Callable[[], Any]) -> object: ...
+
+    def register_window(self, config: type[WindowConfig]) -> object: ...
+
+    def register_enum(self, name: str, constants: Iterable[str] = ()) -> object: ...
+
+    def register_type(self, event_type: EventType) -> object: ...
+
+    def bring_in(self, module: Module) -> None: ...
+
+    def catalog(self, module: str | None) -> Catalog: ...
+
+    def deploy(self, module: ModulePlan, *, name: str, parameters: Mapping[str | int, Any]) -> object: ...
+
+
+Made = TypeVar("Made", bound=Restorable)
+
+
+def restore(
+    make: Callable[..., Made], stored: bytes | Mapping[str, bytes], given: Given, on_error: ErrorHandler, tier: str,
+    key: bytes | None = None,
+) -> Made:
+    """A runtime that goes on exactly where ``snapshot`` or ``pages`` saw the other one. ``make``: its class."""
+    if isinstance(stored, Mapping):
+        reader = PageReader({name: unsealed(page, page_name(name), key) for name, page in stored.items()})
+    else:
+        reader = PageReader(pages_in(unsealed(stored, NAME, key)))
+    with reading("page 'head' or 'clock'"):
+        head, clock = map_of(reader.body("head", "head")), map_of(reader.body("clock", "clock"))
+        _check_now(clock["now"])
+        values = map_of(clock["values"])
+        missing = given.missing(head)
+    if missing is not None:
+        raise missing
+    with reading("page 'head'"):
+        settings = Settings(**{**_settings(map_of(head["settings"])), "python_imports": given.python_imports})
+        runtime = make(start_time=clock["now"], settings=settings, on_error=on_error, tier=tier)
+        _declare(runtime, head, clock, given)
+    state = runtime.state()
+    state.core.restoring = True
+    _redeploy(runtime, state, head, values)
+    _restore_state(state, reader)
+    state.core.restoring = False
+    return runtime
+
+
+def _names(values: Any) -> list[str]:
+    if not isinstance(values, (list, tuple)) or not all(isinstance(value, str) for value in values):
+        raise Damaged("names of functions, aggregations or imports are no list of names")
+    return list(values)
+
+
+def _check_now(now: Any) -> None:
+    if type(now) is not int or not -(2**63) <= now < 2**63:
+        raise Damaged("'now' is no time")
+
+
+def _declare(runtime: Restorable, head: Mapping[str, Any], clock: Mapping[str, Any], given: Given) -> None:
+    """Make known to the runtime all that was made known to the other one from Python."""
+    for name, function in given.functions.items():
+        runtime.register_function(name, function)
+    for name, factory in given.aggregations.items():
+        runtime.register_aggregation(name, factory)
+    for config in dict.fromkeys(given.windows.values()):
+        runtime.register_window(config)
+    for name, constants in head["enums"]:
+        runtime.register_enum(name, constants)
+    for event_type in types_of(head["types"]):
+        runtime.register_type(event_type)
+    state = runtime.state()
+    for name, described, constant in head["variables"]:
+        value = clock["values"].get(name)
+        state.variables[name] = VariableCell(Variable(name, undescribe(described, state.types), constant, value), value)
+
+
+def _settings(values: dict[str, Any]) -> dict[str, Any]:
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+
+
+def _redeploy(runtime: Restorable, state: RuntimeState, head: dict[str, Any], values: Mapping[str, Any]) -> None:
+    """Deploy the modules again; later ones see variables as they stand, since sizes of windows may be variables."""
+    with reading("page 'head'"):
+        deployments = [list_of(each, 3) for each in list_of(head["deployments"])]
+    for deployment_id, text, parameters in deployments:
+        with reading(f"deployment '{deployment_id}'"):
+            module = parsed(text)
+            runtime.bring_in(module)
+            plan = planned(runtime.catalog(module.name), state.functions, deployment_id, text)
+            _check_same(plan, deployment_id, head["fingerprints"])
+            runtime.deploy(plan, name=deployment_id, parameters=dict(parameters))
+            for name, value in values.items():
+                if name in state.variables:
+                    _assign(state.variables[name], value)
+    with reading("page 'head'"):
+        state.counts.deployments, state.counts.statements = (_count(n) for n in list_of(head["counts"], 2))
+
+
+def _check_same(plan: ModulePlan, deployment_id: str, fingerprints: Mapping[str, str]) -> None:
+    """In front of deploying, which runs the statements' text."""
+    for number, statement in enumerate(plan.statements):
+        if fingerprints.get(f"{deployment_id}/{number}") != statement.fingerprint:
+            raise EplRuntimeError(f"statement '{statement.name}' of deployment '{deployment_id}' is not the one in the snapshot")
+
+
+def _assign(cell: VariableCell, value: Any) -> None:
+    try:
+        cell.value = cell.coerced(value)
+    except EplRuntimeError as error:
+        raise Damaged(error.message) from error
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise Damaged("a count of deployments or statements is no number")
+    return value
+
+
+def _restore_state(state: RuntimeState, reader: PageReader) -> None:
+    with reading("page 'head'"):  # types within one another without end
+        reader.table.add_registered(state.types)
+        for deployment in state.deployments.values():
+            for number, statement in enumerate(deployment):
+                reader.table.add_statement(statement, deployment.id, number)
+    with reading("page 'variables'"):
+        variables = map_of(reader.body("variables", "variables"))
+        if variables.keys() != state.variables.keys():
+            raise Damaged("its variables are not those of the modules")
+        for name, value in variables.items():
+            _assign(state.variables[name], value)
+    for deployment in state.deployments.values():
+        for number, statement in enumerate(deployment):
+            restore_statement(statement, reader, statement_key(statement, number))
+    with reading("the state of the statements"):
+        state.core.schedule.check()
+
+
+def restore_statement(statement: Statement, reader: PageReader, key: str) -> None:
+    """Give a statement the state in a page. Raises EplRuntimeError, naming the operator, where it is not of the operator's structure."""
+    assert statement.running is not None
+    with reading(lambda error: f"page '{key}', the state of statement '{statement.name}', {_operators(error)}"):
+        statement.running.restore(reader.statement(key, columns=statement.tier == "batch"))
+
+
+def _operators(error: BaseException) -> str:
+    """The operators whose ``restore`` raised, outermost first."""
+    found = list(dict.fromkeys(_restoring(error)))
+    return f"in {' / '.join(found)}" if found else "as a whole"
+
+
+def _restoring(error: BaseException) -> Iterator[str]:
+    trace = error.__traceback__
+    while trace is not None:
+        frame_ = trace.tb_frame
+        if "restore" in frame_.f_code.co_name and "self" in frame_.f_locals:
+            yield type(frame_.f_locals["self"]).__name__
+        trace = trace.tb_next
+
+
+__all__ = ["Given", "restore", "restore_statement"]

@@ -1,0 +1,470 @@
+"""The public face: ``Runtime``."""
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from html import escape
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from epl.catalog import Catalog
+from epl.errors import EplRuntimeError, EplUnsupportedError
+from epl.event_types import EventType
+from epl.plan.statements import ModulePlan, StatementPlan
+from epl.plan.windows import WindowConfig
+from epl.reprs import brief
+from epl.settings import Settings
+from epl.syntax import Module
+from runtime.api.deployer import Deployer
+from runtime.api.deployment import Deployment
+from runtime.api.error_reports import explained, without_engine_frames
+from runtime.api.plan_cache import parsed
+from runtime.api.registry import Registered
+from runtime.api.restore import Given
+from runtime.api.restore import restore as restored
+from runtime.batch.available import is_available, missing
+from runtime.clock.instants import Instant, instant_of, shown
+from runtime.clock.schedule import MAX_STOPS, Late, TimeMode
+from runtime.conversion.from_python import check_known, to_event
+from runtime.event_loop.cause import Cause
+from runtime.event_loop.loop import Core, ErrorHandler, log_error
+from runtime.state.changed_pages import Marks, Pages
+from runtime.state.runtime_state import RuntimeState
+from runtime.state.snapshot import snapshot as snapshot_of
+from runtime.statements.statement import Listener, Statement, check_listener
+from windows.event import Event
+from windows.registry import by_name
+
+if TYPE_CHECKING:
+    from runtime.batch.tier.tier import BatchTier
+
+
+NUMBER = attrgetter("number")
+
+
+class Runtime(Registered):
+    """One EPL engine: statements in, events and time in, changes out.
+
+    Time is external unless ``clock="system"``: it begins at ``start_time`` (ms since 1970, µs where settings say so, or a datetime) and
+    moves by ``advance_time``, ``advance_time_span`` and ``send_batch(time=…)``. All calls exclude one another (one re-entrant lock); calls
+    from listeners run at once.
+    ``on_error(error, statement name, event)`` hears of exceptions in expressions and listeners; the default logs them.
+    """
+
+    def __init__(
+        self, *, clock: str = "external", start_time: Instant = 0, tier: str = "auto", settings: Settings | None = None,
+        on_error: ErrorHandler = log_error,
+    ) -> None:
+        if clock not in ("external", "system"):
+            raise ValueError("clock is 'external' or 'system'")
+        if tier not in ("auto", "row", "batch"):
+            raise ValueError("tier is 'auto', 'row' or 'batch'")
+        check_listener(on_error, "on_error", "(error, statement name, event)")
+        super().__init__(settings or Settings())
+        self.tier = tier
+        self._on_error = explained(on_error)
+        began = instant_of("start_time", start_time, self.settings.units_per_second)
+        self._core = Core(self.settings, began, self._told, self._on_error)
+        self.on_fault: ErrorHandler | None = None
+        """Told of exceptions in expressions behind the error handler; what it raises ends the call (runtime.api.faults)."""
+        self._deployer = Deployer(
+            self, self._core, functions=self._functions, types=self._types, variables=self._variables, catalog_of=self._catalog_of,
+            undeploy=self.undeploy,
+        )
+        self._acquire: Callable[[], object] = self.lock.acquire
+        self._release, self._intakes = self.lock.release, self._core.intakes
+        self._batches: dict[Statement, None] = {}
+        self._marks: Marks | None = None
+        self._batch_tier: BatchTier | None = None
+        self._row_only: str | None = None
+        """Why there is none, once it has been asked for."""
+        if tier == "batch":
+            self.columnar(always=True)
+        self._system_clock: Any = None
+        if clock == "system":
+            from runtime.api.system_clock import SystemClock
+
+            self._system_clock = SystemClock(self.lock, self._follow, self.settings.units_per_second)
+            self.advance_time(self._system_clock.now())
+            self._system_clock.start()
+
+    # ------------------------------------------------------------------ compile and deploy
+
+    def event_type(self, name: str) -> EventType:
+        """A type by name: registered, or declared by a deployment; raises EplRuntimeError."""
+        declared = None if name in self._types else self._deployer.declared_type(name)
+        return super().event_type(name) if declared is None else declared
+
+    def _forget_type(self, event_type: EventType) -> None:
+        self._deployer.check_replaceable(event_type)
+        self._core.forget_generated()
+
+    def _settle(self) -> None:
+        self._core.flush()
+        self._deliver_batches()
+
+    def catalog(self, module: str | None = None) -> Catalog:
+        """What a module of that name compiled now would see."""
+        return self._deployer.catalog(module)
+
+    def bring_in(self, module: Module) -> None:
+        """Make what a module imports from Python callable in EPL, as far as ``Settings.python_imports`` allows; EplValidationError where
+        there is no such Python module or class.
+        """
+        self._deployer.bring_in(module)
+
+    @without_engine_frames
+    def compile(self, text: str) -> ModulePlan:
+        """Check and plan a module: deploy the result as often as you like. Raises EplError with position and hint."""
+        with self.lock:
+            self._check_open()
+            return self._deployer.analysed(parsed(text))
+
+    @without_engine_frames
+    def deploy(
+        self, module: str | ModulePlan, *, name: str | None = None, listeners: Mapping[str, Listener] | None = None,
+        parameters: Mapping[str | int, Any] | None = None, replace: bool = False,
+    ) -> Deployment:
+        """Deploy a module: all of its statements or none.
+
+        ``name``: the deployment's id (default d0, d1, …). ``listeners``: by statement name, called from the first event on. ``parameters``:
+        values of ``?`` by position in the statement (from 1) or name, for all statements or, by statement name, for one each: ``{"s0": {1:
+        5}}``. ``replace``: first undeploy deployments that hold a statement of one of the names (for notebooks).
+        """
+        with self.lock:
+            self._check_open()
+            for listener in (listeners or {}).values():
+                check_listener(listener)
+            replaced = self._deployer.namesakes(module) if replace else []
+            plan = self._deployer.analysed(parsed(module), replaced) if isinstance(module, str) else module
+            for deployment in replaced:
+                self._undeploy(deployment)
+            deployment = self._deployer.deploy(plan, name, dict(listeners or {}), dict(parameters or {}))
+            if self._batch_tier is not None:
+                try:
+                    self._batch_tier.changed()
+                except EplUnsupportedError:
+                    self._undeploy(deployment)
+                    raise
+            return deployment
+
+    def _undeploy(self, deployment: Deployment) -> None:
+        self._deployer.undeploy(deployment)
+        if self._batch_tier is not None:
+            self._batch_tier.changed()
+
+    def undeploy(self, deployment_id: str) -> None:
+        """Stop and forget a deployment; refuses while another one uses what it declares."""
+        with self.lock:
+            self._undeploy(self._deployer.unused(deployment_id))
+
+    def undeploy_all(self) -> None:
+        """Stop and forget all deployments, newest first."""
+        with self.lock:
+            for deployment in reversed(list(self._deployer.deployments.values())):
+                self._undeploy(deployment)
+
+    @property
+    def deployments(self) -> dict[str, Deployment]:
+        """Deployments by id, in order of deployment."""
+        return dict(self._deployer.deployments)
+
+    def plans(self) -> list[StatementPlan]:
+        """The plans of all deployed statements, in order of deployment."""
+        return [s.plan for d in self._deployer.deployments.values() for s in d]
+
+    def statement(self, name: str) -> Statement:
+        """The newest statement of that name; raises KeyError."""
+        for deployment in reversed(list(self._deployer.deployments.values())):
+            for statement in deployment:
+                if statement.name == name:
+                    return statement
+        raise KeyError(f"no statement named {name!r}")
+
+    # ------------------------------------------------------------------ events and time
+
+    def send(self, event_type: str | EventType, event: Any) -> None:
+        """One event: a mapping, a tuple in property order, an object of the class, JSON text for json types.
+
+        Values are checked first: a wrong one raises EplRuntimeError and nothing has been done.
+        """
+        self._acquire()  # twice as fast as the with statement
+        try:
+            if event.__class__ is not dict:
+                self._core.process(self._incoming(event_type, event))
+            else:
+                try:
+                    take = self._intakes[event_type]
+                except (KeyError, TypeError):  # not yet made; a list is no key at all
+                    made_for = self.bus_type(event_type)
+                    take = self._core.make_intake(event_type, made_for)
+                take(event)
+            if self._batches or self._batch_tier is not None:
+                self._deliver_batches()
+        finally:
+            self._release()
+
+    def route(self, event_type: str | EventType, event: Any) -> None:
+        """From a listener: the event is processed when the current one is done. Elsewhere the same as ``send``."""
+        with self.lock:
+            self._check_open()
+            incoming = self._incoming(event_type, event)
+            self._core.route(incoming, incoming.type)
+            if not self._core.busy:
+                self._core.work()
+
+    def bus_type(self, event_type: str | EventType) -> EventType:
+        """A type that takes events from outside, itself or by name; raises EplRuntimeError."""
+        found = self.event_type(event_type) if isinstance(event_type, str) else event_type
+        if not isinstance(found, EventType):
+            raise EplRuntimeError(f"an event type is given by its name, not by {brief(found)}")
+        if not found.is_bus:
+            raise EplRuntimeError(f"no bus event type named '{found.name}'", hint="declare it with @public @buseventtype")
+        return found
+
+    def _incoming(self, event_type: str | EventType, event: Any) -> Event:
+        found = self.bus_type(event_type)
+        if isinstance(event, Event):
+            return event
+        if self.settings.unknown_properties == "refuse":
+            check_known(found, event)
+        return to_event(found, event)
+
+    def event_of(self, event_type: str | EventType, event: Any) -> Event:
+        """The event that ``send`` would process, checked; it is not processed."""
+        with self.lock:
+            return self._incoming(event_type, event)
+
+    def send_batch(
+        self, target: str | EventType | Mapping[str, Any], table: Any = None, *, time: str | Mapping[str, str] | None = None,
+        sequence: str | Mapping[str, str] | None = None, late: Late = "refuse",
+        time_mode: TimeMode = "span", max_stops: int = MAX_STOPS,
+    ) -> None:
+        """Process each row of ``table`` as an event of the type ``target``, as one ``send`` a row would; or, where ``target`` is ``{type:
+        table}``, the rows of several types, merged in order of time and sequence.
+
+        A table is a pyarrow Table or RecordBatch, a pandas or Polars DataFrame, or anything else with ``__arrow_c_stream__``, with a
+        column for each declared property. ``time``: the column of each row's time (whole numbers are engine units, timestamps are
+        converted), one name or one a type; the clock moves to it before the row is processed. None: no clock moves. ``sequence``: the
+        column that orders rows of equal time. ``late="refuse"``: a row without a time or before the clock refuses the batch; ``"keep"``:
+        such rows are processed first, at the current time. ``time_mode="jump"``: a timer that is due several times between two rows runs
+        once, as with ``advance_time``. ``max_stops``: how many timers may be due between two rows.
+
+        Raise EplRuntimeError naming type, column, row (from 0) and value where a table does not fit; no row has been processed then.
+        """
+        from runtime.api.send_batch import send_batch
+        from runtime.conversion.batch_order import Options  # imports Arrow, which a runtime without batches need not load
+
+        with self.lock:
+            self._check_open()
+            try:
+                send_batch(self._core, self.bus_type, self.columnar(), target, table, Options(time, sequence, late, time_mode, max_stops))
+            finally:  # what came out before a gap that is refused
+                self._deliver_batches()
+
+    def columnar(self, *, always: bool = False) -> BatchTier | None:
+        """The batch tier, made when it is first asked for; None under ``tier="row"`` and without numba."""
+        if self._batch_tier is None and (always or self.tier == "auto"):
+            self._row_only = None if always else missing()
+            if self._row_only is None:
+                from runtime.batch.tier.tier import BatchTier
+
+                self._batch_tier = BatchTier(self._deployer, self._core, always=always)
+        return self._batch_tier
+
+    def tier_of(self, statement: Statement) -> tuple[str, str]:
+        """(``row`` or ``batch``, why): where a statement runs now."""
+        if self._batch_tier is None:
+            if self.tier == "row":
+                return "row", "tier='row'"
+            return "row", self._row_only or ("nothing has come in batches" if is_available() else "numba is not installed")
+        from runtime.batch.tier.running import BatchRunning
+
+        return "batch" if isinstance(statement.running, BatchRunning) else "row", self._batch_tier.reason(statement)
+
+    def listener_added(self, statement: Statement) -> None:
+        """A statement is about to get a row listener."""
+        if self._batch_tier is not None:
+            self._batch_tier.listener_added(statement)
+
+    @property
+    def now(self) -> int:
+        """Engine time (ms since 1970, or µs by configuration)."""
+        return self._core.clock.now
+
+    def advance_time(self, now: Instant) -> None:
+        """Jump to ``now`` (engine units since 1970, or a datetime): each timer that is due runs once, at the new time. Going back only sets
+        the clock.
+        """
+        self._acquire()
+        try:
+            core = self._core
+            core.clock.now = now = now if now.__class__ is int and not now >> 61 else self._instant(now)
+            heap = core.schedule.heap
+            if heap and heap[0][0] <= now:  # as Core.advance has it: most often nothing is due
+                core.run_due(now)
+            if self._batch_tier is not None:
+                self._batch_tier.advance(now, jump=True)
+            if self._batches or self._batch_tier is not None:
+                self._deliver_batches()
+        finally:
+            self._release()
+
+    def advance_time_span(self, now: Instant, resolution: int | None = None, *, max_stops: int | None = None) -> None:
+        """Walk to ``now``, stopping at every time at which something is due (or at steps of ``resolution``). ``max_stops``: as for
+        ``send_batch``; the clock stands at the last stop where there are more."""
+        with self.lock:
+            self._check_open()
+            now, tier = self._instant(now), self._batch_tier
+            try:
+                if tier is not None and max_stops is not None and not resolution and tier.may_stop(None, now, max_stops, beside=False):
+                    with tier.in_rows():
+                        self._core.advance_span(now, None, max_stops)
+                else:
+                    if tier is not None:
+                        tier.advance_span(self.now, now, resolution)
+                    self._core.advance_span(now, resolution, max_stops)
+            finally:
+                self._deliver_batches()
+
+    @property
+    def next_scheduled_time(self) -> int | None:
+        """When the next timer is due, None where none is."""
+        with self.lock:
+            nearest = self._core.schedule.nearest()
+            due = None if self._batch_tier is None else self._batch_tier.next_due()
+            return min((t for t in (nearest, due) if t is not None), default=None)
+
+    @property
+    def matches_in_progress(self) -> int:
+        """How many states ``match_recognize`` holds, in all statements."""
+        with self.lock:
+            held = self._core.match_states.count
+            return held if self._batch_tier is None else held + self._batch_tier.matches_in_progress()
+
+    @property
+    def cause(self) -> Cause:
+        """What is at work, for listeners and error handlers: the row of the batch, or a timer, that is behind their call."""
+        return self._core.at.cause(self._core.clock.now)
+
+    @property
+    def batches_begun(self) -> int:
+        """How many batches have begun to have effects."""
+        return self._core.begun
+
+    def _told(self, error: BaseException, statement: str, event: Any) -> None:
+        """An expression has raised."""
+        self._on_error(error, statement, event)
+        if self.on_fault is not None:
+            self.on_fault(error, statement, event)
+
+    def pend_batch(self, statement: Statement) -> None:
+        """The statement has output for its batch listeners at the end of this call."""
+        self._batches[statement] = None
+
+    def _deliver_batches(self) -> None:
+        if self._batch_tier is not None:
+            self._batch_tier.deliver()
+        while self._batches:
+            pending, self._batches = self._batches, {}
+            for statement in sorted(pending, key=NUMBER):
+                statement.deliver_batches()
+
+    # ------------------------------------------------------------------ queries, state
+
+    def query(self, text: str) -> Any:
+        """Fire-and-forget queries come with named windows and tables."""
+        raise EplUnsupportedError("Fire-and-forget queries are not supported yet")
+
+    def snapshot(self, *, snapshot_key: bytes | None = None) -> bytes:
+        """Everything: modules, parameters, variables, clock, state; no code. ``Runtime.restore`` goes on exactly here.
+
+        ``snapshot_key``: seals it, so that only what was written with the same key is restored: for stores that others can write to.
+        From a listener: EplRuntimeError where routed events (insert into, ``route``) still wait, since they would be lost.
+        """
+        with self.lock:
+            self._check_open()
+            self._check_nothing_waits()
+            return snapshot_of(self.state(), snapshot_key)
+
+    def pages(self, since: str | None = None, *, snapshot_key: bytes | None = None) -> Pages:
+        """What ``snapshot`` holds as pages: all of them, or with ``since`` (the mark of an earlier answer) those that have changed since.
+
+        ``pages().onto({})`` is a store that ``restore`` takes, ``pages(since=mark).onto(store)`` brings it up to date. From the first
+        call on the runtime notes what changes. The last marks are known, up to the last call without ``since``; others raise
+        EplRuntimeError. ``snapshot_key``: as for ``snapshot``, the same in each call.
+        """
+        with self.lock:
+            self._check_open()
+            self._check_nothing_waits()
+            if self._marks is None:
+                self._marks = Marks()
+            return self._marks.since(self.state(), since, snapshot_key)
+
+    def state(self) -> RuntimeState:
+        """What snapshots are made of: the runtime's own objects, to be read under its lock."""
+        return RuntimeState(
+            self.settings, self._types, self._user_functions, self._functions.aggregations, self.own_windows, self._enums, self._variables,
+            self._deployer.deployments, self._deployer.counts, self._core,
+        )
+
+    def _check_nothing_waits(self) -> None:
+        if self._core.waiting:
+            raise EplRuntimeError(
+                f"A snapshot cannot be taken while {self._core.waiting} routed events wait to be processed",
+                hint="take it between two sends",
+            )
+
+    @classmethod
+    def restore(
+        cls, blob: bytes | Mapping[str, bytes], *, functions: Mapping[str, Callable[..., Any]] | None = None,
+        on_error: ErrorHandler = log_error, aggregations: Mapping[str, Callable[[], Any]] | None = None, tier: str = "auto",
+        python_imports: Collection[str] = (), snapshot_key: bytes | None = None, windows: Collection[type[WindowConfig]] = (),
+    ) -> Runtime:
+        """The runtime that ``snapshot()`` or ``pages()`` saw, whatever tiers its statements ran in. User functions and aggregations are
+        given again by name, data windows of the application's own (``windows``) as for ``register_window``; listeners are attached again by
+        the caller.
+
+        ``python_imports``: as in ``Settings``, and never taken from the snapshot, since importing runs code. ``snapshot_key``: the one that
+        it was written with. Raises EplDeploymentError, before anything runs, for functions, aggregations, windows and imports that are not
+        given;
+        EplRuntimeError for a snapshot that is damaged, of another version, or sealed with another key.
+        """
+        given = Given(dict(functions or {}), dict(aggregations or {}), tuple(python_imports), by_name(*windows))
+        return restored(cls, blob, given, on_error, tier, snapshot_key)
+
+    # ------------------------------------------------------------------ manners
+
+    def close(self) -> None:
+        """Undeploy everything; a system clock stops. What would change a closed runtime raises EplRuntimeError."""
+        if self._system_clock is not None:
+            self._system_clock.stop()
+        with self.lock:
+            self.undeploy_all()
+            self.is_closed = True
+            self._acquire = self._check_open
+
+    def _follow(self, wall: int) -> None:
+        """Move time to the wall clock, which may have been set back."""
+        self.advance_time_span(max(wall, self.now))
+
+    def _instant(self, now: Instant) -> int:
+        return instant_of("now", now, self.settings.units_per_second)
+
+    def __enter__(self) -> Runtime:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        statements = sum(len(d) for d in self._deployer.deployments.values())
+        return f"Runtime(now={shown(self.now, self.settings.units_per_second)}, {statements} statements)"
+
+    def _repr_html_(self) -> str:
+        cells = [(d.id, s.name, s.plan.kind) for d in self._deployer.deployments.values() for s in d]
+        rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in cells)
+        now = shown(self.now, self.settings.units_per_second)
+        return f"<b>Runtime</b> at {now}<table><tr><th>deployment</th><th>statement</th><th>kind</th></tr>{rows}</table>"
+
+
+__all__ = ["Runtime"]

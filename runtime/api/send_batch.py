@@ -1,0 +1,145 @@
+"""Many rows in one call: the work behind ``Runtime.send_batch``.
+
+A batch is one ordered sequence of (time, sequence, type, row) over all of its types. Everything is checked before anything is done: a
+batch that is refused has moved no clock and fed no statement. Then, row by row, time moves by span to the row's time and the event is
+processed, so that the output is that of ``advance_time_span(time); send(type, event)`` for each row: how rows are cut into batches, and
+time moved in between, never shows.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import count
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pyarrow as pa
+
+from epl.errors import EplRuntimeError
+from epl.event_types import EventType
+from runtime.conversion.batch_order import BatchOrder, Options, Part, part_of
+from runtime.conversion.from_columns import events_of
+from runtime.event_loop.cause import AtWork
+from runtime.event_loop.loop import Core
+from windows.event import Event
+
+if TYPE_CHECKING:
+    from runtime.batch.tier.column_batch import ColumnBatch
+    from runtime.batch.tier.tier import BatchTier
+
+Placed = tuple[int, int, "Event | None"]
+"""(place, time, event) of a row; None for one that the row tier does not want."""
+
+
+def send_batch(
+    core: Core, type_of: Callable[[str | EventType], EventType], tier: BatchTier | None, target: str | EventType | Mapping[str, Any],
+    table: Any, chosen: Options,
+) -> None:
+    """Do what ``Runtime.send_batch`` says, under the runtime's lock. ``type_of``: the type that takes events from outside."""
+    tables = dict(target) if isinstance(target, Mapping) else {target: table}
+    if isinstance(target, Mapping) and table is not None:
+        raise EplRuntimeError("send_batch takes a type and a table, or one mapping of types to tables")
+    try:
+        now, units = core.clock.now, core.settings.units_per_second
+        parts = [part_of(type_of(name), each, chosen, now, units) for name, each in tables.items()]
+        order = BatchOrder(parts, chosen, now)
+        batch = None if tier is None or core.updates.active else _column_batch(tier, order, core)
+    except (pa.ArrowException, UnicodeError) as error:
+        raise EplRuntimeError(f"the batch cannot be read: {error}") from error
+    if tier is None or not tier.is_used:
+        _feed_rows_of(parts, order, core, chosen)
+    elif batch is None:
+        _feed_rows_of(parts, order, core, chosen)
+        tier.advance(core.clock.now, jump=False)
+    elif chosen.counts_stops and tier.may_stop(order.times, order.end, chosen.max_stops, beside=batch.leaves_rows):
+        with tier.in_rows():
+            _feed_rows_of(parts, order, core, chosen)
+    else:
+        _feed_both(batch, order, core, chosen)
+
+
+def _column_batch(tier: BatchTier, order: BatchOrder, core: Core) -> ColumnBatch:
+    """What of the batch runs in the batch tier; everything is checked, nothing done."""
+    from runtime.batch.tier.column_batch import ColumnBatch  # numba, without which there is no batch tier
+
+    return ColumnBatch(tier, order, core.settings.units_per_second)
+
+
+def _feed_rows_of(parts: Sequence[Part], order: BatchOrder, core: Core, options: Options) -> None:
+    """Feed the row tier alone."""
+    rows = _merged([_stream(part, core) for part in parts], order)
+    core.begun += 1
+    _feed(core, rows, order, options)
+
+
+def _feed_both(batch: ColumnBatch, order: BatchOrder, core: Core, options: Options) -> None:
+    """Feed what ``batch`` takes to the batch tier, and the other rows to the row tier, whose time goes on by all of them."""
+    rest = [part for part in order.parts if part not in batch.parts]
+    rows: Iterable[Placed] = _merged([_stream(part, core) for part in rest], order)
+    core.begun += 1
+    jump = options.time_mode == "jump"
+    batch.feed(order.end, jump=jump)
+    if options.time is not None and (rest or core.schedule.heap):
+        if jump or (options.counts_stops and order.widest_gap() > options.max_stops):
+            rows = _with_others(rows, order)
+        else:
+            options = attrs.evolve(options, max_stops=sys.maxsize)  # between two rows of all there are not so many
+    _feed(core, rows, order, options)
+    if options.time is not None and core.clock.now < order.end:
+        core.advance_span(order.end)
+
+
+def _with_others(rows: Iterable[Placed], order: BatchOrder) -> Iterator[Placed]:
+    """The rows, and between them the places of the others, at which time stops too: the event is None there."""
+    events = {place: event for place, _, event in rows}
+    return ((place, time, events.get(place)) for place, time in enumerate(order.times.tolist()))
+
+
+def _stream(part: Part, core: Core) -> tuple[Part, list[Event]]:
+    return part, events_of(part.event_type, part.columns, core.settings.units_per_second)
+
+
+def _merged(streams: Sequence[tuple[Part, list[Event]]], order: BatchOrder) -> Iterable[tuple[int, int, Event]]:
+    """(place, time, event) of the rows, in order."""
+    if order.is_plain:
+        return zip(count(), order.times.tolist(), streams[0][1]) if streams else ()
+    rows: list[tuple[int, int, Event]] = []
+    for part, events in streams:
+        places = order.places[part]
+        assert places is not None
+        rows += zip(places.tolist(), order.times[places].tolist(), events)
+    rows.sort(key=itemgetter(0))
+    return rows
+
+
+def _feed(core: Core, rows: Iterable[Placed], order: BatchOrder, options: Options) -> None:
+    # What a listener sends has the cause of that listener's call.
+    at = AtWork() if core.busy else core.at
+    at.row_of = order.row_of
+    try:
+        _feed_rows(core, rows, at, options)
+    finally:
+        at.place, at.row_of = 0, None
+
+
+def _feed_rows(core: Core, rows: Iterable[Placed], at: AtWork, options: Options) -> None:
+    if options.time is None:
+        for at.place, _, event in rows:
+            if event is not None:
+                core.process(event)
+        return
+    clock, jump, max_stops = core.clock, options.time_mode == "jump", options.max_stops
+    for place, row_time, event in rows:
+        time = row_time if row_time > clock.now else clock.now
+        if jump:
+            core.advance(time)
+        else:
+            core.advance_span(time, None, max_stops)
+        if event is not None:
+            at.place = place
+            core.process(event)
+
+
+__all__ = ["send_batch"]

@@ -1,0 +1,1 @@
+"""match_recognize: kernels and runs."""

@@ -1,0 +1,50 @@
+"""Which match_recognize statements have a kernel, and which machine it is."""
+from __future__ import annotations
+
+from epl.plan.statements import SelectPlan
+from runtime.batch.match_recognize.layers import LayerPrinter, ways_in_tree
+from runtime.batch.match_recognize.layout import MOST_LINKS, MOST_STEPS, PatternKernel
+from runtime.batch.match_recognize.strands import StrandPrinter
+from runtime.batch.refusals import NotCompilable
+
+
+def pattern_kernel(plan: SelectPlan) -> PatternKernel:
+    """The kernel of a statement with match_recognize; raises NotCompilable saying why there is none."""
+    check(plan)
+    assert plan.row_recognition is not None
+    program, conditions = plan.row_recognition.program, plan.row_recognition.conditions
+    alone = all(c is None or c.reads_row_only for c in conditions) or ways_in_tree(program) is not None
+    alone = alone and not plan.row_recognition.or_terminated  # which asks for each match in progress by itself
+    return (LayerPrinter(plan) if alone else StrandPrinter(plan)).kernel()
+
+
+def check(plan: SelectPlan) -> None:
+    """Refuse what no part of the kernel looks at."""
+    rows, stream, pattern = plan.result_set, plan.streams[0], plan.row_recognition
+    assert pattern is not None
+    reasons: list[tuple[bool, str]] = [
+        (rows is None or len(plan.streams) != 1, "more than one stream"),
+        (plan.insert is not None, "insert into"),
+        (plan.delivery is not None, "grouped delivery"),
+        (stream.contained is not None, "contained events"),
+        (bool(stream.priors), "prior"),
+        (len(stream.windows) > 1 or stream.retain is not None, "match_recognize behind several windows"),
+        (plan.where is not None, "where with match_recognize"),
+        (stream.filter.event_type.kind == "variant", "a variant stream"),
+        (pattern.iterate_only, "match_recognize for the iterator alone"),
+        (len(pattern.program.steps) > MOST_STEPS, "match_recognize with so long a pattern"),
+        (sum(len(s.then) for s in pattern.program.steps) > MOST_LINKS, "match_recognize with so many ways through its pattern"),
+    ]
+    if rows is not None:
+        reasons += [
+            (rows.shape != "un-aggregated", f"match_recognize under the shape {rows.shape}"),
+            (rows.selector != "istream", "match_recognize with a remove stream"),
+            (rows.output is not None, "an output clause"),
+            (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),
+        ]
+    for found, reason in reasons:
+        if found:
+            raise NotCompilable(f"{reason} is not computed in columns")
+
+
+__all__ = ["pattern_kernel"]

@@ -1,0 +1,304 @@
+"""A match_recognize statement's plan → kernel source.
+
+The kernel is the row tier's operator as arrays: rows that matches took are nodes of a pool, each with the node before it; a partition is a
+slot of the group arrays. Two machines: where conditions read rows alone, all matches in progress share layers (``pattern_layers``); where
+they look at the rows of a match, each match in progress is a strand (``pattern_strands``). Row number n is the row with the id n - 1.
+"""
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Sequence
+from itertools import count
+
+import numpy as np
+
+from epl.plan.expressions import StreamProperty, TypedExpression
+from epl.plan.match_recognize import Condition
+from epl.plan.statements import SelectPlan
+from epl.value_types import Scalar
+from runtime.batch.match_recognize.held_matches import REGISTERS as INTERVAL_REGISTERS
+from runtime.batch.match_recognize.held_matches import pattern_interval
+from runtime.batch.match_recognize.interval import HoldPrinter, IntervalPrinter
+from runtime.batch.match_recognize.layout import AXES, NO_ROW, NODE, OUTPUT_FULL, PROGRAM, REGISTERS, RING_FULL, SCRATCH, PatternKernel
+from runtime.batch.match_recognize.measures import MatchPrinter, MatchWriter, PatternColumn
+from runtime.batch.match_recognize.partition_keys import KeyPrinter
+from runtime.batch.match_recognize.windows import pattern_window
+from runtime.batch.printing.expressions import ScalarPrinter, Text, kind_of, stored
+from runtime.batch.printing.parameters import Parameters
+from runtime.batch.printing.source_code import Code
+from runtime.batch.runs.filter_conditions import filter_conditions
+from runtime.batch.storage.arrays import GROUP, Field
+from runtime.batch.storage.kinds import DTYPES, TEXTS
+from runtime.batch.storage.records import Records, pack, words_of
+
+
+class PatternPrinter:
+    """Prints what both machines have in common: rows in, filter, window, key, history, matches out."""
+
+    def __init__(self, plan: SelectPlan) -> None:
+        assert plan.row_recognition is not None
+        self.plan, self.pattern, self.stream = plan, plan.row_recognition, plan.streams[0]
+        self.steps = self.pattern.program.steps
+        whole = not filter_conditions(self.stream.filter)
+        self.window = pattern_window(self.stream.windows[0], whole=whole) if self.stream.windows else None
+        interval = pattern_interval(self.pattern)
+        self.interval = None if interval is None else IntervalPrinter(interval, self)
+        self.parameters = Parameters()
+        self.inputs: dict[str, str] = {}
+        self.retained: dict[str, None] = {}
+        self.previous: dict[str, None] = {}
+        self.names = count()
+        self.key = KeyPrinter(self.pattern.partition_by, self.full)
+
+    # ------------------------------------------------------------------ values
+
+    def input(self, name: str, kind: str) -> int:
+        self.inputs[name] = kind
+        return list(self.inputs).index(name)
+
+    def _text(self, node: StreamProperty, array: str, place: str, there: str | None) -> Text:
+        """The value at a place of an array and its mask; ``there``: whether there is such a row."""
+        kind = kind_of(node.type)
+        value = stored(f"{array}[{place}]", kind)
+        if kind in TEXTS:
+            return Text(value, f"({value} >= 0)" if there is None else f"({there} and {value} >= 0)")
+        primitive = isinstance(node.type, Scalar) and node.type.primitive and self.is_primitive(node.name)
+        mask = None if primitive else f"{array}v[{place}]"
+        valid = mask if there is None else there if mask is None else f"({there} and {mask})"
+        return Text(value, valid)
+
+    def is_primitive(self, name: str) -> bool:
+        declared = self.stream.event_type.properties[name].type
+        return isinstance(declared, Scalar) and declared.primitive
+
+    def of_row(self, node: StreamProperty) -> Text:
+        return self._text(node, f"c{self.input(node.name, kind_of(node.type))}", "ru", None)
+
+    def of_previous(self, node: StreamProperty, back: int) -> Text:
+        self.previous[node.name] = None
+        kind = kind_of(node.type)
+        array = f"h{back}_{self.input(node.name, kind)}"
+        value = stored(f"{array}[gu]", kind)
+        return Text(value, f"({value} >= 0)" if kind in TEXTS else f"{array}v[gu]")
+
+    def of_node(self, node: StreamProperty, place: str, there: str | None) -> Text:
+        """Of a row that a match took; ``there`` is None where the place is one for certain."""
+        self.retained[node.name] = None
+        return self._text(node, f"p{self.input(node.name, kind_of(node.type))}", place, there)
+
+    def printer(self, leaf: object, code: Code) -> ScalarPrinter:
+        return ScalarPrinter(self.parameters, leaf, code, names=self.names)  # type: ignore[arg-type]
+
+    def row_leaf(self, node: TypedExpression) -> Text | None:
+        return self.of_row(node) if isinstance(node, StreamProperty) else None
+
+    def condition_leaf(self, condition: Condition, node: TypedExpression) -> Text | None:
+        """Of a condition that reads rows alone."""
+        if not isinstance(node, StreamProperty):
+            return None
+        operand = condition.operands[node.stream]
+        return self.of_row(node) if operand.kind == "current" else self.of_previous(node, operand.number)
+
+    # ------------------------------------------------------------------ the function
+
+    def kernel(self) -> PatternKernel:
+        body = Code(2)
+        matches = MatchPrinter(self)
+        if self.interval is None:
+            self._tell_at_once(body, matches)
+        else:
+            self._tell_later(body, matches, self.interval)
+        self.retain(body)
+        fields = self._all_fields()
+        start, tail = Code(1), Code(1)
+        if self.window is not None:
+            start.add("mask = len(w_time) - 1", "length = size[0]")
+        if self.interval is not None:
+            self.interval.begin(start)
+        start.add("room = len(o_cause)", "start = 0", "row = 0", "r = 0", "ru = np.uint64(0)", "status = 0", "while True:")
+        words = words_of(fields, AXES)
+        body_text = pack(f"{start.text()}{body.text()}", words)
+        head = Code(1)
+        self._unpack(head, tail, fields, [*matches.columns, *matches.order_keys], body_text)
+        tail.add("return status")
+        text = f"{head.text()}{body_text}{tail.text()}"
+        source = f"def kernel(R, n, first, until, jump, causes, times, C, S, O, PI, PF, T, K):\n{text}"
+        return PatternKernel(
+            source, self.pattern, self.stream.filter.event_type, tuple(self.inputs.items()), tuple(self.retained), tuple(self.previous),
+            self.key.keys, tuple(fields), tuple(matches.columns), self.parameters, self.window,
+            None if self.interval is None else self.interval.interval, self.has_strands, self.slots,
+            tuple(matches.order_keys), matches.finish,
+        )
+
+    def _tell_at_once(self, code: Code, matches: MatchPrinter) -> None:
+        with code.block("if pending == 0"):
+            self._next_row(code)
+        code.add("gu = np.uint64(g)")
+        self.emit(code, matches)
+        self._told(code)
+        self.give_up(code)
+
+    @staticmethod
+    def _told(code: Code) -> None:
+        """Stop where the output has no room."""
+        with code.block("if out > room"):
+            code.add("wanted = out", "out = start", "pending = 1", f"status = {OUTPUT_FULL}", "break")
+        code.add("pending = 0")
+        with code.block("if out > start"):
+            code.add("delta += 1")
+
+    def _tell_later(self, code: Code, matches: MatchPrinter, interval: IntervalPrinter) -> None:
+        with code.block("if pending == 0"):
+            interval.fire(code, self._next_row)
+        with code.block("if pending == 2"):
+            code.add("gu = np.uint64(g)", "seen = 0", "stuck = 0")
+            self.emit(code, HoldPrinter(interval))
+            with code.block("if stuck != 0"):
+                code.add("status = stuck", "break")
+            code.add("kept = 0")
+            self.give_up(code)
+            interval.released(code, self.release)
+            with code.block("if telling == 0"):
+                code.add("pending = 0", "continue")
+            code.add("pending = 1")
+        matches.node = interval.node
+        interval.tell(code, matches)
+        self._told(code)
+        interval.let_go(code, self.release)
+
+    has_strands = False
+    slots: tuple[int, ...] = ()
+
+    def _unpack(self, head: Code, tail: Code, fields: Sequence[Field], columns: Sequence[PatternColumn], body: str) -> None:
+        """Names for what the body mentions, and no others: each costs time to compile. Registers are put back at the end."""
+        used = set(re.findall(r"[A-Za-z_]\w*", body))
+
+        def name(of: str, names: Sequence[str], *, back: bool = False) -> None:
+            for place, each in enumerate(names):
+                if each in used:
+                    head.add(f"{each} = {of}[{place}]")
+                    if back:
+                        tail.add(f"{of}[{place}] = {each}")
+
+        outputs = ["o_cause", "o_time", "o_delta", "o_timer"]
+        for number, column in enumerate(columns):
+            outputs += [f"o{number}"] if column.through is not None else [f"o{number}", f"o{number}v"]
+        name("C", [f"c{n}{v}" for n in range(len(self.inputs)) for v in ("", "v")])
+        name("S", Records.names(fields, AXES))
+        name("O", outputs)
+        name("R", REGISTERS, back=True)
+        if self.interval is not None:
+            head.add(f"i_registers = S[{Records.names(fields, AXES).index('i_registers')}]")
+            name("i_registers", INTERVAL_REGISTERS, back=True)
+
+    def _all_fields(self) -> list[Field]:
+        fields = [
+            Field("p_mark", np.int64, NODE), Field("p_row", np.int64, NODE), Field("then", np.int64, PROGRAM),
+            Field("q_step", np.int64, SCRATCH), *self.fields(),
+        ]
+        for name in self.retained:
+            number, dtype = self._stored(name)
+            fields += [Field(f"p{number}", dtype, NODE), Field(f"p{number}v", np.bool_, NODE)]
+        for back in range(1, self.pattern.lookback + 1):
+            fields.append(Field(f"h{back}_row", np.int64, GROUP, NO_ROW))
+            for name in self.previous:
+                number, dtype = self._stored(name)
+                fields += [Field(f"h{back}_{number}", dtype, GROUP, -1), Field(f"h{back}_{number}v", np.bool_, GROUP)]
+        if self.window is not None:
+            fields += self.window.fields(self.pattern.lookback)
+        fields += self.key.fields()
+        fields += self.interval.fields() if self.interval is not None else []
+        return fields
+
+    def _stored(self, name: str) -> tuple[int, object]:
+        return list(self.inputs).index(name), DTYPES[self.inputs[name]]
+
+    # ------------------------------------------------------------------ rows in
+
+    def _next_row(self, code: Code) -> None:
+        """Take the next row up to what matches end with it; ``continue`` where none does."""
+        with code.block("if i >= n"):
+            if self.window is not None:
+                self.window.expire(code, "until")
+            code.add("break")
+        code.add("r = i", "ru = np.uint64(i)", "i += 1", "now = times[ru]")
+        if self.window is not None:
+            self.window.expire(code, "now")
+        for condition in filter_conditions(self.stream.filter):
+            with code.block(f"if not {self.printer(self.row_leaf, code).test(condition)}"):
+                code.add("continue")
+        code.add("row = first + r")
+        if self.window is not None:
+            self.full(code, "tail - head > mask", RING_FULL)
+        self.key.find(code, self.printer(self.row_leaf, code))
+        code.add("gu = np.uint64(g)")
+        self.reserve(code)
+        if self.interval is not None:
+            self.interval.reserve(code)
+        if self.window is not None:
+            self.window.take(code, self.printer(self.row_leaf, code), self.pattern.lookback)
+        self.advance(code)
+
+    def full(self, code: Code, test: str, status: int) -> None:
+        """Stop in front of the row where there is no room."""
+        with code.block(f"if {test}"):
+            code.add("i = r", f"status = {status}", "break")
+
+    def remember(self, code: Code) -> None:
+        """The row becomes the one before the next."""
+        for back in range(self.pattern.lookback, 0, -1):
+            for name in self.previous:
+                number = list(self.inputs).index(name)
+                for v in ("", "v"):
+                    source = f"c{number}{v}[ru]" if back == 1 else f"h{back - 1}_{number}{v}[gu]"
+                    code.add(f"h{back}_{number}{v}[gu] = {source}")
+            code.add(f"h{back}_row[gu] = {'row' if back == 1 else f'h{back - 1}_row[gu]'}")
+
+    def retain(self, code: Code) -> None:
+        """Once all is printed: the lines that put values into nodes."""
+        lines = []
+        for name in self.retained:
+            number = list(self.inputs).index(name)
+            lines += [f"p{number}[node] = c{number}[ru]", f"p{number}v[node] = c{number}v[ru]"]
+        self.replace(code, "RETAIN", lines)
+        kept = [f"p{list(self.inputs).index(name)}{v}" for name in self.retained for v in ("", "v")]
+        self.replace(code, "KEEP", [f"{name}[to] = {name}[at]" for name in kept])
+
+    @staticmethod
+    def replace(code: Code, word: str, lines: list[str]) -> None:
+        """Lines in the place of each line that is the word."""
+        found: list[str] = []
+        for line in code.lines:
+            indent = line[: len(line) - len(line.lstrip())]
+            found += [f"{indent}{each}" for each in lines] if line.strip() == word else [line]
+        code.lines[:] = found
+
+    # ------------------------------------------------------------------ what a machine prints
+
+    @abstractmethod
+    def fields(self) -> list[Field]:
+        """Its arrays."""
+
+    @abstractmethod
+    def reserve(self, code: Code) -> None:
+        """Stop in front of the row where there is no room for what it may add."""
+
+    @abstractmethod
+    def advance(self, code: Code) -> None:
+        """Offer the row to the matches in progress of the partition ``g``; ``continue`` where none ends."""
+
+    @abstractmethod
+    def emit(self, code: Code, matches: MatchWriter) -> None:
+        """Put out the matches that end with the row, from ``out`` (and ``start``) on; changes nothing else, so that it may run again."""
+
+    @abstractmethod
+    def release(self, code: Code, node: str) -> None:
+        """A path that was held is held no more."""
+
+    @abstractmethod
+    def give_up(self, code: Code) -> None:
+        """What the skip clause says of the matches in progress."""
+
+
+__all__ = ["PatternPrinter"]

@@ -1,0 +1,121 @@
+"""Partitions' slots are given back: those without a match in progress, as the row tier forgets them.
+
+Done when there is no slot left, and only where half of them come free: a slot is then moved as often as slots were taken since. Where
+there are few slots more are made instead: looking through them costs some 100 µs however few there are.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from runtime.batch.compiler.hosted import fill_table
+from runtime.batch.match_recognize.held_matches import live_matches
+from runtime.batch.match_recognize.layout import REGISTERS, SMALL, SMALL_KEYS, PatternKernel
+from runtime.batch.storage.arrays import CODES, GROUP, HASH, Array
+from runtime.batch.storage.records import Records
+
+PLACE = {name: number for number, name in enumerate(REGISTERS)}
+FEW_SLOTS = 2048
+
+
+def give_back(kernel: PatternKernel, arrays: Records, registers: Array) -> bool:
+    """Whether half of the slots are free now; else nothing has been done. Between rows only."""
+    if kernel.plan.lookback or not kernel.keys:
+        return False  # the next row of any partition may look back
+    count = int(registers[PLACE["groups"]])
+    if count < FEW_SLOTS:
+        return False
+    live = _in_progress(kernel, arrays, count, int(registers[PLACE["gone"]]))
+    held = live_matches(arrays) if kernel.interval is not None else np.zeros(0, np.int64)
+    if len(held):
+        live[arrays["m_group"][held]] = True
+    kept = np.flatnonzero(live)
+    if 2 * len(kept) > count:
+        return False
+    if kernel.strands:
+        for group in np.flatnonzero(~live & (arrays["g_first"][:count] >= 0)).tolist():
+            _free_strands(arrays, registers, int(arrays["g_first"][group]))
+    else:
+        _free_layers(arrays, np.flatnonzero(~live & (arrays["g_off"][:count] >= 0)))
+    for field in kernel.fields:
+        if field.axis == GROUP:
+            column = arrays[field.name]
+            column[..., : len(kept)] = column[..., kept]
+            column[..., len(kept) : count] = field.fill
+    if len(held):
+        arrays["m_group"][held] = (np.cumsum(live) - 1)[arrays["m_group"][held]]
+    registers[PLACE["groups"]] = len(kept)
+    index_keys(arrays, len(kept))
+    return True
+
+
+def matches_in_progress(kernel: PatternKernel, arrays: Records, count: int, made: int, gone: int) -> int:
+    """How many states the row tier would hold: strands, or for each partition the steps that took its last row and go on (behind a window
+    perhaps some more: of matches whose first row has left). ``count``: of slots, ``made``: of strands, ``gone``: the last row that left."""
+    if kernel.strands:
+        return int(np.count_nonzero(arrays["s_begin"][:made] > gone))
+    bits = arrays["g_bits"][:count][_in_progress(kernel, arrays, count, gone)]
+    return int(np.unpackbits(np.ascontiguousarray(bits, np.int64).view(np.uint8)).sum())
+
+
+def _in_progress(kernel: PatternKernel, arrays: Records, count: int, gone: int) -> Array:
+    """By slot. A match in progress that began with a row that has left is none: all are where the last row taken has left."""
+    if not kernel.strands:
+        live: Array = arrays["g_bits"][:count] != 0
+        if kernel.window is not None:
+            groups = np.flatnonzero(live)
+            live[groups] = arrays["p_row"][arrays["g_off"][groups] + arrays["g_count"][groups] - 1] + 1 > gone
+        return live
+    found: Array = arrays["g_first"][:count] >= 0
+    if kernel.window is not None:
+        groups = np.flatnonzero(found)
+        youngest = arrays["g_first"][groups]
+        while (arrays["s_next"][youngest] >= 0).any():
+            following = arrays["s_next"][youngest]
+            youngest = np.where(following >= 0, following, youngest)
+        found[groups] = arrays["s_begin"][youngest] > gone
+    return found
+
+
+def _free_layers(arrays: Records, groups: Array) -> None:
+    """Their room, which is listed by size."""
+    for size in np.unique(arrays["g_size"][groups]).tolist():
+        begins = arrays["g_off"][groups][arrays["g_size"][groups] == size]
+        arrays["p_row"][begins] = [*begins[1:], arrays["b_free"][size]]
+        arrays["b_free"][size] = begins[0]
+
+
+def _free_strands(arrays: Records, registers: Array, strand: int) -> None:
+    """A list of strands, with their nodes."""
+    while strand >= 0:
+        following, node = int(arrays["s_next"][strand]), int(arrays["s_node"][strand])
+        arrays["s_next"][strand], arrays["s_begin"][strand] = registers[PLACE["free"]], -1
+        registers[PLACE["free"]] = strand
+        registers[PLACE["spare"]] += 1
+        while node >= 0:
+            arrays["p_refs"][node] -= 1
+            if arrays["p_refs"][node] > 0:
+                break
+            before = int(arrays["p_prev"][node])
+            arrays["p_prev"][node] = registers[PLACE["vacant"]]
+            registers[PLACE["vacant"]] = node
+            registers[PLACE["vacancies"]] += 1
+            node = before
+        strand = following
+
+
+def index_keys(arrays: Records, count: int) -> None:
+    """Where the keys of the first ``count`` slots are found, and no others."""
+    keys = arrays["g_key"][0, :count]
+    if CODES in arrays.sizes:
+        arrays["g_of"][:] = -1
+        arrays["g_of"][keys + 1] = np.arange(count)
+    if HASH in arrays.sizes:
+        arrays["g_table"][:] = -1
+        fill_table(arrays["g_table"], arrays["g_key"], np.arange(arrays["g_key"].shape[1]) < count)
+    if SMALL in arrays.sizes:
+        arrays["g_of"][:] = -1
+        small = np.flatnonzero((keys >= 0) & (keys < SMALL_KEYS))
+        arrays["g_of"][keys[small]] = small
+
+
+__all__ = ["give_back", "index_keys"]

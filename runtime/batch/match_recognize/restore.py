@@ -1,0 +1,380 @@
+"""The row tier's state of match_recognize → the arrays of a row pattern kernel."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+import pyarrow as pa
+
+from epl.value_types import Scalar
+from runtime.batch.compiler.intrinsics import double_word
+from runtime.batch.match_recognize.held_matches import HeldRestore
+from runtime.batch.match_recognize.layout import FEW_LAYERS, NODE, SMALL, SMALL_KEYS, STRAND, WORK
+from runtime.batch.match_recognize.partitions import index_keys
+from runtime.batch.match_recognize.state import NO_ROW, PLACE, PatternState
+from runtime.batch.refusals import Declined
+from runtime.batch.runs.run import Surroundings
+from runtime.batch.storage.arrays import CODES, GROUP, HASH, RING
+from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.kinds import INSTANTS, TEXTS
+from runtime.conversion.arrow import arrow_type_of
+from runtime.expressions import compile_expression
+from runtime.match_recognize.state import INTERVAL, SHAPE, check_histories, check_layers, check_nodes, check_strands
+from windows.event import Event
+from windows.protocol import Damaged, State
+
+NULL_WORD = 2**62
+
+
+@attrs.define
+class PatternRestore:
+    """Fills a fresh run. Row numbers are kept: number n has the id n - 1; rows whose number is not told get ids below 0."""
+
+    target: PatternState
+    intake_type: Any
+    surroundings: Surroundings
+    _ids: dict[int, int] = attrs.field(factory=dict)
+    _events: list[Event] = attrs.field(factory=list)
+    _groups: dict[tuple[int, ...], int] = attrs.field(factory=dict)
+    _place: dict[int, int] = attrs.field(factory=dict)
+    _intake: Any = None
+
+    # ------------------------------------------------------------------ rows
+
+    def restore(self, state: State) -> None:
+        """Raises Declined where columns cannot hold the rows."""
+        recognizer = state["match_recognize"]
+        self._check(recognizer)
+        self._number(recognizer)
+        self._check_numbers(recognizer)
+        self._hold()
+        self._restore_window(state["windows"], recognizer)
+        for event, history, written in recognizer["partitions"]:
+            group = self._group(event)
+            for name, seen in zip(self.target.history_names(), history):
+                self._remember(group, name, seen)
+            self._in_progress(group, written, recognizer["paths"])
+        if self.target.kernel.interval is not None:
+            self._hold_back(recognizer["interval"], recognizer["paths"])
+        self._index()
+
+    def _check_numbers(self, recognizer: State) -> None:
+        """Raise Damaged where rows do not have numbers of their own, below that of the next row."""
+        numbers = list(self._ids.values())
+        if len(set(numbers)) != len(numbers) or max(numbers, default=-1) >= recognizer["row"]:
+            raise Damaged("two rows have one number, or a row has that of one that is still to come")
+        told = [(event, number) for event, number in recognizer["numbers"]]
+        told += [(event, number) for _, _, written in recognizer["partitions"] for event, number, _ in self._layers(written)]
+        if any(self._ids[id(event)] != number - 1 for event, number in told):
+            raise Damaged("a row has two numbers")
+
+    def _check(self, recognizer: State) -> None:
+        """Raise Damaged for numbers that are no places: compiled code looks up by them, and compares them with nothing."""
+        SHAPE(recognizer)
+        check_histories(recognizer, self.target.kernel.plan.lookback)
+        steps, paths = len(self.target.kernel.plan.program.steps), recognizer["paths"]
+        check_nodes(paths, steps)
+        for _, _, written in recognizer["partitions"]:
+            if self._layered:
+                check_layers(written, steps)
+            else:
+                check_strands(written, steps, len(paths))
+        for _, found in recognizer["interval"]["waiting"] if recognizer["interval"] is not None else ():
+            check_strands([(0, begin, number, ()) for begin, _, number in found], steps, len(paths))
+
+    def _number(self, recognizer: State) -> None:
+        """An id for each row: its number where that is told."""
+        for event, number in recognizer["numbers"]:
+            self._know(event, number - 1)
+        for _, _, written in recognizer["partitions"]:
+            for event, number, _ in self._layers(written):
+                self._know(event, number - 1)
+            for _, begin, number, _ in self._strands(written):
+                self._know(_first_row(recognizer["paths"], number), begin - 1)
+        for _, found in recognizer["interval"]["waiting"] if recognizer["interval"] is not None else ():
+            for begin, end, number in found:
+                self._know(_first_row(recognizer["paths"], number), begin - 1)
+                self._know(recognizer["paths"][number][1], end - 1)
+        others = [event for event, history, _ in recognizer["partitions"] for event in (event, *history)]
+        others += [node[1] for node in recognizer["paths"]]
+        others += [seen for _, history in recognizer["histories"] for seen in history]
+        for event in others:
+            if event is not None and id(event) not in self._ids:
+                self._know(event, -1 - len(self._ids))
+
+    def _know(self, event: Event, number: int) -> None:
+        if id(event) not in self._ids:
+            self._ids[id(event)] = number
+            self._events.append(event)
+
+    def id_of(self, event: Event | None) -> int:
+        return NO_ROW if event is None else self._ids[id(event)]
+
+    def _layers(self, written: Any) -> Sequence[Any]:
+        return written[2] if self._layered else ()
+
+    def _strands(self, written: Any) -> Sequence[Any]:
+        return () if self._layered else written
+
+    @property
+    def _layered(self) -> bool:
+        return self.target.kernel.writes_layers
+
+    def _hold(self) -> None:
+        """The rows as a batch; the values of its columns by id."""
+        self._events.sort(key=lambda event: self._ids[id(event)])
+        ids = np.array([self._ids[id(event)] for event in self._events], np.int64)
+        self._place = {number: place for place, number in enumerate(ids.tolist())}
+        self._intake = Intake.of(self.intake_type, self._events, self.surroundings.environment.settings.units_per_second)
+        self.target.rows.put(ids, self._intake)
+
+    def _value(self, name: str, number: int) -> tuple[Any, Any]:
+        kind = dict(self.target.kernel.inputs)[name]
+        values, valid = self._intake.column(name, kind, self.surroundings.pool)
+        return values[self._place[number]], valid[self._place[number]]
+
+    # ------------------------------------------------------------------ window
+
+    def _restore_window(self, state: State, recognizer: State) -> None:
+        target, window = self.target, self.target.kernel.window
+        target.registers[PLACE["gone"]] = 0
+        if window is None:
+            return
+        arrays, timed = target.arrays, window.kind in ("time", "ext_timed")
+        entries = list(state if window.kind == "keepall" else state["events"])
+        if window.kind != "keepall":
+            arrays["size"][0] = state["duration"] if timed else state["size"]
+        held = [event for event, _ in entries] if timed else entries
+        numbers = [number for _, number in recognizer["numbers"]]
+        if len(numbers) != len(held) or any(id(e) not in self._ids for e in held):
+            raise Declined("a window whose rows match_recognize does not know")
+        arrays.grow(RING, len(held) + 1)
+        ids = [self.id_of(event) for event in held]
+        if "w_row" in (f.name for f in target.kernel.fields):
+            arrays["w_row"][: len(ids)] = ids
+        elif ids and ids != list(range(recognizer["row"] - len(ids), recognizer["row"])):
+            raise Declined("a window whose rows do not follow one another")
+        target.registers[PLACE["shift"]] = ids[0] if ids else 0
+        if timed:
+            arrays["w_time"][: len(ids)] = [time for _, time in entries]
+        target.registers[PLACE["tail"]] = len(ids)
+        target.registers[PLACE["gone"]] = ids[0] if ids else recognizer["row"]
+        histories = {id(event): history for event, history in recognizer["histories"]}
+        for number, name in enumerate(target.history_names("w_before", "")):
+            arrays[name][: len(ids)] = [self.id_of(histories[id(e)][number]) if id(e) in histories else NO_ROW for e in held]
+        if window.timed and state["due"] != target.next_due():
+            raise Declined("a time window whose clock was set back")
+
+    # ------------------------------------------------------------------ partitions
+
+    def _group(self, event: Event) -> int:
+        words = self._words(event)
+        group = self._groups.setdefault(words, len(self._groups))
+        arrays = self.target.arrays
+        arrays.grow(GROUP, len(self._groups))
+        if self.target.kernel.keys:
+            arrays["g_key"][:, group] = words
+        self.target.registers[PLACE["groups"]] = len(self._groups)
+        return group
+
+    def _words(self, event: Event) -> tuple[int, ...]:
+        """The partition's key as the kernel prints it (``pattern_keys.words_of_key``)."""
+        kernel, found = self.target.kernel, []
+        for node, kind in zip(kernel.plan.partition_by, kernel.keys):
+            value = compile_expression(node, self.surroundings.environment, 1)(event)
+            nullable = not (isinstance(node.type, Scalar) and node.type.primitive)
+            if kind in TEXTS:
+                found.append(self.surroundings.pool.code(value))
+            elif kind in ("long", "float", "double"):
+                found.append(0 if value is None else int(value) if kind == "long" else int(double_word(np.float64(value))))
+                found += [int(value is not None)] if nullable else []
+            elif value is None:
+                found.append(NULL_WORD)
+            elif kind in INSTANTS:
+                found.append(pa.array([value], arrow_type_of(node.type)).cast(pa.timestamp("us")).view(pa.int64())[0].as_py())
+            else:
+                found.append(int(value))
+        return tuple(found)
+
+    def _index(self) -> None:
+        """Where keys are found."""
+        arrays, count = self.target.arrays, len(self._groups)
+        if not self.target.kernel.keys:
+            return
+        if CODES in arrays.sizes:
+            arrays.grow(CODES, len(self.surroundings.pool) + 1)
+        if HASH in arrays.sizes:
+            arrays.grow(HASH, 4 * count + 1)
+        if SMALL in arrays.sizes:
+            keys = arrays["g_key"][0, :count]
+            arrays.grow(SMALL, int(keys[(keys >= 0) & (keys < SMALL_KEYS)].max(initial=0)) + 1)
+        index_keys(arrays, count)
+
+    def _remember(self, group: int, name: str, event: Event | None) -> None:
+        arrays, back = self.target.arrays, name.removesuffix("_row")
+        arrays[name][group] = self.id_of(event)
+        if event is not None:
+            for prop in self.target.kernel.previous:
+                number = self.target.kernel.number(prop)
+                arrays[f"{back}_{number}"][group], arrays[f"{back}_{number}v"][group] = self._value(prop, self.id_of(event))
+
+    # ------------------------------------------------------------------ matches in progress
+
+    def _in_progress(self, group: int, written: Any, paths: Sequence[Any]) -> None:
+        if self.target.kernel.strands:
+            self._put_strands(group, written, paths)
+            return
+        if self._layered:
+            horizon, latest, layers = written
+            rows = [(number - 1, taken) for _, number, taken in layers] if latest is not None else []
+        else:
+            horizon, latest, rows = self._layers_of(written, paths)
+        self._put_layers(group, horizon, latest, rows)
+
+    def _layers_of(self, strands: Sequence[Any], paths: Sequence[Any]) -> tuple[int, Any, list[tuple[int, int]]]:
+        """Strands of a tree as layers: all of them took the last row."""
+        marks: list[list[int]] = []
+        latest = [0] * len(self.target.kernel.plan.program.steps)
+        for _, begin, number, _ in strands:
+            latest[paths[number][2]] = begin
+            back = 0
+            while number >= 0:
+                number, event, step = paths[number]
+                if back == len(marks):
+                    marks.append([self.id_of(event), 0])
+                marks[back][1] |= 1 << step
+                back += 1
+        return 0, latest if strands else None, [(row, taken) for row, taken in reversed(marks)]
+
+    def _put_layers(self, group: int, horizon: int, latest: Sequence[int] | None, rows: Sequence[tuple[int, int]]) -> None:
+        arrays, registers = self.target.arrays, self.target.registers
+        if "g_low" in arrays.words:
+            arrays["g_low"][group] = horizon
+        if latest is None:
+            return
+        size = max(FEW_LAYERS, (len(rows) - 1).bit_length())
+        room = 1 << size
+        begin = int(registers[PLACE["nodes"]])
+        self._room(begin + room)
+        registers[PLACE["nodes"]] = begin + room
+        arrays["g_off"][group], arrays["g_cap"][group], arrays["g_size"][group] = begin, room, size
+        arrays["g_count"][group] = len(rows)
+        for place, (row, taken) in enumerate(rows, begin):
+            self._put_node(place, row, taken)
+        goes_on = [n for n, step in enumerate(self.target.kernel.plan.program.steps) if step.then and latest[n] > horizon]
+        arrays["g_bits"][group] = sum(1 << n for n in goes_on)
+        for number in goes_on:
+            if f"lat{number}" in arrays.words:
+                arrays[f"lat{number}"][group] = latest[number]
+
+    def _room(self, wanted: int) -> None:
+        self.target.arrays.grow(NODE, wanted)
+        self.target.arrays.grow("scratch", self.target.arrays.sizes[NODE])
+
+    def _put_node(self, place: int, row: int, mark: int) -> None:
+        arrays = self.target.arrays
+        arrays["p_row"][place], arrays["p_mark"][place] = row, mark
+        for prop in self.target.kernel.retained:
+            number = self.target.kernel.number(prop)
+            arrays[f"p{number}"][place], arrays[f"p{number}v"][place] = self._value(prop, row)
+
+    def _put_strands(self, group: int, strands: Sequence[Any], paths: Sequence[Any]) -> None:
+        arrays, registers = self.target.arrays, self.target.registers
+        first = int(registers[PLACE["made"]])
+        if not strands:
+            return
+        arrays.grow(STRAND, first + len(strands))
+        registers[PLACE["made"]] = first + len(strands)
+        nodes: dict[int, int] = {}
+        for place, (step, begin, number, _) in enumerate(strands, first):
+            node = self._path(number, paths, nodes)
+            arrays["p_refs"][node] += 1
+            arrays["s_step"][place], arrays["s_begin"][place], arrays["s_node"][place] = step, begin, node
+            arrays["s_next"][place] = place + 1 if place + 1 < first + len(strands) else -1
+            for variable in self.target.kernel.slots:
+                arrays[f"s_look{variable}"][place] = self._last_of(variable, node)
+        arrays["g_first"][group], arrays["g_count"][group] = first, len(strands)
+
+    def _path(self, number: int, paths: Sequence[Any], nodes: dict[int, int]) -> int:
+        """The node of a path's last row; ``nodes`` by path's number."""
+        way = []
+        while number >= 0 and number not in nodes:
+            way.append(number)
+            number = paths[number][0]
+        node = nodes[number] if number >= 0 else -1
+        for number in reversed(way):
+            _, event, step = paths[number]
+            place = int(self.target.registers[PLACE["nodes"]])
+            self._room(place + 1)
+            self.target.registers[PLACE["nodes"]] = place + 1
+            self._put_node(place, self.id_of(event), step)
+            self.target.arrays["p_prev"][place] = node
+            if node >= 0:
+                self.target.arrays["p_refs"][node] += 1
+            node = nodes[number] = place
+        return node
+
+    def _check_begins(self, state: State) -> None:
+        """Raise Damaged where it is not known when a match in progress began: compiled code looks up the time of its first row."""
+        arrays, registers = self.target.arrays, self.target.registers
+        if self.target.kernel.strands:
+            begins = arrays["s_begin"][: registers[PLACE["made"]]].tolist()
+        else:
+            found = [arrays[name] for name in arrays.words if name.startswith("lat")]
+            begins = [begin for each in found for begin in each[: len(self._groups)].tolist() if begin > 0]
+        if begins and min(begins) < min((row for row, _ in state["began"]), default=min(begins) + 1):
+            raise Damaged("it is not known when a match in progress began")
+
+    def _hold_back(self, state: State, paths: Sequence[Any]) -> None:
+        """What an interval holds back."""
+        arrays, held = self.target.arrays, HeldRestore(self.target.arrays)
+        INTERVAL(state)
+        self._check_begins(state)
+        held.begun([*state["began"], *((begin, began) for began, found in state["waiting"] for begin, _, _ in found)])
+        nodes: dict[int, int] = {}
+        arrays.grow(WORK, sum(len(found) for _, found in state["waiting"]) + 1)
+        for began, found in state["waiting"]:
+            for begin, end, number in found:
+                way = _way_to(paths, number)
+                if self.target.kernel.strands:
+                    node = self._path(number, paths, nodes)
+                    arrays["p_refs"][node] += 1
+                else:
+                    node = self._block(way)
+                held.hold(began, begin, end, node, len(way), self._group(way[-1][1]))
+        held.timer(state["due"])
+
+    def _block(self, way: Sequence[Any]) -> int:
+        """A path as nodes side by side; the first of them."""
+        registers = self.target.registers
+        begin = int(registers[PLACE["nodes"]])
+        room = 1 << max(FEW_LAYERS, (len(way) - 1).bit_length())
+        self._room(begin + room)
+        registers[PLACE["nodes"]] = begin + room
+        for place, (_, event, step) in enumerate(way, begin):
+            self._put_node(place, self.id_of(event), step)
+        return begin
+
+    def _last_of(self, variable: int, node: int) -> int:
+        arrays, steps = self.target.arrays, self.target.kernel.plan.program.steps
+        while node >= 0 and steps[int(arrays["p_mark"][node])].variable != variable:
+            node = int(arrays["p_prev"][node])
+        return node
+
+
+def _way_to(paths: Sequence[Any], number: int) -> list[Any]:
+    """The nodes of a path, first to last."""
+    way = []
+    while number >= 0:
+        way.append(paths[number])
+        number = paths[number][0]
+    return way[::-1]
+
+
+def _first_row(paths: Sequence[Any], number: int) -> Event:
+    return _way_to(paths, number)[0][1]  # type: ignore[no-any-return]
+
+
+__all__ = ["PatternRestore"]

@@ -1,0 +1,281 @@
+"""Running a row pattern kernel: arrays in, kernel, Arrow out; matches in progress are kept between batches."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+import pyarrow as pa
+
+from epl.event_types import EventType
+from runtime.batch.compiler.hosted import fill_table, mark_chains
+from runtime.batch.match_recognize.held_matches import HELD, live_matches, make_room_for_begun
+from runtime.batch.match_recognize.layout import (
+    BEGUN_FULL,
+    DONE,
+    GROUPS_FULL,
+    HASH_FULL,
+    HELD_FULL,
+    KEYS_FULL,
+    NO_ROW,
+    NODE,
+    NODES_FULL,
+    OUTPUT_FULL,
+    REGISTERS,
+    RING_FULL,
+    SCRATCH,
+    SMALL,
+    STRAND,
+    STRANDS_FULL,
+    WORK,
+    PatternKernel,
+)
+from runtime.batch.match_recognize.measures import PatternColumn
+from runtime.batch.match_recognize.partitions import give_back, matches_in_progress
+from runtime.batch.match_recognize.restore import PatternRestore
+from runtime.batch.match_recognize.state import PLACE, PatternState
+from runtime.batch.refusals import NotCompilable
+from runtime.batch.runs.inputs import Given
+from runtime.batch.runs.order_and_limit import CAUSE, DELTA, ROW, TIME, TIMER, Finish
+from runtime.batch.runs.run import Causes, Output, Surroundings
+from runtime.batch.runs.timer_bounds import Timers
+from runtime.batch.storage.arrays import CODES, GROUP, HASH, RING, Array, longer, read_only
+from runtime.batch.storage.computed import computed_column
+from runtime.batch.storage.held_rows import HeldRows
+from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.kinds import DTYPES
+from runtime.conversion.arrow import arrow_schema
+from runtime.match_recognize.state import check_row
+from windows.protocol import State
+
+NO_ROWS = np.zeros(0, np.int64)
+NO_FLAGS = np.zeros(0, np.bool_)
+
+
+class PatternRun:
+    """A row pattern kernel with its state; see runtime.batch.runs.run.Run. ``first`` counts all rows that ever came: the next row's id."""
+
+    def __init__(self, kernel: PatternKernel, output_type: EventType, surroundings: Surroundings) -> None:
+        if surroundings.environment.settings.max_states is not None:
+            raise NotCompilable("a limit of match_recognize states is not kept in columns")
+        self.kernel, self.output_type, self.surroundings = kernel, output_type, surroundings
+        self.function = surroundings.compile(kernel.source)
+        self.pool = surroundings.pool
+        self.arrays = kernel.arrays()
+        if kernel.window is not None:
+            kernel.window.start(self.arrays, surroundings)
+        if kernel.interval is not None:
+            kernel.interval.start(self.arrays, surroundings)
+        self.registers = np.zeros(len(REGISTERS), np.int64)
+        self.registers[PLACE["delta"]] = 1
+        self.registers[PLACE["free"]] = self.registers[PLACE["vacant"]] = -1
+        self.first = 0
+        self.rows = HeldRows()
+        through = [c.through for c in kernel.columns if c.through is not None]
+        computed = [c.kind for c in (*kernel.columns, *kernel.order_keys) if c.through is None]
+        self._finish = None if kernel.finish is None else Finish(kernel.finish, computed, surroundings)
+        self._given = Given(kernel.inputs, through, kernel.parameters, surroundings)
+        self._room = 1024
+
+    # ------------------------------------------------------------------ a batch
+
+    def prepare(self, intake: Intake) -> None:
+        self._given.prepare(intake)
+        if self.kernel.window is not None:
+            self.kernel.window.check(intake, self.arrays, self.pool)
+
+    def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> Output:
+        registers = self.registers
+        columns, *given = self._given.of(intake)
+        times = read_only(times)
+        if CODES in self.arrays.sizes:
+            self.arrays.grow(CODES, len(self.pool) + 1)
+        told = causes or self._finish is not None
+        outputs = self._outputs(max(self._room, intake.rows // 8))
+        self.rows.add(self.first, intake)
+        registers[PLACE["i"]] = registers[PLACE["out"]] = 0
+        while True:
+            status = self.function(
+                registers, intake.rows, self.first, until, jump, told, times, columns, self.arrays.tuple(), tuple(outputs), *given,
+            )
+            if status == DONE:
+                break
+            if status == OUTPUT_FULL:
+                room = max(2 * len(outputs[0]), int(registers[PLACE["wanted"]]))
+                outputs = [longer(a, room) for a in outputs]
+            else:
+                self._make_room(status)
+        made = self._arrow(outputs, int(registers[PLACE["out"]]), causes)
+        self.first += intake.rows
+        if self.rows.crowded:
+            self.rows.tidy(self.held_ids())
+        return made
+
+    def next_due(self) -> int | None:
+        """When a row of a time window is to leave next, or matches that an interval holds back are to be told."""
+        return self._logical().next_due()
+
+    def timers(self) -> list[Timers]:
+        found: list[Timers] = []
+        if self.kernel.window is not None and self.kernel.window.timed:
+            found.append(Timers("each", int(self.arrays["size"][0]), int(self.registers[PLACE["tail"]] - self.registers[PLACE["head"]])))
+        if self.kernel.interval is not None:
+            found.append(self.kernel.interval.timers(self.arrays))
+        return found
+
+    def call_due(self) -> int | None:
+        """Rows that leave a window make no match."""
+        return None if self.kernel.interval is None else self.kernel.interval.next_due(self.arrays)
+
+    def matches_in_progress(self) -> int:
+        """How many of its states the row tier would count."""
+        groups, made, gone = (int(self.registers[PLACE[name]]) for name in ("groups", "made", "gone"))
+        return matches_in_progress(self.kernel, self.arrays, groups, made, gone)
+
+    def memory(self) -> int:
+        return self.arrays.memory()
+
+    # ------------------------------------------------------------------ state
+
+    def state(self) -> State:
+        return self._logical().state(self.held_ids())
+
+    def restore(self, state: State) -> None:
+        check_row(state["match_recognize"]["row"])
+        self.first = state["match_recognize"]["row"]
+        PatternRestore(self._logical(), self.kernel.event_type, self.surroundings).restore(state)
+
+    def _logical(self) -> PatternState:
+        return PatternState(self.kernel, self.arrays, self.registers, self.rows, self.first)
+
+    def held_ids(self) -> Array:
+        """The ids of the rows that the state holds, ascending."""
+        arrays, registers = self.arrays, self.registers
+        groups = int(registers[PLACE["groups"]])
+        found: list[Array] = [arrays["p_row"][self._held_nodes()]]
+        if self.kernel.window is not None:
+            logical = self._logical()
+            found += [logical.window_ids(), *(logical.in_ring(name) for name in logical.history_names("w_before", ""))]
+        found += [arrays[f"h{n}_row"][:groups] for n in range(1, self.kernel.plan.lookback + 1)]
+        ids: Array = np.unique(np.concatenate(found))
+        real: Array = ids[ids != NO_ROW]
+        return real
+
+    # ------------------------------------------------------------------ room
+
+    def _make_room(self, status: int) -> None:
+        arrays, registers = self.arrays, self.registers
+        if status == RING_FULL:
+            arrays.grow(RING, 2 * arrays.sizes[RING], int(registers[PLACE["head"]]), int(registers[PLACE["tail"]]))
+        elif status == GROUPS_FULL:
+            if not give_back(self.kernel, arrays, registers):
+                arrays.grow(GROUP, 2 * arrays.sizes[GROUP])
+        elif status == HASH_FULL:
+            groups = int(registers[PLACE["groups"]])  # also those of small keys, which the table had not to hold before
+            arrays.grow(HASH, 2 * max(arrays.sizes[HASH], 2 * groups))
+            fill_table(arrays["g_table"], arrays["g_key"], np.arange(arrays["g_key"].shape[1]) < groups)
+        elif status == KEYS_FULL:
+            arrays.grow(SMALL, int(registers[PLACE["wanted"]]))
+        elif status == BEGUN_FULL:
+            make_room_for_begun(arrays)
+        elif status == HELD_FULL:
+            arrays.grow(HELD, 2 * arrays.sizes[HELD])
+        elif status == NODES_FULL:
+            self._grow_nodes(2 * arrays.sizes[NODE])
+        else:
+            arrays.grow({STRANDS_FULL: STRAND}.get(status, WORK), 2 * arrays.sizes[{STRANDS_FULL: STRAND}.get(status, WORK)])
+
+    def _held_nodes(self) -> Array:
+        """The nodes that matches in progress hold, and those that an interval holds back."""
+        arrays, gone = self.arrays, self.registers[PLACE["gone"]]
+        held = live_matches(arrays) if self.kernel.interval is not None else NO_ROWS
+        if not self.kernel.strands:
+            groups = np.flatnonzero(arrays["g_bits"][: self.registers[PLACE["groups"]]])
+            begins, counts = arrays["g_off"][groups], arrays["g_count"][groups]
+            if len(held):
+                begins, counts = np.concatenate([begins, arrays["m_node"][held]]), np.concatenate([counts, arrays["m_len"][held]])
+            ends = np.cumsum(counts)
+            return np.repeat(begins - ends + counts, counts) + np.arange(ends[-1] if len(ends) else 0)
+        made = int(self.registers[PLACE["made"]])
+        mark = np.zeros(int(self.registers[PLACE["nodes"]]), np.bool_)
+        mark_chains(arrays["s_node"][:made][arrays["s_begin"][:made] > gone], arrays["p_prev"], mark)
+        if len(held):
+            mark_chains(arrays["m_node"][held], arrays["p_prev"], mark)
+        return np.flatnonzero(mark)
+
+    def _grow_nodes(self, wanted: int) -> None:
+        self.arrays.grow(NODE, wanted)
+        self.arrays.grow(SCRATCH, self.arrays.sizes[NODE])
+
+    # ------------------------------------------------------------------ output
+
+    def _outputs(self, room: int) -> list[Array]:
+        """Where causes are not told nobody reads their arrays, but the first one says how much room there is."""
+        made: list[Array] = [np.empty(room, np.int64) for _ in range(3)]
+        made.append(np.zeros(room, np.bool_))
+        for column in (*self.kernel.columns, *self.kernel.order_keys):
+            if column.through is not None:
+                made.append(np.empty(room, np.int64))
+            else:
+                made += [np.empty(room, DTYPES[column.kind]), np.empty(room, np.bool_)]
+        return made
+
+    def _arrow(self, outputs: list[Array], count: int, causes: bool) -> Output:
+        if count == 0:
+            return Output()
+        self._room = max(self._room, count + count // 8)
+        made = [a[:count] for a in outputs]
+        if self._finish is not None:
+            made = made_ready(self._finish, self.kernel.columns, made, causes)
+        none = made[2] < 0 if causes else NO_ROWS
+        if not none.any():
+            return self._batch(made, causes)
+        row, time, delta, timer = (a[none] for a in made[:4])  # row listeners are called without a row there
+        return attrs.evolve(self._batch([a[~none] for a in made], causes), nothing=Causes(row, timer, time, -delta))
+
+    def _batch(self, outputs: list[Array], causes: bool) -> Output:
+        row, time, delta, timer, *values = outputs
+        if len(row) == 0:
+            return Output()
+        told = Causes(row, timer, time, delta) if causes else None
+        rest = iter(values)
+        arrays: list[pa.Array[Any]] = []
+        fields = []
+        for column, field in zip(self.kernel.columns, arrow_schema(self.output_type)):
+            first = next(rest)
+            if column.through is not None:
+                made = self._through(column, first)
+            else:
+                made = computed_column(column.kind, first, next(rest), field.type, self.pool)
+            arrays.append(made if pa.types.is_dictionary(made.type) else made.cast(field.type))
+            fields.append(pa.field(field.name, arrays[-1].type))
+        return Output(pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields)), None, told, None)
+
+    def _through(self, column: PatternColumn, ids: Array) -> Any:
+        assert column.through is not None
+        missing = ids == NO_ROW
+        if not missing.any():
+            return self.rows.take(column.through, ids)
+        found = self.rows.take(column.through, ids[~missing]) if not missing.all() else self.rows.take(column.through, ids[:0])
+        places = np.cumsum(~missing) - 1
+        return found.take(pa.array(places, mask=missing))
+
+
+def made_ready(finish: Finish, columns: Sequence[PatternColumn], outputs: list[Array], told: bool) -> list[Array]:
+    """The arrays with the rows that go out, in order."""
+    row, time, delta, timer, *values = outputs
+    computed: list[Array] = []
+    rest = iter(values)
+    for column in columns:
+        if column.through is not None:
+            next(rest)
+        else:
+            computed += [next(rest), next(rest)]
+    numbers = np.arange(len(row))
+    done = finish([NO_FLAGS, numbers, row, timer, time, delta, *computed, *rest], told)
+    chosen = done[ROW]
+    return [done[CAUSE], done[TIME], done[DELTA], done[TIMER], *(a[chosen] for a in values)]
+
+
+__all__ = ["PatternRun"]

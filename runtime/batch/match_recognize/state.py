@@ -1,0 +1,281 @@
+"""The state of a row pattern kernel as the row tier has it: partitions with their matches in progress, and the rows of the window.
+
+Layers come as ``LayeredPartition`` keeps them where no condition looks at the rows of a match, else as strands with their paths. A row
+that is in the window counts as taken: rows leave in order, so that it changes nothing.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+
+from runtime.batch.match_recognize.held_matches import times_of, waiting_matches
+from runtime.batch.match_recognize.layers import ways_in_tree
+from runtime.batch.match_recognize.layout import NO_ROW, REGISTERS, PatternKernel
+from runtime.batch.storage.arrays import RING, Array
+from runtime.batch.storage.held_rows import HeldRows
+from runtime.batch.storage.records import Records
+from runtime.match_recognize.lattice import bits
+from windows.event import Event
+from windows.paging import Long
+from windows.protocol import State
+
+PLACE = {name: number for number, name in enumerate(REGISTERS)}
+
+
+@attrs.define
+class PatternState:
+    """Of one run."""
+
+    kernel: PatternKernel
+    arrays: Records
+    registers: Array
+    rows: HeldRows
+    first: int
+
+    def register(self, name: str) -> int:
+        return int(self.registers[PLACE[name]])
+
+    # ------------------------------------------------------------------ rows
+
+    def window_ids(self) -> Array:
+        """The ids of the rows in the window, oldest first."""
+        assert self.kernel.window is not None
+        if self.kernel.window.whole:
+            return np.arange(self.register("head"), self.register("tail")) + self.register("shift")
+        return self.in_ring("w_row")
+
+    def in_ring(self, name: str) -> Array:
+        places = np.arange(self.register("head"), self.register("tail")) & (self.arrays.sizes[RING] - 1)
+        found: Array = self.arrays[name][places]
+        return found
+
+    def history_names(self, prefix: str = "h", suffix: str = "_row") -> list[str]:
+        return [f"{prefix}{n}{suffix}" for n in range(1, self.kernel.plan.lookback + 1)]
+
+    def next_due(self) -> int | None:
+        """When a row of a time window is to leave next, or matches that an interval holds back are to be told."""
+        dues = [self._window_due(), None if self.kernel.interval is None else self.kernel.interval.next_due(self.arrays)]
+        return min((due for due in dues if due is not None), default=None)
+
+    def _window_due(self) -> int | None:
+        if self.kernel.window is None or not self.kernel.window.timed or self.register("head") == self.register("tail"):
+            return None
+        return int(self.in_ring("w_time")[0] + self.arrays["size"][0])
+
+    # ------------------------------------------------------------------ the whole
+
+    def state(self, ids: Array) -> State:
+        """``ids``: those of all rows that are held."""
+        events = self.rows.events(ids)
+        return {"windows": self._window(events), "prior": None, "match_recognize": self._recognizer(events), "result_set": None}
+
+    def _window(self, events: dict[int, Event]) -> State:
+        window = self.kernel.window
+        if window is None:
+            return None
+        size, held = int(self.arrays["size"][0]), [events[n] for n in self.window_ids().tolist()]
+        if window.kind == "keepall":
+            return Long(held)
+        if window.kind == "length":
+            return {"size": size, "events": Long(held)}
+        timed = Long([event, time] for event, time in zip(held, self.in_ring("w_time").tolist()))
+        return {"events": timed, "duration": size} if not window.timed else {"events": timed, "duration": size, "due": self._window_due()}
+
+    def _recognizer(self, events: dict[int, Event]) -> State:
+        writer = _Paths(events)
+        ids = self.window_ids().tolist() if self.kernel.window is not None else []
+        histories = []
+        if ids and self.kernel.plan.lookback:
+            before = [self.in_ring(name).tolist() for name in self.history_names("w_before", "")]
+            histories = [[events[n], [events.get(b) for b in seen]] for n, seen in zip(ids, zip(*before))]
+        partitions = self._partitions(events, writer)
+        return {
+            "row": self.first, "partitions": partitions, "numbers": [[events[n], n + 1] for n in ids],
+            "taken": [n + 1 for n in ids], "histories": histories, "interval": self._interval(partitions, writer),
+            "paths": writer.nodes,
+        }
+
+    def _partitions(self, events: dict[int, Event], writer: _Paths) -> list[Any]:
+        found, count = [], self.register("groups")
+        histories = [self.arrays[name][:count].tolist() for name in self.history_names()]
+        layers = None if self.kernel.strands else _Layers.of(self.arrays, count, self.register("gone"))
+        for group in range(count):
+            history = [events.get(column[group]) for column in histories]
+            if layers is None:
+                strands = self._strands(group, writer)
+                last, written = (writer.first(strands[0][2]) if strands else None), strands
+            else:
+                last, written = self._layers(*layers.at(group), events, writer)
+            if last is not None or self.kernel.plan.lookback:
+                found.append([last if last is not None else history[0], history, written])
+        return found
+
+    # ------------------------------------------------------------------ interval
+
+    def _interval(self, partitions: Sequence[Any], writer: _Paths) -> State:
+        """As ``runtime.match_recognize.interval`` writes it."""
+        interval, arrays = self.kernel.interval, self.arrays
+        if interval is None:
+            return None
+        waiting = []
+        for began, places in waiting_matches(arrays):
+            found = [[int(arrays["m_begin"][e]), int(arrays["m_end"][e]), writer.chain(self._held_path(e))] for e in places]
+            waiting.append([began, found])
+        starts = bits(self.kernel.plan.program.start)
+        begins: list[int] = []
+        for _, _, written in partitions:
+            if self.kernel.writes_layers:
+                begins += [number for _, number, taken in written[2] if taken & starts]
+            else:
+                begins += [begin for _, begin, _, _ in written]
+        return {"waiting": waiting, "due": interval.next_due(arrays), "began": times_of(arrays, begins, self.register("now"))}
+
+    def _held_path(self, place: int) -> list[tuple[int, int]]:
+        """(row, step) of a match that is held back."""
+        node, length = int(self.arrays["m_node"][place]), int(self.arrays["m_len"][place])
+        if self.kernel.strands:
+            return self._way(node)
+        nodes = slice(node, node + length)
+        return list(zip(self.arrays["p_row"][nodes].tolist(), self.arrays["p_mark"][nodes].tolist()))
+
+    # ------------------------------------------------------------------ layers
+
+    def _layers(
+        self, gone: int, layers: list[tuple[int, int]], events: dict[int, Event], writer: _Paths
+    ) -> tuple[Event | None, Any]:
+        """(a row that the partition is known by if a match is in progress, the matches in progress)."""
+        latest = self._latest(layers, gone) if layers else ()
+        alive = any(n > gone for s, n in zip(self.kernel.plan.program.steps, latest) if s.then)
+        layers = [(n, taken) for n, taken in layers if n >= gone] if alive else []
+        last = events[layers[-1][0]] if layers else None
+        if self.kernel.writes_layers:
+            return last, [gone, latest if alive else None, [[events[n], n + 1, taken] for n, taken in layers]]
+        return last, self._tree_strands([n for n, _ in layers], latest, gone, writer) if alive else []
+
+    def _latest(self, layers: Sequence[tuple[int, int]], low: int) -> tuple[int, ...]:
+        """By step the latest first row of a match whose last row it took, 0 for none."""
+        program = self.kernel.plan.program
+        was = [0] * len(program.steps)
+        for row, taken in layers:
+            now = [0] * len(was)
+            for number in range(len(was)):
+                if taken >> number & 1:
+                    sources = [was[s] for s, step in enumerate(program.steps) if number in step.then and was[s] > low]
+                    now[number] = row + 1 if number in program.start else max(sources, default=0)
+            was = now
+        return tuple(was)
+
+    def _tree_strands(self, rows: Sequence[int], latest: Sequence[int], low: int, writer: _Paths) -> list[Any]:
+        """Strands that wait behind each step that took the last row."""
+        program, ways = self.kernel.plan.program, ways_in_tree(self.kernel.plan.program)
+        assert ways is not None
+        found = []
+
+        def found_at(step: int) -> tuple[int, ...]:
+            """Oldest first, then in the order of the program's links."""
+            way = ways[step]
+            return (-len(way), program.start.index(way[0]), *(program.steps[a].then.index(b) for a, b in zip(way, way[1:])))  # noqa: RUF007
+
+        for step in sorted((s for s, n in enumerate(latest) if n > low), key=found_at):
+            way = ways[step]
+            number = writer.chain(list(zip(rows[len(rows) - len(way) :], way)))
+            looked_at = tuple(writer.last(number, self._steps_of(v)) for v in self._slots())
+            found += [(target, latest[step], number, looked_at) for target in program.steps[step].then]
+        return found
+
+    def _slots(self) -> list[int]:
+        """The variables that conditions look back at."""
+        conditions = self.kernel.plan.conditions
+        return sorted({o.number for c in conditions if c is not None for o in c.operands if o.kind == "variable"})
+
+    def _steps_of(self, variable: int) -> frozenset[int]:
+        return frozenset(n for n, s in enumerate(self.kernel.plan.program.steps) if s.variable == variable)
+
+    # ------------------------------------------------------------------ strands
+
+    def _strands(self, group: int, writer: _Paths) -> list[Any]:
+        arrays, found = self.arrays, []
+        place = int(arrays["g_first"][group])
+        while place >= 0:
+            begin = int(arrays["s_begin"][place])
+            if begin > self.register("gone"):
+                number = self._path(int(arrays["s_node"][place]), writer)
+                looked_at = tuple(writer.last(number, self._steps_of(v)) for v in self.kernel.slots)
+                found.append((int(arrays["s_step"][place]), begin, number, looked_at))
+            place = int(arrays["s_next"][place])
+        return found
+
+    def _path(self, node: int, writer: _Paths) -> int:
+        return writer.chain(self._way(node))
+
+    def _way(self, node: int) -> list[tuple[int, int]]:
+        way = []
+        while node >= 0:
+            way.append((int(self.arrays["p_row"][node]), int(self.arrays["p_mark"][node])))
+            node = int(self.arrays["p_prev"][node])
+        return way[::-1]
+
+
+@attrs.frozen
+class _Layers:
+    """The layers of all partitions, by partition: columns are made lists once, not looked up for each."""
+
+    gone: list[int]
+    begins: list[int]
+    ends: list[int]
+    taken: list[int]
+    rows: Array
+    marks: Array
+
+    @classmethod
+    def of(cls, arrays: Records, count: int, gone: int) -> _Layers:
+        low = np.maximum(arrays["g_low"][:count], gone) if "g_low" in arrays.words else np.full(count, gone)
+        begins, counts = arrays["g_off"][:count], arrays["g_count"][:count]
+        taken = arrays["g_bits"][:count].tolist()
+        return cls(low.tolist(), begins.tolist(), (begins + counts).tolist(), taken, arrays["p_row"], arrays["p_mark"])
+
+    def at(self, group: int) -> tuple[int, list[tuple[int, int]]]:
+        """(the last row that counts no more, the (row, steps) of the partition's layers)."""
+        if not self.taken[group]:
+            return self.gone[group], []
+        places = slice(self.begins[group], self.ends[group])
+        return self.gone[group], list(zip(self.rows[places].tolist(), self.marks[places].tolist()))
+
+
+class _Paths:
+    """Paths as ``runtime.match_recognize.state`` writes them: ``nodes`` are (number of the node before or -1, row, step)."""
+
+    def __init__(self, events: dict[int, Event]) -> None:
+        self.nodes: list[tuple[int, Event, int]] = []
+        self._events = events
+        self._known: dict[tuple[int, int, int], int] = {}
+
+    def chain(self, way: Sequence[tuple[int, int]]) -> int:
+        """The number of the last node of a path of (row's id, step); what paths begin with alike is written once."""
+        before = -1
+        for row, step in way:
+            key = (before, row, step)
+            if key not in self._known:
+                self._known[key] = len(self.nodes)
+                self.nodes.append((before, self._events[row], step))
+            before = self._known[key]
+        return before
+
+    def first(self, number: int) -> Event:
+        """The row that the partition of a path is known by."""
+        return self.nodes[number][1]
+
+    def last(self, number: int, steps: frozenset[int]) -> Event | None:
+        """The last row that one of the steps took."""
+        while number >= 0:
+            before, event, step = self.nodes[number]
+            if step in steps:
+                return event
+            number = before
+        return None
+
+
+__all__ = ["NO_ROW", "PLACE", "PatternState"]

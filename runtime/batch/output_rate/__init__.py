@@ -1,0 +1,1 @@
+"""Output rate limiting, in a kernel."""

@@ -1,0 +1,54 @@
+"""``output every`` of an unbound stream in a kernel: rows are held and taken when it is due; until then aggregations do not see them."""
+from __future__ import annotations
+
+from runtime.batch.output_rate.base import Held, Rate
+from runtime.batch.printing.source_code import Code
+from runtime.batch.refusals import Declined
+from windows.protocol import State
+
+
+class Deltas(Rate):
+    """Every delta, each taken by itself, when the condition is met. A fully aggregated select gives its current row where none came."""
+
+    def room(self) -> str:
+        return f"{2 * self.breadth} * (tail - head + 1)"
+
+    keeps_rows = False
+
+    def comers(self) -> str:
+        return "tail - head"
+
+    def begin(self, code: Code) -> None:
+        """Nothing is done with a row that comes."""
+
+    def take(self, code: Code) -> None:
+        pass
+
+    def skip(self, code: Code) -> None:
+        if self.of.rows.shape == "un-aggregated":
+            code.add("head = tail")
+
+    def put_out(self, code: Code) -> None:
+        if self.of.rows.shape == "fully aggregated":
+            with code.block("if head == tail"):
+                for wanted, new in ((self.of.wants_new, True), (self.of.wants_old, False)):
+                    if wanted:
+                        self.emit(code, None, new)
+        with code.block("for p in range(head, tail)"):
+            code.add("na = p")
+            self.find(code, True)
+            self.shaped(code)
+        code.add("head = tail")
+
+    def gathered(self, held: Held) -> State:
+        return {"deltas": [[[event], []] for event in held.ring.events(held.ring.positions())], "kept": []}
+
+    def restore(self, gathered: State, condition: State, held: Held) -> None:
+        super().restore(gathered, condition, held)
+        deltas = list(gathered["deltas"])
+        if gathered["kept"] or any(len(new) != 1 or old for new, old in deltas):
+            raise Declined("deltas of more than one row, or that are not to be put out")
+        held.ring.hold([new[0] for new, _ in deltas])
+
+
+__all__ = ["Deltas"]

@@ -1,0 +1,1 @@
+"""Typed expressions → kernel source."""

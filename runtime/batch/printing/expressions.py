@@ -1,0 +1,467 @@
+"""Typed expressions → numba source. The expressions say every Java rule; this prints them and decides nothing.
+
+A node becomes a ``Text``: the value and, where it may be null, whether it is there. All integers and instants are int64 while they are
+computed with, strings are codes of the statement's pool, ``float`` is float32. Constants are parameters: one shape is compiled once,
+whatever its constants.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import attrs
+
+from epl.plan.expressions import (
+    Arithmetic,
+    Bitwise,
+    Cast,
+    Coalesce,
+    Concatenation,
+    Conditional,
+    Constant,
+    Convert,
+    CurrentTime,
+    Equality,
+    Extreme,
+    Invoke,
+    LikeMatch,
+    Logic,
+    Membership,
+    Negation,
+    Not,
+    Order,
+    Parameter,
+    Range,
+    RegexpMatch,
+    StreamProperty,
+    TypedExpression,
+    VariableValue,
+)
+from epl.value_types import Scalar, ValueType
+from runtime.batch.printing.parameters import Parameters, Presence
+from runtime.batch.refusals import NotCompilable
+from runtime.batch.storage.kinds import DTYPES, INSTANTS, INTEGERS, TEXTS
+
+
+@attrs.frozen
+class Text:
+    """``value`` is a source text; ``valid`` one that is true where the value is not null, None where it never is."""
+
+    value: str
+    valid: str | None = None
+
+
+def kind_of(value_type: ValueType) -> str:
+    """The scalar kind; raises NotCompilable for what columns cannot hold."""
+    if isinstance(value_type, Scalar) and value_type.kind in DTYPES:
+        return value_type.kind
+    raise NotCompilable(f"values of type {value_type} are not computed with in columns")
+
+
+def is_null(node: TypedExpression) -> bool:
+    return isinstance(node, Constant) and node.value is None
+
+
+def is_steady(node: TypedExpression) -> bool:
+    """Whether it has the same value for an event as long as that is held: it reads neither time nor variables."""
+    return not any(isinstance(inner, (CurrentTime, VariableValue)) for inner in node.walk())
+
+
+def both(*valids: str | None) -> str | None:
+    """True where all are."""
+    found = list(dict.fromkeys(v for v in valids if v is not None))
+    return None if not found else found[0] if len(found) == 1 else f"({' and '.join(found)})"
+
+
+Leaf = Callable[[TypedExpression], "Text | None"]
+"""Where values come from: the text of a property, an aggregation …; None for a node that is to be printed by its operands."""
+
+
+class ScalarPrinter:
+    """Prints one expression after another into ``lines``; ``now`` is the text of engine time."""
+
+    def __init__(self, parameters: Parameters, leaf: Leaf, lines: list[str], now: str = "now", names: Iterator[int] | None = None) -> None:
+        self.parameters = parameters
+        self.leaf = leaf
+        self.lines = lines
+        self.now = now
+        self._names = names if names is not None else iter(range(1_000_000))
+
+    # ------------------------------------------------------------------ values
+
+    def value(self, node: TypedExpression) -> Text:
+        """Its value; raises NotCompilable."""
+        self.parameters.count()
+        found = self.leaf(node)
+        if found is not None:
+            return found
+        if is_null(node):
+            return Text("0", "False")
+        table = self._table(node)
+        if table is not None:
+            return table
+        printer = PRINTERS.get(type(node))
+        if printer is None:
+            raise NotCompilable(f"{type(node).__name__} is not computed in columns")
+        return printer(self, node)
+
+    def test(self, node: TypedExpression) -> str:
+        """True where the value is true; null is not."""
+        if isinstance(node, Logic) and self.leaf(node) is None:
+            return f"({f' {node.operator} '.join(self.test(o) for o in node.operands)})"
+        text = self.value(node)
+        return text.value if text.valid is None else f"({text.valid} and {text.value})"
+
+    def keep(self, text: Text) -> Text:
+        """The same text as names, where it is more than a name already: it may then be used many times."""
+        value = text.value if _is_name(text.value) else self._name(text.value)
+        valid = text.valid if text.valid is None or _is_name(text.valid) else self._name(text.valid)
+        return Text(value, valid)
+
+    def _name(self, text: str) -> str:
+        name = f"x{next(self._names)}"
+        self.lines.append(f"{name} = {text}")
+        return name
+
+    # ------------------------------------------------------------------ functions of one string
+
+    def _table(self, node: TypedExpression) -> Text | None:
+        """A function of a single string property, looked up by its code."""
+        if not isinstance(node, TABLED) or not isinstance(node.type, Scalar) or node.type.kind not in TABLE_RESULTS:
+            return None
+        column = single_string(node)
+        if column is None:
+            return None
+        code = self.leaf(column)
+        if code is None:
+            raise NotCompilable(f"property '{column.name}' cannot be read here")
+        place = self.parameters.table(in_front(node), node.type.kind)
+        return self.keep(Text(_canonical(f"T[{2 * place}][{code.value} + 1]", node.type.kind), f"T[{2 * place + 1}][{code.value} + 1]"))
+
+
+TABLED = (LikeMatch, RegexpMatch, Membership, Invoke, Cast, Range, Equality, Concatenation)
+MOST_CASES = 50
+"""Branches of a case: they are nested brackets in the kernel, of which Python takes 200."""
+TABLE_RESULTS = ("boolean", "int", "long", "double")
+
+
+def single_string(node: TypedExpression) -> StreamProperty | None:
+    """The one string property that the expression depends on, if that is all it depends on and it is more than a comparison."""
+    if isinstance(node, Equality) and _plain_equality(node):
+        return None
+    found: set[tuple[int, str]] = set()
+    column: StreamProperty | None = None
+    for inner in node.walk():
+        if isinstance(inner, StreamProperty):
+            if not (isinstance(inner.type, Scalar) and inner.type.kind in TEXTS):
+                return None
+            found.add((inner.stream, inner.name))
+            column = inner
+        elif not isinstance(inner, (Constant, *TABLED, Convert, Order, Logic, Not, Coalesce, Conditional)):
+            return None
+        if isinstance(inner, Invoke) and inner.function.startswith(("user.", "python.")):
+            return None  # it may give another value each time
+    return column if len(found) == 1 else None
+
+
+def _plain_equality(node: Equality) -> bool:
+    return all(isinstance(side, (StreamProperty, Constant, VariableValue, Parameter)) for side in (node.left, node.right))
+
+
+def in_front(node: Any) -> Any:
+    """The expression with its property read from stream 0: what a table is filled with does not depend on where the code comes from."""
+    if isinstance(node, StreamProperty):
+        return attrs.evolve(node, stream=0, optional=False)
+    if isinstance(node, TypedExpression):
+        changes = {f.name: in_front(getattr(node, f.name)) for f in attrs.fields(type(node)) if f.name != "type"}
+        return attrs.evolve(node, **changes)
+    if isinstance(node, tuple):
+        return tuple(in_front(item) for item in node)
+    return node
+
+
+# ------------------------------------------------------------------ leaves
+
+
+def _canonical(text: str, kind: str) -> str:
+    """A stored value as it is computed with."""
+    return f"np.int64({text})" if kind in INTEGERS or kind in INSTANTS or kind in TEXTS else text
+
+
+def stored(text: str, kind: str) -> str:
+    """The text of an array's element as a value of the kind."""
+    return _canonical(text, kind)
+
+
+def _parameter(printer: ScalarPrinter, node: TypedExpression) -> Text:
+    kind = kind_of(node.type)
+    if kind == "boolean":
+        text = f"({printer.parameters.integer(node)} != 0)"
+    elif kind in ("float", "double"):
+        text = printer.parameters.floating(node)
+        text = f"np.float32({text})" if kind == "float" else text
+    else:
+        text = printer.parameters.integer(node)
+    if isinstance(node, Constant):
+        return Text(text)
+    return Text(text, f"({printer.parameters.integer(Presence(type=node.type, node=node))} != 0)")
+
+
+def _constant(printer: ScalarPrinter, node: Constant) -> Text:
+    return Text(str(node.value)) if node.value is True or node.value is False else _parameter(printer, node)
+
+
+def _now(printer: ScalarPrinter, node: CurrentTime) -> Text:
+    return Text(printer.now)
+
+
+# ------------------------------------------------------------------ numbers
+
+
+def _arithmetic(printer: ScalarPrinter, node: Arithmetic) -> Text:
+    kind = kind_of(node.type)
+    left, right = printer.value(node.left), printer.value(node.right)
+    valid = both(left.valid, right.valid)
+    if kind in INTEGERS:
+        return _integer(printer, node, kind, left, right, valid)
+    if kind not in ("float", "double"):
+        raise NotCompilable(f"arithmetic on {kind}")
+    if node.operator == "%":
+        text = f"np.fmod({left.value}, {right.value})"
+    else:
+        text = f"({left.value} {node.operator} {right.value})"
+    if node.operator == "/" and node.zero_division_null:
+        right = printer.keep(right)
+        text = f"({left.value} / {right.value})"
+        valid = both(valid, f"({right.value} != 0)")
+    return Text(f"np.float32({text})" if kind == "float" else text, valid)
+
+
+def _integer(printer: ScalarPrinter, node: Arithmetic, kind: str, left: Text, right: Text, valid: str | None) -> Text:
+    if node.operator == "/":
+        right = printer.keep(right)
+        text = f"int_divide({left.value}, {right.value})"
+        valid = both(valid, f"({right.value} != 0)")
+    elif node.operator == "%":
+        if not (isinstance(node.right, Constant) and node.right.value):
+            raise NotCompilable("a remainder of integers by a value that may be zero is an error, which columns do not raise")
+        text = f"int_remainder({left.value}, {right.value})"
+    elif kind == "long":
+        text = f"{LONGS[node.operator]}({left.value}, {right.value})"
+    else:
+        text = f"({left.value} {node.operator} {right.value})"
+    return Text(text if kind == "long" else f"wrap_int({text})", valid)
+
+
+LONGS = {"+": "long_add", "-": "long_subtract", "*": "long_multiply"}
+
+
+def _negation(printer: ScalarPrinter, node: Negation) -> Text:
+    inner, kind = printer.value(node.operand), kind_of(node.type)
+    if kind == "long":
+        return Text(f"long_subtract(0, {inner.value})", inner.valid)
+    return Text(f"wrap_int(-{inner.value})" if kind in ("byte", "short", "int") else f"(-{inner.value})", inner.valid)
+
+
+def _convert(printer: ScalarPrinter, node: Convert) -> Text:
+    inner, source, kind = printer.value(node.operand), kind_of(node.operand.type), kind_of(node.type)
+    if (source in INTEGERS and kind in INTEGERS) or source == kind:
+        return inner
+    if kind in ("float", "double") and source not in ("boolean", *TEXTS):
+        return Text(f"np.{'float32' if kind == 'float' else 'float64'}({inner.value})", inner.valid)
+    raise NotCompilable(f"conversion from {source} to {kind}")
+
+
+def _bitwise(printer: ScalarPrinter, node: Bitwise) -> Text:
+    left, right = printer.value(node.left), printer.value(node.right)
+    return Text(f"({left.value} {node.operator} {right.value})", both(left.valid, right.valid))
+
+
+def sign_of_zero(kind: str, value: str, other: str, sign: str) -> str:
+    """The text that tells of two zeros of a floating kind whether the first may stand for both: ``<`` if it is -0.0, ``>`` if 0.0."""
+    number = value if kind == "double" else f"np.float64({value})"
+    return f"({value} == 0 and {other} == 0 and np.copysign(1.0, {number}) {sign} 0)"
+
+
+def _extreme(printer: ScalarPrinter, node: Extreme) -> Text:
+    sign = "<" if node.function == "min" else ">"
+    texts = [printer.keep(printer.value(o)) for o in node.operands]
+    found = texts[0]
+    for text in texts[1:]:
+        better = f"({found.value} if {found.value} {sign} {text.value} else {text.value})"
+        found = printer.keep(Text(better, both(found.valid, text.valid)))
+    return found
+
+
+MATH = {"abs": "abs({0})", "floor": "np.floor({0})", "ceil": "np.ceil({0})", "sqrt": "np.sqrt({0})"}
+"""Of doubles; abs also of floats."""
+WHOLE = {"abs": "({0} if {0} >= 0 else {less})", "max": "({0} if {0} >= {1} else {1})", "min": "({0} if {0} <= {1} else {1})"}
+"""Of ints and longs; ``less`` is the negated value, wrapped around."""
+
+
+def _invoke(printer: ScalarPrinter, node: Invoke) -> Text:
+    """Math's functions where arguments and result are of one type: that says which of Java's overloads is meant."""
+    name = node.function.removeprefix("java.lang.").removeprefix("Math.")
+    kind = node.type.kind if isinstance(node.type, Scalar) else ""
+    known = WHOLE if kind in ("int", "long") else MATH if kind == "double" or (kind == "float" and name == "abs") else {}
+    if "Math." not in node.function or name not in known or any(kind_of(a.type) != kind for a in node.arguments):
+        raise NotCompilable(f"the function {node.function} is not computed in columns")
+    texts = [printer.keep(printer.value(a)) for a in node.arguments]
+    valid = both(*(t.valid for t in texts))
+    if valid is not None and not node.null_propagates:
+        raise NotCompilable(f"{node.function} of null")
+    less = f"wrap_int(-{texts[0].value})" if kind == "int" else f"long_subtract(0, {texts[0].value})"
+    return Text(known[name].format(*(t.value for t in texts), less=less), valid)
+
+
+# ------------------------------------------------------------------ comparisons, logic
+
+
+def _equality(printer: ScalarPrinter, node: Equality) -> Text:
+    if is_null(node.left) or is_null(node.right):
+        return _is_null(printer, node)
+    kind = kind_of(node.left.type)
+    if node.arrays or kind_of(node.right.type) != kind:
+        raise NotCompilable("equality of values of different types")
+    left, right = printer.value(node.left), printer.value(node.right)
+    if node.null_safe and (left.valid or right.valid):
+        left, right = printer.keep(left), printer.keep(right)
+    if kind in ("float", "double") and not any(isinstance(s, Constant) and s.value and s.value == s.value for s in (node.left, node.right)):
+        same = f"same_double({left.value}, {right.value})"
+    else:
+        same = f"({left.value} == {right.value})"
+    if not node.null_safe:
+        return Text(f"(not {same})" if node.negated else same, both(left.valid, right.valid))
+    if left.valid or right.valid:
+        there, other = left.valid or "True", right.valid or "True"
+        same = f"({same} if ({there} and {other}) else ((not {there}) and (not {other})))"
+    return Text(f"(not {same})" if node.negated else same)
+
+
+def _is_null(printer: ScalarPrinter, node: Equality) -> Text:
+    if not node.null_safe:
+        return Text("False", "False")
+    other = node.right if is_null(node.left) else node.left
+    if is_null(other):
+        return Text(str(not node.negated))
+    there = printer.value(other).valid
+    if there is None:
+        return Text(str(node.negated))
+    return Text(there if node.negated else f"(not {there})")
+
+
+def _comparable(printer: ScalarPrinter, node: TypedExpression) -> Text:
+    """A value as ``<`` takes it: strings by their rank."""
+    text = printer.value(node)
+    if kind_of(node.type) in TEXTS:
+        printer.parameters.ranked = True
+        return Text(f"K[{text.value} + 1]", text.valid)
+    return text
+
+
+def _order(printer: ScalarPrinter, node: Order) -> Text:
+    left, right = _comparable(printer, node.left), _comparable(printer, node.right)
+    return Text(f"({left.value} {node.operator} {right.value})", both(left.valid, right.valid))
+
+
+def _range(printer: ScalarPrinter, node: Range) -> Text:
+    """False, negated or not, if anything is null."""
+    if any(is_null(o) for o in (node.value, node.low, node.high)):
+        return Text("False")
+    value, low, high = (printer.keep(_comparable(printer, o)) for o in (node.value, node.low, node.high))
+    between = f"({low.value} <{'=' * node.include_low} {value.value} and {value.value} <{'=' * node.include_high} {high.value})"
+    if node.swap:
+        swapped = f"({high.value} <{'=' * node.include_low} {value.value} and {value.value} <{'=' * node.include_high} {low.value})"
+        between = f"({between} if {low.value} <= {high.value} else {swapped})"
+    body = f"(not {between})" if node.negated else between
+    valid = both(value.valid, low.valid, high.valid)
+    return Text(body if valid is None else f"({valid} and {body})")
+
+
+def _membership(printer: ScalarPrinter, node: Membership) -> Text:
+    kind = kind_of(node.value.type)
+    if any(node.spread) or len(node.items) > 32:
+        raise NotCompilable("in with anything but a short list of values")
+    if any(kind_of(i.type) != kind for i in node.items if not is_null(i)):
+        raise NotCompilable("in with values of another type")
+    value = printer.keep(printer.value(node.value))
+    items = [printer.keep(printer.value(i)) if not isinstance(i, Constant) else printer.value(i) for i in node.items if not is_null(i)]
+    same = [f"{value.value} == {item.value}" for item in items]
+    there = [test if item.valid is None else f"({item.valid} and {test})" for item, test in zip(items, same)]
+    found = f"({' or '.join(there) or 'False'})"
+    valid = value.valid
+    if any(is_null(i) for i in node.items):
+        valid = both(valid, found)
+    elif (all_there := both(*(item.valid for item in items))) is not None:
+        found = printer.keep(Text(found)).value
+        valid = both(valid, f"({found} or {all_there})")
+    return Text(f"(not {found})" if node.negated else found, valid)
+
+
+def _logic(printer: ScalarPrinter, node: Logic) -> Text:
+    texts = [printer.keep(printer.value(o)) for o in node.operands]
+    word, decided = ("and", "(not {})") if node.operator == "and" else ("or", "{}")
+    known = "({} and {})" if word == "or" else "((not {}) or {})"
+    values = [t.value if t.valid is None else known.format(t.valid, t.value) for t in texts]
+    value = f"({f' {word} '.join(values)})"
+    if all(t.valid is None for t in texts):
+        return Text(value)
+    sure = [decided.format(t.value) if t.valid is None else f"({t.valid} and {decided.format(t.value)})" for t in texts]
+    there = both(*(t.valid for t in texts))
+    return Text(value, f"({there} or {' or '.join(sure)})")
+
+
+def _not(printer: ScalarPrinter, node: Not) -> Text:
+    inner = printer.value(node.operand)
+    return Text(f"(not {inner.value})", inner.valid)
+
+
+def _conditional(printer: ScalarPrinter, node: Conditional) -> Text:
+    if len(node.pairs) > MOST_CASES:
+        raise NotCompilable(f"case with more than {MOST_CASES} branches")
+    last = Text("0", "False") if node.otherwise is None else printer.value(node.otherwise)
+    found = _typed(last, node.type)
+    for condition, outcome in reversed(node.pairs):
+        test = printer.keep(Text(printer.test(condition))).value
+        text = _typed(printer.value(outcome), node.type)
+        valid = None if text.valid is None and found.valid is None else f"({text.valid or 'True'} if {test} else {found.valid or 'True'})"
+        found = Text(f"({text.value} if {test} else {found.value})", valid)
+    return found
+
+
+def _coalesce(printer: ScalarPrinter, node: Coalesce) -> Text:
+    texts = [_typed(printer.keep(printer.value(o)), node.type) for o in node.operands]
+    found = texts[-1]
+    for text in reversed(texts[:-1]):
+        if text.valid is None:
+            found = text
+            continue
+        valid = None if found.valid is None else f"({text.valid} or {found.valid})"
+        found = Text(f"({text.value} if {text.valid} else {found.value})", valid)
+    return found
+
+
+def _typed(text: Text, value_type: ValueType) -> Text:
+    """Null's stand-in in the type of the others, so that both arms of a choice have one type."""
+    if text == Text("0", "False"):
+        return Text(STAND_INS.get(kind_of(value_type), "np.int64(0)"), "False")
+    return text
+
+
+STAND_INS = {"double": "0.0", "float": "np.float32(0)", "boolean": "False", "String": "np.int64(-1)"}
+
+PRINTERS: dict[type[TypedExpression], Callable[[ScalarPrinter, Any], Text]] = {
+    Constant: _constant, Parameter: _parameter, VariableValue: _parameter, CurrentTime: _now, Arithmetic: _arithmetic,
+    Negation: _negation, Convert: _convert, Bitwise: _bitwise, Extreme: _extreme, Invoke: _invoke, Equality: _equality, Order: _order,
+    Range: _range, Membership: _membership, Logic: _logic, Not: _not, Conditional: _conditional, Coalesce: _coalesce,
+}
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier() or text in ("True", "False")
+
+
+__all__ = [
+    "DTYPES", "INSTANTS", "INTEGERS", "TEXTS", "Leaf", "ScalarPrinter", "Text", "is_steady", "kind_of",
+    "stored",
+]

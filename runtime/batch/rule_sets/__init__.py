@@ -1,0 +1,1 @@
+"""Statements that differ in constants only, run as one."""

@@ -1,0 +1,1 @@
+"""What every run is made of."""

@@ -1,0 +1,1 @@
+"""Select statements: kernel and run."""

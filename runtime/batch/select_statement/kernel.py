@@ -1,0 +1,238 @@
+"""A select statement's plan → kernel source, and the description of what the kernel takes, keeps and gives."""
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+
+import attrs
+import numpy as np
+
+from epl.event_types import EventType
+from epl.plan.expressions import TypedExpression
+from epl.plan.result_set import Shape
+from epl.plan.statements import SelectPlan
+from runtime.batch.accumulators import Accumulator
+from runtime.batch.output_rate.base import Rate
+from runtime.batch.output_rate.touched_groups import rate_of
+from runtime.batch.printing.expressions import is_steady
+from runtime.batch.printing.parameters import Parameters
+from runtime.batch.printing.source_code import Code
+from runtime.batch.refusals import NotCompilable
+from runtime.batch.result_set.events import SelectEvents
+from runtime.batch.result_set.groups import GroupKeys
+from runtime.batch.result_set.level_rows import LevelRows
+from runtime.batch.result_set.levels import Level
+from runtime.batch.result_set.shapes import OutputColumn, ResultSet
+from runtime.batch.runs.filter_conditions import filter_conditions
+from runtime.batch.runs.order_and_limit import FinishPlan
+from runtime.batch.storage.arrays import RING, Field
+from runtime.batch.storage.kinds import DTYPES
+from runtime.batch.windows import Window
+from runtime.batch.windows.held_rows import HeldRows
+
+
+@attrs.frozen
+class SelectKernel:
+    """What the host needs to know: the source; ``inputs`` property → kind of the columns it reads; ``fields`` of its state;
+    ``columns`` of its output; ``streams``: whether it gives insert and remove stream, the first where it gives one; ``parameters``;
+    ``window``; ``accumulators``; ``event_type`` of the stream; ``shape`` of the result set; ``groups``, None for a single one;
+    ``rate``, None without an output clause; ``where``, the condition behind the window; ``finish`` of the rows, by the ``keys``
+    that are put out behind the columns; ``levels`` of a rollup; ``parts``: the groupings of aggregations that
+    have their own."""
+
+    source: str
+    inputs: tuple[tuple[str, str], ...]
+    fields: tuple[Field, ...]
+    columns: tuple[OutputColumn, ...]
+    streams: tuple[bool, ...]
+    parameters: Parameters
+    window: Window | None
+    accumulators: tuple[Accumulator, ...]
+    event_type: EventType
+    shape: Shape
+    groups: GroupKeys | None = None
+    rate: Rate | None = None
+    where: TypedExpression | None = None
+    keys: tuple[OutputColumn, ...] = ()
+    finish: FinishPlan | None = None
+    levels: tuple[Level, ...] = ()
+    parts: tuple[Level, ...] = ()
+
+    @property
+    def computed(self) -> tuple[OutputColumn, ...]:
+        """What is put out as values, not fetched by row."""
+        return tuple(c for c in (*self.columns, *self.keys) if c.through is None)
+
+    @property
+    def leaves(self) -> bool:
+        """Whether rows leave; else a window only holds them until output is due."""
+        return self.window is not None and not isinstance(self.window, HeldRows)
+
+
+def select_kernel(plan: SelectPlan) -> SelectKernel:
+    """The kernel of a statement; raises NotCompilable saying why there is none."""
+    return _SelectPrinter(plan).kernel()
+
+
+class _SelectPrinter:
+    def __init__(self, plan: SelectPlan) -> None:
+        _check(plan)
+        self.plan = plan
+        self.of = SelectEvents(plan)
+        output = self.of.rows.output
+        self.rate = None if output is None else rate_of(self.of, output)
+        self.result_set = self.rate or ResultSet(self.of)
+        self.result_set.levels = [LevelRows(events, level, self.result_set) for level, events in self.of.levels]
+        self.result_set.local = [LevelRows(events, level, self.result_set) for level, events in self.of.parts]
+
+    # ------------------------------------------------------------------ the function
+
+    def kernel(self) -> SelectKernel:
+        body = Code(2)
+        with body.block("if pending == 0"):
+            body.add("na = 0", "nb = 0", "oa = 0", "ob = 0")
+            self.result_set.advance(body, self._choose)
+        body.add(f"need = out + {self.result_set.room()}")
+        with body.block("if need > room"):
+            body.add("pending = 1", "status = 1", "break")
+        for full, status in ((None if self.of.leaves else self.result_set.full(), 3), (self.result_set.lists_full(), 4)):
+            if full is not None:
+                with body.block(f"if {full}"):
+                    body.add("pending = 1", f"status = {status}", "break")
+        body.add("pending = 0", "delta += 1")
+        self.result_set.deliver(body)
+        self._retain(body)
+        fields = self._fields()
+        head, tail = Code(1), Code(1)
+        self._unpack(head, fields)
+        registers = ("i", "out", "pending", "na", "nb", "oa", "ob", "head", "tail", "now", "timer", "delta", "room", "need")
+        head.add(*(f"{name} = R[{n}]{' != 0' if name == 'timer' else ''}" for n, name in enumerate(registers)), "status = 0")
+        head.add("while True:")
+        tail.add(*(f"R[{n}] = {name}" for n, name in enumerate(registers)))
+        for array, names in self.result_set.registers():
+            tail.add(*(f"{array}[{n}] = {name}" for n, name in enumerate(names)))
+        tail.add("return status")
+        kernel = f"def kernel(R, n, first, until, jump, causes, times, C, S, O, PI, PF, T, K):\n{head.text()}{body.text()}{tail.text()}"
+        source = self.result_set.functions.text() + kernel
+        of, rows = self.of, self.result_set
+        return SelectKernel(
+            source, tuple(of.inputs.items()), tuple(fields), tuple(rows.columns), rows.streams(), of.parameters, of.window,
+            tuple(of.accumulators), of.stream.filter.event_type, of.rows.shape, of.groups, self.rate, of.where,
+            tuple(rows.order_keys), of.finish, tuple(level for level, _ in of.levels), tuple(level for level, _ in of.parts),
+        )
+
+    def _unpack(self, code: Code, fields: list[Field]) -> None:
+        names = [f"c{n}{v}" for n in range(len(self.of.inputs)) for v in ("", "v")]
+        if names:
+            code.add(f"{', '.join(names)}, = C")
+        if fields:
+            code.add(f"{', '.join(f.name for f in fields)}, = S")
+        if self.of.window is not None:
+            code.add("mask = np.int64(np.uint32(len(w_row) - 1))")
+        for array, registers in self.result_set.registers():
+            code.add(*(f"{name} = {array}[{n}]" for n, name in enumerate(registers)))
+        outputs = ["o_flag", "o_row", "o_cause", "o_timer", "o_time", "o_delta"]
+        for number, column in enumerate((*self.result_set.columns, *self.result_set.order_keys)):
+            if column.through is None:
+                outputs += [f"o{number}", f"o{number}v"]
+        code.add(f"{', '.join(outputs)}, = O")
+
+    def _fields(self) -> list[Field]:
+        fields = [] if self.of.window is None else [Field("w_row", np.int64, RING), *self.of.window.fields()]
+        if self.of.where is not None:
+            fields.append(Field("w_keep", np.bool_, RING))
+        for name, kind in self.of.retained.items():
+            number = self.of.number(name)
+            fields += [Field(f"w{number}", DTYPES[kind], RING), Field(f"w{number}v", np.bool_, RING)]
+        for each in self.of.accumulators:
+            fields += each.fields()
+        return [*fields, *self.result_set.fields()]
+
+    # ------------------------------------------------------------------ rows in
+
+    def _passes(self, code: Code) -> None:
+        """The row at ``i`` goes no further if a condition is not true."""
+        conditions = filter_conditions(self.of.stream.filter)
+        if not self.of.leaves and self.plan.where is not None:
+            conditions = (*conditions, self.plan.where)
+        code.add("r = np.int64(np.uint32(i))", "i += 1")
+        for condition in conditions:
+            with code.block(f"if not {self.of.at('r', code, ring=False).test(condition)}"):
+                code.add("continue")
+
+    def _choose(self, code: Code) -> None:
+        if self.of.window is None:
+            self._next_row(code)
+        else:
+            self.of.window.advance(code, self._take, partial(self.of.at, "r", ring=False))
+
+    def _next_row(self, code: Code) -> None:
+        with code.block("if i >= n"):
+            code.add("break")
+        code.add("now = times[i]", "timer = False")
+        self._passes(code)
+        code.add("na = r", "nb = r + 1")
+
+    def _take(self, code: Code) -> None:
+        full = self.result_set.full()
+        if full is not None and self.of.leaves:
+            with code.block(f"if {full}"):
+                code.add("status = 3", "break")
+        self._passes(code)
+        keeps: AbstractContextManager[None] = nullcontext()
+        if self.of.where is not None:
+            code.add(f"keeps = {self.of.at('r', code, ring=False).test(self.of.where)}", "w_keep[tail & mask] = keeps")
+            keeps = code.block("if keeps")
+        if self.of.leaves:
+            with keeps:
+                self.result_set.admit(code)
+        code.add("na = tail", "nb = tail + 1", "tail += 1", "w_row[na & mask] = first + r", "oa = head", "ob = head", "RETAIN")
+
+    def _retain(self, code: Code) -> None:
+        """What later deltas read of the event is known only now: put it where the event is taken in."""
+        lines = []
+        for name in self.of.retained:
+            number = self.of.number(name)
+            lines += [f"w{number}[na & mask] = c{number}[r]", f"w{number}v[na & mask] = c{number}v[r]"]
+        found: list[str] = []
+        for line in code.lines:
+            indent = line[: len(line) - len(line.lstrip())]
+            found += [f"{indent}{each}" for each in lines] if line.strip() == "RETAIN" else [line]
+        code.lines[:] = found
+
+
+WIDEST = 256
+"""Columns and aggregations of a select: compiling a kernel of many more takes minutes."""
+
+
+def _check(plan: SelectPlan) -> None:
+    """Refuse what no part of the kernel looks at."""
+    rows, stream = plan.result_set, plan.streams[0]
+    reasons: list[tuple[bool, str]] = [
+        (rows is None or len(plan.streams) != 1, "more than one stream"),
+        (plan.row_recognition is not None, "match_recognize"),
+        (plan.insert is not None, "insert into"),
+        (plan.delivery is not None, "grouped delivery"),
+        (stream.contained is not None, "contained events"),
+        (bool(stream.priors), "prior"),
+        (len(stream.windows) > 1 or stream.retain is not None, "several windows"),
+        (stream.filter.event_type.kind == "variant", "a variant stream"),
+        (plan.output_type is not None and not plan.output_type.properties, "a select of no columns"),
+        (rows is not None and len(rows.columns) + len(rows.aggregations) > WIDEST, f"more than {WIDEST} columns and aggregations"),
+    ]
+    if rows is not None:
+        reasons += [
+            (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),
+        ]
+    if _filters_behind(plan) and plan.where is not None and not is_steady(plan.where):
+        reasons.append((True, "where behind a window with what may change while an event is held"))
+    for found, reason in reasons:
+        if found:
+            raise NotCompilable(f"{reason} is not computed in columns")
+
+
+def _filters_behind(plan: SelectPlan) -> bool:
+    return plan.where is not None and bool(plan.streams[0].windows)
+
+
+__all__ = ["SelectKernel", "select_kernel"]

@@ -1,0 +1,126 @@
+"""Rows that are held past their batch, by id: whole batches at first, later what of them is still held."""
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+import numpy as np
+import pyarrow as pa
+import pyarrow.types as kinds
+
+from runtime.batch.storage.arrays import Array
+from runtime.batch.storage.fetched import fetched
+from runtime.batch.storage.intake import Intake
+from windows.event import Event
+
+FEW_SEGMENTS = 8
+SPARE_ROWS = 1 << 16
+"""Rows beyond twice those that the last ``tidy`` left, from which on it is looked which ones can go."""
+
+
+@attrs.define
+class Segment:
+    """``ids`` ascend; None for the ids ``begin`` … in a row."""
+
+    begin: int
+    intake: Intake
+    ids: Array | None = None
+
+    @property
+    def end(self) -> int:
+        """Behind the last id."""
+        return self.begin + self.intake.rows if self.ids is None else int(self.ids[-1]) + 1
+
+    def places(self, ids: Array) -> Array:
+        return ids - self.begin if self.ids is None else np.searchsorted(self.ids, ids)
+
+
+class HeldRows:
+    """The rows by id. ``tidy`` discards what is not held any more; until then a batch stays as a whole."""
+
+    def __init__(self) -> None:
+        self.segments: list[Segment] = []
+        self._most = FEW_SEGMENTS
+        self._size = 0
+        self._most_rows = SPARE_ROWS
+
+    def add(self, begin: int, intake: Intake) -> None:
+        """A batch whose rows have the ids from ``begin`` on."""
+        if intake.rows:
+            self.segments.append(Segment(begin, intake))
+            self._size += intake.rows
+
+    def put(self, ids: Array, intake: Intake) -> None:
+        """Rows with ascending ids below all others."""
+        if intake.rows:
+            self.segments.insert(0, Segment(int(ids[0]), intake, ids))
+            self._size += intake.rows
+
+    @property
+    def crowded(self) -> bool:
+        """Whether it is worth a ``tidy``: twice as many rows, or segments, are stored as the last one left."""
+        return len(self.segments) > self._most or self._size > self._most_rows
+
+    def __len__(self) -> int:
+        """The rows that are stored, held or not."""
+        return self._size
+
+    def tidy(self, held: Array) -> None:
+        """``held``: the ids that are held, ascending."""
+        kept: list[Segment] = []
+        small: list[tuple[Array, Intake]] = []
+        for segment in self.segments:
+            low, high = np.searchsorted(held, (segment.begin, segment.end))
+            ids = held[low:high]
+            if 4 * len(ids) > segment.intake.rows:
+                _merge(small, kept)
+                kept.append(segment)
+            elif len(ids):
+                small.append((ids, segment.intake.taken(segment.places(ids))))
+        _merge(small, kept)
+        self.segments = kept
+        self._size = sum(segment.intake.rows for segment in kept)
+        self._most, self._most_rows = 2 * len(kept) + FEW_SEGMENTS, 2 * self._size + SPARE_ROWS
+
+    def _owners(self, ids: Array) -> Array:
+        return np.searchsorted(np.array([s.begin for s in self.segments]), ids, side="right") - 1
+
+    def take(self, name: str, ids: Array) -> Any:
+        """A column's values at the ids, in their order."""
+        if len(ids) == 0 or ids.min() >= self.segments[-1].begin:
+            last = self.segments[-1]
+            return fetched(last.intake.arrow(name), last.places(ids))
+        parts, places = [], np.empty(len(ids), np.int64)
+        begin = 0
+        for segment in self.segments[int(self._owners(ids.min())) :]:
+            chosen = np.flatnonzero((ids >= segment.begin) & (ids < segment.end))
+            if len(chosen):
+                parts.append(plain(fetched(segment.intake.arrow(name), segment.places(ids[chosen]))))
+                places[chosen] = np.arange(begin, begin + len(chosen))
+                begin += len(chosen)
+        return fetched(pa.concat_arrays(parts), places)
+
+    def events(self, ids: Array) -> dict[int, Event]:
+        """The rows as objects, the same one for the same row."""
+        found: dict[int, Event] = {}
+        owners = self._owners(ids)
+        for number in np.unique(owners):
+            segment, chosen = self.segments[number], ids[owners == number]
+            found.update(zip(chosen.tolist(), segment.intake.events(segment.places(chosen).tolist())))
+        return found
+
+
+def _merge(small: list[tuple[Array, Intake]], kept: list[Segment]) -> None:
+    """Neighbouring remainders become one segment."""
+    if small:
+        ids = np.concatenate([ids for ids, _ in small])
+        kept.append(Segment(int(ids[0]), Intake.joined([intake for _, intake in small]), ids))
+        small.clear()
+
+
+def plain(column: pa.Array[Any]) -> pa.Array[Any]:
+    """Without a dictionary."""
+    return column.cast(column.type.value_type) if kinds.is_dictionary(column.type) else column
+
+
+__all__ = ["HeldRows"]

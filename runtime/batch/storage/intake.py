@@ -1,0 +1,249 @@
+"""One batch of one event type: its Arrow columns as arrays that kernels take, as columns of the declared types, and as events."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property, lru_cache
+from typing import Any
+
+import attrs
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as kinds
+
+from epl.errors import EplRuntimeError
+from epl.event_types import EventType
+from epl.value_types import Scalar, ValueType
+from runtime.batch.refusals import Declined
+from runtime.batch.storage.arrays import Array, read_only
+from runtime.batch.storage.kinds import DTYPES, INSTANTS, TEXTS
+from runtime.batch.storage.strings import StringPool
+from runtime.conversion.arrow import arrow_type_of, column_of, to_batch
+from runtime.conversion.columns import Columns, columns_of, fits
+from runtime.conversion.from_columns import events_of, property_column
+from runtime.conversion.from_python import whole_type
+from runtime.expressions.structs import PRIMITIVE_DEFAULTS
+from windows.event import Event
+
+
+class Intake:
+    """The columns of one batch, each converted at most once a pool. ``events``: the rows as objects, the same one for the same row."""
+
+    def __init__(self, event_type: EventType, columns: Columns, units_per_second: int = 1000, events: Sequence[Event] = ()) -> None:
+        self.event_type = event_type
+        self.rows = columns.rows
+        self._columns = columns
+        self._units = units_per_second
+        self._made: dict[tuple[str, str, int], tuple[Array, Array]] = {}
+        self._through: dict[str, Any] = {}
+        self._events: dict[int, Event] = dict(enumerate(events))
+
+    @classmethod
+    def of(cls, event_type: EventType, events: Sequence[Event], units_per_second: int = 1000) -> Intake:
+        """Events that are there already, as a batch; raises Declined where a column cannot hold its values."""
+        for name, prop in event_type.properties.items():
+            if _is_zoned(whole_type(prop)) and not _all_in_utc([event.get(name) for event in events]):
+                raise Declined(f"times of '{name}' that are not in UTC, whose zone a column does not hold")
+        try:
+            batch = to_batch(events, event_type)
+        except EplRuntimeError as error:
+            raise Declined(str(error)) from error
+        return cls(event_type, columns_of(batch, event_type.name), units_per_second, events)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Intake]) -> Intake:
+        """Batches one behind the other, without dictionaries; events that have been made stay the same objects."""
+        if len(parts) == 1:
+            return parts[0]
+        first = parts[0]
+        data: dict[str, Any] = {}
+        for name in first._columns.data:
+            columns: list[Any] = [_plain(part._columns.data[name]) for part in parts]
+            alike = all(not isinstance(c, list) and c.type == columns[0].type for c in columns)
+            data[name] = pa.concat_arrays(columns) if alike else [v for c in columns for v in (c if isinstance(c, list) else c.to_pylist())]
+        made = cls(first.event_type, Columns(data, sum(p.rows for p in parts), first._columns.pandas), first._units)
+        begin = 0
+        for part in parts:
+            made._events.update({begin + place: event for place, event in part._events.items()})
+            begin += part.rows
+        return made
+
+    @cached_property
+    def has_dictionaries(self) -> bool:
+        """Whether a column of strings came with a dictionary: then those of the output have one."""
+        return any(not isinstance(c, list) and kinds.is_dictionary(c.type) for c in self._columns.data.values())
+
+    # ------------------------------------------------------------------ columns
+
+    def check(self) -> None:
+        """Every property's values fit it. What their Arrow type does not decide is looked at, and put into the declared one; raises
+        EplRuntimeError naming type, column, row and value. What Arrow cannot hold stays Python objects, which kernels decline."""
+        changed: dict[str, Any] = {}
+        for name, prop in self.event_type.properties.items():
+            column, declared = self._columns.data[name], whole_type(prop)
+            if not isinstance(column, list) and isinstance(declared, Scalar) and fits(_decoded(column.type), declared.kind):
+                continue
+            values = property_column(self.event_type, name, self._columns, self._units)
+            changed[name] = _array(values, declared)
+        if changed:
+            self._columns = attrs.evolve(self._columns, data={**self._columns.data, **changed})
+
+    def selected(self, rows: Array) -> Intake:
+        """Some of the rows, as a batch of their own."""
+        places = pa.array(rows, pa.int64())
+        data = {
+            name: [column[row] for row in rows] if isinstance(column, list) else column.take(places)
+            for name, column in self._columns.data.items()
+        }
+        columns = attrs.evolve(self._columns, data=data, rows=len(rows))
+        made = Intake(self.event_type, columns, self._units)
+        made._events = {place: self._events[row] for place, row in enumerate(rows.tolist()) if row in self._events}
+        return made
+
+    # ------------------------------------------------------------------ arrays
+
+    def column(self, name: str, kind: str, pool: StringPool) -> tuple[Array, Array]:
+        """(values, valid); raises Declined where the Arrow type does not decide that every value fits."""
+        key = (name, kind, id(pool) if kind in TEXTS else 0)
+        found = self._made.get(key)
+        if found is None:
+            values, valid = self._convert(one_array(self._columns.data[name], name), kind, pool)
+            found = self._made[key] = read_only(values), read_only(valid)
+        return found
+
+    def arrow(self, name: str) -> Any:
+        """The column in its declared Arrow type, string columns as they came (perhaps with a dictionary); raises Declined."""
+        found = self._through.get(name)
+        if found is None:
+            found = self._through[name] = self._declared(name)
+        return found
+
+    def _declared(self, name: str) -> Any:
+        column, declared = one_array(self._columns.data[name], name), whole_type(self.event_type.properties[name])
+        wanted = arrow_type_of(declared)
+        if isinstance(declared, Scalar) and declared.primitive and column.null_count:
+            column = pc.fill_null(column, pa.scalar(PRIMITIVE_DEFAULTS[declared.kind], column.type))
+        if column.type == wanted or (kinds.is_dictionary(column.type) and column.type.value_type == wanted == pa.string()):
+            return column
+        if isinstance(declared, Scalar) and declared.kind in DTYPES and _holds(column.type, declared.kind):
+            return column.cast(wanted)
+        raise Declined(f"a column of type {column.type} for {declared}")
+
+    def _valid(self, column: pa.Array[Any]) -> Array:
+        if column.null_count:
+            return np.asarray(column.is_valid().to_numpy(zero_copy_only=False), np.bool_)
+        return _all_there(1 << self.rows.bit_length())[: self.rows]
+
+    def _convert(self, column: pa.Array[Any], kind: str, pool: StringPool) -> tuple[Array, Array]:
+        arrow = column.type
+        if not _holds(arrow, kind):
+            raise Declined(f"a column of type {arrow} for a {kind}")
+        if kind in TEXTS:
+            return pool.encode(column), self._valid(column)
+        if kind in INSTANTS:
+            column = column.cast(pa.timestamp("us", tz=arrow.tz), safe=False).view(pa.int64())
+        valid = self._valid(column)
+        if column.null_count:
+            column = pc.fill_null(column, pa.scalar(0).cast(column.type))
+        return np.asarray(column.to_numpy(zero_copy_only=False), DTYPES[kind]), valid
+
+    # ------------------------------------------------------------------ events
+
+    def events(self, rows: Iterable[int]) -> list[Event]:
+        """The rows as events; raises EplRuntimeError naming type, column, row and value where one does not fit."""
+        wanted = list(rows)
+        missing = [row for row in dict.fromkeys(wanted) if row not in self._events]
+        if missing:
+            places = pa.array(missing, pa.int64())
+            data = {
+                name: [column[row] for row in missing] if isinstance(column, list) else column.take(places)
+                for name, column in self._columns.data.items() if name in self.event_type.properties
+            }
+            made = events_of(self.event_type, Columns(data, len(missing), self._columns.pandas), self._units)
+            self._events.update(zip(missing, made))
+        return [self._events[row] for row in wanted]
+
+    def taken(self, rows: Array) -> Intake:
+        """These rows alone, in this order: what others of the batch held can go. Rows that were asked for as events stay these events."""
+        places = rows.tolist()
+        chosen = pa.array(rows, pa.int64())
+        data = {
+            name: [column[row] for row in places] if isinstance(column, list) else _compact(one_array(column, name).take(chosen))
+            for name, column in self._columns.data.items() if name in self.event_type.properties
+        }
+        made = Intake(self.event_type, Columns(data, len(places), self._columns.pandas), self._units)
+        if self._events:
+            made._events = {place: self._events[row] for place, row in enumerate(places) if row in self._events}
+        return made
+
+
+@lru_cache(maxsize=4)
+def _all_there(rows: int) -> Array:
+    return read_only(np.ones(rows, np.bool_))
+
+
+def _plain(column: Any) -> Any:
+    """One array without a dictionary, or Python objects."""
+    if isinstance(column, list):
+        return column
+    array = one_array(column, "")
+    return array.cast(array.type.value_type) if kinds.is_dictionary(array.type) else array
+
+
+def _compact(column: Any) -> Any:
+    """The column without the values of its dictionary that no row has any more."""
+    if not kinds.is_dictionary(column.type) or len(column.dictionary) <= 2 * len(column):
+        return column
+    encoded = pc.dictionary_encode(column.cast(column.type.value_type))
+    return pa.DictionaryArray.from_arrays(encoded.indices.cast(column.type.index_type), encoded.dictionary)
+
+
+def _holds(arrow: pa.DataType, kind: str) -> bool:
+    """Whether every value of the Arrow type is one of the kind, as it is."""
+    if kind in TEXTS:
+        inner = arrow.value_type if kinds.is_dictionary(arrow) else arrow
+        return bool(kinds.is_string(inner) or kinds.is_large_string(inner))
+    if kind in INSTANTS:
+        return isinstance(arrow, pa.TimestampType) and (arrow.tz is None) is (kind == "LocalDateTime")
+    if kind == "boolean":
+        return bool(kinds.is_boolean(arrow))
+    if kind == "double":
+        return bool(kinds.is_floating(arrow))
+    if kind == "float":
+        return bool(kinds.is_float32(arrow))
+    bits = {"byte": 8, "short": 16, "int": 32, "long": 64}[kind]
+    return bool(kinds.is_signed_integer(arrow)) and arrow.bit_width <= bits
+
+
+def _decoded(arrow: pa.DataType) -> pa.DataType:
+    return arrow.value_type if kinds.is_dictionary(arrow) else arrow
+
+
+def _is_zoned(value_type: ValueType) -> bool:
+    """Whether values have a zone of their own; a Date is an instant."""
+    return isinstance(value_type, Scalar) and value_type.kind in ("Calendar", "ZonedDateTime", "OffsetDateTime")
+
+
+def _all_in_utc(values: list[Any]) -> bool:
+    return all(str(value.tzinfo) == "UTC" for value in values if value is not None)
+
+
+def _array(values: list[Any], value_type: ValueType) -> Any:
+    if _is_zoned(value_type) and not _all_in_utc(values):
+        return values
+    try:
+        return column_of(values, value_type)
+    except (pa.ArrowException, OverflowError, ValueError):
+        return values  # a decimal beyond Arrow's, say: events can hold it
+
+
+def one_array(column: Any, name: str) -> Any:
+    """The column as one Arrow array; raises Declined for Python objects."""
+    if isinstance(column, list):
+        raise Declined(f"column '{name}' holds Python objects")
+    if isinstance(column, pa.ChunkedArray):
+        return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    return column
+
+
+__all__ = ["Intake", "one_array"]

@@ -1,0 +1,239 @@
+"""One component in the batch tier: its statements as a chain of runs, fed with a batch that is one sequence over several types."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+import pyarrow as pa
+
+from epl.event_types import EventType
+from epl.plan.statements import InsertPlan, SelectPlan
+from runtime.batch.refusals import Declined, NotCompilable
+from runtime.batch.rule_sets.shared_runs import Member, SharedRuns
+from runtime.batch.runs.run import NOTHING, Causes, Run
+from runtime.batch.runs.timer_bounds import Gaps
+from runtime.batch.storage.arrays import Array
+from runtime.batch.storage.intake import Intake
+from runtime.batch.tier.listener_calls import Call, Source, Timeline, calls_of
+from runtime.conversion.arrow import arrow_schema, arrow_type_of
+from runtime.conversion.columns import Columns
+from runtime.conversion.from_python import whole_type
+
+if TYPE_CHECKING:
+    from runtime.statements.statement import Statement
+
+NO_ROWS = np.zeros(0, np.int64)
+
+
+@attrs.frozen
+class Input:
+    """Rows of one type, in order: each one's time, and where it comes from."""
+
+    intake: Intake
+    times: Array
+    source: Source
+
+    @property
+    def event_type(self) -> EventType:
+        return self.intake.event_type
+
+    def places(self) -> Array:
+        """Behind which row of the batch's sequence each row stands."""
+        return self.source.place_of(np.arange(self.intake.rows))
+
+    def only(self, row: int) -> Input:
+        """One of the rows."""
+        return Input(self.intake.selected(np.array([row])), self.times[row : row + 1], Source(self.places()[row : row + 1]))
+
+
+@attrs.frozen(eq=False)
+class Node:
+    """A statement and its run. ``insert``: where its rows go on to."""
+
+    statement: Statement
+    member: Member
+    reads: EventType
+    insert: InsertPlan | None
+
+    @property
+    def run(self) -> Run:
+        return self.member.run
+
+    @property
+    def forwards(self) -> bool:
+        """Whether its rows are the events as they came."""
+        plan = self.member.plan
+        return isinstance(plan, SelectPlan) and plan.result_set is not None and plan.result_set.forward is not None
+
+
+class Reader:
+    """The nodes that read one type, and what they share."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self.reads = nodes[0].reads
+        self.nodes = tuple(nodes)
+        self.statements = tuple(n.statement for n in nodes)
+        self.inserts = any(n.insert is not None for n in nodes)
+        self.runs = SharedRuns([n.member for n in nodes])
+
+    def wants(self, event_type: EventType) -> bool:
+        return event_type.is_a(self.reads)
+
+
+class Chain:
+    """The nodes of a component, those that insert in front of those that read it. Raises NotCompilable where their order could be seen."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self.nodes = tuple(nodes)
+        self._readers = _in_order(nodes)
+        self._routes = {n for n in nodes if n.insert is not None and any(r.wants(n.insert.target) for r in self._readers)}
+        self._makes = [n.insert.target for n in self._routes if n.insert is not None]
+
+    def is_made(self, event_type: EventType) -> bool:
+        """Whether a statement inserts events that a reader of this type sees too."""
+        return any(reader.wants(made) and reader.wants(event_type) for made in self._makes for reader in self._readers)
+
+    def prepare(self, inputs: Sequence[Input]) -> None:
+        """Raises Declined where a run cannot take the rows; nothing has been done then."""
+        for reader in self._readers:
+            for each in inputs:
+                if reader.wants(each.event_type):
+                    if each.event_type is not reader.reads and any(n.forwards and n.statement.listeners for n in reader.nodes):
+                        raise Declined("row listeners of select * get the properties of sub-types too")
+                    reader.runs.prepare(each.intake)
+
+    def next_due(self) -> int | None:
+        return min((due for due in (r.runs.next_due() for r in self._readers) if due is not None), default=None)
+
+    def stops(self, gaps: Gaps) -> int:
+        """At how many times, at most, timers are due in one of the gaps."""
+        found, made = 0, dict[Node, int]()
+        for reader in self._readers:
+            others = min(gaps.widest, sum(made[n] for n in made if n.insert is not None and reader.wants(n.insert.target)))
+            for node in reader.nodes:
+                timers = node.run.timers()
+                found += sum(t.in_a_gap(gaps, others) for t in timers)
+                made[node] = others + sum(t.anywhere(gaps, others) for t in timers)
+        return found
+
+    def feed(
+        self, inputs: Sequence[Input], times: Array, until: int, *, jump: bool = False, numbered: bool = False
+    ) -> list[Call]:
+        """The rows, then time up to ``until``. ``times``: those of the whole sequence, by place. Batch listeners' output waits at their
+        statements; gives the calls of row listeners, and those that batch listeners' rows are ``numbered`` by."""
+        made: list[Input] = []
+        found: list[Call] = []
+        timeline = Timeline(times)
+        for reader in self._readers:
+            given = _together(reader.reads, [i for i in (*inputs, *made) if reader.wants(i.event_type)])
+            told = any(s.listeners or (numbered and s.batch_listeners) for s in reader.statements)
+            told = told or (reader.inserts and any(n in self._routes for n in reader.nodes))
+            dues = {n: n.run.call_due() or 0 for n in reader.nodes} if jump and told else {}
+            outputs = reader.runs.feed(given.intake, given.times, until, jump=jump, causes=told)
+            plain = not given.intake.has_dictionaries
+            if not told and not reader.inserts:  # rule sets have thousands of statements
+                for statement, output in zip(reader.statements, outputs):
+                    if output is not NOTHING:
+                        statement.take_batches(output, plain=plain)
+                continue
+            for node, output in zip(reader.nodes, outputs):
+                if output.is_empty():
+                    continue
+                if node.insert is not None:
+                    output = attrs.evolve(output, new=_inserted(node.insert, output.new), old=_inserted(node.insert, output.old))
+                if node in self._routes and output.new is not None:
+                    assert output.new_causes is not None
+                    made.append(_routed(node, output.new, output.new_causes, timeline, given.source))
+                if node.statement.listeners or (numbered and node.statement.batch_listeners):
+                    found += calls_of(node.statement, output, timeline, given.source, dues.get(node, 0))
+                node.statement.take_batches(output, plain=plain)
+        return found
+
+
+def _in_order(nodes: Sequence[Node]) -> list[Reader]:
+    """Those that read what others insert behind them."""
+    made = [(n, n.insert.target) for n in nodes if n.insert is not None]
+    waiting: dict[EventType, list[Node]] = {}
+    for node in nodes:
+        if node.reads not in waiting and sum(target.is_a(node.reads) for _, target in made) > 1:
+            raise NotCompilable(f"several statements insert into what '{node.statement.name}' reads")
+        waiting.setdefault(node.reads, []).append(node)
+    placed: list[Reader] = []
+    while waiting:
+        ready = [t for t in waiting if not any(n.reads in waiting and target.is_a(t) for n, target in made)]
+        if not ready:
+            raise NotCompilable("statements insert into what they read themselves")
+        placed += [Reader(waiting.pop(t)) for t in ready]
+    return placed
+
+
+def check_insert(plan: SelectPlan) -> None:
+    """Raises NotCompilable for insert into of more than columns."""
+    insert, rows = plan.insert, plan.result_set
+    if insert is None or rows is None:
+        return
+    reasons = [
+        (rows.raw or insert.stream != "istream", "the remove stream"),
+        (insert.target.kind == "variant", "a variant stream"),
+        (insert.precedence is not None, "a precedence"),
+        (rows.shape == "rollup", "the rows of a rollup"),
+        (insert.nested is not None, "an event-typed column"),
+        (any(arrow_type_of(whole_type(p)) == pa.string() and str(p.type) != "String" for p in insert.target.properties.values()),
+         "columns that Arrow holds as text"),
+    ]
+    for found, reason in reasons:
+        if found:
+            raise NotCompilable(f"insert into with {reason} is not computed in columns")
+
+
+# ------------------------------------------------------------------ rows
+
+
+def _together(event_type: EventType, inputs: list[Input]) -> Input:
+    """One input of one type, the rows by place."""
+    if len(inputs) == 1:
+        return inputs[0]
+    schema = arrow_schema(event_type)
+    if not inputs:
+        empty = Columns({f.name: pa.array([], f.type) for f in schema}, 0)
+        return Input(Intake(event_type, empty), NO_ROWS, Source(NO_ROWS))
+    places = np.concatenate([i.places() for i in inputs])
+    order = np.argsort(places, kind="stable")
+    data: dict[str, Any] = {}
+    for field in schema:
+        chunks = [_plain(i.intake.arrow(field.name), field.type) for i in inputs]
+        data[field.name] = pa.chunked_array(chunks, field.type).take(order).combine_chunks()
+    times = np.concatenate([i.times for i in inputs])
+    return Input(Intake(event_type, Columns(data, len(order))), times[order], Source(places[order]))
+
+
+def _plain(column: Any, arrow: pa.DataType) -> Any:
+    return column if column.type == arrow else column.cast(arrow)
+
+
+def _inserted(plan: InsertPlan, batch: pa.RecordBatch | None) -> pa.RecordBatch | None:
+    """Rows as events of the target: a column a property, null where none fills it."""
+    if batch is None or plan.same:
+        return batch
+    positions = plan.positions or range(len(plan.target.properties))
+    schema = arrow_schema(plan.target)
+    arrays = []
+    for field, place in zip(schema, positions):
+        column = pa.nulls(batch.num_rows, field.type) if place is None else batch.column(place)
+        arrays.append(column if pa.types.is_dictionary(column.type) else _plain(column, field.type))
+    fields = [pa.field(f.name, a.type) for f, a in zip(schema, arrays)]
+    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def _routed(node: Node, batch: pa.RecordBatch, causes: Causes, timeline: Timeline, source: Source) -> Input:
+    """What a statement inserts as the input of those that read it: at the time, and behind the row of the sequence, that brought it."""
+    assert node.insert is not None
+    data = Columns(dict(zip(batch.schema.names, batch.columns)), batch.num_rows)
+    places, timers = timeline.moments(causes, source)
+    made = Source(places, timers, source.depth + 1, node.statement.number)
+    return Input(Intake(node.insert.target, data), causes.time, made)
+
+
+__all__ = ["Chain", "Input", "Node", "check_insert"]

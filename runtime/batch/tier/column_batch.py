@@ -1,0 +1,64 @@
+"""The part of a batch that goes to components in the batch tier: its types as one order."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from runtime.batch.storage.intake import Intake
+from runtime.batch.tier.chain import Input
+from runtime.batch.tier.listener_calls import Source
+from runtime.conversion.batch_order import BatchOrder
+from runtime.conversion.columns import Times
+
+if TYPE_CHECKING:
+    from runtime.batch.tier.tier import BatchTier, Component
+
+
+class ColumnBatch:
+    """``parts``: those whose components take them by columns. All is checked here (EplRuntimeError; NotInBatchTier under ``tier="batch"``):
+    no event has been processed then."""
+
+    def __init__(self, tier: BatchTier, order: BatchOrder, units_per_second: int) -> None:
+        self._tier = tier
+        owners = {part: tier.component_for(part.event_type, part.columns.rows) for part in order.parts}
+        intakes = {p: Intake(p.event_type, p.columns, units_per_second) for p, owner in owners.items() if owner is not None}
+        for intake in intakes.values():
+            intake.check()
+        self.parts = list(intakes)
+        self._order = order
+        inputs = {p: _input(intakes[p], order.times, order.places[p]) for p in self.parts}
+        self._inputs: dict[Component, list[Input]] = {}
+        for part, owner in owners.items():
+            if owner is not None:
+                self._inputs.setdefault(owner, []).append(inputs[part])
+        for owner, given in list(self._inputs.items()):
+            if not tier.take(owner, given):
+                del self._inputs[owner]
+                self.parts = [p for p in self.parts if owners[p] is not owner]
+
+    @property
+    def leaves_rows(self) -> bool:
+        """Whether there are rows that it does not take."""
+        return any(part.columns.rows for part in self._order.parts if part not in self.parts)
+
+    def feed(self, until: int, *, jump: bool) -> None:
+        """The rows, then time up to ``until`` for all that the batch tier holds."""
+        self._tier.row_of = self._order.row_of
+        for component, inputs in self._inputs.items():
+            self._tier.feed(component, inputs, self._order.times, until, jump=jump)
+        self._tier.advance(until, jump=jump, but=list(self._inputs), times=self._order.times)
+        self._tier.compact()
+
+
+def _input(intake: Intake, times: Times, places: Times | None) -> Input:
+    """The rows in order of their places. ``times``: by place."""
+    if places is None:
+        return Input(intake, times, Source(None))
+    if len(places) > 1 and not bool((places[1:] > places[:-1]).all()):
+        order = np.argsort(places)
+        intake, places = intake.selected(order), places[order]
+    return Input(intake, times[places], Source(places))
+
+
+__all__ = ["ColumnBatch"]

@@ -1,0 +1,107 @@
+"""Outputs → the calls that row listeners would get in the row tier: one a delta, in order over all statements of a component."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+import pyarrow as pa
+
+from runtime.batch.runs.run import Causes, Output
+from runtime.batch.storage.arrays import Array
+from runtime.conversion.columns import columns_of
+from runtime.conversion.from_columns import events_of
+
+if TYPE_CHECKING:
+    from runtime.statements.statement import Statement
+
+
+@attrs.frozen
+class Moment:
+    """When something happened in a batch: behind the row at ``place`` (-1: before the first), by a ``timer`` or by the row, at ``time``."""
+
+    place: int
+    timer: bool
+    time: int
+
+
+@attrs.frozen
+class Source:
+    """Where the rows of a statement's input come from. ``places``: behind which row of the batch's sequence each of them stands, None
+    where they are the sequence;
+    ``timers``: whether a timer brought it there. ``depth``: 0 for rows of the batch, 1 for what statements insert because of them, and so
+    on; ``producer``: number of the statement that inserts them.
+    """
+
+    places: Array | None
+    timers: Array | None = None
+    depth: int = 0
+    producer: int = 0
+
+    def place_of(self, rows: Array) -> Array:
+        """The places of some rows."""
+        return rows if self.places is None else self.places[rows]
+
+
+@attrs.frozen
+class Call:
+    """One call of a statement's listeners. ``route``: by what ways the event came, since what is inserted is processed after what is
+    there: (depth, producer, row). ``due``: when the timers that one jump of time runs were due. Rows are made for row listeners only; else
+    they are just counted."""
+
+    moment: Moment
+    route: tuple[int, int, int]
+    statement: Statement
+    new: Any
+    old: Any
+    due: int = 0
+
+    def order(self) -> tuple[int, bool, int, tuple[int, int, int], int, int]:
+        return self.moment.place, self.moment.timer, self.moment.time, self.route, self.due, self.statement.number
+
+
+@attrs.frozen
+class Timeline:
+    """The batch as one sequence over all of its types: ``times`` by place. Ascending."""
+
+    times: Array
+
+    def moments(self, causes: Causes, source: Source) -> tuple[Array, Array]:
+        """(place, whether a timer was at work) of each output row."""
+        by_time = np.searchsorted(self.times, causes.time, side="left") - 1
+        if source.places is not None and not len(source.places):
+            return by_time, np.ones(len(by_time), np.bool_)
+        places = np.where(causes.timer, by_time, source.place_of(causes.row))
+        return places, causes.timer if source.timers is None else causes.timer | source.timers[causes.row]
+
+
+def calls_of(statement: Statement, output: Output, timeline: Timeline, source: Source, due: int = 0) -> Iterator[Call]:
+    """The calls that one statement's output stands for, in order."""
+    parts: dict[int, tuple[Moment, tuple[int, int, int], dict[bool | None, slice]]] = {}
+    for causes, is_new in ((output.new_causes, True), (output.old_causes, False), (output.nothing, None)):
+        if causes is None:
+            continue
+        places, timers = timeline.moments(causes, source)
+        bounds = [0, *(np.flatnonzero(np.diff(causes.delta)) + 1).tolist(), len(causes.delta)]
+        for low, high in zip(bounds, bounds[1:]):  # noqa: RUF007
+            moment = Moment(int(places[low]), bool(timers[low]), int(causes.time[low]))
+            route = (0, 0, 0) if causes.timer[low] else (source.depth, source.producer, int(causes.row[low]))
+            parts.setdefault(int(causes.delta[low]), (moment, route, {}))[2][is_new] = slice(low, high)
+    new, old = (_rows(b, statement) for b in (output.new, output.old))
+    nothing = slice(0)
+    for delta in sorted(parts):
+        moment, route, spans = parts[delta]
+        yield Call(moment, route, statement, new[spans.get(True, nothing)], old[spans.get(False, nothing)], due * moment.timer)
+
+
+def _rows(batch: pa.RecordBatch | None, statement: Statement) -> Any:
+    if batch is None:
+        return ()
+    if not statement.listeners:
+        return range(batch.num_rows)
+    event_type = statement.event_type
+    return events_of(event_type, columns_of(batch, event_type.name), 1000, made_here=True)
+
+
+__all__ = ["Call", "Moment", "Source", "Timeline", "calls_of"]

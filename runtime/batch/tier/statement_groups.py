@@ -1,0 +1,48 @@
+"""Which statements belong together: those that share a stream or a variable, directly or through others, are one component."""
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from epl.event_types import EventType
+from epl.plan.expressions import TypedExpression, VariableValue
+from epl.plan.statements import BodyPlan, CreateExpressionPlan, CreateSchemaPlan, CreateVariablePlan, SelectRowPlan
+from epl.plan.walk import plans_of
+
+if TYPE_CHECKING:
+    from runtime.statements.statement import Statement
+
+PASSIVE = (CreateSchemaPlan, CreateExpressionPlan, CreateVariablePlan, SelectRowPlan)
+"""Bodies that no event reaches."""
+
+
+def components(statements: Iterable[Statement]) -> list[tuple[Statement, ...]]:
+    """The statements that events reach, by component, each in the order given."""
+    leader: dict[Hashable, Hashable] = {}
+
+    def find(token: Hashable) -> Hashable:
+        while leader.setdefault(token, token) != token:
+            leader[token] = leader[leader[token]]
+            token = leader[token]
+        return token
+
+    active = [s for s in statements if not isinstance(s.plan.body, PASSIVE)]
+    for statement in active:
+        for token in shared(statement.plan.body):
+            leader[find(token)] = find(statement)
+    found: dict[Hashable, list[Statement]] = {}
+    for statement in active:
+        found.setdefault(find(statement), []).append(statement)
+    return [tuple(group) for group in found.values()]
+
+
+def shared(body: BodyPlan) -> Iterator[Hashable]:
+    """What a statement may share with others: its event types with their super-types, and variables."""
+    for value in plans_of(body):
+        if isinstance(value, EventType):
+            yield from value.lineage()
+        elif isinstance(value, TypedExpression):
+            yield from (("variable", node.name) for node in value.walk() if isinstance(node, VariableValue))
+
+
+__all__ = ["components", "shared"]

@@ -1,0 +1,1 @@
+"""Engine time: the clock, timers, periods, crontabs, rows that come late."""

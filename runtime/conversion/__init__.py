@@ -1,0 +1,1 @@
+"""Values from outside, as events hold them, and back."""

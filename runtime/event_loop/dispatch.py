@@ -1,0 +1,230 @@
+"""Who is told of an event: for each event type one generated function, made anew when statements come or go.
+
+``dispatcher`` takes events; ``intake`` takes the dicts that users send: values are read and checked, the filters' tests stand in the
+function itself and read the values, and an event is made only where somebody wants it. Where a condition raises, all is asked again entry
+by entry (``Core.match_and_tell``), so that nothing has to be guarded before.
+
+Where one statement alone wants events of the type, and offers its steps as text (``Receiver.write``), these stand in the intake as well.
+
+``names``: what the generated code may use of the core, by name (``Core._names``).
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import attrs
+
+from epl.event_types import EventType
+from epl.generated_code import defined, field_name
+from epl.plan.expressions import Logic, StreamProperty, TypedExpression
+from epl.value_types import BOXED_BOOLEAN
+from runtime.conversion.from_python import check_known, checking_scope, checks, made_of, read_mapping
+from runtime.event_loop.filter_index import Entry, TypeIndex, order_of
+from runtime.expressions import Environment
+from runtime.expressions.compiled import OPERATIONS
+from runtime.expressions.generated_steps import EVENT
+from runtime.expressions.printer import Printer
+from runtime.expressions.source_lines import indented
+from windows.event import Event, event_class
+
+Names = Mapping[str, Any]
+
+MOST_INLINE = 16
+"""How many conditions are printed into one function; more are called."""
+
+
+@attrs.frozen
+class _Source:
+    """What a function is given, as text: ``place`` of a field, ``made`` an expression for the event, ``make`` lines that put it in e."""
+
+    place: Callable[[str], str]
+    made: str
+    make: tuple[str, ...]
+
+
+class _TestPrinter(Printer):
+    """Prints conditions over values that stand elsewhere than in an event."""
+
+    def __init__(self, environment: Environment, bindings: dict[str, Any], place: Callable[[str], str]) -> None:
+        super().__init__(environment, 1, bindings)
+        self._place = place
+
+    def property(self, stream: int, name: str) -> str:
+        return self._place(field_name(name))
+
+
+class _Tests:
+    """The lines that ask which entries want an event, for one function."""
+
+    def __init__(self, indexes: Sequence[TypeIndex], source: _Source, scope: dict[str, Any]) -> None:
+        entries = sorted((e for index in indexes for e in index.always), key=lambda entry: order_of(entry.receiver))
+        self.inline = list(islice((e for e in entries if e.test is None or _reads_properties_only(e.conditions)), MOST_INLINE))
+        chosen = {id(e) for e in self.inline}
+        self._called = [e for e in entries if id(e) not in chosen]
+        self._tables = [(field, table) for index in indexes for field, table in index.tables.items()]
+        self._active = [table for index in indexes for table in index.active_tables()]
+        gathered = self._called or self._tables or self._active
+        self.direct = not gathered and not any(e.receiver.drop for e in entries)
+        self.alone = self.inline[0] if self.direct and len(self.inline) == 1 and self.inline[0].receiver.write is not None else None
+        """The one entry there is, where its statement offers its steps as text."""
+        self._source = source
+        self._scope = scope
+        self.wanted: list[str] = []
+
+    def lines(self) -> list[str]:
+        """Lines that set w0, w1, … and b0, b1, …; ``wanted`` is then what they come to."""
+        lines = []
+        for n, entry in enumerate(self.inline):
+            if entry.test is not None:
+                test = _text(entry, self._scope, self._source.place)
+                lines += [f"w{n} = True if {test} else False"]  # comparing is fastest before a jump
+                self.wanted.append(f"w{n}")
+        for n, (field, table) in enumerate(self._tables):
+            self._scope[f"table{n}"] = table
+            lines += [f"b{n} = table{n}.get({self._source.place(field)})"]
+            self.wanted.append(f"b{n} is not None")
+        printer = _TestPrinter(Environment(), self._scope, self._source.place)
+        for n, active in enumerate(self._active):
+            lines += [f"a{n} = {active.text(printer)}"]
+            self.wanted.append(f"a{n} is not None")
+        if self._called or any(e.test is None for e in self.inline):
+            self.wanted = ["True"]
+        return lines
+
+    def gathering(self) -> list[str]:
+        """Lines that put the receivers that want ``e`` into ``found``, in order."""
+        lines = ["found = []"]
+        for n, entry in enumerate(self.inline):
+            self._scope[f"receiver{n}"] = entry.receiver
+            lines += [f"{'' if entry.test is None else f'if w{n}: '}found.append(receiver{n})"]
+        ask = ["    if entry.test is None or entry.test(e):", "        found.append(entry.receiver)"]
+        if self._called:
+            self._scope["called"] = self._called
+            lines += ["for entry in called:", *ask]
+        for n in range(len(self._tables)):
+            lines += [f"if b{n} is not None:", f"    for entry in b{n}:", *(f"    {line}" for line in ask)]
+        for n in range(len(self._active)):
+            lines += [f"if a{n} is not None:", f"    for active in a{n}:", "        test = active.prepared.test"]
+            lines += ["        if test is None or test(e, *active.values): found.append(active)"]
+        return [*lines, "if len(found) > 1: found.sort(key=order_of)"]
+
+
+def _reads_properties_only(conditions: Sequence[TypedExpression]) -> bool:
+    """Whether conditions read nothing of the event but declared properties, so that no event need be there."""
+    return all(isinstance(n, StreamProperty) or 0 not in n.streams or list(n.children()) for c in conditions for n in c.walk())
+
+
+def _text(entry: Entry, scope: dict[str, Any], place: Callable[[str], str]) -> str:
+    conditions = entry.conditions
+    whole = conditions[0] if len(conditions) == 1 else Logic(operator="and", operands=conditions, type=BOXED_BOOLEAN)
+    return _TestPrinter(entry.environment, scope, place).test(whole)
+
+
+# ------------------------------------------------------------------ the two functions
+
+
+def dispatcher(names: Names, indexes: Sequence[TypeIndex], stream_type: EventType) -> Callable[[Event], None]:
+    """f(event): tell all that want an event of the stream, deliver. Routed events wait for the caller."""
+    source = _Source(lambda field: f"e.{field}", "e", ())
+    scope = _scope(names, stream_type)
+    return _function("def take(e):", _body(indexes, source, scope), scope)
+
+
+def intake(
+    names: Names, indexes: Sequence[TypeIndex], event_type: EventType, *, refuse_unknown: bool, updated: bool
+) -> Callable[[dict[str, Any]], None]:
+    """f(d): check what a user sends, then all that ``Core.process`` does with the event.
+
+    ``refuse_unknown``: raise where a property is not declared. ``updated``: there are update istream statements, which see the event first.
+    """
+    places = {field_name(name): f"v{n}" for n, name in enumerate(event_type.properties)}
+    source = _Source(places.__getitem__, f"with_extra(make({', '.join(places.values())}), extra)" if event_type.open else
+                     f"make({', '.join(places.values())})", tuple(made_of(event_type)))
+    scope = {**_scope(names, event_type), **checking_scope(event_type), "with_extra": _with_extra}
+    lines = [*read_mapping(event_type), *checks(event_type)]
+    if refuse_unknown:
+        scope["check_known"] = check_known
+        lines = ["check_known(stream_type, d)", *lines]
+    if updated:
+        return _function("def take(d):", [*lines, f"core.process({source.made})"], scope)
+    body = [*lines, *_body(indexes, source, scope, whole=True)]
+    return _function("def take(d):", body, scope)
+
+
+def _scope(names: Names, event_type: EventType) -> dict[str, Any]:
+    return {**names, "order_of": order_of, "stream_type": event_type, "make": event_class(event_type)}
+
+
+def _with_extra(event: Event, extra: dict[str, Any] | None) -> Event:
+    event.extra = extra
+    return event
+
+
+def _body(indexes: Sequence[TypeIndex], source: _Source, scope: dict[str, Any], *, whole: bool = False) -> list[str]:
+    """Test, tell, deliver; ``whole``: mark the core as busy meanwhile, and process in the end what was routed."""
+    tests = _Tests(indexes, source, scope)
+    asked = tests.lines()
+    if not tests.wanted:
+        return ["pass"]
+    if whole and tests.alone is not None:
+        return [*_guarded(asked, source, whole), *_alone(tests, tests.alone, source, scope)]
+    told = _direct(tests, scope) if tests.direct else ["tell(found, e)"]
+    if whole:
+        told = ["try:", *indented([*told, "if queue: work()"]), "finally:", "    core.busy = outer"]
+        told = ["outer = core.busy", "core.busy = True", *told]
+    wanted = f"if {' or '.join(tests.wanted)}:"
+    if tests.direct:
+        rest = [*source.make, *told]
+        return [*_guarded(asked, source, whole), *(rest if tests.wanted == ["True"] else [wanted, *indented(rest)])]
+    gathered = ["found = None", *asked, wanted, *indented([*source.make, *tests.gathering()])]
+    return [*_guarded(gathered, source, whole), "if found:", *indented(told)]
+
+
+def _guarded(lines: list[str], source: _Source, whole: bool) -> list[str]:
+    """The lines; where one raises, all is asked again entry by entry."""
+    if not lines:
+        return []
+    again = f"return process_again({source.made})" if whole else f"return match_and_tell({source.made}, stream_type)"
+    return ["try:", *indented(lines), "except Exception:", f"    {again}"]
+
+
+def _direct(tests: _Tests, scope: dict[str, Any]) -> list[str]:
+    """Each receiver called where it stands."""
+    lines = []
+    for n, entry in enumerate(tests.inline):
+        receiver = entry.receiver
+        scope |= {f"receive{n}": receiver.receive, f"name{n}": receiver.name, f"statement{n}": receiver.order[1]}
+        call = [f"if core.touched is not None: core.touched.add(statement{n})"]
+        call += ["try:", f"    receive{n}(e)", "except Exception as error:", f"    on_error(error, name{n}, e)"]
+        lone = entry.test is None or len(tests.inline) == 1
+        lines += call if lone else [f"if w{n}:", *indented(call)]
+    return [*lines, "if pending: flush()"]
+
+
+def _alone(tests: _Tests, entry: Entry, source: _Source, scope: dict[str, Any]) -> list[str]:
+    """The steps of the one receiver, the event being made where they name it; then what ``Core.process`` does."""
+    receiver = entry.receiver
+    assert receiver.write is not None
+    scope |= {"receiver": receiver, "name": receiver.name, "statement_number": receiver.order[1]}
+    steps = receiver.write(source.place, scope, f"return tell_alone(receiver, {source.made})")
+    assert all(scope.get(name, each) is each for name, each in steps.scope.items()), "one name for two objects"
+    scope |= steps.scope
+    named = any(EVENT.search(line) for line in (*steps.before, *steps.then))
+    made = source.make if named else ()
+    lines = ["if core.touched is not None: core.touched.add(statement_number)", "try:", *indented(steps.then or ["pass"])]
+    lines += ["except Exception as error:", f"    on_error(error, name, {'e' if named else source.made})"]
+    lines += ["if pending: flush()", "if queue: work()"]
+    lines = [*made, *steps.before, "outer = core.busy", "core.busy = True", "try:", *indented(lines), "finally:", "    core.busy = outer"]
+    return lines if tests.wanted == ["True"] else [f"if {tests.wanted[0]}:", *indented(lines)]
+
+
+def _function(head: str, body: list[str], scope: dict[str, Any]) -> Callable[[Any], None]:
+    text = "\n".join([head, *indented(body), ""])
+    made: Callable[[Any], None] = defined(text, {**OPERATIONS, **scope})["take"]
+    made.source = text  # type: ignore[attr-defined]
+    return made
+
+
+__all__ = ["dispatcher", "intake"]

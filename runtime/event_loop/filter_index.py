@@ -1,0 +1,188 @@
+"""Which streams want an event: an index, so that a statement that does not want it costs nothing.
+
+Each event type has a table per looked-up property (value → entries) and a list of entries without a key. An entry's remaining conditions
+are one compiled predicate. Entries of super-types serve sub-types' events. Entries of statements are generated code
+(runtime.event_loop.dispatch); those that come and go with events are data in tables of their own (runtime.event_loop.prepared_filters).
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from epl.event_types import EventType
+from epl.generated_code import field_name
+from epl.plan.expressions import TypedExpression
+from epl.plan.filter_specifications import FilterSpecification
+from runtime.event_loop.filter_tables import EntryList, FilterTable
+from runtime.event_loop.prepared_filters import PreparedFilter, make_table, table_key
+from runtime.expressions import Environment
+from runtime.expressions.generated_steps import Write
+from windows.event import Event
+
+
+class Receiver(Protocol):
+    """A stream of a running statement.
+
+    ``order`` sorts receivers of one event: (−priority, statement number, stream number). ``drop``: the event goes no further. ``write``:
+    see runtime.expressions.generated_steps; None where ``receive`` is called.
+    """
+
+    name: str
+    order: tuple[int, int, int]
+    drop: bool
+    write: Write | None
+
+    def receive(self, event: Event) -> None: ...
+
+
+class Entry:
+    """One stream's wish: ``test`` (None: no further condition) behind the key's ``values``.
+
+    ``conditions``, those of ``test``, may be printed into the dispatch of the type instead.
+    """
+
+    __slots__ = ("receiver", "test", "key", "values", "conditions", "environment")
+
+    def __init__(
+        self, receiver: Receiver, test: Callable[[Event], bool] | None, key: str | None, values: tuple[Any, ...],
+        conditions: Sequence[TypedExpression], environment: Environment,
+    ) -> None:
+        self.receiver = receiver
+        self.test = test
+        self.conditions = tuple(conditions)
+        self.environment = environment
+        self.key = field_name(key) if key is not None else None
+        self.values = values
+
+
+class TypeIndex:
+    """The entries that ask for one event type by name."""
+
+    __slots__ = ("always", "tables", "active")
+
+    def __init__(self) -> None:
+        self.always: dict[Entry, None] = {}
+        self.tables: dict[str, dict[Any, dict[Entry, None]]] = {}
+        self.active: dict[Any, FilterTable] = {}
+        """Tables of filters that come and go with events, by what is looked up."""
+
+    def active_tables(self) -> list[FilterTable]:
+        """In the order in which they look entries up: the list of those without a look-up comes last, as in Esper."""
+        return sorted(self.active.values(), key=lambda table: isinstance(table, EntryList))
+
+    def add(self, entry: Entry) -> bool:
+        """Whether generated code has to change: it reads tables, so that values may come and go."""
+        if entry.key is None:
+            self.always[entry] = None
+            return True
+        is_new = entry.key not in self.tables
+        table = self.tables.setdefault(entry.key, {})
+        for value in entry.values:
+            if value is not None:
+                table.setdefault(value, {})[entry] = None
+        return is_new
+
+    def remove(self, entry: Entry) -> bool:
+        """Whether generated code has to change."""
+        if entry.key is None:
+            self.always.pop(entry, None)
+            return True
+        table = self.tables.get(entry.key, {})
+        for value in entry.values:
+            bucket = table.get(value)
+            if bucket is not None and bucket.pop(entry, 0) is None and not bucket:
+                del table[value]
+        if not table:
+            self.tables.pop(entry.key, None)
+        return not table
+
+
+class FilterIndex:
+    """All entries of a runtime. ``on_change(event_type)``: generated code for events of the type and its sub-types is out of date."""
+
+    def __init__(self, on_error: Callable[[BaseException, str, Event], None], on_change: Callable[[EventType], None]) -> None:
+        self._on_error = on_error
+        self._on_change = on_change
+        self._by_type: dict[EventType, TypeIndex] = {}
+
+    def add(self, event_type: EventType, entry: Entry) -> None:
+        if self._index(event_type).add(entry):
+            self._on_change(event_type)
+
+    def remove(self, event_type: EventType, entry: Entry) -> None:
+        index = self._by_type.get(event_type)
+        if index is not None and index.remove(entry):
+            self._forget_empty(event_type, index)
+            self._on_change(event_type)
+
+    def prepare(
+        self, specification: FilterSpecification, environment: Environment, name: str, order: tuple[int, int, int], *, drop: bool = False
+    ) -> PreparedFilter:
+        """A filter of the statement ``name`` whose entries will come and go; ``close`` it when the statement ends."""
+        event_type, key = specification.event_type, table_key(specification)
+        index = self._index(event_type)
+        table = index.active.get(key)
+        if table is None:
+            table = index.active[key] = make_table(specification)
+            self._on_change(event_type)
+        table.users += 1
+        used = table
+
+        def close() -> None:
+            used.users -= 1
+            if not used.users:
+                del index.active[key]
+                self._forget_empty(event_type, index)
+                self._on_change(event_type)
+
+        return PreparedFilter(specification, environment, name, order, drop=drop, table=used, close=close)
+
+    def _index(self, event_type: EventType) -> TypeIndex:
+        index = self._by_type.get(event_type)
+        if index is None:
+            index = self._by_type[event_type] = TypeIndex()
+        return index
+
+    def _forget_empty(self, event_type: EventType, index: TypeIndex) -> None:
+        if not index.always and not index.tables and not index.active:
+            del self._by_type[event_type]
+
+    def indexes(self, event_type: EventType) -> tuple[TypeIndex, ...]:
+        """What holds the entries that events in the stream ``event_type`` may meet."""
+        return tuple(self._by_type[t] for t in event_type.lineage() if t in self._by_type)
+
+    def match(self, event: Event, event_type: EventType) -> list[Receiver]:
+        """The receivers that want the event, in order, when it goes into the stream ``event_type``.
+
+        All conditions are evaluated before any receiver is told. Where one fails, its statement does not get the event and the handler is
+        told; the others are not harmed.
+        """
+        found: list[Receiver] = []
+        for index in self.indexes(event_type):
+            buckets = [index.always, *(table.get(getattr(event, field, None), {}) for field, table in index.tables.items())]
+            for entry in (entry for bucket in buckets for entry in bucket):
+                try:
+                    wanted = entry.test is None or entry.test(event)
+                except Exception as error:  # noqa: BLE001 - law 6
+                    self._on_error(error, entry.receiver.name, event)
+                    continue
+                if wanted:
+                    found.append(entry.receiver)
+            for active in [active for table in index.active_tables() for active in table.find(event) or ()]:
+                test = active.prepared.test
+                try:
+                    wanted = test is None or test(event, *active.values)
+                except Exception as error:  # noqa: BLE001 - law 6
+                    self._on_error(error, active.name, event)
+                    continue
+                if wanted:
+                    found.append(active)
+        found.sort(key=order_of)
+        return found
+
+
+def order_of(receiver: Receiver) -> tuple[int, int, int]:
+    return receiver.order
+
+
+__all__ = ["Entry", "FilterIndex", "Receiver", "TypeIndex", "order_of"]

@@ -1,0 +1,308 @@
+"""The engine without its face: clock, schedule, filters, work queue, delivery.
+
+One event: all filters are evaluated → each statement that wants it is told → what they put out is delivered to listeners → events routed
+meanwhile (insert into) are processed the same way, first come first served. Time works the same with timers in place of filters.
+"""
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from epl.errors import EplRuntimeError
+from epl.event_types import EventType
+from epl.settings import Settings
+from runtime.clock.schedule import Clock, Schedule, ScheduledTimer
+from runtime.event_loop.cause import AtWork
+from runtime.event_loop.delivery import Delivery, MatchStates
+from runtime.event_loop.dispatch import dispatcher, intake
+from runtime.event_loop.filter_index import FilterIndex, Receiver
+from runtime.event_loop.routed_events import RoutedEvents
+from runtime.event_loop.stream_updates import EventUpdates
+from windows.event import Event
+
+log = logging.getLogger("epl")
+
+ErrorHandler = Callable[[BaseException, str, Event | None], None]
+"""handler(error, statement name, event or None for a timer or a listener)."""
+
+
+def log_error(error: BaseException, statement: str, event: Event | None) -> None:
+    """The default handler: the event is lost to that statement alone, and the log says so."""
+    while_ = "in a listener or at a timer" if event is None else f"while processing {event}"
+    log.error("statement %r: %s, %s", statement, error, while_, exc_info=error)
+
+
+class Core:
+    """Shared by all statements of a runtime; used under its lock only."""
+
+    def __init__(
+        self, settings: Settings, start_time: int, on_error: ErrorHandler = log_error, on_listener_error: ErrorHandler | None = None
+    ) -> None:
+        self.settings = settings
+        self.clock = Clock(start_time)
+        self.schedule = Schedule()
+        self.filters = FilterIndex(on_error, self.forget_generated_for)
+        self.updates = EventUpdates(self.forget_generated)
+        self.on_error = on_error
+        self.restoring = False
+        """Whether what is deployed gets its state from a snapshot."""
+        self.on_listener_error = on_listener_error or on_error
+        """Told of what listeners raise: their faults are not the engine's."""
+        self.begun = 0
+        """How many batches have begun to have effects: whether one that was refused had any."""
+        self.records_causes = False
+        """Whether a batch listener wants causes: the batch tier numbers its calls then."""
+        self.match_states = MatchStates(settings.max_states, settings.max_states_prevent_start)
+        self.queue: deque[tuple[Event, EventType, int]] = deque()
+        self.routed = RoutedEvents(settings.max_routed)
+        self.pending: dict[Delivery, None] = {}
+        """What has something to deliver once all statements have had the event."""
+        self.dispatchers: dict[EventType, Callable[[Event], None]] = {}
+        self.intakes: dict[str | EventType, Callable[[dict[str, Any]], None]] = {}
+        """What takes a user's dict, by the type as sent. Both are generated (runtime.event_loop.dispatch)."""
+        self._intake_types: dict[str | EventType, EventType] = {}
+        self.span_stops = 0
+        self.busy = False
+        self.touched: set[int] | None = None
+        """Numbers of the statements that were told something since someone asked for changed pages; None until someone asks."""
+        self.at = AtWork()
+
+    # ------------------------------------------------------------------ events
+
+    def process(self, event: Event) -> None:
+        """One event from outside, with all that follows from it."""
+        outer, self.busy = self.busy, True
+        try:
+            if self.updates.active:
+                self._update_and_process(event)
+            else:
+                self._process_one(event, event.type)
+            self.work()
+        finally:
+            self.busy = outer
+
+    def _update_and_process(self, event: Event) -> None:
+        """As update istream statements have it; their own listeners are told even where no other statement wants the event."""
+        updated = self.updates.apply(event, event.type)
+        if updated is not None:
+            self._process_one(updated, updated.type)
+        self.flush()
+
+    def _process_one(self, event: Event, stream_type: EventType) -> None:
+        dispatch = self.dispatchers.get(stream_type)
+        if dispatch is None:
+            dispatch = self.dispatchers[stream_type] = dispatcher(self._names(), self.filters.indexes(stream_type), stream_type)
+        dispatch(event)
+
+    def make_intake(self, sent_as: str | EventType, event_type: EventType) -> Callable[[dict[str, Any]], None]:
+        """Generate what takes a user's dict as an event of the type, which is named so or given itself."""
+        take = self.intakes[sent_as] = intake(
+            self._names(), self.filters.indexes(event_type), event_type,
+            refuse_unknown=self.settings.unknown_properties == "refuse", updated=self.updates.active,
+        )
+        self._intake_types[sent_as] = event_type
+        return take
+
+    def _names(self) -> dict[str, Any]:
+        """What generated code may use (runtime.event_loop.dispatch)."""
+        return {
+            "core": self, "pending": self.pending, "queue": self.queue, "flush": self.flush, "work": self.work, "tell": self.tell,
+            "tell_alone": self.tell_alone, "match_and_tell": self.match_and_tell, "process_again": self.process_again,
+            "on_error": self.on_error,
+        }
+
+    def tell(self, receivers: list[Receiver], event: Event) -> None:
+        """Tell those that want the event, then deliver."""
+        if self.touched is not None:
+            self.touched.update([receiver.order[1] for receiver in receivers])
+        for receiver in receivers:
+            try:
+                receiver.receive(event)
+            except Exception as error:  # noqa: BLE001 - law 6: one statement's fault harms no other; the handler is told
+                self.on_error(error, receiver.name, event)
+            if receiver.drop:
+                break
+        self.flush()
+
+    def match_and_tell(self, event: Event, stream_type: EventType) -> None:
+        """An event of which a condition has failed: asked entry by entry, so that this harms its own statement only."""
+        receivers = self.filters.match(event, stream_type)
+        if receivers:
+            self.tell(receivers, event)
+
+    def process_again(self, event: Event) -> None:
+        """``process`` of an event of which a condition has failed."""
+        outer, self.busy = self.busy, True
+        try:
+            self.match_and_tell(event, event.type)
+            self.work()
+        finally:
+            self.busy = outer
+
+    def tell_alone(self, receiver: Receiver, event: Event) -> None:
+        """``process`` of an event that one receiver alone wants."""
+        outer, self.busy = self.busy, True
+        try:
+            self.tell([receiver], event)
+            self.work()
+        finally:
+            self.busy = outer
+
+    def forget_generated(self) -> None:
+        """Discard all generated code; each function is generated again when the next event needs it."""
+        self.dispatchers.clear()
+        self.intakes.clear()
+        self._intake_types.clear()
+
+    def forget_generated_for(self, event_type: EventType) -> None:
+        """Discard the code that was generated for events of the type and of its sub-types."""
+        for each in [each for each in self.dispatchers if each.is_a(event_type)]:
+            del self.dispatchers[each]
+        for sent_as in [sent_as for sent_as, each in self._intake_types.items() if each.is_a(event_type)]:
+            del self.intakes[sent_as], self._intake_types[sent_as]
+
+    def tell_some(self, event: Event, numbers: set[int]) -> None:
+        """Tell those receivers that belong to the statements of these numbers; delivery follows with that of the others."""
+        for receiver in self.filters.match(event, event.type):
+            if receiver.order[1] in numbers:
+                try:
+                    receiver.receive(event)
+                except Exception as error:  # noqa: BLE001 - law 6
+                    self.on_error(error, receiver.name, event)
+
+    def route(self, event: Event, stream_type: EventType, precedence: int = 0, statement: str | None = None) -> None:
+        """Process an event that a statement or listener emits when the current one is done, those of higher precedence first.
+
+        ``stream_type``: the stream it goes into, its own type or (insert into a variant stream or super-type) another one. ``statement``:
+        which emits it; the error handler is called with it where the event is beyond ``max_routed``. A listener gets the error itself.
+        """
+        if not self.routed.take(event, statement):
+            return
+        if self.updates.active:
+            updated = self.updates.apply(event, stream_type)
+            if updated is None:
+                return
+            event = updated
+        queue = self.queue
+        place = len(queue)
+        while place and queue[place - 1][2] < precedence:
+            place -= 1
+        queue.insert(place, (event, stream_type, precedence))
+
+    @property
+    def waiting(self) -> int:
+        """How many routed events wait."""
+        return len(self.queue)
+
+    def work(self) -> None:
+        """Process what has been routed, first come first served."""
+        queue, routed = self.queue, self.routed
+        outer = routed.begin()
+        try:
+            while queue:
+                event, stream_type, _ = queue.popleft()
+                self._process_one(event, stream_type)
+        finally:
+            routed.end(outer)
+        if routed.refused and not outer:
+            for error, statement, event in routed.faults():
+                self.on_error(error, statement, event)
+
+    # ------------------------------------------------------------------ time
+
+    def advance(self, now: int) -> None:
+        """Jump: the clock is set, then each due timer runs once."""
+        self.clock.now = now
+        heap = self.schedule.heap
+        if heap and heap[0][0] <= now:
+            self.run_due(now)
+
+    def run_due(self, now: int) -> None:
+        """Run the timers that are due, each once; there is an entry that is due."""
+        schedule = self.schedule
+        alone = None if self.pending else schedule.take_only(now)
+        due: Sequence[ScheduledTimer] = schedule.take_due(now) if alone is None else ()
+        outer, self.busy, at = self.busy, True, self.at
+        place = at.place
+        if not outer:
+            at.place = None
+        if self.touched is not None:
+            self.touched.update([each.order[0] for each in (due if alone is None else (alone,))])
+        try:
+            if alone is not None:  # most often so
+                try:
+                    alone.alone()  # type: ignore[misc]  # take_only gives those that have it
+                except Exception as error:  # noqa: BLE001 - law 6
+                    self.on_error(error, str(alone.owner), None)
+            for each in due:
+                try:
+                    each.callback()
+                except Exception as error:  # noqa: BLE001 - law 6
+                    self.on_error(error, str(each.owner), None)
+            if self.pending:
+                self.flush()
+            if self.queue:
+                self.work()
+        finally:
+            self.busy = outer
+            at.place = place
+
+    def advance_span(self, target: int, resolution: int | None = None, max_stops: int | None = None) -> None:
+        """Walk: stop at every due time on the way (at multiples of ``resolution`` from now where one is given).
+
+        ``max_stops``: EplRuntimeError where the way has more of them; the clock then stands at the last. ``span_stops`` counts all of them.
+        """
+        if resolution is not None and resolution > 0:
+            self._walk(target, resolution)
+            return
+        stops = 0
+        while True:
+            nearest = self.schedule.nearest()
+            if nearest is None or nearest >= target:
+                break
+            if stops == max_stops:
+                raise EplRuntimeError(
+                    f"Time cannot move by span to {target}: more than {max_stops} timers are due on the way, "
+                    f"the clock stands at {self.clock.now}"
+                )
+            self.advance(max(nearest, self.clock.now))
+            stops += 1
+        self.span_stops += stops
+        self.advance(target)
+
+    def _walk(self, target: int, resolution: int) -> None:
+        while self.clock.now < target:
+            nearest = self.schedule.nearest()
+            if nearest is None:
+                break
+            steps = max(1, -(-(nearest - self.clock.now) // resolution))
+            self.advance(min(self.clock.now + steps * resolution, target))
+        if self.clock.now < target:
+            self.advance(target)
+
+    # ------------------------------------------------------------------ delivery
+
+    def pend(self, delivery: Delivery) -> None:
+        """The statement has something to deliver once all statements have had the event."""
+        self.pending[delivery] = None
+
+    def flush(self) -> None:
+        """Deliver; what listeners send meanwhile is delivered by their own sends."""
+        pending = self.pending
+        while pending:
+            if len(pending) == 1:  # most often so
+                delivery, _ = pending.popitem()
+                try:
+                    delivery.deliver()
+                except Exception as error:  # noqa: BLE001 - as below
+                    self.on_error(error, delivery.name, None)
+                continue
+            waiting = tuple(pending)
+            pending.clear()
+            for delivery in waiting:
+                try:
+                    delivery.deliver()
+                except Exception as error:  # noqa: BLE001 - law 6: an expression of grouped delivery harms no other statement
+                    self.on_error(error, delivery.name, None)

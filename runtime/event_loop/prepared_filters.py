@@ -1,0 +1,290 @@
+"""Filters that come and go with events: prepared once a statement, active any number of times, each time with values of its own.
+
+    prepared = core.filters.prepare(specification, environment, name, order)      # when the statement is built
+    active = prepared.activate(prepared.values_of(a, b), target)                  # target.receive(event) from the next event on
+    active.deactivate()                                                           # at once, also for the event that is under way
+    prepared.close()                                                              # when the statement ends
+
+Nothing is generated when a filter starts or stops: entries are data in the tables of runtime.event_loop.filter_tables, found by what the
+analysis has chosen to look up; one compiled test, for all entries of a prepared filter, gets the event and the entry's values.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
+from typing import Any, Protocol
+
+from epl.generated_code import local_name
+from epl.plan.expressions import Logic, TypedExpression
+from epl.plan.filter_specifications import EqualLookup, FilterSpecification, RangeLookup
+from epl.value_types import BOXED_BOOLEAN
+from runtime.event_loop.filter_tables import EntryList, FilterTable, HashedRanges, HashTable, MakeRanges, RangeTable, key_part
+from runtime.event_loop.range_tables import OneEndedRanges, TwoEndedRanges
+from runtime.expressions import Environment
+from runtime.expressions.compiled import function_of
+from runtime.expressions.print_numbers import exact_operand
+from runtime.expressions.printer import Printer
+from windows.event import Event
+
+
+class Target(Protocol):
+    """What an active filter's events go to."""
+
+    def receive(self, event: Event) -> None: ...
+
+
+class Nowhere:
+    """The place of an entry that can match no event."""
+
+
+NOWHERE = Nowhere()
+
+
+class ActiveFilter:
+    """One entry: a receiver (runtime.event_loop.filter_index.Receiver) until it is deactivated."""
+
+    __slots__ = ("prepared", "values", "target", "place")
+    write = None
+
+    def __init__(self, prepared: PreparedFilter, values: Sequence[Any], target: Target) -> None:
+        self.prepared = prepared
+        self.values = values
+        self.target: Target | None = target
+        self.place: Any = NOWHERE
+
+    @property
+    def name(self) -> str:
+        return self.prepared.name
+
+    @property
+    def order(self) -> tuple[int, int, int]:
+        return self.prepared.order
+
+    @property
+    def drop(self) -> bool:
+        return self.prepared.drop
+
+    def receive(self, event: Event) -> None:
+        """Hand the event on, unless the entry was deactivated since the event was matched."""
+        target = self.target
+        if target is not None:
+            target.receive(event)
+
+    def deactivate(self) -> None:
+        """Stop; an event that has been matched and not delivered is discarded. Nothing happens the second time."""
+        if self.target is not None:
+            self.target = None
+            place = self.place
+            if place is not NOWHERE:
+                self.prepared.leave(place, self)
+
+
+class ListedFilter(ActiveFilter):
+    """An entry under several values, some of which are equal: it gets the event once for each value that equals the event's.
+
+    Every time after the first it is an event of its own, a copy: windows hold an event once.
+    """
+
+    __slots__ = ("times",)
+
+    def __init__(self, prepared: PreparedFilter, values: Sequence[Any], target: Target, times: dict[Any, int]) -> None:
+        super().__init__(prepared, values, target)
+        self.times = times
+
+    def receive(self, event: Event) -> None:
+        for n in range(self.times[self.prepared.listed_value(event)]):
+            super().receive(copy(event) if n else event)
+
+
+class PreparedFilter:
+    """What the entries of one filter of one statement share. ``order``: (−priority, statement number, stream number)."""
+
+    def __init__(
+        self, specification: FilterSpecification, environment: Environment, name: str, order: tuple[int, int, int], *, drop: bool,
+        table: FilterTable, close: Callable[[], None],
+    ) -> None:
+        self.specification = specification
+        self.name = name
+        self.order = order
+        self.drop = drop
+        self.close = close
+        """End the statement's use of the filter; its entries have been deactivated."""
+        self.test = _test(specification, environment)
+        """test(event, *values): whether the conditions hold that are not looked up; None: there are none."""
+        self.values_of = _values_of(specification, environment)
+        """values_of(event of stream 1, event of stream 2, …): the values that an entry brings. Events that none is read of may be
+        given too; None stands for a stream without an event."""
+        self._place = _place_of(specification, environment)
+        self._enter = table.enter
+        self._leave_one = table.leave
+        self.leave: Callable[[Any, ActiveFilter], object] = table.leave
+        self.activate: Callable[[Sequence[Any], Target], ActiveFilter] = self._activate
+        """activate(values, target): start an entry, ``target`` receives what matches from the next event on."""
+        if specification.listed is not None:
+            self.activate, self.leave = self._activate_list, self._leave_list
+            printer = Printer(environment, 1)
+            listed = key_part(specification.listed.expression, printer)
+            self.listed_value = function_of(f"def evaluate(e0):\n    return {listed}\n", printer.bindings)
+
+    def _activate(self, values: Sequence[Any], target: Target) -> ActiveFilter:
+        entry = ActiveFilter(self, values, target)
+        place = entry.place = self._place(values)
+        if place is not NOWHERE:
+            self._enter(place, entry)
+        return entry
+
+    def _activate_list(self, values: Sequence[Any], target: Target) -> ActiveFilter:
+        places: list[Any] = [place for place in self._place(values) if place is not NOWHERE]
+        times: dict[Any, int] = {}
+        for place in places:
+            times[place] = times.get(place, 0) + 1
+        if len(times) == len(places):
+            entry = ActiveFilter(self, values, target)
+        else:
+            ranged = self.specification.range is not None
+            entry = ListedFilter(self, values, target, {place[0] if ranged else place: n for place, n in times.items()})
+        entry.place = tuple(times)
+        for place in entry.place:
+            self._enter(place, entry)
+        return entry
+
+    def _leave_list(self, places: Iterable[Any], entry: ActiveFilter) -> None:
+        for place in places:
+            self._leave_one(place, entry)
+
+
+# ------------------------------------------------------------------ compiled once
+
+
+def _test(specification: FilterSpecification, environment: Environment) -> Callable[..., bool] | None:
+    conditions = specification.conditions
+    if not conditions:
+        return None
+    whole = conditions[0] if len(conditions) == 1 else Logic(operator="and", operands=conditions, type=BOXED_BOOLEAN)
+    printer = Printer(environment, 1)
+    head, text = ", ".join(["e0", *_locals(specification)]), printer.test(whole)
+    return function_of(f"def evaluate({head}):\n    return True if {text} else False\n", printer.bindings)
+
+
+def _locals(specification: FilterSpecification) -> list[str]:
+    return [local_name(specification.first_local + n) for n in range(len(specification.values))]
+
+
+def _values_of(specification: FilterSpecification, environment: Environment) -> Callable[..., tuple[Any, ...]]:
+    streams = max((stream for value in specification.values for stream in value.streams), default=0)
+    printer = Printer(environment, streams + 1)
+    values = "".join(f"{printer.value(value)}, " for value in specification.values)
+    events = "".join(f"e{n + 1}, " for n in range(streams))
+    return function_of(f"def evaluate({events}*others):\n    return ({values})\n", printer.bindings)
+
+
+def _place_of(specification: FilterSpecification, environment: Environment) -> Callable[[Sequence[Any]], Any]:
+    printer = Printer(environment, 0)
+    names = _locals(specification)
+    unpacked = f"    ({''.join(f'{name}, ' for name in names)}) = values\n" if names else ""
+    text = f"def evaluate(values):\n{unpacked}    return {_place(specification, printer)}\n"
+    return function_of(text, {**printer.bindings, "NOWHERE": NOWHERE, "ends": _ends, "both": _both})
+
+
+def _place(specification: FilterSpecification, printer: Printer) -> str:
+    """The text of the place in the table; for an in-list of the places."""
+    ranged = None if specification.range is None else _ends_text(specification.range, printer)
+    if specification.listed is not None:
+        keys = [_not_null(key_part(operand, printer), printer) for operand in specification.listed.operands]
+        if ranged is None:
+            return f"({''.join(f'{key}, ' for key in keys)})"
+        ends = printer.temporary()
+        return f"(({''.join(f'both({key}, {ends}), ' for key in keys)}) if ({ends} := {ranged}) is not NOWHERE else ())"
+    key = _key(specification, printer)
+    if key is None:
+        return "None" if ranged is None else ranged
+    return key if ranged is None else f"both({key}, {ranged})"
+
+
+def _key(specification: FilterSpecification, printer: Printer) -> str | None:
+    if not specification.equal:
+        return None
+    parts, checks = [], []
+    for lookup in in_order(specification):
+        text = key_part(lookup.operand, printer)
+        if not lookup.null_matches:
+            name = printer.temporary()
+            checks.append(f"({name} := {text}) is None")
+            text = name
+        parts.append(text)
+    whole = parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+    return f"(NOWHERE if {' or '.join(checks)} else {whole})" if checks else whole
+
+
+def _not_null(text: str, printer: Printer) -> str:
+    name = printer.temporary()
+    return f"(NOWHERE if ({name} := {text}) is None else {name})"
+
+
+def _ends_text(lookup: RangeLookup, printer: Printer) -> str:
+    low, high = (None if end is None else printer.value(exact_operand(end)) for end in (lookup.low, lookup.high))
+    if low is not None and high is not None:
+        return f"ends({low}, {high})"
+    name = printer.temporary()
+    return f"({name} if ({name} := {low or high}) is not None and {name} == {name} else NOWHERE)"
+
+
+def _ends(low: Any, high: Any) -> Any:
+    """Two ends, in order."""
+    if low is None or high is None:
+        return NOWHERE
+    return (low, high) if low <= high else (high, low) if high <= low else NOWHERE
+
+
+def _both(key: Any, ends: Any) -> Any:
+    return NOWHERE if key is NOWHERE or ends is NOWHERE else (key, ends)
+
+
+# ------------------------------------------------------------------ which table
+
+
+def in_order(specification: FilterSpecification) -> Sequence[EqualLookup]:
+    """The equal lookups, always in the same order, whichever way the conditions were written."""
+    return sorted(specification.equal, key=lambda lookup: _shown(lookup.expression)[0])
+
+
+def _shown(expression: TypedExpression) -> tuple[str, tuple[Any, ...]]:
+    printer = Printer(Environment(), 1)
+    return key_part(expression, printer), tuple(printer.bindings.values())
+
+
+def table_key(specification: FilterSpecification) -> tuple[Any, ...]:
+    """Equal for specifications whose entries are in one table."""
+    between = specification.range
+    ranged = () if between is None else (
+        _shown(between.expression), between.low is not None, between.high is not None, between.include_low, between.include_high)
+    return tuple(map(_shown, _expressions(specification))), ranged
+
+
+def make_table(specification: FilterSpecification) -> FilterTable:
+    """An empty table for entries of the specification."""
+    expressions, between = _expressions(specification), specification.range
+    if between is None:
+        return HashTable(expressions) if expressions else EntryList()
+    make: MakeRanges
+    if between.low is not None and between.high is not None:
+        include_low, include_high = between.include_low, between.include_high
+
+        def make() -> TwoEndedRanges:
+            return TwoEndedRanges(include_low=include_low, include_high=include_high)
+    else:
+        above = between.low is not None
+        inclusive = between.include_low if above else between.include_high
+
+        def make() -> OneEndedRanges:
+            return OneEndedRanges(above=above, inclusive=inclusive)
+    return HashedRanges(expressions, between.expression, make) if expressions else RangeTable(between.expression, make)
+
+
+def _expressions(specification: FilterSpecification) -> list[TypedExpression]:
+    if specification.listed is not None:
+        return [specification.listed.expression]
+    return [lookup.expression for lookup in in_order(specification)]
+
+
+__all__ = ["ActiveFilter", "PreparedFilter", "Target", "make_table", "table_key"]

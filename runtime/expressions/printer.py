@@ -1,0 +1,123 @@
+"""Typed expressions → Python source. Everything that can be decided at deploy is decided here; the text holds only what an event decides.
+
+``value(node)`` prints the node's value (None is null), ``test(node)`` something that is truthy exactly where the value is true: there
+null needs no care of its own. A node's text is one Python expression in brackets; operands that are needed twice are kept in t1, t2 … by
+``:=``.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from epl.generated_code import field_name, literal
+from epl.plan.expressions import Constant, Parameter, TypedExpression
+from epl.value_types import Scalar
+from runtime.expressions.environment import Environment
+
+Print = Callable[["Printer", Any], str]
+
+VALUES: dict[type[TypedExpression], Print] = {}
+TESTS: dict[type[TypedExpression], Print] = {}
+
+
+def prints(kind: type[TypedExpression], table: dict[type[TypedExpression], Print] = VALUES) -> Callable[[Print], Print]:
+    """Registers the printer of one kind of node."""
+
+    def register(function: Print) -> Print:
+        table[kind] = function
+        return function
+
+    return register
+
+
+def kind_of(node: TypedExpression) -> str:
+    """The scalar kind (``int``, ``String``), or empty."""
+    return node.type.kind if isinstance(node.type, Scalar) else ""
+
+
+def may_be_null(node: TypedExpression) -> bool:
+    return node.value is None if isinstance(node, Constant) else node.type.nullable
+
+
+class Printer:
+    """Prints expressions over streams ``e0 … en`` and collects the objects that their text names."""
+
+    def __init__(self, environment: Environment, arity: int, bindings: dict[str, Any] | None = None) -> None:
+        self.environment = environment
+        self.bindings: dict[str, Any] = {} if bindings is None else bindings
+        self.streams: dict[int, str] = {n: f"e{n}" for n in range(arity)}
+        self._temporaries = 0
+
+    def value(self, node: TypedExpression) -> str:
+        return VALUES[type(node)](self, node)
+
+    def test(self, node: TypedExpression) -> str:
+        printer = TESTS.get(type(node))
+        return printer(self, node) if printer is not None else self.value(node)
+
+    # ------------------------------------------------------------------ what a generated function may hold elsewhere
+
+    def property(self, stream: int, name: str) -> str:
+        """A property of the stream's event."""
+        return f"{self.streams[stream]}.{field_name(name)}"
+
+    def aggregated(self, slot: int) -> str:
+        """The value of an aggregation."""
+        return f"aggregations[{slot}].value()"
+
+    # ------------------------------------------------------------------ names
+
+    def temporary(self) -> str:
+        self._temporaries += 1
+        return f"t{self._temporaries}"
+
+    def bind(self, value: Any, prefix: str = "k") -> str:
+        """A name for an object in the generated code."""
+        for name, known in self.bindings.items():
+            if known is value:
+                return name
+        name = f"{prefix}{len(self.bindings)}"
+        self.bindings[name] = value
+        return name
+
+    def constant(self, value: Any) -> str:
+        """Plain values as literals, others by name."""
+        if value is None or value is True or value is False or type(value) in (int, str):
+            return literal(value)
+        return literal(value) if type(value) is float and math.isfinite(value) else self.bind(value)
+
+    # ------------------------------------------------------------------ null care
+
+    def null_test(self, node: TypedExpression, *, negated: bool) -> str:
+        """``node is null``, or ``is not null``; decided here where the value is known (Python warns of ``3 is None``)."""
+        if isinstance(node, (Constant, Parameter)):
+            value = node.value if isinstance(node, Constant) else self.environment.parameters[node.key]
+            return literal((value is None) is not negated)
+        return f"({self.value(node)} is {'not ' if negated else ''}None)"
+
+    def operand(self, node: TypedExpression, kept: list[str]) -> str:
+        """An operand whose null ends the operation; its text may be used many times. ``kept`` gets ``(t := value)`` to be checked first."""
+        if isinstance(node, Constant) and node.value is not None:
+            return self.constant(node.value)
+        name = self.temporary()
+        kept.append(f"({name} := {self.value(node)})")
+        return name
+
+    def once(self, node: TypedExpression, kept: list[str]) -> str:
+        """As ``operand``, for a text that is used once: nothing is kept of what cannot be null."""
+        return self.operand(node, kept) if may_be_null(node) else self.value(node)
+
+    def guarded(self, kept: Sequence[str], body: str) -> str:
+        """``body``, or None if anything kept is null."""
+        return f"(None if {' or '.join(f'{k} is None' for k in kept)} else {body})" if kept else body
+
+    def guarded_test(self, kept: Sequence[str], body: str) -> str:
+        """``body`` if nothing kept is null, else False."""
+        return f"({' and '.join(f'{k} is not None' for k in kept)} and {body})" if kept else body
+
+    def unary(self, node: TypedExpression, build: Callable[[str], str]) -> str:
+        """``build(operand)``, null of null."""
+        kept: list[str] = []
+        text = build(self.once(node, kept))
+        return self.guarded(kept, text)

@@ -1,0 +1,439 @@
+"""The match_recognize operator: a view that turns a stream's deltas into rows of matches."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from epl.plan.match_recognize import RowRecognitionPlan
+from runtime.match_recognize.interval import Death, Found, Interval
+from runtime.match_recognize.machine import History, Machine, Strand
+from runtime.match_recognize.on_demand import matches_in
+from runtime.match_recognize.ranking import Match, PathNode, Ranking
+from runtime.match_recognize.state import SHAPE, PathReader, PathWriter, check_histories, check_row
+from windows.event import NO_EVENTS, Event
+from windows.failures import Failures
+from windows.protocol import State, View
+from windows.shape import takes
+
+
+class Partition:
+    """Matches in progress among the rows of one key, oldest first, and the rows that prev looks back at."""
+
+    __slots__ = ("key", "strands", "history", "taken")
+
+    def __init__(self, key: Any, history: History) -> None:
+        self.key = key
+        self.strands: list[Strand] = []
+        self.history = history
+        self.taken: dict[int, None] = {}
+        """With a data window: the rows in it that a match has taken, in the order in which they were offered last: that of arrival, or,
+        once everything was matched again, that of the window's contents."""
+
+
+class RowRecognition(View):
+    """See docs/design/row_recognition.md.
+
+    A delivery (one ``update``) offers its rows one by one to the machine, then ranks what was found over the whole delivery, partition by
+    partition. Rows that
+    leave a data window take the matches in progress with them. A partition without match in progress (and without prev) costs nothing.
+    Where an
+    expression fails, the row is as if it had not come, but for prev and the iterator; the delivery's other rows are taken, and the first
+    failure is raised at its end.
+
+    ``parent_contents``: set by the builder; the window's contents, for the iterator. ``iterating``: set by the builder where another
+    operator matches for the iterator.
+    """
+
+    parent_contents: Callable[[], Iterable[Event]]
+    iterating: Callable[[Iterable[Event], dict[Event, History]], list[list[Match]]] | None = None
+
+    def __init__(
+        self, plan: RowRecognitionPlan, machine: Machine, key: Callable[[Event], Any] | None, measures: Callable[[Match], Event],
+        states: Any,
+    ) -> None:
+        self.parent_contents = tuple
+        self._machine = machine
+        self._key = key
+        self._measures = measures
+        self._ranking = Ranking(plan.program, all_matches=plan.all_matches, skip=plan.skip)
+        self._states = states
+        self._may_start = states.try_increase if states.limit is not None else None
+        self._has_window = plan.has_window
+        self.iterate_only = plan.iterate_only
+        self._lookback = plan.lookback
+        self._all = plan.all_matches
+        self._terminates = plan.interval is not None and plan.or_terminated
+        self._prunes = plan.skip != "to current row" and plan.interval is None
+        one_row_a_delivery = not plan.has_window and plan.interval is None
+        self._earliest_only = (
+            one_row_a_delivery and not plan.all_matches and plan.skip == "past last row" and not machine.looks_back and states.limit is None
+        )
+        self._no_history: History = (None,) * plan.lookback
+        self._counts_only = (
+            not plan.lookback and plan.interval is None and self._may_start is None and not self._earliest_only
+        )
+        """Whether a row needs no more than the machine and the number of matches in progress."""
+        self._can_begin = None if plan.lookback or plan.iterate_only else machine.can_begin()
+        self._partitions: dict[Any, Partition] = {}
+        self._row = 0
+        self._numbers: dict[Event, int] = {}
+        self._histories: dict[Event, History] = {}
+        self.interval: Interval | None = None
+
+    # ------------------------------------------------------------------ continuous
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        failure = self._leave(old) if old and self._has_window else None
+        if self.iterate_only:
+            failed = self._remember_all(new)
+        else:
+            failed = self._take_all(new)
+        failure = failure or failed
+        if failure is not None:
+            raise failure
+
+    def receive(self, event: Event) -> None:
+        """``update`` with one row that comes in; not where it is for the iterator alone."""
+        if not self._counts_only:
+            self._forget_times()
+            found: Found = []
+            died: list[Death] = []
+            self._enter(event, found, died)
+            if found or died:
+                self._deliver(found, died)
+            return
+        key = self._key(event) if self._key is not None else None
+        partitions = self._partitions
+        partition = partitions.get(key)
+        self._row = row = self._row + 1
+        if self._has_window:
+            self._numbers[event] = row
+        if partition is None:
+            if self._can_begin is not None and not self._can_begin(event, ()):
+                return
+            partition = Partition(key, ())
+        before = partition.strands
+        ended: list[Match] = []
+        after = self._machine.move(before, event, row, ended)
+        self._states.count += len(after) - len(before)
+        partition.strands = after
+        if self._has_window and (after or ended):
+            partition.taken[row] = None
+        if after or partition.taken:
+            partitions[key] = partition
+        else:
+            partitions.pop(key, None)
+        if ended:
+            self._deliver([(key, match) for match in ended], ())
+
+    def leave(self, event: Event) -> None:
+        """``update`` with one row that leaves the window.
+
+        The first row of its partition that was taken for a match takes the matches in progress with it that began with it. Where a later
+        one leaves, everything is matched anew from what is left in the window: rows around the gap become neighbours, and rows of matches
+        told before may come up again (Esper 9.0.0).
+        """
+        if self._lookback:
+            self._histories.pop(event, None)
+        row = self._numbers.pop(event, None)
+        if row is None:
+            return
+        partition = self._partitions.get(self._key(event) if self._key is not None else None)
+        if partition is None or row not in partition.taken:
+            return
+        if next(iter(partition.taken)) == row:
+            del partition.taken[row]
+            self._forget_first(partition, row)
+        else:
+            self._match_anew()
+
+    def _take_all(self, new: Sequence[Event]) -> Exception | None:
+        """Take the rows of a delivery and tell its matches; the first failure."""
+        self._forget_times()
+        failure: Exception | None = None
+        found: Found = []
+        died: list[Death] = []
+        for event in new:
+            try:
+                self._enter(event, found, died)
+            except Exception as error:  # noqa: BLE001 - raised by update
+                failure = failure or error
+        if found or died:
+            try:
+                self._deliver(found, died)
+            except Exception as error:  # noqa: BLE001 - raised by update
+                failure = failure or error
+        return failure
+
+    def _enter(self, event: Event, found: Found, died: list[Death]) -> None:
+        """Offer a row to its partition's matches in progress. ``died`` is filled where an interval asks for it."""
+        key = self._key(event) if self._key is not None else None
+        partition = self._partitions.get(key)
+        self._row = row = self._row + 1
+        if self._has_window:
+            self._numbers[event] = row
+        if self.interval is not None:
+            self.interval.begins(row)
+        if partition is None:
+            if self._can_begin is not None and not self._can_begin(event, self._no_history):
+                return
+            partition = Partition(key, self._no_history)
+        history = partition.history
+        if self._lookback:
+            self._remember(event, partition)
+        ended: list[Match] = []
+        ends: list[tuple[int, PathNode]] | None = [] if self._terminates else None
+        after = self._advanced(partition.strands, event, history, ended, ends)
+        if self._earliest_only and len(after) > 1:
+            self._states.count -= len(after)
+            after = self._machine.earliest(after)
+            self._states.count += len(after)
+        partition.strands = after
+        if self._has_window and (after or ended):
+            partition.taken[row] = None
+        self._keep(partition)
+        if ends:
+            died += [(key, first, path) for first, path in ends]
+        if ended:
+            found += [(key, match) for match in ended]
+
+    def _advanced(
+        self, before: list[Strand], event: Event, history: History, ended: list[Match], ends: list[tuple[int, PathNode]] | None
+    ) -> list[Strand]:
+        """The matches in progress behind the current row, counted; where a condition raises, the count is what it was."""
+        machine, states, row = self._machine, self._states, self._row
+        truth = machine.nothing_known()
+        counted = states.count
+        try:
+            after = machine.advance(before, event, row, history, truth, ended, ends) if before else []
+            states.count += len(after) - len(before)
+            gone_on = len(after)
+            machine.begin(event, row, history, truth, after, ended, self._may_start)
+        except Exception:
+            states.count = counted
+            raise
+        if self._may_start is None:
+            states.count += len(after) - gone_on
+        return after
+
+    def _deliver(self, found: Found, died: Sequence[Death]) -> None:
+        """Tell what is chosen of a delivery's matches, and give up what the skip clause gives up."""
+        chosen = self._chosen(found)
+        if self.interval is not None:
+            held = self.interval.hold_back(chosen, died)
+            if held:
+                self.tell_due(held)
+            return
+        if self._prunes:
+            for key, matches in by_key(chosen):
+                self._give_up(key, self._ranking.horizon(matches))
+        self._tell(chosen)
+
+    def _chosen(self, found: Found) -> Found:
+        """The ranking's choice, partition by partition."""
+        if len(found) == 1 or self._all:
+            return found
+        return [(key, match) for key, matches in by_key(found) for match in self._ranking.chosen(matches)]
+
+    def tell_due(self, found: Found) -> None:
+        """Tell what an interval held back and gives free: its choice, even if there is nothing left of it."""
+        self._tell(self._chosen(found))
+
+    def _tell(self, chosen: Found) -> None:
+        measures = self._measures
+        self.child.update([measures(match) for _, match in chosen], NO_EVENTS)
+
+    def _forget_times(self) -> None:
+        """Between two deliveries: an interval needs the times of rows that matches begin with, or may when everything is matched again."""
+        if self.interval is not None:
+            self.interval.keep_times(self._numbers.values if self._has_window else self._live_begins)
+
+    def _live_begins(self) -> Iterable[int]:
+        """First rows of matches in progress."""
+        return {s[1] for p in self._partitions.values() for s in p.strands}
+
+    def _give_up(self, key: Any, horizon: int) -> None:
+        """Matches in progress that began at row ``horizon`` or before."""
+        partition = self._partitions.get(key)
+        if partition is not None and partition.strands and horizon >= 0:
+            self._replace(partition, [s for s in partition.strands if s[1] > horizon])
+
+    # ------------------------------------------------------------------ partitions
+
+    def _partition(self, event: Event) -> Partition:
+        key = self._key(event) if self._key is not None else None
+        return self._partitions.get(key) or Partition(key, self._no_history)
+
+    def _remember_all(self, new: Sequence[Event]) -> Exception | None:
+        """Rows for the iterator alone; the first failure."""
+        failure: Exception | None = None
+        for event in new:
+            try:
+                self._remember(event, self._partition(event))
+            except Exception as error:  # noqa: BLE001 - raised by update
+                failure = failure or error
+        return failure
+
+    def _remember(self, event: Event, partition: Partition) -> None:
+        """The row becomes the one before the next."""
+        if self._lookback:
+            if self._has_window:
+                self._histories[event] = partition.history
+            partition.history = (event, *partition.history[:-1])
+            self._partitions[partition.key] = partition
+
+    def _replace(self, partition: Partition, strands: list[Strand]) -> None:
+        self._states.count += len(strands) - len(partition.strands)
+        partition.strands = strands
+        self._keep(partition)
+
+    def _in_progress(self, partition: Partition) -> bool:
+        return bool(partition.strands)
+
+    def _keep(self, partition: Partition) -> None:
+        """Only partitions with something to remember are kept."""
+        if partition.taken or self._lookback or self._in_progress(partition):
+            self._partitions[partition.key] = partition
+        else:
+            self._partitions.pop(partition.key, None)
+
+    # ------------------------------------------------------------------ rows that leave the window
+
+    def _leave(self, old: Sequence[Event]) -> Exception | None:
+        """Rows leave the window; the first failure of a condition that is asked anew."""
+        failure: Exception | None = None
+        for event in old:
+            try:
+                self.leave(event)
+            except Exception as error:  # noqa: BLE001 - raised by update
+                failure = failure or error
+        return failure
+
+    def _forget_first(self, partition: Partition, row: int) -> None:
+        """The first row of its partition that was taken has left: matches in progress that began with it are gone."""
+        before = partition.strands
+        if before:
+            partition.strands = after = [s for s in before if s[1] != row]
+            self._states.count += len(after) - len(before)
+        self._keep(partition)
+
+    def _match_anew(self) -> None:
+        """Over the window's rows; the first failure is raised when all are taken."""
+        self._forget_all()
+        failures = Failures()
+        for event in self.parent_contents():
+            row = self._numbers.get(event)
+            if row is not None:
+                failures.attempt(self._take_anew, event, row)
+        failures.settle()
+
+    def _forget_all(self) -> None:
+        for partition in list(self._partitions.values()):
+            partition.taken = {}
+            self._replace(partition, [])
+
+    def _take_anew(self, event: Event, row: int) -> None:
+        machine = self._machine
+        partition = self._partition(event)
+        history = self._histories.get(event, self._no_history)
+        truth = machine.nothing_known()
+        ended: list[Match] = []
+        after = machine.advance(partition.strands, event, row, history, truth, ended)
+        machine.begin(event, row, history, truth, after, ended)
+        if after or ended:
+            partition.taken[row] = None
+        self._replace(partition, after)
+
+    # ------------------------------------------------------------------ on demand
+
+    def __iter__(self) -> Iterator[Event]:
+        """The matches over the window's contents as they are, partition by partition."""
+        if not self._has_window:
+            return
+        for matches in self._on_demand():
+            for match in self._ranking.on_demand(matches):
+                yield self._measures(match)
+
+    def _on_demand(self) -> list[list[Match]]:
+        """Partition by partition."""
+        if self.iterating is not None:
+            return self.iterating(self.parent_contents(), self._histories)
+        return matches_in(self.parent_contents(), self._machine, self._key, self._history_of, self._states)
+
+    def _history_of(self, event: Event) -> History:
+        return self._histories.get(event, self._no_history)
+
+    # ------------------------------------------------------------------ state
+
+    def state(self) -> State:
+        """Keys are not kept: a partition is known by one of its rows."""
+        writer = PathWriter()
+        partitions = [
+            [self._last_row(p), list(p.history), self._written(p, writer)]
+            for p in self._partitions.values() if self._in_progress(p) or self._lookback
+        ]
+        return {
+            "row": self._row, "partitions": partitions, "numbers": [list(item) for item in self._numbers.items()], "taken": self._taken(),
+            "histories": [[event, list(history)] for event, history in self._histories.items()],
+            "interval": None if self.interval is None else self.interval.state(writer), "paths": writer.nodes,
+        }
+
+    def _taken(self) -> list[int]:
+        """The rows taken, those of each partition in its order: the same list for the same state, whatever the order of the partitions."""
+        ascending: list[int] = []
+        others: list[list[int]] = []
+        for partition in self._partitions.values():
+            rows = list(partition.taken)
+            if rows == sorted(rows):
+                ascending += rows
+            else:
+                others.append(rows)
+        return sorted(ascending) + [row for rows in sorted(others) for row in rows]
+
+    def _last_row(self, partition: Partition) -> Event | None:
+        """A row that the partition is known by."""
+        return partition.strands[0][2][1] if partition.strands else partition.history[0]
+
+    def _written(self, partition: Partition, writer: PathWriter) -> Any:
+        return writer.strands(partition.strands)
+
+    def _read(self, partition: Partition, written: Any, reader: PathReader) -> None:
+        partition.strands = reader.strands(written)
+        self._states.count += len(partition.strands)
+
+    @takes(SHAPE)
+    def restore(self, state: State) -> None:
+        check_histories(state, len(self._no_history))
+        reader = PathReader(state["paths"], len(self._machine.variables))
+        self.close()
+        check_row(state["row"])
+        self._row = state["row"]
+        for event, history, strands in state["partitions"]:
+            partition = self._partition(event)
+            partition.history = tuple(history)
+            self._read(partition, strands, reader)
+            self._partitions[partition.key] = partition
+        self._numbers = dict(state["numbers"])
+        events = {row: event for event, row in self._numbers.items()}
+        for row in state["taken"]:
+            partition = self._partition(events[row])
+            partition.taken[row] = None
+            self._partitions[partition.key] = partition
+        self._histories = {event: tuple(history) for event, history in state["histories"]}
+        if self.interval is not None:
+            self.interval.restore(state["interval"], reader, lambda event: self._key(event) if self._key is not None else None)
+
+    def close(self) -> None:
+        """Give back the states held; cancel the interval's timer."""
+        self._states.count -= sum(len(p.strands) for p in self._partitions.values())
+        self._partitions = {}
+        if self.interval is not None:
+            self.interval.close()
+
+
+def by_key(found: Found) -> Iterable[tuple[Any, list[Match]]]:
+    """Grouped by partition, in order of first appearance."""
+    groups: dict[Any, list[Match]] = {}
+    for key, match in found:
+        groups.setdefault(key, []).append(match)
+    return groups.items()

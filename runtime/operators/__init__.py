@@ -1,0 +1,1 @@
+"""Pieces of statements that are not a subject of their own."""

@@ -1,0 +1,139 @@
+"""insert into: rows become events of the target type and are routed."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from epl.event_types import EventOf, EventType
+from epl.plan.result_set import ResultSetPlan
+from epl.plan.statements import InsertPlan
+from epl.value_types import ArrayType, ValueType
+from runtime.expressions import compile_expression
+from runtime.expressions.structs import default_of, struct_as, widening_to
+from runtime.operators.operator_context import StatementContext
+from windows.event import NO_EVENTS, Event, Extra, as_variant, event_class, only_absent
+from windows.protocol import Sink
+
+Convert = Callable[[Event], Event]
+
+
+class Routing:
+    """Puts events of the target type in the work queue, by their precedence where one is given."""
+
+    def __init__(self, plan: InsertPlan, context: StatementContext) -> None:
+        self._target = plan.target
+        self._core = context.core
+        self._name = context.name
+        self._precedence = None
+        if plan.precedence is not None and context.core.settings.precedence:
+            self._precedence = compile_expression(plan.precedence, context.environment, 1)
+
+    def __call__(self, event: Event) -> None:
+        precedence = 0 if self._precedence is None else self._precedence(event) or 0
+        self._core.route(event, self._target, precedence, self._name)
+
+
+class Inserter:
+    """insert into: turns rows into events of the target and routes them; the statement's listeners get the same events."""
+
+    def __init__(self, plan: InsertPlan, rows: ResultSetPlan, context: StatementContext, child: Sink) -> None:
+        self._plan = plan
+        self._selector = rows.selector if rows.raw else None
+        self._route = Routing(plan, context)
+        self._child = child
+        self._convert = converter(plan)
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        convert, stream, forced = self._convert, self._plan.stream, not (new or old)
+        new = [convert(e) for e in new]
+        old = [convert(e) for e in old]
+        if stream != "rstream":
+            for event in new:
+                self._route(event)
+        if stream != "istream":
+            for event in old:
+                self._route(event)
+        if self._selector == "istream":
+            old = NO_EVENTS
+        elif self._selector == "rstream":
+            new, old = old, NO_EVENTS
+        if new or old or forced:
+            self._child.update(new, old)
+
+    def convert(self, event: Event) -> Event:
+        return self._convert(event)
+
+
+def converter(plan: InsertPlan) -> Convert:
+    """row → event of the target."""
+    if plan.target.kind == "variant":
+        return lambda event: as_variant(event, plan.target)
+    if plan.nested is not None:
+        return _nested_converter(plan.nested, plan.target)
+    return _identity if plan.same else _row_converter(plan)
+
+
+def _identity(event: Event) -> Event:
+    return event
+
+
+def _nested_converter(place: int, target: EventType) -> Convert:
+    """The row's column at ``place`` is an event or a mapping: its properties, and the row's other columns, fill the target's by name."""
+    made, names = event_class(target), target.names
+
+    def convert(event: Event) -> Event:
+        inner = event.values()[place]
+        if isinstance(inner, Event):
+            given = dict(zip(inner.type.names, inner.values()))
+        else:
+            given = dict(inner or {})
+        return made(*[given[n] if n in given else event.get(n) for n in names])
+
+    return convert
+
+
+def _row_converter(plan: InsertPlan) -> Convert:
+    """row → event of the target, widening numbers where the plan says so; what no column fills is null, or a primitive's default."""
+    target, made = plan.target, event_class(plan.target)
+    types = [p.type for p in target.properties.values()]
+    unfilled = frozenset(n for n, p in zip(target.names, plan.positions) if p is None) if target.kind == "map" else frozenset()
+    steps = [(p, _conversion(c), default_of(t)) for p, c, t in zip(plan.positions, plan.converts, types)]
+
+    def convert(event: Event) -> Event:
+        values = event.values()
+        filled = [d if p is None else (values[p] if f is None or values[p] is None else f(values[p])) for p, f, d in steps]
+        result = made(*filled)
+        if target.open and (event.extra is not None or unfilled):
+            result.extra = _extra_of(event, unfilled)
+        return result
+
+    return convert
+
+
+def _extra_of(event: Event, unfilled: frozenset[str]) -> dict[str, Any] | None:
+    """What an inserted event holds besides its declared values: what the event that it was made of holds; a map lacks what is unfilled."""
+    extra = event.extra
+    if not unfilled:
+        return extra
+    if extra is None:
+        return only_absent(unfilled)
+    absent = unfilled | extra.absent if isinstance(extra, Extra) else unfilled
+    return Extra(extra, absent.difference(extra))
+
+
+def _conversion(to: ValueType | None) -> Callable[[Any], Any] | None:
+    if isinstance(to, EventOf):
+        return struct_as(to)
+    if isinstance(to, ArrayType):
+        return _only_element(to.element)
+    return None if to is None else widening_to(to)
+
+
+def _only_element(element: ValueType) -> Callable[[Any], Any]:
+    """An event, or a struct that becomes one, as the only element of an array."""
+    assert isinstance(element, EventOf)
+    of_struct = struct_as(element)
+    return lambda value: [of_struct(value) if value.type.kind == "struct" else value]
+
+
+__all__ = ["Inserter", "Routing", "converter"]

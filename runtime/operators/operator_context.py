@@ -1,0 +1,141 @@
+"""What the operators of one statement get while they are built: timers, evaluators, accumulators, the way out."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from weakref import WeakSet
+
+from epl.collation import collation_key
+from epl.plan.expressions import Logic, TypedExpression, VariableValue
+from epl.plan.statements import DeliveryPlan, StatementPlan
+from epl.value_types import BOXED_BOOLEAN
+from runtime.clock.periods import add_period
+from runtime.clock.schedule import ScheduledTimer
+from runtime.event_loop.delivery import MatchStates
+from runtime.event_loop.loop import Core
+from runtime.expressions import Environment, compile_expression, compile_predicate
+from runtime.operators.grouped_delivery import divider
+from runtime.result_set import accumulators_of
+from windows.event import Event
+from windows.prior import PriorBuffer
+from windows.protocol import Accumulator, Evaluate, RandomAccess, Sink, State
+
+
+class StatementContext:
+    """Implements windows.protocol.BuildContext for one statement."""
+
+    def __init__(self, core: Core, plan: StatementPlan, number: int, environment: Environment, output: Sink) -> None:
+        self.core = core
+        self.plan = plan
+        self.name = plan.name
+        self.environment = environment
+        self.output = output
+        self._number = number
+        self._timers: WeakSet[ScheduledTimer] = WeakSet()
+        """Those of operators that are still there: groups come and go."""
+        self._timers_made = 0
+        self._prior: PriorBuffer | None = None
+        self.withholding = False
+        """Whether what comes now is taken in and not put out (``withhold``)."""
+        self._watched: list[tuple[Any, Callable[[], None]]] = []
+
+    # ------------------------------------------------------------------ BuildContext
+
+    @property
+    def restoring(self) -> bool:
+        return self.core.restoring
+
+    @property
+    def text_key(self) -> Callable[[str], Any] | None:
+        return collation_key if self.core.settings.sort_using_collator else None
+
+    def now(self) -> int:
+        return self.core.clock.now
+
+    def timer(self, callback: Callable[[], None]) -> ScheduledTimer:
+        made = ScheduledTimer(self.core.schedule, (self._number, self._timers_made), self.name, callback)
+        self._timers_made += 1
+        self._timers.add(made)
+        return made
+
+    def evaluator(self, expression: TypedExpression) -> Evaluate:
+        return compile_expression(expression, self.environment, 1)
+
+    def constant(self, expression: TypedExpression) -> Any:
+        return compile_expression(expression, self.environment, 0)()
+
+    def add_time(self, start: int, period: TypedExpression, times: int = 1) -> int:
+        return add_period(start, period, self.constant, self.core.settings, times)
+
+    def accumulators(self, expression: TypedExpression, names: Sequence[str] = ()) -> tuple[Sequence[Accumulator], Evaluate]:
+        return accumulators_of(expression, self.environment, names)
+
+    def on_variable_change(self, expression: TypedExpression, callback: Callable[[], None]) -> None:
+        def changed() -> None:
+            if self.core.touched is not None:
+                self.core.touched.add(self._number)
+            callback()
+
+        for name in {n.name for n in expression.walk() if isinstance(n, VariableValue)}:
+            cell = self.environment.variables[name]
+            cell.watchers.append(changed)  # type: ignore[attr-defined]
+            self._watched.append((cell, changed))
+
+    def withhold(self, sink: Sink, new: Sequence[Event], old: Sequence[Event]) -> None:
+        outer, self.withholding = self.withholding, True
+        try:
+            sink.update(new, old)
+        finally:
+            self.withholding = outer
+
+    def publish_random_access(self, access: RandomAccess) -> None:
+        self.environment.random_access[0] = access
+
+    @property
+    def match_states(self) -> MatchStates:
+        return self.core.match_states
+
+    # ------------------------------------------------------------------ for the builders
+
+    def order(self, stream: int) -> tuple[int, int, int]:
+        """Where this statement's stream stands among the receivers of one event."""
+        priority = self.plan.priority if self.core.settings.prioritized else 0
+        return (-priority, self._number, stream)
+
+    @property
+    def drops(self) -> bool:
+        """Whether an event that this statement wants goes no further (``@drop``, where execution is prioritized)."""
+        return self.plan.drop and self.core.settings.prioritized
+
+    def conjunction(self, conditions: Sequence[TypedExpression]) -> Callable[[Event], bool]:
+        """One predicate for conditions that must all hold."""
+        if len(conditions) == 1:
+            return compile_predicate(conditions[0], self.environment, 1)
+        return compile_predicate(Logic(operator="and", operands=tuple(conditions), type=BOXED_BOOLEAN), self.environment, 1)
+
+    def prior_in_front(self, stream: int, sink: Sink, largest: int | None, *, retains: bool) -> Sink:
+        """The buffer that prior reads, between the stream's windows and ``sink``; ``sink`` itself where prior is not used."""
+        if largest is None:
+            return sink
+        self._prior = PriorBuffer(largest, retains=retains)
+        self._prior.child = sink
+        self.environment.prior[stream] = self._prior
+        return self._prior
+
+    def prior_state(self) -> State:
+        return None if self._prior is None else self._prior.state()
+
+    def restore_prior(self, state: State) -> None:
+        if self._prior is not None:
+            self._prior.restore(state)
+
+    def divide_output(self, plan: DeliveryPlan | None) -> None:
+        """for grouped_delivery, discrete_delivery: the statement's listeners are called once a part of what it puts out."""
+        if plan is not None:
+            self.output.divide = divider(plan, self.environment)  # type: ignore[attr-defined]
+
+    def close(self) -> None:
+        for timer in tuple(self._timers):
+            timer.cancel()
+        for cell, callback in self._watched:
+            cell.watchers.remove(callback)

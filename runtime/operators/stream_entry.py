@@ -1,0 +1,95 @@
+"""Where a stream's events enter a statement: filter index → contained-event selection → the first operator."""
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable
+from copy import copy
+from typing import Any
+
+from epl.plan.streams import EqualConstants, FilterPlan, StreamPlan
+from runtime.event_loop.filter_index import Entry, Receiver
+from runtime.expressions import Environment, compile_expression
+from runtime.expressions.generated_steps import Write
+from runtime.operators.contained_events import ContainedStage, Containment
+from runtime.operators.operator_context import StatementContext
+from windows.event import NO_EVENTS, Event
+from windows.protocol import Sink
+
+Receive = Callable[[Event], None]
+
+
+class StreamReceiver:
+    """The place where a stream's events enter: filter index → windows. ``receive(event)`` tells the statement of one; ``write`` gives the
+    same as text, where there is one.
+    """
+
+    __slots__ = ("name", "order", "drop", "receive", "write")
+
+    def __init__(self, name: str, order: tuple[int, int, int], drop: bool, receive: Receive) -> None:
+        self.name = name
+        self.order = order
+        self.drop = drop
+        self.receive = receive
+        self.write: Write | None = None
+
+
+def entry_of(stream: StreamPlan, context: StatementContext, first: Sink, *, quiet: bool = False) -> Entry:
+    """What the filter index keeps of a stream, ``first`` being told of its events.
+
+    ``quiet``: an event that contains none is not told of at all (else it is an empty delta, as the listener is called then).
+    """
+    if stream.contained is not None:
+        first = ContainedStage(Containment(stream.contained, context.environment), first, quiet=quiet)
+    update = first.update
+
+    def receive(event: Event) -> None:
+        update((event,), NO_EVENTS)
+
+    return _entry(stream, context, receive)
+
+
+def _entry(stream: StreamPlan, context: StatementContext, receive: Receive) -> Entry:
+    """The receiver behind the predicate of the filter's conditions and the values of its key."""
+    plan = stream.filter
+    receiver = StreamReceiver(context.name, context.order(0), context.drops, receive)
+    test = context.conjunction(plan.conditions) if plan.conditions else None
+    key, values = None, ()
+    if plan.key is not None:
+        key, values = plan.key.property, tuple(compile_expression(v, context.environment, 0)() for v in plan.key.values)
+    return Entry(receiver, test, key, values, plan.conditions, context.environment)
+
+
+# ------------------------------------------------------------------ in-lists with the same constant several times
+
+
+def repeat(receiver: Receiver, plan: FilterPlan, environment: Environment) -> None:
+    """Let the receiver take an event as often as its in-lists hold the event's values. Nothing changes where all of them differ.
+
+    Every time after the first it is an event of its own, a copy: windows hold an event once.
+    """
+    lists = [(compile_expression(r.value, environment), counts) for r in plan.repeats if (counts := _counts(r, environment))]
+    if not lists:
+        return
+    once = receiver.receive
+
+    def receive(event: Event) -> None:
+        times = math.prod(counts.get(value(event), 1) for value, counts in lists)
+        for n in range(times):
+            once(copy(event) if n else event)
+
+    receiver.receive = receive  # type: ignore[method-assign]
+    receiver.write = None
+
+
+def _counts(listed: EqualConstants, environment: Environment) -> dict[Any, int]:
+    """Constant → how often it is listed, of those that are more than once. 0.0 and -0.0 differ, as in Java."""
+    values: list[Any] = []
+    for item, spread in zip(listed.items, listed.spread):
+        value = compile_expression(item, environment, 0)()
+        values.extend(value or () if spread else (value,))
+    times = Counter((value, str(value)) for value in values if isinstance(value, Hashable) and value is not None)
+    return {value: n for (value, _), n in times.items() if n > 1}
+
+
+__all__ = ["Receive", "StreamReceiver", "entry_of", "repeat"]

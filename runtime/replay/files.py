@@ -1,0 +1,191 @@
+"""Folders of traces: read, replay in several processes with a time limit a trace, write."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import signal
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import attrs
+
+from runtime.replay.player import Feed, replay_trace
+
+
+class TraceTimeout(BaseException):
+    """A trace took too long. Not an Exception, so that no handler inside the engine takes it for a statement's fault."""
+
+
+@attrs.frozen
+class Job:
+    """One file to replay."""
+
+    source: Path
+    target: Path | None
+    restart: bool = False
+    tier: str | None = None
+    limit: float = 60.0
+    spark: bool = False
+    cuts: int | None = None
+    distributed: bool = False
+
+
+@attrs.frozen
+class Outcome:
+    """What came of one file: traces replayed, those that broke off (name, text), and the traces themselves where no target was given.
+
+    ``rows``, ``refused``: how many events went through Spark, and how many had to be sent by themselves. ``spread``: how many statements
+    can be split, were spread over engines, and agreed with one.
+    """
+
+    source: Path
+    replayed: int
+    broken: tuple[tuple[str, str], ...]
+    traces: tuple[dict[str, Any], ...] = ()
+    rows: int = 0
+    refused: int = 0
+    spread: tuple[int, int, int] = (0, 0, 0)
+
+
+def trace_files(path: Path) -> list[tuple[Path, Path]]:
+    """(file, path relative to ``path``) of all trace files of a folder, or of the one file."""
+    if path.is_file():
+        return [(path, Path(path.name))]
+    found = sorted(p for p in path.rglob("*") if p.name.endswith((".json", ".json.gz")) and p.name not in ("index.json", "ledger.json"))
+    return [(p, p.relative_to(path)) for p in found]
+
+
+@contextmanager
+def integers_of_any_length() -> Iterator[None]:
+    """Read and write integers of more digits than Python does by default; the process's own limit holds again afterwards."""
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        yield
+    finally:
+        sys.set_int_max_str_digits(limit)
+
+
+def read_traces(path: Path) -> list[dict[str, Any]]:
+    """The traces of one file, .json or .json.gz: a list of traces, or a single one."""
+    opener = gzip.open if path.name.endswith(".gz") else open
+    with opener(path, "rt", encoding="utf-8") as handle, integers_of_any_length():
+        try:
+            found = json.load(handle)
+        except RecursionError:
+            raise ValueError("nested too deeply") from None
+    if isinstance(found, dict):
+        found = [found]
+    if not isinstance(found, list) or not all(isinstance(t, dict) and "steps" in t for t in found):
+        raise ValueError("a list of traces is expected")
+    return found
+
+
+def write_traces(path: Path, traces: list[dict[str, Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    opener = gzip.open if path.name.endswith(".gz") else open
+    with opener(path, "wt", encoding="utf-8") as handle, integers_of_any_length():
+        json.dump(traces, handle, ensure_ascii=False)
+
+
+def with_limit(seconds: float, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Run ``work``, raising TraceTimeout when it takes longer; without a limit where the platform has no alarms."""
+    if not hasattr(signal, "setitimer"):
+        return work()
+
+    def expired(number: int, frame: FrameType | None) -> None:
+        raise TraceTimeout(f"the trace did not end in {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, expired)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        return work()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def replay_file(job: Job) -> Outcome:
+    """Replay every trace of a file. A trace that breaks off is written with its text as ``error`` and no steps; a file that cannot be read
+    or written is one of its ``broken``."""
+    try:
+        return _replay_file(job)
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        return Outcome(job.source, 0, ((str(job.source), getattr(error, "strerror", None) or str(error)),))
+
+
+def _replay_file(job: Job) -> Outcome:
+    given = read_traces(job.source)
+    replay = _spread() if job.distributed else _in_one_engine(job)
+    done: list[dict[str, Any]] = []
+    broken: list[tuple[str, str]] = []
+    for trace in given:
+        try:
+            done.append(with_limit(job.limit, lambda: replay(trace)))  # noqa: B023 - called at once
+        except (Exception, TraceTimeout) as error:  # noqa: BLE001 - one trace must not stop the run; the text is reported
+            text = f"{type(error).__name__}: {error}"
+            broken.append((str(trace.get("id", trace.get("name"))), text))
+            done.append({**trace, "steps": [], "error": text})
+    if job.target is not None:
+        write_traces(job.target, done)
+    ways = [step["spark"] == "rows" for trace in done for step in trace["steps"] if "spark" in step]
+    traces = () if job.target is not None else tuple(done)
+    told = [each for trace in done for each in trace.get("distributed", ())]
+    spread = sum(t["partitionable"] for t in told), sum("agrees" in t for t in told), sum(t.get("agrees", False) for t in told)
+    return Outcome(job.source, len(done), tuple(broken), traces, sum(ways), len(ways) - sum(ways), spread)
+
+
+Replay = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def _in_one_engine(job: Job) -> Replay:
+    feed = micro_batches() if job.spark else columns() if job.tier == "batch" else None
+    return lambda trace: replay_trace(trace, restart=job.restart, tier=job.tier, feed=feed, cuts=job.cuts)
+
+
+def _spread() -> Replay:
+    """Spread over several engines, on the Spark session of this process."""
+    from runtime.replay.spark_spread import SpreadReplay
+    from runtime.spark.sessions import background_session  # brings Spark, which no other way of replaying needs
+
+    return SpreadReplay(background_session("epl replay")).replay
+
+
+def micro_batches() -> Feed:
+    """Micro-batches on the Spark session of this process, which is made the first time. Raises EplRuntimeError where there is no Java."""
+    from runtime.replay.spark_micro_batches import MicroBatches
+    from runtime.spark.sessions import background_session  # brings Spark, which no other way of replaying needs
+
+    return MicroBatches(background_session("epl replay"))
+
+
+def columns() -> Feed:
+    """Batches of columns."""
+    from runtime.replay.columns import ColumnFeed  # brings Arrow, which the row tier does without
+
+    return ColumnFeed()
+
+
+def replay_files(jobs: list[Job], processes: int) -> Iterator[Outcome]:
+    """Outcomes as they come, the largest files first; in this process when there is one process only."""
+    ordered = sorted(jobs, key=lambda job: -_size(job.source))
+    if processes <= 1:
+        yield from map(replay_file, ordered)
+        return
+    with ProcessPoolExecutor(processes) as pool:
+        for future in as_completed([pool.submit(replay_file, job) for job in ordered]):
+            yield future.result()
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:  # a link to nowhere: reading it says so
+        return 0

@@ -1,0 +1,58 @@
+"""Whether an event comes back from a table as it was: replays send through tables only what does."""
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from epl.errors import EplError
+from runtime.conversion.columns import columns_of
+from runtime.conversion.from_columns import events_of
+from runtime.conversion.from_python import whole_type
+from windows.event import Event
+
+
+def changed_property(event: Event, table: Any, units_per_second: int) -> str | None:
+    """What does not come back from a table (pyarrow) that holds the event alone, None where everything does."""
+    if not event.type.properties:
+        return None
+    try:
+        (back,) = events_of(event.type, columns_of(table, event.type.name), units_per_second)
+    except EplError as error:
+        return error.message
+    for prop, given, found in zip(event.type.properties.values(), event.values(), back.values()):
+        if not same_value(given, found):
+            column = table.schema.field(prop.name).type
+            return f"property '{prop.name}' of type {whole_type(prop)} does not come back from a column of type {column}"
+    return None
+
+
+def same_value(given: Any, back: Any) -> bool:
+    """Whether a value came back as it was: same kind, same value; decimals with the same scale too, which EPL's equality sees.
+
+    >>> same_value(1, 1.0), same_value([1, None], [1, None]), same_value(float("nan"), float("nan"))
+    (False, True, True)
+    >>> same_value(Decimal("1.0"), Decimal("1.00"))
+    False
+    """
+    if type(given) is not type(back):
+        return False
+    if isinstance(given, Event):
+        return not given.extra and _all_same(given.values(), back.values())
+    if isinstance(given, Mapping):
+        return _all_same(list(given), list(back)) and _all_same(list(given.values()), list(back.values()))
+    if isinstance(given, (list, tuple)):
+        return _all_same(given, back)
+    if isinstance(given, Decimal):
+        return bool(given.as_tuple() == back.as_tuple())
+    if isinstance(given, datetime.datetime) and given.utcoffset() != back.utcoffset():
+        return False
+    return bool(given == back) or (isinstance(given, float) and given != given and back != back)
+
+
+def _all_same(given: Sequence[Any], back: Sequence[Any]) -> bool:
+    return len(given) == len(back) and all(map(same_value, given, back))
+
+
+__all__ = ["changed_property", "same_value"]

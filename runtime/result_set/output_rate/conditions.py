@@ -1,0 +1,153 @@
+"""When limited output is put out: the protocol of conditions, and ``output when``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from epl.plan.expressions import TypedExpression
+from epl.plan.result_set import OUTPUT_NAMES, OutputPlan
+from runtime.expressions import Environment, compile_scalar
+from runtime.stores.assignments import Assignments
+from windows.protocol import State, Timer
+from windows.shape import ANYTHING, COUNT, DUE, TIME, takes
+
+
+class TimeContext(Protocol):
+    """What the stage asks of its statement; windows.protocol.BuildContext has it."""
+
+    environment: Environment
+
+    def now(self) -> int: ...
+
+    def timer(self, callback: Callable[[], None]) -> Timer: ...
+
+    def add_time(self, start: int, period: TypedExpression, times: int = 1) -> int: ...
+
+    def constant(self, expression: TypedExpression) -> Any: ...
+
+    def on_variable_change(self, expression: TypedExpression, callback: Callable[[], None]) -> None: ...
+
+
+class Condition:
+    """When to put out. ``fire`` is called then; ``add`` tells it what has come in."""
+
+    def add(self, new: int, old: int) -> None:
+        raise NotImplementedError
+
+    def state(self) -> State:
+        raise NotImplementedError
+
+    def restore(self, state: State) -> None:
+        raise NotImplementedError
+
+
+class Trigger:
+    """The condition of ``output when`` with what it counts; ``then`` makes its assignments."""
+
+    def __init__(self, plan: OutputPlan, context: TimeContext) -> None:
+        assert plan.condition is not None
+        environment = context.environment
+        self._condition = _over_counts(plan.condition, environment)
+        self._assign: Assignments | None = None
+        if plan.assignments:
+            self._assign = Assignments(plan.assignments, environment, lambda e: _over_counts(e, environment))
+
+    def met(self, counts: Counts) -> bool:
+        return self._condition(*counts.values()) is True
+
+    def then(self, counts: Counts) -> None:
+        if self._assign is not None:
+            self._assign(*counts.values())
+
+
+def _over_counts(expression: TypedExpression, environment: Environment) -> Callable[..., Any]:
+    """f(*values of OUTPUT_NAMES) → the expression's value."""
+    function = compile_scalar(expression, environment, 0, len(OUTPUT_NAMES))
+    return lambda *values: function(True, (), *values)
+
+
+class Counts:
+    """Rows in and out since the last output and in all, and when that was (at first: ``now``): the values of OUTPUT_NAMES."""
+
+    __slots__ = ("new", "new_total", "old", "old_total", "last")
+
+    def __init__(self, now: int) -> None:
+        self.new = self.new_total = self.old = self.old_total = 0
+        self.last = now
+
+    def add(self, new: int, old: int) -> None:
+        self.new += new
+        self.new_total += new
+        self.old += old
+        self.old_total += old
+
+    def put_out(self, now: int) -> None:
+        self.new = self.old = 0
+        self.last = now
+
+    def values(self) -> tuple[int, ...]:
+        return self.new, self.new_total, self.old, self.old_total, self.last
+
+    @takes((COUNT, COUNT, COUNT, COUNT, TIME))
+    def restore(self, values: Any) -> None:
+        self.new, self.new_total, self.old, self.old_total, self.last = values
+
+
+class When(Condition):
+    """Whenever rows have come and the condition is true: rows are emitted (listeners are called without any where there are none, as in
+    Esper), then the variables are set.
+
+    A variable that it reads is set elsewhere: with the condition true its own assignments are made at once, and what is there is put out
+    when the clock next moves.
+    """
+
+    def __init__(self, plan: OutputPlan, context: TimeContext, fire: Callable[[bool], None]) -> None:
+        assert plan.condition is not None
+        self._trigger = Trigger(plan, context)
+        self._context = context
+        self._fire = fire
+        self._counts = Counts(context.now())
+        self._timer = context.timer(self._due)
+        self._scheduled: int | None = None
+        self._assigning = False
+        context.on_variable_change(plan.condition, self._variable_set)
+
+    def add(self, new: int, old: int) -> None:
+        self._counts.add(new, old)
+        if self._trigger.met(self._counts):
+            self._fire(True)
+            self._then()
+            self._counts.put_out(self._context.now())
+
+    def _then(self) -> None:
+        self._assigning = True
+        try:
+            self._trigger.then(self._counts)
+        finally:
+            self._assigning = False
+
+    def _variable_set(self) -> None:
+        if self._assigning or self._scheduled is not None or not self._trigger.met(self._counts):
+            return
+        self._scheduled = self._context.now()
+        self._then()
+        self._timer.set(self._scheduled)
+
+    def _due(self) -> None:
+        self._scheduled = None
+        self._fire(True)
+        self._counts.put_out(self._context.now())
+
+    def state(self) -> State:
+        return [list(self._counts.values()), self._scheduled]
+
+    @takes((ANYTHING, DUE))
+    def restore(self, state: State) -> None:
+        counts, self._scheduled = state
+        self._counts.restore(counts)
+        if self._scheduled is not None:
+            self._timer.set(self._scheduled)
+
+
+__all__ = ["Condition", "Counts", "TimeContext", "Trigger", "When"]

@@ -1,0 +1,276 @@
+"""output first with groups: each group has its own condition, and puts out at once the first row that meets it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from epl.plan.result_set import OutputPlan
+from runtime.aggregation.factory import Row
+from runtime.aggregation.grouped import key_from_state, key_to_state
+from runtime.clock.crontab import Crontab
+from runtime.expressions import compile_expression
+from runtime.result_set.output_rate.conditions import Counts, TimeContext, Trigger
+from runtime.result_set.projection import Batch
+from windows.failures import Failures
+from windows.paging import Paged
+from windows.protocol import State
+from windows.shape import ANYTHING, BOOLEAN, COUNT, DUE, takes
+
+NEVER = 1 << 63
+
+
+class Poll:
+    """A group's condition: its first row meets it, then the ``every``-th row of either stream since."""
+
+    __slots__ = ("every", "new", "old", "first")
+
+    def __init__(self, every: Callable[[], int | None] | None) -> None:
+        self.every = every
+        self.new = self.old = 0
+        self.first = True
+
+    def met(self, new: int, old: int) -> bool:
+        self.new += new
+        self.old += old
+        every = 1 if self.every is None else self.every()
+        if self.first or (every is not None and (self.new >= every or self.old >= every)):
+            self.first = False
+            self.new = self.old = 0
+            return True
+        return False
+
+    def state(self) -> State:
+        return [self.new, self.old, self.first]
+
+    @takes((COUNT, COUNT, BOOLEAN))
+    def restore(self, state: State) -> None:
+        self.new, self.old, self.first = state
+
+
+class TimePoll:
+    """A group's condition: its first row meets it, then the first row a period after the last that did."""
+
+    __slots__ = ("now", "add_period", "next")
+
+    def __init__(self, now: Callable[[], int], add_period: Callable[[int], int]) -> None:
+        self.now = now
+        self.add_period = add_period
+        self.next: int | None = None
+
+    def met(self, new: int, old: int) -> bool:
+        now = self.now()
+        if self.next is not None and now < self.next:
+            return False
+        self.next = self.add_period(now)
+        return True
+
+    def state(self) -> State:
+        return self.next
+
+    @takes(DUE)
+    def restore(self, state: State) -> None:
+        self.next = state
+
+
+class WhenPoll:
+    """A group's condition: an expression over what the group has counted. Counts begin anew before variables are set."""
+
+    __slots__ = ("trigger", "now", "counts")
+
+    def __init__(self, trigger: Trigger, now: Callable[[], int]) -> None:
+        self.trigger = trigger
+        self.now = now
+        self.counts = Counts(now())
+
+    def met(self, new: int, old: int) -> bool:
+        self.counts.add(new, old)
+        if not self.trigger.met(self.counts):
+            return False
+        self.counts.put_out(self.now())
+        self.trigger.then(self.counts)
+        return True
+
+    def state(self) -> State:
+        return list(self.counts.values())
+
+    def restore(self, state: State) -> None:
+        self.counts.restore(state)
+
+
+AnyPoll = Poll | TimePoll | WhenPoll
+
+
+def poll_maker(plan: OutputPlan, context: TimeContext) -> Callable[[], AnyPoll]:
+    """What makes the condition of a new group."""
+    if plan.condition is not None:
+        trigger = Trigger(plan, context)
+        return lambda: WhenPoll(trigger, context.now)
+    if plan.crontab is not None:
+        crontab = Crontab(plan.crontab, context.constant, context.environment.settings)
+        return lambda: TimePoll(context.now, lambda now: _or_never(crontab.next_after(now)))
+    if plan.every is not None and plan.unit == "time":
+        period = plan.every
+        return lambda: TimePoll(context.now, lambda start: context.add_time(start, period))
+    every = None if plan.every is None else compile_expression(plan.every, context.environment, 0)
+    return lambda: Poll(every)
+
+
+def _or_never(due: int | None) -> int:
+    return NEVER if due is None else due
+
+
+class Polls:
+    """The conditions of all groups there ever were."""
+
+    def __init__(self, plan: OutputPlan, context: TimeContext) -> None:
+        self._polls: dict[Any, AnyPoll] = {}
+        self._pages = Paged("first", lambda: self._polls, key_to_state, lambda key, poll: poll.state())
+        self._make = poll_maker(plan, context)
+
+    def met(self, key: Any, new: int, old: int) -> bool:
+        self._pages.touch(key)
+        poll = self._polls.get(key)
+        if poll is None:
+            poll = self._polls[key] = self._make()
+        return poll.met(new, old)
+
+    def state(self) -> State:
+        return self._pages
+
+    @takes([(ANYTHING, ANYTHING)])
+    def restore(self, state: State) -> None:
+        saved_polls, self._polls = list(state), {}
+        for key, saved in saved_polls:
+            poll = self._polls[key_from_state(key)] = self._make()
+            poll.restore(saved)
+
+
+class FirstOfGroups:
+    """first, of a row per group: the groups of a delta that meet their conditions, as they are after it.
+
+    Their old rows are as the groups were before the event that met the condition; with having, as recorded, both streams have the row
+    after the delta.
+    """
+
+    def __init__(self, inner: Any, plan: OutputPlan, context: Any) -> None:
+        self.inner = inner
+        self._levels = getattr(inner, "levels", [inner])
+        self._polls = [Polls(plan, context) for _ in self._levels]
+        self._by_event = inner.wants_old and inner.plan.having is None and inner.plan.arity == 1
+
+    def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
+        new_rows, old_rows = Batch(), Batch()
+        if self._by_event:
+            self._take_by_event(new, old, new_rows, old_rows)
+        else:
+            self.inner.apply(new, old)
+            for level, polls in zip(self._levels, self._polls):
+                self._put_out_level(level, polls, (new, old), new_rows, old_rows)
+        if new_rows.events or old_rows.events:
+            self.inner.emit(self.inner.finish(new_rows), self.inner.finish(old_rows))
+        return False
+
+    def contents(self, contents: Iterable[Row]) -> Iterable[Row]:
+        return contents
+
+    def skip(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        self.inner.apply(new, old)
+
+    keep = skip
+    counts_failures = False
+
+    def _take_by_event(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
+        """Apply the events one by one: before each, look which groups' conditions it meets."""
+        met: list[dict[Any, tuple[Row, Batch]]] = [{} for _ in self._levels]
+        failures = Failures()
+        for rows, entered in ((new, True), (old, False)):
+            for row in rows:
+                for level, polls, found in zip(self._levels, self._polls, met):
+                    failures.attempt(self._look, level, polls, found, row, entered)
+                failures.attempt(self.inner.apply, (row,) if entered else (), () if entered else (row,))
+        failures.settle()
+        for level, found in zip(self._levels, met):
+            for key, (row, before) in found.items():
+                if self.inner.wants_new:
+                    level.rows(((key, row),), True, new_rows)
+                old_rows.add(before)
+
+    def _look(self, level: Any, polls: Polls, found: dict[Any, tuple[Row, Batch]], row: Row, entered: bool) -> None:
+        key = level.key(row)
+        if polls.met(key, int(entered), int(not entered)) and key not in found:
+            batch = Batch()
+            level.rows(((key, row),), False, batch)
+            found[key] = row, batch
+
+    def _put_out_level(
+        self, level: Any, polls: Polls, delta: tuple[Sequence[Row], Sequence[Row]], new_rows: Batch, old_rows: Batch
+    ) -> None:
+        done: set[Any] = set()
+        for rows, entered in zip(delta, (True, False)):
+            for row in rows:
+                key = level.key(row)
+                batch = Batch()
+                level.rows(((key, row),), True, batch)
+                if not batch.events or not polls.met(key, int(entered), int(not entered)) or key in done:
+                    continue
+                done.add(key)
+                if self.inner.wants_new:
+                    new_rows.add(batch)
+                if self.inner.wants_old:
+                    level.rows(((key, row),), False, old_rows)
+
+    def put_out(self, force: bool) -> None:
+        """The groups' own conditions decide."""
+
+    def state(self) -> State:
+        return [polls.state() for polls in self._polls]
+
+    @takes([ANYTHING])
+    def restore(self, state: State) -> None:
+        for polls, saved in zip(self._polls, state, strict=True):
+            polls.restore(saved)
+
+
+class FirstOfGroupEvents:
+    """first, grouped aggregated: the events of a delta whose groups meet their conditions, those that leave among them, all in the insert
+    stream."""
+
+    def __init__(self, inner: Any, plan: OutputPlan, context: Any) -> None:
+        self.inner = inner
+        self._polls = Polls(plan, context)
+
+    def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
+        self.inner.apply(new, old)
+        found: dict[Any, Batch] = {}
+        for rows, entered in ((new, True), (old, False)):
+            for row in rows:
+                batch = Batch()
+                self.inner.rows((row,), True, batch)
+                key = self.inner.statement_key(row)
+                if batch.events and self._polls.met(key, int(entered), int(not entered)):
+                    found[key] = batch
+        new_rows = Batch()
+        for batch in found.values():
+            new_rows.add(batch)
+        if new_rows.events and self.inner.wants_new:
+            self.inner.emit(self.inner.finish(new_rows), ())
+        return False
+
+    def contents(self, contents: Iterable[Row]) -> Iterable[Row]:
+        return contents
+
+    def skip(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        self.inner.apply(new, old)
+
+    keep = skip
+    counts_failures = False
+
+    def put_out(self, force: bool) -> None:
+        """The groups' own conditions decide."""
+
+    def state(self) -> State:
+        return self._polls.state()
+
+    def restore(self, state: State) -> None:
+        self._polls.restore(state)

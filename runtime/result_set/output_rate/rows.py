@@ -1,0 +1,244 @@
+"""What output rate limiting keeps of the shapes without groups, and whatever the shape by the selectors default and snapshot."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from runtime.aggregation.factory import Row
+from runtime.aggregation.grouped import key_from_state, key_to_state
+from runtime.result_set.output_rate.gathering import Gathering
+from runtime.result_set.projection import Batch
+from runtime.result_set.rollup import Rollup
+from runtime.result_set.rows_in_state import delta_in, delta_out, row_in
+from runtime.result_set.shapes import Aggregating, FullyAggregated, ResultSet, RowPerGroup
+from windows.event import Event
+from windows.failures import Failures, keyed
+from windows.paging import Paged
+from windows.protocol import State
+from windows.shape import ANYTHING, BOOLEAN, COUNT, ROW, takes
+
+
+class Deltas(Gathering):
+    """Default: all deltas, taken one by one at output. Until then the aggregations do not see them, as an iterator shows.
+
+    A delta that raises then is not put out; the others are, and the first failure is raised in the end. ``_kept``: places of deltas that
+    are not put out.
+    """
+
+    def __init__(self, inner: ResultSet) -> None:
+        super().__init__(inner)
+        self._deltas: list[tuple[list[Row], list[Row]]] = []
+        self._kept: set[int] = set()
+
+    def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
+        self._deltas.append((list(new), list(old)))
+        return True
+
+    def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        self._kept.add(len(self._deltas))
+        self.take(new, old)
+
+    def skip(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        if isinstance(self.inner, (Aggregating, Rollup)):
+            self.take(new, old)
+
+    def put_out(self, force: bool) -> None:
+        deltas, self._deltas = self._deltas, []
+        kept, self._kept = self._kept, set()
+        new_rows, old_rows, failures = Batch(), Batch(), Failures()
+        for place, (new, old) in enumerate(deltas):
+            if place in kept:
+                failures.attempt(self.inner.apply, new, old)
+            else:
+                failures.attempt(collect_whole, self.inner, new, old, new_rows, old_rows)
+        if not deltas and isinstance(self.inner, FullyAggregated):
+            add_current(self.inner, new_rows, old_rows)
+        if failures.first is None or new_rows.events or old_rows.events:
+            failures.attempt(self.emit, new_rows, old_rows, force)
+        failures.settle()
+
+    def state(self) -> State:
+        return {"deltas": [delta_out(delta) for delta in self._deltas], "kept": sorted(self._kept)}
+
+    @takes({"deltas": [([ROW], [ROW])], "kept": [COUNT]})
+    def restore(self, state: State) -> None:
+        self._deltas = [delta_in(delta) for delta in state["deltas"]]
+        self._kept = set(state["kept"])
+
+
+def collect_whole(inner: ResultSet, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
+    """``collect``, but where it raises, no row of the delta is added."""
+    mine = Batch(), Batch()
+    inner.collect(new, old, *mine)
+    new_rows.add(mine[0])
+    old_rows.add(mine[1])
+
+
+def add_current(inner: FullyAggregated, new_rows: Batch, old_rows: Batch) -> None:
+    """The row of the aggregations as they are, where a stream has no row."""
+    if inner.wants_new and not new_rows.events:
+        inner.current(True, new_rows)
+    if inner.wants_old and not old_rows.events:
+        inner.current(False, old_rows)
+
+
+class AllRows(Gathering):
+    """all, of the shapes without groups: every row, made at once. Without a row, a fully aggregated select gives its current one."""
+
+    keep_last = False
+
+    def __init__(self, inner: ResultSet) -> None:
+        super().__init__(inner)
+        self._new, self._old = Batch(), Batch()
+
+    def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
+        collect_whole(self.inner, new, old, self._new, self._old)
+        if self.keep_last:
+            self._new.keep_last()
+            self._old.keep_last()
+        return True
+
+    def put_out(self, force: bool) -> None:
+        new, self._new = self._new, Batch()
+        old, self._old = self._old, Batch()
+        if isinstance(self.inner, FullyAggregated):
+            add_current(self.inner, new, old)
+        self.emit(new, old, force)
+
+    def state(self) -> State:
+        return [self._new.state(), self._old.state()]
+
+    @takes((ANYTHING, ANYTHING))
+    def restore(self, state: State) -> None:
+        self._new, self._old = (Batch.of(saved) for saved in state)
+
+
+class LastRow(AllRows):
+    """last, of a row per event: the last row of each stream."""
+
+    keep_last = True
+
+
+class LastFullyAggregated(Gathering):
+    """last, fully aggregated: the aggregations as they are, and as they were before the first delta whose row before it meets having."""
+
+    inner: FullyAggregated
+
+    def __init__(self, inner: ResultSet) -> None:
+        super().__init__(inner)
+        self._before: Batch | None = None
+
+    def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
+        failures = Failures()
+        if self._before is None:
+            self._before = Batch()
+        if self.inner.wants_old and not self._before.events:
+            failures.attempt(self.inner.current, False, self._before)
+        failures.attempt(self.inner.apply, new, old)
+        failures.settle()
+        return True
+
+    def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        self.take(new, old)
+
+    def put_out(self, force: bool) -> None:
+        before, self._before = self._before or Batch(), None
+        new_rows = Batch()
+        add_current(self.inner, new_rows, before)
+        self.emit(new_rows, before, force)
+
+    def state(self) -> State:
+        return None if self._before is None else self._before.state()
+
+    def restore(self, state: State) -> None:
+        self._before = None if state is None else Batch.of(state)
+
+
+class First(Gathering):
+    """first, of the shapes without groups: the first delta that gives rows is put out at once, the rest until the condition fires is taken
+    silently."""
+
+    def __init__(self, inner: ResultSet) -> None:
+        super().__init__(inner)
+        self._done = False
+
+    @property
+    def counts_failures(self) -> bool:  # type: ignore[override]
+        return self._done
+
+    def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
+        if self._done:
+            self.inner.apply(new, old)
+            return True
+        new_rows, old_rows = Batch(), Batch()
+        self.inner.collect(new, old, new_rows, old_rows)
+        if new_rows.events or old_rows.events:
+            self._done = True
+            self.emit(new_rows, old_rows, False)
+        return self._done
+
+    def skip(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        self.inner.apply(new, old)
+
+    def put_out(self, force: bool) -> None:
+        self._done = False
+
+    def state(self) -> State:
+        return self._done
+
+    @takes(BOOLEAN)
+    def restore(self, state: State) -> None:
+        self._done = state
+
+
+class Snapshot(Gathering):
+    """snapshot: what the statement's iterator gives. Of groups of an unbound stream, it keeps the last row of each."""
+
+    def __init__(self, inner: ResultSet) -> None:
+        super().__init__(inner)
+        grouped = inner.plan.unbound and isinstance(inner, (RowPerGroup, Rollup))
+        self._key: Callable[[Row], Any] | None = inner.key if grouped else None  # type: ignore[attr-defined]
+        self._rows: dict[Any, Row] = {}
+        self._pages = Paged("last rows", lambda: self._rows, key_to_state, lambda key, row: row)
+
+    def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
+        failures = Failures()
+        if self._key is not None:
+            for row, key in keyed(new, self._key, failures):
+                self._pages.touch(key)
+                self._rows[key] = row
+        failures.attempt(self.inner.apply, new, old)
+        failures.settle()
+        return True
+
+    def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        self.take(new, old)
+
+    def contents(self, contents: Iterable[Row]) -> Iterable[Row]:
+        return contents if self._key is None else self._rows.values()
+
+    def put_out(self, force: bool) -> None:
+        failures = Failures()
+        rows = self._rows_now(list(self.contents(self.inner.contents())), failures)
+        if rows or failures.first is None:
+            failures.attempt(self.inner.emit, rows, (), force)
+        failures.settle()
+
+    def _rows_now(self, contents: Sequence[Row], failures: Failures) -> list[Event]:
+        """The rows, but for those that raise."""
+        try:
+            return self.inner.iterate(contents)
+        except Exception as error:  # noqa: BLE001 - raised by settle
+            failures.note(error)
+        sound = [row for row in contents if failures.attempt(self.inner.iterate, (row,))]
+        return self.inner.iterate(sound) if len(sound) < len(contents) else []
+
+    def state(self) -> State:
+        return self._pages
+
+    @takes([(ANYTHING, ROW)])
+    def restore(self, state: State) -> None:
+        self._rows = {key_from_state(values): row_in(row) for values, row in state}
+
+
+__all__ = ["AllRows", "Deltas", "First", "LastFullyAggregated", "LastRow", "Snapshot", "add_current", "collect_whole"]

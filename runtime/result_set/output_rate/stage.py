@@ -1,0 +1,266 @@
+"""Output rate limiting: a stage around a result set that gathers deltas and puts rows out when its condition says so.
+
+What is gathered depends on the selector and the shape (runtime.result_set.output_rate.gathering); when it is emitted is decided here:
+after a number of events, at times, or when an expression is true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from epl.plan.expressions import TimeSpan, TypedExpression
+from epl.plan.result_set import OutputPlan
+from runtime.aggregation.factory import Row
+from runtime.clock.crontab import Crontab
+from runtime.clock.periods import MONTHS
+from runtime.expressions import compile_expression
+from runtime.result_set.output_rate.conditions import Condition, TimeContext, When
+from runtime.result_set.output_rate.first_of_groups import FirstOfGroupEvents, FirstOfGroups
+from runtime.result_set.output_rate.gathering import Gathering, Gathers
+from runtime.result_set.output_rate.groups import AllGroupEvents, AllGroups, LastOfGroupEvents, LastOfGroups
+from runtime.result_set.output_rate.rows import AllRows, Deltas, First, LastFullyAggregated, LastRow, Snapshot
+from runtime.result_set.rollup import Rollup
+from runtime.result_set.shapes import FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
+from windows.event import Event
+from windows.protocol import Sink, State
+from windows.shape import ANYTHING, BOOLEAN, COUNT, DUE, NOTHING, takes
+
+
+class EveryEvents(Condition):
+    """As soon as ``every`` rows have come in, or as many have left, since the last time."""
+
+    def __init__(self, every: Callable[[], int | None], fire: Callable[[bool], None]) -> None:
+        self._every = every
+        self._fire = fire
+        self._new = self._old = 0
+
+    def add(self, new: int, old: int) -> None:
+        self._new += new
+        self._old += old
+        every = self._every()
+        if every is not None and (self._new >= every or self._old >= every):
+            self._new = self._old = 0
+            self._fire(False)
+
+    def state(self) -> State:
+        return [self._new, self._old]
+
+    @takes((COUNT, COUNT))
+    def restore(self, state: State) -> None:
+        self._new, self._old = state
+
+
+class AtTimes(Condition):
+    """Each time that is due, from the first rows on; a clock that jumps over several due times fires once.
+
+    ``following(due, now)`` gives the time that comes next: the first one where ``due`` is None; None where none ever comes.
+    """
+
+    def __init__(self, context: TimeContext, following: Callable[[int | None, int], int | None], fire: Callable[[bool], None]) -> None:
+        self._context = context
+        self._following = following
+        self._fire = fire
+        self._timer = context.timer(self._due)
+        self.next: int | None = None
+
+    def add(self, new: int, old: int) -> None:
+        if self.next is None:
+            self._schedule()
+
+    def _due(self) -> None:
+        self._schedule()
+        self._fire(True)
+
+    def _schedule(self) -> None:
+        self.next = self._following(self.next, self._context.now())
+        if self.next is not None:
+            self._timer.set(self.next)
+
+    def state(self) -> State:
+        return self.next
+
+    @takes(DUE)
+    def restore(self, state: State) -> None:
+        self.next = state
+        if self.next is not None:
+            self._timer.set(self.next)
+
+
+def periods(context: TimeContext, period: TypedExpression) -> Callable[[int | None, int], int | None]:
+    """Every period, counted from the first rows on."""
+
+    months = isinstance(period, TimeSpan) and any(unit in MONTHS for unit, _ in period.parts)
+
+    def following(due: int | None, now: int) -> int:
+        if due is None:
+            return context.add_time(now, period)
+        if due <= now and not months:  # time may have jumped over any number of them
+            step = max(context.add_time(due, period) - due, 1)
+            return due + step * ((now - due) // step + 1)
+        while due <= now:
+            due = max(context.add_time(due, period), due + 1)
+        return due
+
+    return following
+
+
+class Always(Condition):
+    """``output after … `` alone: every delta, once the time has come."""
+
+    def __init__(self, fire: Callable[[bool], None]) -> None:
+        self._fire = fire
+
+    def add(self, new: int, old: int) -> None:
+        self._fire(False)
+
+    def state(self) -> State:
+        return None
+
+    @takes(NOTHING)
+    def restore(self, state: State) -> None:
+        pass
+
+
+class After:
+    """``after n events`` or ``after time``: whether output may begin. Time counts from the building of the statement."""
+
+    def __init__(self, plan: OutputPlan, context: TimeContext) -> None:
+        assert plan.after is not None
+        self._context = context
+        self._events: int | None = None
+        self._time: int | None = None
+        if plan.after_unit == "events":
+            self._events = compile_expression(plan.after, context.environment, 0)()
+        else:
+            self._time = context.add_time(context.now(), plan.after)
+        self._count = 0
+        self._open = False
+
+    def admits(self, new: int) -> bool:
+        """Whether the delta that brings ``new`` rows may be put out."""
+        if self._open:
+            return True
+        if self._events is not None:
+            self._count += new
+            self._open = self._count > self._events
+        else:
+            assert self._time is not None
+            self._open = self._context.now() >= self._time
+        return self._open
+
+    def state(self) -> State:
+        return [self._count, self._open, self._time]
+
+    @takes((COUNT, BOOLEAN, DUE))
+    def restore(self, state: State) -> None:
+        self._count, self._open, self._time = state
+
+
+GATHERINGS: Mapping[tuple[str, type[ResultSet]], Callable[..., Gathering]] = {
+    ("all", Unaggregated): AllRows,
+    ("all", FullyAggregated): AllRows,
+    ("all", RowPerEvent): AllRows,
+    ("all", RowPerGroup): AllGroups,
+    ("all", Rollup): AllGroups,
+    ("last", Unaggregated): LastRow,
+    ("last", FullyAggregated): LastFullyAggregated,
+    ("last", RowPerEvent): LastRow,
+    ("last", RowPerGroup): LastOfGroups,
+    ("last", Rollup): LastOfGroups,
+    ("first", Unaggregated): First,
+    ("first", FullyAggregated): First,
+    ("first", RowPerEvent): First,
+}
+"""The selectors that depend on the shape, where rows have no groups or are groups; rows of events with groups are below."""
+
+
+def build_gathering(plan: OutputPlan, inner: ResultSet, context: Any) -> Gathers:
+    """What gathers for a selector and a result set."""
+    if plan.selector == "default":
+        return Deltas(inner)
+    if plan.selector == "snapshot":
+        return Snapshot(inner)
+    grouped_events = isinstance(inner, RowPerEvent) and inner.plan.shape == "grouped aggregated"
+    if grouped_events and plan.selector == "first":
+        return FirstOfGroupEvents(inner, plan, context)
+    if grouped_events:
+        return AllGroupEvents(inner) if plan.selector == "all" else LastOfGroupEvents(inner)
+    if plan.selector == "first" and isinstance(inner, (RowPerGroup, Rollup)):
+        return FirstOfGroups(inner, plan, context)
+    return GATHERINGS[plan.selector, type(inner)](inner)
+
+
+class OutputStage(ResultSet):
+    """A result set whose output is limited."""
+
+    def __init__(self, inner: ResultSet, plan: OutputPlan, context: TimeContext) -> None:
+        self.inner = inner
+        self.plan = inner.plan
+        self.gathering: Gathers = build_gathering(plan, inner, context)
+        self.after = None if plan.after is None else After(plan, context)
+        self.condition = self._make_condition(plan, context)
+
+    def _make_condition(self, plan: OutputPlan, context: TimeContext) -> Condition:
+        if plan.crontab is not None:
+            crontab = Crontab(plan.crontab, context.constant, context.environment.settings)
+            return AtTimes(context, lambda due, now: crontab.next_after(now), self._put_out)
+        if plan.condition is not None:
+            own = isinstance(self.gathering, (FirstOfGroups, FirstOfGroupEvents))
+            return Always(self._put_out) if own else When(plan, context, self._put_out)
+        if plan.every is None:
+            return Always(self._put_out)
+        if plan.unit == "events":
+            return EveryEvents(compile_expression(plan.every, context.environment, 0), self._put_out)
+        return AtTimes(context, periods(context, plan.every), self._put_out)
+
+    @property
+    def child(self) -> Sink:
+        return self.inner.child
+
+    @child.setter
+    def child(self, sink: Sink) -> None:
+        self.inner.child = sink
+
+    @property
+    def contents(self) -> Callable[[], Iterable[Row]]:
+        return self.inner.contents
+
+    @contents.setter
+    def contents(self, contents: Callable[[], Iterable[Row]]) -> None:
+        self.inner.contents = contents
+
+    def update(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        if self.after is not None and not self.after.admits(len(new)):
+            self.gathering.skip(new, old)
+            return
+        try:
+            counts = self.gathering.take(new, old)
+        except Exception:
+            if self.gathering.counts_failures:
+                self.condition.add(len(new), len(old))
+            raise
+        if counts:
+            self.condition.add(len(new), len(old))
+
+    def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        self.gathering.keep(new, old)
+
+    def _put_out(self, force: bool) -> None:
+        self.gathering.put_out(force)
+
+    def iterate(self, contents: Iterable[Row]) -> list[Event]:
+        return self.inner.iterate(self.gathering.contents(contents))
+
+    def state(self) -> State:
+        after = None if self.after is None else self.after.state()
+        return [self.inner.state(), self.gathering.state(), self.condition.state(), after]
+
+    @takes((ANYTHING, ANYTHING, ANYTHING, ANYTHING))
+    def restore(self, state: State) -> None:
+        inner, gathering, condition, after = state
+        self.inner.restore(inner)
+        self.gathering.restore(gathering)
+        self.condition.restore(condition)
+        if self.after is not None:
+            self.after.restore(after)

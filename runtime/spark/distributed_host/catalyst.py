@@ -1,0 +1,100 @@
+"""Statements that Spark can say itself: a filter and columns as they came. Such a statement needs no engine, and no Python at all.
+
+Only what is the same to the last bit on both sides is said: every condition of the filter (runtime.spark.pushdown), and columns whose Spark
+type is that of the statement's. All else goes through an engine.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from epl.event_types import EventType
+from epl.plan.expressions import StreamProperty, TypedExpression
+from epl.plan.result_set import ResultSetPlan
+from epl.plan.statements import CreateSchemaPlan, SelectPlan, StatementPlan
+from runtime.clock.late_rows import LatePolicy
+from runtime.spark.pushdown import NotPushed, Said
+from runtime.spark.schemas import spark_schema
+from runtime.spark.sources import TIME, TYPE
+
+
+@attrs.frozen
+class Spoken:
+    """A statement as Spark's own: which merged rows it takes, and its columns."""
+
+    condition: Column
+    columns: tuple[Column, ...]
+
+    def __call__(self, merged: DataFrame) -> DataFrame:
+        return merged.filter(self.condition).select(*self.columns)
+
+
+def spoken(
+    plan: StatementPlan, plans: Sequence[StatementPlan], types: Sequence[EventType], merged: spark.StructType, policy: LatePolicy
+) -> Spoken | None:
+    """The statement in Spark's own terms, None where it cannot be said. ``plans``: all of the module; ``types`` of the sources."""
+    body = plan.body
+    alone = all(p is plan or isinstance(p.body, CreateSchemaPlan) for p in plans)
+    if not alone or not isinstance(body, SelectPlan) or policy.ahead is not None or policy.on_late == "side":
+        return None
+    rows = body.result_set
+    if rows is None or not _is_plain(body) or not _is_row_by_row(rows):
+        return None
+    stream = body.streams[0]
+    if any(t is not stream.filter.event_type and t.is_a(stream.filter.event_type) for t in types):
+        return None
+    place = next((n for n, t in enumerate(types) if t is stream.filter.event_type), None)
+    if place is None:
+        return None
+    said = Said(place, merged, exact=True)
+    try:
+        condition = (F.col(f"`{TYPE}`") == place) & said.filter(stream.filter)
+        columns = [_column(said, types[place], node, f) for node, f in zip(_values(rows), spark_schema(rows.output_type).fields)]
+    except NotPushed:
+        return None
+    return Spoken(_in_time(condition, types[place], policy) if TIME in merged.names else condition, tuple(columns))
+
+
+def _is_plain(body: SelectPlan) -> bool:
+    """One stream, and nothing behind its filter."""
+    stream = body.streams[0]
+    behind = stream.windows, stream.priors, stream.contained, body.where, body.row_recognition, body.insert, body.delivery
+    return len(body.streams) == 1 and not any(behind)
+
+
+def _is_row_by_row(rows: ResultSetPlan) -> bool:
+    beside = rows.raw, rows.distinct, rows.having, rows.order_by, rows.limit, rows.output, rows.iterable_unbound
+    return rows.shape == "un-aggregated" and rows.selector == "istream" and not any(beside)
+
+
+def _values(rows: ResultSetPlan) -> Sequence[TypedExpression]:
+    if rows.forward is None:
+        return rows.columns
+    return [StreamProperty(stream=0, name=p.name, type=p.type) for p in rows.output_type.properties.values()]
+
+
+def _column(said: Said, event_type: EventType, node: TypedExpression, field: spark.StructField) -> Column:
+    """A property as it came; NotPushed for all that is computed, and where Spark's type is not the statement's."""
+    if not isinstance(node, StreamProperty) or node.optional or said.form(node.name) != field.dataType:
+        raise NotPushed
+    if event_type.properties[node.name].indexed or event_type.properties[node.name].mapped:
+        raise NotPushed
+    return said.property(node.name, node.type).alias(field.name)
+
+
+def _in_time(condition: Column, event_type: EventType, policy: LatePolicy) -> Column:
+    """Rows without a time are late."""
+    missing = F.col(f"`{TIME}`").isNull()
+    if policy.on_late == "keep":
+        return condition
+    if policy.on_late == "drop":
+        return condition & ~missing
+    told = F.raise_error(F.lit(f"[epl:runtime] Event type '{event_type.name}': a row has no time (on_late='drop' leaves it out)"))
+    return F.when(~F.coalesce(condition, F.lit(False)), F.lit(False)).when(missing, told.cast("boolean")).otherwise(F.lit(True))
+
+
+__all__ = ["Spoken", "spoken"]

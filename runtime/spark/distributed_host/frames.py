@@ -1,0 +1,359 @@
+"""DataFrames in, DataFrames out: the insert stream of a statement over batch or streaming DataFrames, spread over engines where it can be.
+
+    batch       rows ─▶ by shard, in order of time ─▶ an engine a partition ─▶ rows
+    streaming   rows ─▶ packed by shard ─▶ an engine a shard in Spark's stateful operator ─▶ rows
+
+A statement that cannot be split runs in one engine, in one task. Nothing runs before the result is asked for. The workers need epl-spark.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import or_
+from typing import Any, overload
+
+import attrs
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark import TaskContext
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from epl.analysis.partitioning import AnySplit, Partitioning, SplitBy, Whole, partitioning_of
+from epl.errors import EplError, EplRuntimeError, EplUnsupportedError
+from epl.parse import parse_module
+from epl.settings import Settings
+from epl.syntax import InsertInto, Module, Node, TypeFilter
+from epl.syntax.patterns import FilterAtom
+from runtime.clock.durations import Duration
+from runtime.clock.late_rows import MAX_BUFFERED, late_policy, wall_clock
+from runtime.clock.schedule import MAX_STOPS, TimeMode
+from runtime.conversion.batch_order import Options
+from runtime.spark.distributed_host.catalyst import Spoken, spoken
+from runtime.spark.distributed_host.packing import BLOB, OUTPUT_DDL, PACKED_DDL, SHARD, Pack, Unpack
+from runtime.spark.distributed_host.results import Result, result_of
+from runtime.spark.distributed_host.shard_host import ShardProcessor
+from runtime.spark.distributed_host.shards import check_state_store, shard_ids, with_hashes, with_shards
+from runtime.spark.distributed_host.workers import settle
+from runtime.spark.feed import Entry, Feed, Rules, is_lenient
+from runtime.spark.heartbeat import SYSTEM, Beat
+from runtime.spark.metrics import told
+from runtime.spark.probe import check_workers
+from runtime.spark.pushdown import Wanted, narrowed, wanted_rows
+from runtime.spark.sources import ROW, SEQUENCE, TIME, TYPE, Choice, Sources, check_frames, check_streaming, merge, observed
+from runtime.spark.task import Task, chosen, named, undeclared
+from runtime.spark.wiring import check_columns_known, check_filled, check_read
+from runtime.state.seal import check_key
+
+log = logging.getLogger("epl.spark")
+
+FIRST, LAST = "epl:first", "epl:last"
+"""Columns of a merged batch DataFrame: the earliest and the latest time of all rows, for engines that see only some of them."""
+DISTRIBUTE = ("auto", "always", "never")
+
+
+@attrs.frozen
+class BatchTask:
+    """A partition of a batch DataFrame, in order: → the statement's insert stream. ``until``: where the clock walks at the end."""
+
+    task: Task
+    result: Result
+    start_time: int | None
+    until: int | None
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return _told_by_partition(self._output(batches))
+
+    def _output(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        feed: Feed | None = None
+        last: int | None = None
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            if feed is None:
+                feed = self.task.feed(self._start(batch))
+                last = batch.column(LAST)[0].as_py() if LAST in batch.schema.names else None
+            extra = [name for name in (FIRST, LAST, SHARD, ROW) if name in batch.schema.names]
+            yield from self._rows(feed, self._entry(rows=pa.Table.from_batches([batch]).drop_columns(extra)))
+        if feed is not None:
+            ends = [t for t in (self.until, last) if t is not None and t > feed.runtime.now]
+            if ends:
+                yield from self._rows(feed, self._entry(until=max(ends)))
+
+    def _rows(self, feed: Feed, entry: Entry) -> Iterator[pa.RecordBatch]:
+        for rows in self.result.tables(feed.process(entry), feed.sources):
+            yield from rows.to_batches()
+
+    def _entry(self, rows: pa.Table | None = None, until: int | None = None) -> Entry:
+        return Entry(rows, until=until, lenient=self.task.lenient)
+
+    def _start(self, batch: pa.RecordBatch) -> int:
+        if self.start_time is not None:
+            return self.start_time
+        for name in (FIRST, TIME):
+            if name in batch.schema.names:
+                return int(batch.column(name)[0].as_py() or 0)
+        return 0
+
+
+@attrs.frozen
+class StatelessTask:
+    """Any rows of a stream, where nothing is kept from row to row: → the statement's insert stream. The clock is each row's time."""
+
+    task: Task
+    result: Result
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return _told_by_partition(self._output(batches))
+
+    def _output(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        feed = self.task.feed(0)
+        runtime = feed.runtime
+        for batch in batches:
+            if batch.num_rows:
+                if TIME in batch.schema.names:
+                    runtime.advance_time(pc.min(batch.column(TIME)).as_py() or 0)
+                wall = wall_clock(runtime.settings.units_per_second)
+                step = feed.straight(pa.Table.from_batches([batch]), wall=wall, lenient=self.task.lenient)
+                for rows in self.result.tables(step, feed.sources):
+                    yield from rows.to_batches()
+
+
+def _told_by_partition(output: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What a task puts out; its errors name the part of the rows that it has."""
+    settle()
+    try:
+        yield from output
+    except EplError as error:
+        context = TaskContext.get()
+        raise named(error, "a partition" if context is None else f"partition {context.partitionId()}") from error
+
+
+@overload
+def transform(epl: str, sources: Mapping[str, DataFrame], statement: str | None = None, **options: Any) -> DataFrame: ...
+@overload
+def transform(epl: str, sources: None = None, statement: str | None = None, **options: Any) -> Callable[[DataFrame], DataFrame]: ...
+def transform(  # type: ignore[misc]
+    epl: str,
+    sources: Mapping[str, DataFrame] | None = None,
+    statement: str | None = None,
+    *,
+    event_type: str | None = None,
+    time: Choice = None,
+    sequence: Choice = None,
+    late: Duration | None = None,
+    on_late: str = "refuse",
+    ahead: Duration | None = None,
+    max_buffered: int = MAX_BUFFERED,
+    distribute: str = "auto",
+    shards: int | None = None,
+    time_mode: TimeMode = "span",
+    max_stops: int = MAX_STOPS,
+    start_time: int | None = None,
+    until: int | None = None,
+    clock: str = "events",
+    idle: Duration | None = None,
+    heartbeat: float = 1.0,
+    settings: Settings | None = None,
+    functions: Mapping[str, Callable[..., Any]] | None = None,
+    tier: str = "auto",
+    on_error: str = "stop",
+    snapshot_key: bytes | None = None,
+) -> DataFrame | Callable[[DataFrame], DataFrame]:
+    """The insert stream of a statement over batch or streaming DataFrames, as a DataFrame with the statement's columns.
+
+    ``epl``: a module. ``sources``: {event type name: DataFrame}; a type that the module does not declare has the DataFrame's columns.
+    Without ``sources`` a function of one DataFrame comes back, for ``df.transform(transform(epl, …))``: its rows are of ``event_type``, or
+    of the one type that the module reads and does not fill. ``statement``: whose output; not needed where only one has any.
+
+    ``distribute``: ``auto`` splits rows over ``shards`` engines where every operator that keeps state is local to a key, and takes one
+    engine else (default: in streams Spark's shuffle partitions, over batch DataFrames as many as Spark's adaptive execution makes of their
+    size); ``always`` refuses such statements, naming the operator; ``never`` takes one
+    engine.
+
+    ``time``, ``sequence``, ``late``, ``on_late``, ``ahead``, ``max_buffered``, ``time_mode``, ``max_stops``: as for ``start``; in batch
+    DataFrames, rows of equal time and sequence keep the order that their DataFrame has, within a key, and only those without a time are
+    late, as for statements that keep no state. ``on_late="side"``: rows that are left out come in rows of their own, in one more column,
+    ``left_out``: ``struct<why, A: struct<…>, …>`` with a field for each event type; it is null in the statement's rows. ``start_time``:
+    the clock at the beginning, by default the first row's time in batch DataFrames and 0 in streams; ``until``: the clock walks there
+    at the end of a batch DataFrame. ``clock``, ``idle``, ``heartbeat``: time without rows in streams, from the first row on, as for
+    ``start``; Spark then makes a micro-batch at each trigger. ``functions``: user functions by name. Raises EplError for what is wrong
+    with the module, the sources or the options; faults in rows fail the job, with ``[epl:<code>]``, the micro-batch and the shard (or
+    partition) in the text. ``on_error``, ``snapshot_key``: as for ``start``.
+    """
+    _check_options(time, sequence, distribute, shards, time_mode, max_stops)
+    lenient = is_lenient(on_error)
+
+    def apply(frames: Mapping[str, DataFrame]) -> DataFrame:
+        check_frames(frames)
+        streaming = any(frame.isStreaming for frame in frames.values())
+        if streaming:
+            check_streaming(frames)
+        used = settings or Settings()
+        policy = late_policy(late, on_late, ahead, max_buffered, used.units_per_second)
+        names, schemas = tuple(frames), undeclared(epl, frames)
+        rules = Rules(policy, time_mode, max_stops, at_wall=clock == SYSTEM and time is None)
+        key = check_key(snapshot_key)
+        task = Task(epl, statement or "", names, schemas, used, functions or {}, time, sequence, rules, tier, lenient, key)
+        beat = Beat.of(clock, idle, heartbeat, used.units_per_second)
+        if beat is not None and not streaming:
+            raise EplRuntimeError("clock='system' and idle are for streams: batch DataFrames end", hint="until=time walks to a time behind")
+        if streaming and until is not None:
+            raise EplRuntimeError(
+                "until is for batch DataFrames: a stream has no end at which the clock could walk there",
+                hint="docs/spark.md, 'The end of a stream'; start has job.advance(until)",
+            )
+        planned = _Planned.of(task, frames, distribute, shards)
+        if planned.spoken is None:
+            check_workers(planned.merged.sparkSession)
+        return planned.streaming(start_time, beat) if streaming else planned.batch(start_time, until)
+
+    if sources is not None:
+        return apply(sources)
+    name = event_type or only_type(parse_module(epl))
+    return lambda frame: apply({name: frame})
+
+
+def _check_options(
+    time: Choice, sequence: Choice, distribute: str, shards: int | None, time_mode: TimeMode, max_stops: int
+) -> None:
+    Options(time, sequence, "refuse", time_mode, max_stops)
+    if distribute not in DISTRIBUTE:
+        raise EplRuntimeError(f"distribute is one of {', '.join(DISTRIBUTE)}, not {distribute!r}")
+    if shards is not None and shards < 1:
+        raise EplRuntimeError(f"shards is a number of engines, not {shards!r}")
+
+
+@attrs.frozen
+class _Planned:
+    """A task that has been checked here and now. ``verdict``: how rows are split, None: not at all; ``shards``: over how many engines,
+    None: as Spark chooses (batch DataFrames); ``wanted``: which rows any statement wants; ``spoken``: the statement in Spark's own terms,
+    None where an engine runs it."""
+
+    task: Task
+    sources: Sources
+    merged: DataFrame
+    output: Any
+    result: Result
+    verdict: Partitioning | None
+    shards: int | None
+    wanted: Wanted
+    spoken: Spoken | None
+
+    @classmethod
+    def of(cls, task: Task, frames: Mapping[str, DataFrame], distribute: str, shards: int | None) -> _Planned:
+        session = next(iter(frames.values())).sparkSession
+        with task.runtime(0) as trial:
+            found = chosen(trial.deploy(task.epl), task.statement)
+            sources = Sources.of(tuple(trial.event_type(name) for name in task.type_names), task.time, task.sequence)
+            plans = trial.plans()
+            check_read(plans, {name: trial.event_type(name) for name in task.schemas})
+            check_filled(plans, [found.plan], sources.types)
+            check_columns_known(plans, found.plan, task.functions)
+            verdict: Partitioning | None = partitioning_of(plans, found.plan, settings=task.settings)
+            batch = not any(frame.isStreaming for frame in frames.values())
+            merged = merge(frames, sources, task.settings.time_unit == "microseconds", number_rows=batch)
+            output, result = result_of(found.event_type, sources, merged.schema, beside=task.rules.policy.on_late == "side")
+        if isinstance(verdict, Whole):
+            if distribute == "always":
+                raise EplUnsupportedError(f"statement '{found.name}' cannot be spread: {verdict.describe()}", hint="distribute='auto'")
+            log.info("statement '%s' runs in one engine: partitioning: %s", found.name, verdict.describe())
+        whole = distribute == "never" or isinstance(verdict, Whole)
+        count = 1 if whole else shards or (None if batch else _shuffle_partitions(session))
+        policy = attrs.evolve(task.rules.policy, bound=None, ahead=None) if batch else task.rules.policy
+        task = attrs.evolve(task, statement=found.name, rules=attrs.evolve(task.rules, policy=policy))
+        stateless = not whole and isinstance(verdict, AnySplit) and verdict.stateless
+        said = spoken(found.plan, plans, sources.types, merged.schema, policy) if stateless else None
+        if said is not None:
+            log.info("statement '%s' runs in Spark's own terms, without an engine", found.name)
+        wanted = wanted_rows(plans, sources.types)
+        return cls(task, sources, merged, output, result, None if whole else verdict, count, wanted, said)
+
+    @property
+    def _split(self) -> SplitBy | None:
+        return self.verdict if isinstance(self.verdict, SplitBy) else None
+
+    def _sharded(self, merged: DataFrame, ids: Sequence[int]) -> DataFrame:
+        return with_shards(merged, self.sources.types, self._split, ids)
+
+    def _ids(self, count: int) -> tuple[int, ...]:
+        session = self.merged.sparkSession
+        return shard_ids(session, count, _shuffle_partitions(session))
+
+    def _parted(self, merged: DataFrame) -> DataFrame:
+        """A partition an engine. Where Spark chooses how many there are, it makes few of few rows (adaptive execution): an engine costs
+        more than some thousands of rows."""
+        if self.shards is None:
+            return with_hashes(merged, self.sources.types, self._split).repartition(SHARD)
+        return self._sharded(merged, self._ids(self.shards)).repartition(self.shards, SHARD)
+
+    def batch(self, start_time: int | None, until: int | None) -> DataFrame:
+        if self.spoken is not None:
+            return self.spoken(self.merged)
+        merged = self.merged
+        used = ((TIME, self.sources.times), (SEQUENCE, self.sources.sequences))
+        order = [F.col(f"`{name}`") for name, column in used if column is not None]
+        if self.shards != 1:
+            if self.sources.times is not None:
+                ends = merged.agg(F.min(f"`{TIME}`").alias(FIRST), F.max(f"`{TIME}`").alias(LAST))
+                merged = merged.crossJoin(F.broadcast(ends))
+                merged = narrowed(merged, self.wanted).filter(F.col(f"`{TYPE}`").isNotNull())
+            parted = self._parted(merged)
+        else:
+            told = [F.col(f"`{name}`").isNotNull() for name in (TYPE, TIME) if name in merged.columns]
+            parted = narrowed(merged, self.wanted).filter(reduce(or_, told)).repartition(1)
+        ordered = parted.sortWithinPartitions(*order, F.col(f"`{TYPE}`"), F.col(f"`{ROW}`"))
+        return ordered.mapInArrow(BatchTask(self.task, self.result, start_time, until), self.output)
+
+    def streaming(self, start_time: int | None, beat: Beat | None) -> DataFrame:
+        merged = self.merged
+        if isinstance(self.verdict, AnySplit) and self.verdict.stateless:
+            rows = observed(merged)
+            if self.spoken is not None:
+                return self.spoken(rows)
+            condition = self.wanted(merged)
+            rows = rows if condition is None or condition is False else rows.filter(condition)
+            return rows.mapInArrow(StatelessTask(self.task, self.result), self.output)
+        check_state_store(merged.sparkSession)
+        assert self.shards is not None
+        ids = self._ids(self.shards)
+        # Observed behind the split: Spark then makes both projections one.
+        parted = observed(self._sharded(narrowed(merged, self.wanted), ids))
+        pack = Pack(ids, self.sources.times is not None, self.task.rules.policy.ahead, self.task.settings.units_per_second)
+        packed = parted.mapInArrow(pack, PACKED_DDL)
+        processor = ShardProcessor(self.task, self.result, ids, start_time, uuid.uuid4().hex, beat)
+        timers = "None" if beat is None else "ProcessingTime"
+        blobs = packed.groupBy(SHARD).transformWithState(processor, OUTPUT_DDL, "append", timers)
+        return told(blobs).select(BLOB).mapInArrow(Unpack(), self.output)
+
+
+def _shuffle_partitions(session: SparkSession) -> int:
+    return int(session.conf.get("spark.sql.shuffle.partitions") or 1)
+
+
+def only_type(module: Module) -> str:
+    """The one event type that the module reads and does not fill; EplRuntimeError where there are none or several."""
+    nodes = list(_nodes(module))
+    read = {n.type_name for n in nodes if isinstance(n, (TypeFilter, FilterAtom))} - {n.target for n in nodes if isinstance(n, InsertInto)}
+    if len(read) != 1:
+        raise EplRuntimeError(
+            f"The module reads {len(read)} event types: {', '.join(sorted(read))}", hint="name the DataFrame's: event_type='…'"
+        )
+    return read.pop()
+
+
+def _nodes(value: Any) -> Iterator[Node]:
+    """All syntax nodes below a value, itself included."""
+    if isinstance(value, (tuple, list)):
+        for item in value:
+            yield from _nodes(item)
+    elif isinstance(value, Node):
+        yield value
+        for field in attrs.fields(type(value)):
+            yield from _nodes(getattr(value, field.name))
+
+
+__all__ = ["chosen", "only_type", "transform"]

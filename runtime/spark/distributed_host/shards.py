@@ -1,0 +1,106 @@
+"""Which shard a row belongs to, and which ids shards have."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from epl.analysis.partitioning import Path, SplitBy
+from epl.errors import EplRuntimeError, EplUnsupportedError
+from epl.event_types import EventType
+from runtime.spark.distributed_host.packing import SHARD
+from runtime.spark.sources import ROW, SEQUENCE, TIME, TYPE, place_of
+
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
+
+def shard_ids(session: SparkSession, count: int, partitions: int) -> tuple[int, ...]:
+    """``count`` numbers that Spark's hash spreads evenly over its shuffle partitions: small ones in a row would meet by chance."""
+    if count < 1:
+        raise EplRuntimeError(f"shards is a number of engines, not {count!r}")
+    most = -(-count // partitions)
+    tries = session.range(0, 16 * count + 64 * partitions).select(F.col("id").cast("int").alias("id"))
+    places = tries.select("id", F.expr(f"pmod(hash(id), {partitions})").alias("place")).orderBy("id").collect()
+    found: list[int] = []
+    held = [0] * partitions
+    for row in places:
+        if held[row["place"]] < most and len(found) < count:
+            held[row["place"]] += 1
+            found.append(row["id"])
+    return tuple(found)
+
+
+def with_shards(merged: DataFrame, types: Sequence[EventType], verdict: SplitBy | None, ids: Sequence[int]) -> DataFrame:
+    """Merged rows with their shard. ``verdict``: None where any split will do. Rows of types that nobody reads tell the time, anywhere."""
+    if len(ids) == 1:
+        return merged.withColumn(SHARD, F.lit(ids[0]))
+    index = F.pmod(_hash(merged, types, verdict), F.lit(len(ids))).cast("int") + 1
+    return merged.withColumn(SHARD, F.element_at(F.array(*[F.lit(i) for i in ids]), index))
+
+
+def with_hashes(merged: DataFrame, types: Sequence[EventType], verdict: SplitBy | None) -> DataFrame:
+    """The same where Spark chooses how many engines there are: each key, or row where any split will do, has a shard of its own."""
+    return merged.withColumn(SHARD, _hash(merged, types, verdict))
+
+
+def _hash(merged: DataFrame, types: Sequence[EventType], verdict: SplitBy | None) -> Column:
+    """The hash of each row's key."""
+    place = F.lit(None).cast("bigint")
+    paths = [verdict.key_of(t) if verdict is not None and verdict.reads(t) else () for t in types]
+    found = [[_key(merged, position, path) for path in each] for position, each in enumerate(paths)]
+    forms = _forms([[form for _, form in each] for each in found])
+    for position in reversed(range(len(types))):
+        keys = [key.cast(form) for (key, _), form in zip(found[position], forms)]
+        hashed = F.xxhash64(*(keys or [F.col(f"`{name}`") for name in (ROW, TIME, SEQUENCE) if name in merged.columns] or [F.lit(0)]))
+        place = hashed if len(types) == 1 else F.when(F.col(f"`{TYPE}`") == position, hashed).otherwise(place)
+    # A row of no type tells the time alone; any shard will do.
+    return F.coalesce(place, F.lit(0))
+
+
+def _forms(types: list[list[str]]) -> list[str]:
+    """The form for each place of the key: one in which equal values of all types hash alike."""
+    forms = []
+    for place in zip(*[each for each in types if each]):
+        different = set(place)
+        if len(different) > 1 and not different <= {"bigint", "double", "decimal(38, 0)"}:
+            raise EplUnsupportedError(f"rows cannot be split by columns of the Spark types {' and '.join(sorted(different))} together")
+        forms.append(place[0] if len(different) == 1 else "double")
+    return forms
+
+
+def _key(merged: DataFrame, position: int, path: Path) -> tuple[Column, str]:
+    """A key, and the Spark type in which to hash it. Raises EplUnsupportedError for types that have none."""
+    column = place_of(position, path[0])
+    data_type = merged.schema[column].dataType
+    found = F.col(f"`{column}`")
+    for name in path[1:]:
+        assert isinstance(data_type, spark.StructType)
+        data_type = data_type[name].dataType
+        found = found.getField(name)
+    if isinstance(data_type, spark.IntegralType):
+        return found, "bigint"
+    if isinstance(data_type, spark.DecimalType):  # all values of a column have its scale, so that equal ones hash alike
+        return found, "decimal(38, 0)" if data_type.scale == 0 else data_type.simpleString()
+    if isinstance(data_type, (spark.FloatType, spark.DoubleType)):
+        return found, "double"
+    if isinstance(data_type, (spark.StringType, spark.BooleanType, spark.DateType, spark.TimestampType, spark.TimestampNTZType)):
+        return found, data_type.simpleString()
+    raise EplUnsupportedError(
+        f"rows cannot be split by '{'.'.join(path)}' of Spark type {data_type.simpleString()}",
+        hint="distribute='never', or cast the column",
+    )
+
+
+def check_state_store(session: SparkSession) -> None:
+    """Spark's stateful operator needs RocksDB; EplRuntimeError where another store is set."""
+    if session.conf.get(PROVIDER, "") != ROCKS:
+        raise EplRuntimeError(
+            "Streaming DataFrames are transformed with state in RocksDB, and the session uses another store",
+            hint=f'spark.conf.set("{PROVIDER}", "{ROCKS}"); runtime.spark.session() sets it',
+        )
+
+
+__all__ = ["PROVIDER", "ROCKS", "check_state_store", "shard_ids", "with_hashes", "with_shards"]

@@ -1,0 +1,1 @@
+"""``start``: streaming DataFrames feed one runtime in the driver's process."""

@@ -1,0 +1,114 @@
+"""Output as Delta tables, written from the driver: by deltalake, which needs no build of Delta for the Spark in use."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.types as kinds
+
+from epl.errors import EplRuntimeError, EplUnsupportedError
+from runtime.spark.driver_host.sinks import STREAMS, KeptSink
+
+STEP = "epl_step"
+"""The column behind the statement's own: the number of the step that put the row out."""
+WRITER = "epl-spark"
+
+
+class DeltaSink(KeptSink):
+    """The tables ``<folder>/new`` and ``<folder>/old``, made with their first rows: the statement's columns and ``epl_step``.
+
+    A step is one commit, which notes the step's number as the version of the application ``epl-spark``. A step that comes again with the
+    same rows commits nothing; one that has other rows now (a function was mended), or NaN among them, replaces its own. ``folder``: a path
+    or a URI; ``options``: of deltalake, for the object store.
+    """
+
+    def __init__(self, folder: str, options: Mapping[str, str] | None = None) -> None:
+        try:
+            import deltalake
+        except ImportError as error:
+            raise EplUnsupportedError("Delta tables need the package deltalake", hint="pip install 'epl-spark[delta]'") from error
+        self.folder = folder
+        self._delta = deltalake
+        self._options = None if options is None else dict(options)
+        self._tables: dict[str, Any] = {stream: self._open(stream) for stream in STREAMS}
+
+    def begin(self, schema: pa.Schema) -> None:
+        for field in schema:
+            name, kind = field.name, field.type
+            if kinds.is_time(kind) or kinds.is_null(kind):
+                raise EplUnsupportedError(f"Delta tables hold no column of the type {kind}: '{name}'", hint="cast it in the select")
+            if name.lower() == STEP:
+                raise EplUnsupportedError(f"'{name}' is the column of step numbers in Delta tables", hint="name the column otherwise")
+        columns = self._delta.Schema.from_arrow(schema.append(pa.field(STEP, pa.int64())))
+        for stream, table in self._tables.items():
+            if table is not None and table.schema() != columns:
+                there = ", ".join(f"{field.name} {getattr(field.type, 'type', 'nested')}" for field in table.schema().fields)
+                raise EplRuntimeError(
+                    f"the Delta table '{self.folder}/{stream}' has other columns: {there}", hint="give the sink a folder of its own"
+                )
+
+    def check_new(self) -> None:
+        if any(self._last(stream) for stream in STREAMS):
+            raise EplRuntimeError(
+                f"the Delta tables in '{self.folder}' hold what another job has put out, and its steps have the same numbers",
+                hint="give the sink a folder of its own, or the job the checkpoint that it had",
+            )
+
+    def write(self, step: int, new: pa.RecordBatch | None, old: pa.RecordBatch | None) -> None:
+        for stream, batch in zip(STREAMS, (new, old)):
+            if step > self._last(stream):
+                if batch is not None:
+                    self._append(stream, step, batch)
+            else:
+                self._replace(stream, step, batch)
+
+    def files(self, stream: str = "new") -> list[str]:
+        table = self._tables[stream]
+        if table is None:
+            return []
+        table.update_incremental()  # others may have put its files together since
+        return list(table.file_uris())
+
+    def _open(self, stream: str) -> Any:
+        path = f"{self.folder}/{stream}"
+        if not self._delta.DeltaTable.is_deltatable(path, self._options):
+            return None
+        return self._delta.DeltaTable(path, storage_options=self._options)
+
+    def _last(self, stream: str) -> int:
+        """The newest step that has rows in the table, 0 where none has."""
+        table = self._tables[stream]
+        return 0 if table is None else table.transaction_version(WRITER) or 0
+
+    def _append(self, stream: str, step: int, batch: pa.RecordBatch) -> None:
+        noted = self._delta.CommitProperties(app_transactions=[self._delta.Transaction(WRITER, step)])
+        target = self._tables[stream] or f"{self.folder}/{stream}"
+        self._delta.write_deltalake(target, _numbered(batch, step), mode="append", commit_properties=noted, storage_options=self._options)
+        if self._tables[stream] is None:
+            self._tables[stream] = self._open(stream)
+
+    def _replace(self, stream: str, step: int, batch: pa.RecordBatch | None) -> None:
+        table = self._tables[stream]
+        there = table.to_pyarrow_table(filters=[(STEP, "=", step)])
+        if batch is None:
+            if there.num_rows:
+                table.delete(f"{STEP} = {step}")
+            return
+        rows = _numbered(batch, step)
+        if not there.equals(rows.cast(there.schema)):
+            self._delta.write_deltalake(
+                table, rows, mode="overwrite", predicate=f"{STEP} = {step}", storage_options=self._options
+            )
+
+
+def _numbered(batch: pa.RecordBatch, step: int) -> pa.Table:
+    """The rows without dictionaries, with the number of their step."""
+    made = pa.Table.from_batches([batch])
+    for place, field in enumerate(made.schema):
+        if kinds.is_dictionary(field.type):
+            made = made.set_column(place, field.name, made.column(place).cast(field.type.value_type))
+    return made.append_column(STEP, pa.array([step] * len(made), pa.int64()))
+
+
+__all__ = ["STEP", "DeltaSink"]

@@ -1,0 +1,376 @@
+"""The driver host: one streaming query whose micro-batches are fed to a runtime in the driver's process, in order of (time, sequence).
+
+``start`` makes the job, or brings it back from its checkpoint; docs/spark.md is the manual, docs/operations.md for those who keep it
+running.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import attrs
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+
+from epl.errors import EplDeploymentError, EplError, EplRuntimeError
+from epl.event_types import EventType
+from epl.plan.windows import WindowConfig
+from epl.settings import Settings
+from runtime.api.adoption import adopt
+from runtime.api.runtime import Runtime
+from runtime.clock.durations import Duration
+from runtime.clock.late_rows import MAX_BUFFERED, LatePolicy, late_policy, wall_clock
+from runtime.clock.schedule import MAX_STOPS, TimeMode
+from runtime.conversion.batch_order import Options
+from runtime.spark.driver_host.checkpoint import Checkpoint, Hook, no_hook
+from runtime.spark.driver_host.job import Job, MicroBatchError
+from runtime.spark.driver_host.job_state import JobState
+from runtime.spark.driver_host.sinks import Keeping, KeptSink, ParquetSink, Sink
+from runtime.spark.feed import Entry, Feed, Rules, is_lenient, last_step_of
+from runtime.spark.heartbeat import SYSTEM, Beat, Heartbeat
+from runtime.spark.schemas import event_type_of_spark
+from runtime.spark.sources import Choice, Sources, check_frames, check_streaming, merge, observed
+from runtime.spark.task import equipped, undeclared
+from runtime.spark.wiring import check_columns_known, check_filled, check_read
+from runtime.statements.statement import Listener
+
+Trigger = str | Mapping[str, str | bool] | None
+"""None: a micro-batch as soon as there are rows. ``"5 seconds"``: one every so often. ``"availableNow"``: what is there now, then stop.
+Else the keyword arguments of Spark's ``DataStreamWriter.trigger``."""
+
+
+
+@attrs.frozen
+class Module:
+    """What a job runs: a module's text with all that it needs by name, or a runtime that was made and deployed already."""
+
+    given: str | Runtime
+    frames: Mapping[str, DataFrame]
+    settings: Settings
+    functions: Mapping[str, Callable[..., Any]]
+    aggregations: Mapping[str, Callable[[], Any]]
+    tier: str
+
+    @property
+    def text(self) -> str | None:
+        return self.given if isinstance(self.given, str) else None
+
+    def runtime(self, start_time: int | None) -> Runtime:
+        """Deployed, at ``start_time``, with nothing sent; types that nobody declared have their DataFrames' columns."""
+        if isinstance(self.given, Runtime):
+            halted = last_step_of(self.given).halted
+            if halted is not None:
+                raise EplRuntimeError(
+                    f"the runtime was left half-way through a step by an error: {halted}",
+                    hint="deploy a new one: it gets the state in front of that step from the checkpoint",
+                )
+            if start_time is not None and start_time != self.given.now:
+                self.given.advance_time(start_time)
+            self.register(self.given)
+            return self.given
+        schemas = undeclared(self.given, self.frames)
+        made = equipped(start_time or 0, self.settings, self.tier, self.functions, self.aggregations, schemas)
+        made.deploy(self.given)
+        plans = made.plans()
+        check_read(plans, {name: made.event_type(name) for name in schemas})
+        check_filled(plans, plans, [made.event_type(name) for name in self.frames])
+        return made
+
+    def register(self, runtime: Runtime) -> None:
+        """The types of sources that the runtime does not know; EplRuntimeError, with none registered, where no statement reads one. (Its
+        statements may read types without a source: whoever has the runtime can send their events.)"""
+        unknown: dict[str, EventType] = {}
+        for name, frame in self.frames.items():
+            try:
+                runtime.event_type(name)
+            except EplRuntimeError:
+                unknown[name] = event_type_of_spark(name, frame.schema)
+        check_read(runtime.plans(), unknown)
+        for event_type in unknown.values():
+            runtime.register_type(event_type)
+
+    def restored(self, snapshot: bytes) -> Runtime:
+        """As the snapshot has it, old texts included."""
+        functions, aggregations, tier, settings = self.functions, self.aggregations, self.tier, self.settings
+        windows: Collection[type[WindowConfig]] = ()
+        if isinstance(self.given, Runtime):
+            state = self.given.state()
+            functions, aggregations, tier = state.functions, state.aggregations, self.given.tier
+            settings, windows = state.settings, set(state.windows.values())
+        return Runtime.restore(
+            snapshot, functions=functions, aggregations=aggregations, tier=tier, python_imports=settings.python_imports, windows=windows
+        )
+
+
+@attrs.frozen
+class Setup:
+    """How a job is fed and kept, whatever it runs."""
+
+    module: Module
+    policy: Callable[[Runtime], LatePolicy]
+    choice: tuple[Choice, Choice]
+    options: Mapping[str, Any]
+    keeping: Keeping
+    checkpoint: Checkpoint | None
+    forget: Collection[str]
+    wall: Callable[[], int] | None
+    lenient: bool = False
+    start_time: int | None = None
+
+    def begins(self) -> int | None:
+        """The clock at the very beginning, None where the module says it."""
+        if self.start_time is not None or not self.options.get("at_wall"):
+            return self.start_time
+        settings = self.module.given.settings if isinstance(self.module.given, Runtime) else self.module.settings
+        return wall_clock(settings.units_per_second) if self.wall is None else self.wall()
+
+    def rules(self, runtime: Runtime) -> Rules:
+        """By which the job's entries become steps."""
+        return Rules(self.policy(runtime), **self.options)
+
+    def job(self, runtime: Runtime) -> Job:
+        """A job over a runtime."""
+        feed = Feed(runtime, self.sources(runtime), self.rules(runtime))
+        for statement in (s for d in runtime.deployments.values() for s in d):
+            if isinstance(self.keeping.sinks.get(statement.name), KeptSink):
+                check_columns_known(runtime.plans(), statement.plan, runtime.user_functions)
+        return Job(feed, self.keeping, self.checkpoint, self.wall, lenient=self.lenient)
+
+    def sources(self, runtime: Runtime) -> Sources:
+        """Those that the job has now, by the runtime's types."""
+        types = tuple(runtime.event_type(name) for name in self.module.frames)
+        return Sources.of(types, *self.choice, self.module.frames)
+
+    def former(self, runtime: Runtime, state: JobState) -> Job:
+        """The job as it was, sources and rules included, so that the log means what it meant."""
+        sources = Sources.of_layout(state.layout, runtime.event_type)
+        job = Job(Feed(runtime, sources, state.rules, state=state.waiting), _known(self.keeping, runtime), self.checkpoint, self.wall,
+                  lenient=self.lenient)
+        job.step, job.last, job.dynamic = state.step, state.last, list(state.dynamic)
+        return job
+
+
+def start(
+    module: str | Runtime,
+    sources: Mapping[str, DataFrame],
+    *,
+    time: Choice = None,
+    sequence: Choice = None,
+    late: Duration | None = None,
+    on_late: str = "refuse",
+    ahead: Duration | None = None,
+    max_buffered: int = MAX_BUFFERED,
+    clock: str = "events",
+    idle: Duration | None = None,
+    heartbeat: float = 1.0,
+    checkpoint: str | None = None,
+    outputs: Collection[str] = (),
+    sinks: Mapping[str, Sink] | None = None,
+    listeners: Mapping[str, Listener] | None = None,
+    trigger: Trigger = None,
+    time_mode: TimeMode = "span",
+    max_stops: int = MAX_STOPS,
+    query_name: str | None = None,
+    settings: Settings | None = None,
+    functions: Mapping[str, Callable[..., Any]] | None = None,
+    aggregations: Mapping[str, Callable[[], Any]] | None = None,
+    tier: str = "auto",
+    forget: Collection[str] = (),
+    wall: Callable[[], int] | None = None,
+    on_error: str = "stop",
+    start_time: int | None = None,
+    snapshot_key: bytes | None = None,
+    hook: Hook = no_hook,
+) -> Job:
+    """Drive statements with streaming DataFrames, ``sources``: {event type name: DataFrame}; a job that is running comes back.
+
+    ``module``: EPL text, or a Runtime with statements deployed. A type that neither declares is registered with the DataFrame's columns;
+    of a known one only its properties' columns are read. ``functions``, ``aggregations``, ``settings``, ``tier``: for a text, as for
+    ``Runtime``.
+
+    Order: ``time``, ``sequence``: the columns that order rows, one name or {type name: name}; time moves by span to each row's time.
+    ``late="5 seconds"``: rows wait that long, in time of events, for earlier ones; ``on_late``: what is done with those that come later
+    still (runtime.clock.late_rows.LatePolicy); ``ahead``: rows that are further than that beyond the wall clock are left out;
+    ``max_buffered`` rows wait at most.
+
+    ``start_time``: the clock at the very beginning, 0 where not given (the first row's time would depend on how the input is cut); a job
+    that comes back has its own.
+
+    Time without rows: ``clock="system"``: engine time follows the wall clock, ``late`` behind it; without ``time`` it is where rows come,
+    and ``start_time``. ``idle="30 seconds"``: time goes on once no row has come for so long. Looked at every ``heartbeat`` seconds.
+    ``Job.advance`` moves it by hand.
+
+    State: ``checkpoint``: a folder (or URI) for Spark's checkpoint, the job's state and its files; with it, state and output are exactly
+    once. ``outputs``: statements whose output is kept there as Parquet files; ``sinks``: others by statement
+    (runtime.spark.driver_host.sinks.Sink).
+    ``listeners`` by statement are called at least once a step. A checkpoint of another module: statements of the same name and fingerprint
+    go on, others begin; one that changed is refused unless named in ``forget``. ``snapshot_key``: seals the state, so that only what was
+    written with the same key is read: for folders that others can write to. ``settings.python_imports`` has to name what the module of the
+    checkpoint imports.
+
+    ``on_error``: ``stop`` ends the query where an expression raises, in front of the micro-batch, naming statement, place in the text and
+    event; ``handler`` leaves it to the runtime's error handler, as ``send`` does: the event is lost to that statement.
+
+    A micro-batch that is refused ends the query with ``[epl:<code>]`` and the message in Spark's StreamingQueryException; ``Job.error`` is
+    the error itself. Raises EplError for what is wrong with module, sources, options or checkpoint before anything runs.
+    """
+    check_frames(sources)
+    check_streaming(sources)
+    lenient = is_lenient(on_error)
+    keeps, waits = bool(outputs) or on_late == "side", late is not None or ahead is not None
+    _check_options(time, sequence, time_mode, checkpoint, keeps=keeps, waits=waits)
+    Beat.of(clock, idle, heartbeat, 1000)  # refused before anything is made
+    folder = None if checkpoint is None else f"{checkpoint}/output"
+    kept: dict[str, Sink] = {name: ParquetSink(f"{folder}/{name}", hook) for name in outputs}
+    setup = Setup(
+        Module(module, sources, settings or Settings(), functions or {}, aggregations or {}, tier),
+        lambda runtime: late_policy(late, on_late, ahead, max_buffered, runtime.settings.units_per_second), (time, sequence),
+        {"time_mode": time_mode, "max_stops": max_stops, "at_wall": clock == SYSTEM and time is None},
+        Keeping({**kept, **(sinks or {})}, folder, hook),
+        None if checkpoint is None else Checkpoint(f"{checkpoint}/state", hook, snapshot_key), forget, wall, lenient, start_time,
+    )
+    job = resumed(setup, listeners or {})
+    job.progress.stands(job.feed)
+    beat = Beat.of(clock, idle, heartbeat, job.runtime.settings.units_per_second)
+    beats = None if beat is None else Heartbeat(job, beat)
+    merged = merge(sources, job.feed.sources, job.runtime.settings.time_unit == "microseconds", number_rows=False)
+    job.attach(_query(job, merged, checkpoint, query_name, trigger), merged, beats)
+    return job
+
+
+def _check_options(
+    time: Choice, sequence: Choice, time_mode: TimeMode, checkpoint: str | None, *, keeps: bool, waits: bool
+) -> None:
+    """``keeps``: files are asked for; ``waits``: bounds in time are."""
+    Options(time, sequence, "refuse", time_mode)
+    if keeps and checkpoint is None:
+        raise EplRuntimeError("files are kept in the checkpoint's folder", hint="start(…, checkpoint=folder)")
+    if time is None and waits:
+        raise EplRuntimeError("late and ahead need a time", hint="start(…, time=column)")
+
+
+def _query(job: Job, merged: DataFrame, checkpoint: str | None, name: str | None, trigger: Trigger) -> StreamingQuery:
+    """Spark's query over all sources, which feeds the job."""
+    writer = observed(merged).writeStream.foreachBatch(job)
+    if checkpoint is not None:
+        job.check_identity(f"{checkpoint}/spark")
+        writer = writer.option("checkpointLocation", f"{checkpoint}/spark")
+    if name is not None:
+        writer = writer.queryName(name)
+    if trigger is not None:
+        writer = writer.trigger(**_trigger(trigger))
+    return writer.start()
+
+
+# ------------------------------------------------------------------ coming back
+
+
+def resumed(setup: Setup, listeners: Mapping[str, Listener]) -> Job:
+    """A new job, or the one that the checkpoint holds: snapshot, then the log behind it, then what changed in the module."""
+    if setup.checkpoint is not None:
+        setup.checkpoint.take_over()
+    found = None if setup.checkpoint is None else setup.checkpoint.newest()
+    if found is None:
+        job = setup.job(setup.module.runtime(setup.begins()))
+        for sink in setup.keeping.sinks.values():
+            if isinstance(sink, KeptSink):
+                sink.check_new()
+        _listen(job, listeners)
+        if setup.checkpoint is not None:
+            job.snapshot()
+        return job
+    state = JobState.decode(found[1])
+    before = setup.module.restored(state.snapshot)
+    job = setup.former(before, state)
+    job.progress.state_bytes = len(found[1])
+    assert setup.checkpoint is not None
+    for _, data in setup.checkpoint.entries(state.step):
+        job.replay(Entry.decode(data))
+    # Listeners have had these steps: a step is logged behind their calls.
+    if not _is_unchanged(setup, before, state):
+        return _changed(setup, job, listeners)
+    sources = setup.sources(before)
+    sources.check_forms(job.feed.sources)
+    job.feed.sources = sources
+    _listen(job, listeners)
+    if setup.rules(before) != state.rules:
+        job.feed.follow(setup.rules(before))
+        job.snapshot()
+    return job
+
+
+def _is_unchanged(setup: Setup, before: Runtime, state: JobState) -> bool:
+    """Whether the runtime of the snapshot is the one that the module asks for."""
+    module = setup.module
+    texts = [d.plan.text for d in before.deployments.values() if d.id not in state.dynamic]
+    if module.text is None or texts != [module.text] or module.settings != before.settings or list(module.frames) != state.layout[0]:
+        return False
+    if setup.sources(before).layout[:3] != state.layout[:3]:
+        return False
+    renewed = {name: event_type_of_spark(name, schema) for name, schema in undeclared(module.text, module.frames).items()}
+    return all(_alike(before.event_type(name), each) for name, each in renewed.items())
+
+
+def _alike(one: EventType, other: EventType) -> bool:
+    return {n: str(p.type) for n, p in one.properties.items()} == {n: str(p.type) for n, p in other.properties.items()}
+
+
+def _changed(setup: Setup, old: Job, listeners: Mapping[str, Listener]) -> Job:
+    """The job that the module asks for now, with the state of what did not change; the log in front of it is the old one's."""
+    assert setup.checkpoint is not None
+    before = old.runtime
+    runtime = setup.module.runtime(before.now)
+    for deployment_id in old.dynamic:
+        if deployment_id in runtime.deployments:
+            continue  # it is the runtime that ran them
+        deployment = before.deployments[deployment_id]
+        runtime.deploy(deployment.plan.text, name=deployment_id, parameters=dict(deployment.parameters))
+    if last_step_of(runtime).logged != (setup.checkpoint.folder, old.step):
+        adopt(runtime, before, setup.forget)
+    job = setup.job(runtime)
+    job.feed.sources.check_forms(old.feed.sources)
+    _take_over_waiting(old, job)
+    job.step, job.last, job.dynamic = old.step, old.last, old.dynamic
+    _listen(job, listeners)
+    job.snapshot()
+    return job
+
+
+def _take_over_waiting(old: Job, job: Job) -> None:
+    """Rows that wait, in the layout of the new sources."""
+    if old.feed.buffer is None or job.feed.buffer is None:
+        if old.feed.buffer is not None and old.feed.buffer.held:
+            raise EplDeploymentError("rows wait for earlier ones, and the sources have no time column any more")
+        return
+    if old.feed.buffer.held and not job.feed.sources.goes_on(old.feed.sources):
+        raise EplDeploymentError(
+            f"{old.feed.buffer.held} rows wait for earlier ones, and the sources are not the ones they came from",
+            hint="go on with the old sources until none wait",
+        )
+    job.feed.buffer.restore(old.feed.buffer.state())
+
+
+def _known(keeping: Keeping, runtime: Runtime) -> Keeping:
+    """Sinks of the statements that the runtime has."""
+    names = {s.name for d in runtime.deployments.values() for s in d}
+    return attrs.evolve(keeping, sinks={n: sink for n, sink in keeping.sinks.items() if n in names})
+
+
+def _listen(job: Job, listeners: Mapping[str, Listener]) -> None:
+    for name, listener in listeners.items():
+        job.statement(name).add_listener(listener)
+
+
+def error_of(job: Job) -> EplError | None:
+    """The error that ended a job's query, None where none did."""
+    return job.error
+
+
+def _trigger(trigger: str | Mapping[str, str | bool]) -> dict[str, Any]:
+    if isinstance(trigger, Mapping):
+        return dict(trigger)
+    return {"availableNow": True} if trigger == "availableNow" else {"processingTime": trigger}
+
+
+__all__ = ["MicroBatchError", "Module", "Setup", "error_of", "resumed", "start"]

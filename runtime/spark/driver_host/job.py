@@ -1,0 +1,484 @@
+"""The driver host as a job that one leaves running: fed with micro-batches, restored after any death of its process.
+
+A step is a micro-batch, a move of time, or a deployment that comes or goes. Each is processed, then written to the input log, then its
+output goes to the sinks, then perhaps a snapshot is taken; only then Spark is told. So whenever the process dies, the log has every step
+whose output may have been seen, and a step that Spark brings again is known by its number.
+"""
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from html import escape
+from typing import Any
+
+import attrs
+import msgpack
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.types import StructField, StructType
+
+from epl.analysis.expressions.suggestions import did_you_mean
+from epl.errors import EplError, EplRuntimeError
+from epl.event_types import EventType
+from runtime.api.deployment import Deployment
+from runtime.api.faults import in_words
+from runtime.api.runtime import Runtime
+from runtime.clock.instants import shown
+from runtime.clock.late_rows import wall_clock
+from runtime.conversion.arrow import arrow_schema
+from runtime.spark.driver_host.checkpoint import Checkpoint
+from runtime.spark.driver_host.job_state import VERSION
+from runtime.spark.driver_host.sinks import Keeping, KeptSink, LeftOut
+from runtime.spark.feed import Entry, Feed, Step
+from runtime.spark.heartbeat import Heartbeat
+from runtime.spark.progress import Progress
+from runtime.spark.pushdown import Wanted, take, wanted_rows
+from runtime.spark.schemas import spark_schema
+from runtime.spark.sources import fetched
+from runtime.statements.statement import Statement
+
+log = logging.getLogger("epl.spark")
+
+MOST_STEPS, LEAST_LOG, SNAPSHOTS = 200, 1 << 20, 4
+"""A snapshot is taken after so many steps, or when the log has at least so many bytes and to run and log its steps has taken so many
+times as long as the last snapshot: snapshots cost a quarter of what the steps do, and a restart feeds the log in some four times that."""
+
+
+class MicroBatchError(EplRuntimeError):
+    """A micro-batch that was refused: Spark hands on its text alone, which starts with ``[epl:<code>]``; its cause is the error."""
+
+
+class Job:
+    """``runtime``: for listeners, iteration and queries, each of which sees the end of a step. ``step``: the number of the step at work or
+    done last (listeners are called at least once a step, and can tell by it); ``error``: what ended the query; ``lenient``: whether
+    exceptions in expressions are left to the runtime's error handler."""
+
+    def __init__(
+        self, feed: Feed, keeping: Keeping, checkpoint: Checkpoint | None = None, wall: Callable[[], int] | None = None, *,
+        lenient: bool = True,
+    ) -> None:
+        self.feed = feed
+        self.lenient = lenient
+        self.runtime: Runtime = feed.runtime
+        self.step = 0
+        self.last: int | None = None
+        self.error: EplError | None = None
+        self.progress = Progress()
+        self.dynamic: list[str] = []
+        """Ids of the deployments that came while the job ran."""
+        self._keeping = keeping
+        self._checkpoint = checkpoint
+        self.wall: Callable[[], int] = wall or partial(wall_clock, self.runtime.settings.units_per_second)
+        self._steps_since, self._seconds_since, self._snapshot_seconds = 0, 0.0, 0.0
+        self._query: StreamingQuery | None = None
+        self._session: SparkSession | None = None
+        self._merged: StructType | None = None
+        self._heartbeat: Heartbeat | None = None
+        self._wanted: tuple[tuple[tuple[Deployment, ...], tuple[EventType, ...]], Wanted] | None = None
+        self._left_out = None if keeping.folder is None else LeftOut(keeping.folder, keeping.hook)
+        for name in keeping.sinks:
+            self._keep(self.statement(name))
+
+    # ------------------------------------------------------------------ steps
+
+    def __call__(self, frame: DataFrame, batch_id: int) -> None:
+        """What foreachBatch calls, on the driver."""
+        ahead = self.feed.rules.policy.ahead
+        rows, newest = take(frame, self._wanted_rows(), None if ahead is None else self.wall() + ahead)
+        table = fetched(rows, self.feed.sources)
+        try:
+            self.process_batch(batch_id, table, newest())
+        except EplError as error:
+            self.error = error
+            raise MicroBatchError(f"[epl:{error.code}] {error.message}", hint=error.hint) from error
+
+    def _wanted_rows(self) -> Wanted:
+        """What Spark need not bring, by the statements that are deployed now."""
+        basis = tuple(self.runtime.deployments.values()), self.feed.sources.types
+        if self._wanted is None or self._wanted[0] != basis:
+            self._wanted = basis, wanted_rows([s.plan for d in basis[0] for s in d], basis[1])
+        return self._wanted[1]
+
+    def process_batch(self, batch_id: int, table: pa.Table, newest: int | None = None) -> None:
+        """The whole of one micro-batch: the merged rows of all types (runtime.spark.sources), in any order; ``newest``: the newest time of
+        those and of rows that nobody wants.
+
+        The last micro-batch again has no effect. Refused before any: a number that does not follow, and rows that ``send_batch`` or the
+        late policy refuses.
+        """
+        with self.runtime.lock:
+            self.check_whole()
+            if self.last is not None and batch_id == self.last and self._checkpoint is not None:
+                log.info("micro-batch %d comes again: it was processed as step %d", batch_id, self.step)
+                return
+            self._check_order(batch_id)
+            self._take(Entry(table, newest, wall=self.wall(), batch=batch_id))
+
+    def _check_order(self, batch_id: int) -> None:
+        expected = 0 if self.last is None else self.last + 1
+        if batch_id == expected:
+            return
+        if self.last is None:
+            if self._checkpoint is None:
+                log.warning(
+                    "the checkpoint goes on with micro-batch %d: what earlier ones left in the runtime is not in the checkpoint", batch_id
+                )
+                return
+            raise EplRuntimeError(
+                f"Spark goes on with micro-batch {batch_id}, and there is no state of the ones before it",
+                hint="the folder 'state' of the checkpoint is missing; begin with an empty checkpoint folder",
+            )
+        raise EplRuntimeError(f"micro-batch {batch_id} came after {self.last}: expected {expected}")
+
+    def advance(self, until: int) -> None:
+        """Time goes on to ``until`` (engine units) without rows: no row below it will come any more, timers on the way run."""
+        with self.runtime.lock:
+            self._take(Entry(until=int(until), wall=self.wall()))
+
+    def deploy(self, module: str, *, name: str | None = None, parameters: Mapping[str | int, Any] | None = None) -> Deployment:
+        """Deploy a module between two micro-batches; a restart knows of it. The other statements' state stays."""
+        with self.runtime.lock:
+            deployment_id = name or f"job-{self.step + 1}"
+            self._take(Entry(change={"deploy": module, "name": deployment_id, "parameters": list((parameters or {}).items())}))
+            return self.runtime.deployments[deployment_id]
+
+    def undeploy(self, name: str) -> None:
+        """Undeploy between two micro-batches."""
+        with self.runtime.lock:
+            self._take(Entry(change={"undeploy": name}))
+
+    def _take(self, entry: Entry) -> None:
+        """One step, in the order that makes it happen once. Raises EplError that names the step; where it may have had effects the runtime
+        is halted then, and the job takes no other step and writes no state: a restart begins in front of it, or writes its output again."""
+        started = time.perf_counter()
+        entry = attrs.evolve(entry, lenient=self.lenient)
+        self.step += 1
+        with self._named(entry):
+            try:
+                packed = b"" if self._checkpoint is None else entry.encode()
+                step = self.apply(entry)
+            except BaseException:
+                self.step -= 1
+                raise
+        with self._named(entry, "what it led to could not be written: ", halts=True):
+            if self._checkpoint is not None:
+                self._checkpoint.log(self.step, packed)
+                self.feed.last_step.logged = (self._checkpoint.folder, self.step)
+            self._seconds_since += time.perf_counter() - started
+            self._put_out(step)
+        self.progress.note(self.step, self.feed, entry, step, time.perf_counter() - started)
+        self._snapshot_if_due()
+
+    @contextmanager
+    def _named(self, entry: Entry, what: str = "", *, halts: bool = False) -> Iterator[None]:
+        """Errors name the step that was at work. ``halts``: whatever is raised leaves the runtime where no other step may follow."""
+        was_whole = self.halted is None
+        try:
+            yield
+        except BaseException as error:
+            if halts:
+                self.feed.last_step.halted = in_words(error)
+            if not isinstance(error, Exception) or (entry.change is not None and isinstance(error, EplError)):
+                raise
+            told = self._told(error, entry, what)
+            if self.halted is not None:
+                if was_whole:
+                    self.feed.last_step.halted = in_words(error)  # which names the step by now
+                self.error = self.error or told
+            if told is error:
+                raise
+            raise told from error
+
+    @staticmethod
+    def _told(error: Exception, entry: Entry, what: str) -> EplError:
+        if entry.change is not None:
+            work = ", ".join(f"{what} '{entry.change[what]}'" for what in ("name", "undeploy") if what in entry.change)
+        else:
+            work = f"moving time to {entry.until}" if entry.batch is None else f"micro-batch {entry.batch}"
+        if isinstance(error, EplError):
+            error.message = f"{work}: {what}{error.message}"
+            return error
+        return EplRuntimeError(f"{work}: {what}{in_words(error)}")
+
+    def replay(self, entry: Entry) -> None:
+        """A step from the input log, after a restart: its output is written again, also where it has none any more (a function was mended).
+        It counts towards the next snapshot, so that the log does not grow from one death to the next."""
+        self.step += 1
+        self._steps_since += 1
+        step = self.apply(entry)
+        for name in self._keeping.sinks.keys() - step.outputs.keys():
+            self._keeping.sinks[name].write(self.step, None, None)
+        self._put_out(step)
+
+    def apply(self, entry: Entry) -> Step:
+        """The step's effect on the runtime."""
+        if entry.change is not None:
+            self._change(entry.change)
+        step = self.feed.process(entry)
+        if entry.batch is not None:
+            self.last = entry.batch
+        return step
+
+    def _change(self, change: Mapping[str, Any]) -> None:
+        if "undeploy" in change:
+            self.runtime.undeploy(change["undeploy"])
+            self.dynamic = [each for each in self.dynamic if each != change["undeploy"]]
+            return
+        deployment = self.runtime.deploy(change["deploy"], name=change["name"], parameters=dict(change["parameters"]))
+        self.dynamic.append(deployment.id)
+        for statement in deployment:
+            if statement.name in self._keeping.sinks:
+                self._keep(statement)
+
+    def _keep(self, statement: Statement) -> None:
+        sink = self._keeping.sinks[statement.name]
+        if isinstance(sink, KeptSink):
+            sink.begin(arrow_schema(statement.event_type))
+        self.feed.want(statement)
+
+    def _put_out(self, step: Step) -> None:
+        for name, output in step.outputs.items():
+            sink = self._keeping.sinks.get(name)
+            if sink is not None:
+                sink.write(self.step, output.new, output.old)
+        for what, rows in (("late", step.late), ("ahead", step.ahead)):
+            if rows is not None:
+                self._leave_out(what, rows)
+
+    def _leave_out(self, what: str, rows: pa.Table) -> None:
+        """Rows that were left out: told, and put beside where that was chosen."""
+        log.warning("step %d: %d rows left out: %s", self.step, rows.num_rows, what)
+        if self.feed.rules.policy.on_late == "side" and self._left_out is not None:
+            self._left_out.write(self.step, what, self.feed.sources.tables(rows))
+
+    # ------------------------------------------------------------------ snapshots
+
+    def _snapshot_if_due(self) -> None:
+        if self._checkpoint is None:
+            return
+        self._steps_since += 1
+        long = self._checkpoint.written >= LEAST_LOG and self._seconds_since >= SNAPSHOTS * self._snapshot_seconds
+        if long or self._steps_since >= MOST_STEPS:
+            self.snapshot()
+
+    def snapshot(self) -> None:
+        """Write the state now, so that a restart reads no log; refused once an error has ended a step half-way."""
+        if self._checkpoint is None:
+            raise EplRuntimeError("the job has no checkpoint to write to", hint="start(…, checkpoint=folder)")
+        with self.runtime.lock:
+            begun = time.monotonic()
+            state = self.state()
+            self._checkpoint.snapshot(self.step, state)
+            self._snapshot_seconds = time.monotonic() - begun
+            self.progress.state_bytes, self._steps_since, self._seconds_since = len(state), 0, 0.0
+
+    # ------------------------------------------------------------------ what users ask
+
+    def statement(self, name: str) -> Statement:
+        """The statement of that name; EplRuntimeError where there is none, or several."""
+        found = [s for d in self.runtime.deployments.values() for s in d if s.name == name]
+        if len(found) != 1:
+            names = ", ".join(s.name for d in self.runtime.deployments.values() for s in d)
+            raise EplRuntimeError(f"there are {len(found)} statements named '{name}'", hint=f"there are {names}")
+        return found[0]
+
+    def check_whole(self) -> None:
+        """The state stands behind a step: EplRuntimeError where an error has ended one half-way."""
+        if self.halted is not None:
+            raise EplRuntimeError(
+                f"the job has ended, and its state here is of no use: {self.halted}",
+                hint="start it again: the state in front of that step comes back from the checkpoint",
+            )
+
+    def iterate(self, name: str) -> list[Any]:
+        """The rows of the statement's window as they stand behind the last step."""
+        with self.runtime.lock:
+            self.check_whole()
+            return list(self.statement(name))
+
+    def query(self, text: str) -> Any:
+        """A fire-and-forget query over the state behind the last step."""
+        with self.runtime.lock:
+            self.check_whole()
+            return self.runtime.query(text)
+
+    def output(self, name: str, stream: str = "new") -> DataFrame:
+        """What a statement has put out so far, each row once: a batch DataFrame of the files that the job keeps (``outputs=``).
+        ``stream``: ``new`` or ``old``, the insert or the remove stream."""
+        sink = self._keeping.sinks.get(name)
+        if not isinstance(sink, KeptSink):
+            raise EplRuntimeError(f"the output of '{name}' is not kept as files", hint=f"start(…, outputs=[{name!r}], checkpoint=folder)")
+        schema, files = spark_schema(self.statement(name).event_type), sink.files(stream)
+        return self._spark().read.schema(schema).parquet(*files) if files else self._spark().createDataFrame([], schema)
+
+    def left_out(self, name: str, why: str = "late") -> DataFrame:
+        """The rows of an event type that were left out because they were ``late``, or ``ahead`` of time: a batch DataFrame, with no rows
+        where there are none. With ``on_late="side"``. Raises EplRuntimeError for a type that has no source."""
+        if self._left_out is None:
+            raise EplRuntimeError("rows that are left out are not kept", hint="start(…, on_late='side', checkpoint=folder)")
+        if why not in ("late", "ahead"):
+            raise EplRuntimeError(f"why is 'late' or 'ahead', not {why!r}")
+        sources = self.feed.sources
+        names = [each.name for each in sources.types]
+        if name not in names:
+            raise EplRuntimeError(f"There is no source '{name}'{did_you_mean(name, names)}", hint=f"there are {', '.join(names)}")
+        files = self._left_out.sink(why, name).files()
+        if files:
+            return self._spark().read.parquet(*files)
+        if self._merged is None:
+            raise EplRuntimeError("the job has not been started by Spark")
+        fields = [StructField(to, self._merged[column].dataType) for to, column in sources.columns(names.index(name)).items()]
+        return self._spark().createDataFrame([], StructType(fields))
+
+    def _spark(self) -> SparkSession:
+        """The session of the sources, whatever thread asks."""
+        found = self._session or SparkSession.getActiveSession()
+        if found is None:
+            raise EplRuntimeError("the job has not been started by Spark, and there is no session in this thread")
+        return found
+
+    # ------------------------------------------------------------------ Spark's query
+
+    @property
+    def streaming_query(self) -> StreamingQuery:
+        """Spark's own."""
+        if self._query is None:
+            raise EplRuntimeError("the job has not been started by Spark")
+        return self._query
+
+    def check_identity(self, folder: str) -> None:
+        """Spark's checkpoint in ``folder`` and the state belong together: EplRuntimeError where one was replaced."""
+        assert self._checkpoint is not None
+        metadata = self._checkpoint.spark_metadata(folder)
+        found = None if metadata is None else json.loads(metadata)["id"]
+        if self._checkpoint.identity is not None and found != self._checkpoint.identity:
+            raise EplRuntimeError(
+                f"the state in {self._checkpoint.folder} belongs to Spark's query {self._checkpoint.identity}, "
+                f"and {folder} holds {found or 'none'}",
+                hint="take both folders from the same copy, or begin with an empty checkpoint folder",
+            )
+
+    def attach(self, query: StreamingQuery, merged: DataFrame, heartbeat: Heartbeat | None = None) -> None:
+        """Spark's query that brings the micro-batches, the DataFrame that they are of, and the thread that moves time between them."""
+        self._query, self._session, self._merged, self._heartbeat = query, merged.sparkSession, merged.schema, heartbeat
+        if self._checkpoint is not None and self._checkpoint.identity is None:
+            self._checkpoint.identity = str(query.id)
+        if heartbeat is not None:
+            heartbeat.start()
+
+    def await_termination(self, timeout: float | None = None) -> bool | None:
+        """Wait until the query ends; raises the error that ended it. ``timeout`` in seconds: whether it ended within it."""
+        try:
+            ended = self.streaming_query.awaitTermination(timeout)  # type: ignore[arg-type]
+        except Exception as failure:
+            self._raise_known(failure)
+            raise
+        if self.error is not None and not self.is_active:  # a heartbeat's: Spark knows of no failure
+            raise self.error
+        if not self.is_active:
+            self._report_waiting()
+        return ended
+
+    def _report_waiting(self) -> None:
+        """The query has ended in good order, and there are rows that it did not release: say so, and what does."""
+        buffer = self.feed.buffer
+        if buffer is not None and buffer.held:
+            log.warning(
+                "the query has ended, and %d rows wait for earlier ones, since none is %s newer: job.advance(%d) releases them, "
+                "and so does a start with newer rows", buffer.held, buffer.policy.bound, (buffer.newest or 0) + 1,
+            )
+
+    def process_all_available(self) -> None:
+        """Wait until all rows that are there now have been processed; raises the error that ended the query, as it was."""
+        try:
+            self.streaming_query.processAllAvailable()
+        except Exception as failure:
+            self._raise_known(failure)
+            raise
+        if self.error is not None and not self.is_active:
+            raise self.error
+
+    def _raise_known(self, failure: Exception) -> None:
+        """The error behind Spark's, if we know of it."""
+        if self.error is not None:
+            failure.__cause__ = self.error.__cause__  # it comes to stand behind Spark's text
+            raise self.error from failure
+
+    @property
+    def is_active(self) -> bool:
+        return self.streaming_query.isActive
+
+    @property
+    def halted(self) -> str | None:
+        """What ended a step half-way, in words: the state is then of no use."""
+        return self.feed.last_step.halted
+
+    def fail(self, error: EplError) -> None:
+        """End the query with an error that Spark does not know of."""
+        self.error = self.error or error
+        self.streaming_query.stop()
+
+    def stop(self) -> None:
+        """End the query behind the micro-batch at work, and write the state, if no error has ended it before."""
+        if self._heartbeat is not None:
+            self._heartbeat.stop()
+        self.streaming_query.stop()
+        if self._checkpoint is not None and self._checkpoint.is_mine and self.error is None and self.halted is None:
+            self.snapshot()
+
+    # ------------------------------------------------------------------ how it shows itself
+
+    @property
+    def status(self) -> str:
+        """``running``, ``stopped``, ``failed``, or ``not started`` where Spark has not started it."""
+        if self.error is not None or self.halted is not None:
+            return "failed"
+        if self._query is None:
+            return "not started"
+        return "running" if self.is_active else "stopped"
+
+    def _facts(self) -> dict[str, str]:
+        """What there is to know of it at a glance."""
+        progress, sources = self.progress, self.feed.sources
+        waiting = 0 if self.feed.buffer is None else self.feed.buffer.held
+        facts = {
+            "status": self.status,
+            "step": str(self.step),
+            "engine time": shown(self.runtime.now, self.runtime.settings.units_per_second),
+            "sources": ", ".join(each.name for each in sources.types),
+            "rows": f"{progress.rows} in, {progress.out} out, {waiting} waiting, {progress.late} late, {progress.ahead} ahead",
+        }
+        if self._checkpoint is not None:
+            facts["checkpoint"] = self._checkpoint.folder.removesuffix("/state")
+        if self.error is not None:
+            facts["error"] = self.error.message
+        return facts
+
+    def __repr__(self) -> str:
+        return f"Job({', '.join(f'{name}: {value}' for name, value in self._facts().items())})"
+
+    def _repr_html_(self) -> str:
+        facts = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in self._facts().items())
+        statements = "".join(
+            f"<tr><td>{escape(s.name)}</td><td>{'files' if isinstance(sink, KeptSink) else 'a sink' if sink else ''}</td>"
+            f"<td>{len(s.listeners) + len(s.batch_listeners) - (s in self.feed.wanted)}</td></tr>"
+            for d in self.runtime.deployments.values() for s in d if s.plan.body.output_type is not None
+            for sink in [self._keeping.sinks.get(s.name)]
+        )
+        return f"<b>Job</b><table>{facts}</table><table><tr><th>statement</th><th>output</th><th>listeners</th></tr>{statements}</table>"
+
+    # ------------------------------------------------------------------ state
+
+    def state(self) -> bytes:
+        """All that ``restored`` needs, layout of the sources included."""
+        self.check_whole()
+        told = self.step, self.last, self.feed.sources.layout, self.feed.rules.encode()
+        return bytes(msgpack.packb([VERSION, *told, self.dynamic, self.feed.state()]))
+
+
+__all__ = ["Job", "MicroBatchError"]

@@ -1,0 +1,1 @@
+"""Snapshots and pages: the state of a runtime as bytes."""

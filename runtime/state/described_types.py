@@ -1,0 +1,215 @@
+"""Event types and value types as plain data, and references to event types that outlive a process."""
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from epl.errors import EplRuntimeError
+from epl.event_types import EventOf, EventType, Property
+from epl.plan.walk import plans_of, types_in, types_of
+from epl.reprs import brief
+from epl.value_types import PRIMITIVE_KINDS, SCALAR_KINDS, ArrayType, ClassType, CollectionType, EnumType, MapType, Scalar, ValueType
+from runtime.statements.statement import Statement
+from windows.protocol import Damaged
+
+
+class Same:
+    """A key that is equal where it is the very same object, which it keeps alive."""
+
+    __slots__ = ("held",)
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and other.held is self.held
+
+    def __hash__(self) -> int:
+        return id(self.held)
+
+
+class TypeTable:
+    """Event types ↔ references that are the same in every runtime that runs the same texts: registered name, or place in a statement's
+    plan.
+    """
+
+    def __init__(self) -> None:
+        self._references: dict[int, str] = {}
+        self._types: dict[str, EventType] = {}
+
+    def add_registered(self, types: Mapping[str, EventType]) -> None:
+        for name, event_type in types.items():
+            self._add(event_type, f"registered/{name}")
+
+    def add_statement(self, statement: Statement, deployment_id: str, number: int) -> None:
+        for place, event_type in enumerate(self.types_of(statement)):
+            self._add(event_type, f"{deployment_id}/{number}/{place}")
+
+    def add_renewed(self, types: Sequence[EventType | None], deployment_id: str, number: int) -> None:
+        """The references of a statement of another runtime: to the types that stand here for those in its plan, None where none does."""
+        for place, event_type in enumerate(types):
+            if event_type is not None:
+                self._renew(event_type, f"{deployment_id}/{number}/{place}", ())
+
+    def _renew(self, event_type: EventType, reference: str, around: tuple[EventType, ...]) -> None:
+        self._types[reference] = event_type
+        if event_type not in around:
+            for i, inner in enumerate(_inner_types(event_type)):
+                self._renew(inner, f"{reference}/{i}", (*around, event_type))
+
+    @staticmethod
+    def types_of(statement: Statement) -> tuple[EventType, ...]:
+        """All types that stand in a statement's plan, in its order."""
+        return _types_in_plan(Same(statement.plan.body))
+
+    def _add(self, event_type: EventType, reference: str) -> None:
+        self._types[reference] = event_type
+        if id(event_type) not in self._references:
+            self._references[id(event_type)] = reference
+            for i, inner in enumerate(_inner_types(event_type)):
+                self._add(inner, f"{reference}/{i}")
+
+    def reference(self, event_type: EventType) -> str:
+        try:
+            return self._references[id(event_type)]
+        except KeyError:
+            raise EplRuntimeError(f"an event of type '{event_type.name}' is held that no statement names") from None
+
+    def event_type(self, reference: str) -> EventType:
+        try:
+            return self._types[reference]
+        except KeyError:
+            raise EplRuntimeError(f"the snapshot names an event type that is not there: {reference}") from None
+
+
+@lru_cache(maxsize=2048)
+def _types_in_plan(plan: Same) -> tuple[EventType, ...]:
+    """All that stand anywhere in a plan, in its order."""
+    return tuple(event_type for value in plans_of(plan.held) for event_type in types_in(value))
+
+
+def _inner_types(event_type: EventType) -> Iterator[EventType]:
+    for prop in event_type.properties.values():
+        yield from types_of(prop.type)
+    yield from event_type.members
+    yield from event_type.supertypes
+
+
+def describe_types(roots: list[EventType]) -> list[dict[str, Any]]:
+    """Event types with all they refer to, as plain data; types refer to each other by their place in the list."""
+    order: list[EventType] = []
+    places: dict[int, int] = {}
+
+    def visit(event_type: EventType) -> None:
+        if id(event_type) in places:
+            return
+        places[id(event_type)] = len(order)
+        order.append(event_type)
+        for inner in _inner_types(event_type):
+            visit(inner)
+
+    for root in roots:
+        visit(root)
+    registered = {id(r) for r in roots}
+    return [
+        {
+            "name": t.name, "kind": t.kind, "registered": id(t) in registered, "open": t.open, "any_type": t.any_type, "is_bus": t.is_bus,
+            "module": t.module, "property_resolution": t.property_resolution,
+            "start_timestamp": t.start_timestamp, "end_timestamp": t.end_timestamp,
+            "supertypes": [places[id(s)] for s in t.supertypes], "members": [places[id(m)] for m in t.members],
+            "properties": [[p.name, describe(p.type, places), p.indexed, p.mapped] for p in t.properties.values()],
+        }
+        for t in order
+    ]
+
+
+def read_types(rows: list[dict[str, Any]]) -> list[EventType]:
+    """The registered ones of the types that ``describe_types`` wrote."""
+    made = [_without_properties(r) for r in rows]
+    for event_type, row in zip(made, rows):
+        event_type.supertypes = tuple(made[i] for i in row["supertypes"])
+        event_type.members = tuple(made[i] for i in row["members"])
+        event_type.properties = {n: Property(_text(n), undescribe(t, made), _flag(i), _flag(m)) for n, t, i, m in row["properties"]}
+    return [t for t, row in zip(made, rows) if row["registered"]]
+
+
+def _without_properties(row: dict[str, Any]) -> EventType:
+    return EventType(
+        _text(row["name"]), _one_of(EVENT_KINDS, row["kind"]), {}, (), _text_or_none(row["start_timestamp"]),
+        _text_or_none(row["end_timestamp"]), open=_flag(row["open"]), any_type=_flag(row["any_type"]),
+        is_bus=_flag(row["is_bus"]), module=_text_or_none(row["module"]),
+        property_resolution=_one_of(PROPERTY_RESOLUTIONS, row["property_resolution"]),
+    )
+
+
+# ------------------------------------------------------------------ descriptions are not trusted: a snapshot's may say anything
+
+
+EVENT_KINDS = ("map", "objectarray", "json", "bean", "variant", "row", "struct", "avro", "xml")
+PROPERTY_RESOLUTIONS = ("case_sensitive", "case_insensitive", "distinct_case_insensitive")
+
+
+def _scalar(kind: Any, primitive: Any) -> Scalar:
+    return Scalar(_one_of(PRIMITIVE_KINDS if _flag(primitive) else SCALAR_KINDS, kind), primitive)
+
+
+def _one_of(known: Collection[str], value: Any) -> str:
+    if value not in known:
+        raise Damaged(f"{brief(value)} stands where one of {', '.join(sorted(known))} is wanted")
+    return str(value)
+
+
+def _text(value: Any) -> str:
+    if type(value) is not str:
+        raise Damaged(f"a value of type {type(value).__name__} stands where a name is wanted")
+    return value
+
+
+def _text_or_none(value: Any) -> str | None:
+    return None if value is None else _text(value)
+
+
+def _flag(value: Any) -> bool:
+    if type(value) is not bool:
+        raise Damaged(f"a value of type {type(value).__name__} stands where true or false is wanted")
+    return value
+
+
+def describe(value_type: ValueType, places: Mapping[int, int]) -> list[Any]:
+    """A value type as plain data."""
+    if isinstance(value_type, Scalar):
+        return ["scalar", value_type.kind, value_type.primitive]
+    if isinstance(value_type, ArrayType):
+        return ["array", describe(value_type.element, places)]
+    if isinstance(value_type, CollectionType):
+        return ["collection", describe(value_type.element, places), value_type.kind]
+    if isinstance(value_type, MapType):
+        return ["map", describe(value_type.key, places), describe(value_type.value, places), value_type.nested]
+    if isinstance(value_type, EventOf):
+        return ["event", places.get(id(value_type.event_type), value_type.event_type.name)]
+    if isinstance(value_type, EnumType):
+        return ["enum", value_type.name, list(value_type.constants)]
+    if isinstance(value_type, ClassType):
+        return ["class", value_type.name]
+    raise EplRuntimeError(f"a value type of class {type(value_type).__name__} cannot be kept in a snapshot")
+
+
+def undescribe(row: list[Any], types: Any) -> ValueType:
+    """``describe`` undone; ``types`` gives event types by place or name."""
+    kind = row[0]
+    if kind == "scalar":
+        return _scalar(row[1], row[2])
+    if kind == "array":
+        return ArrayType(undescribe(row[1], types))
+    if kind == "collection":
+        return CollectionType(undescribe(row[1], types), _text(row[2]))
+    if kind == "map":
+        return MapType(undescribe(row[1], types), undescribe(row[2], types), row[3])
+    if kind == "event":
+        return EventOf(types[row[1]])
+    if kind == "enum":
+        return EnumType(_text(row[1]), tuple(map(_text, row[2])))
+    if kind == "class":
+        return ClassType(_text(row[1]))
+    raise EplRuntimeError(f"the snapshot describes a value type of unknown kind '{kind}'")

@@ -1,0 +1,199 @@
+"""Pages back into state. A page may come from anywhere: it is read once, and only what is there is looked at."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from epl.errors import EplRuntimeError
+from epl.event_types import EventType
+from runtime.state.codec import KEYED, LONG, VAST, Decoder, list_of, map_of, unpacked
+from runtime.state.described_types import TypeTable
+from runtime.state.pages import EVENTS_A_PAGE, KINDS
+from runtime.state.seal import reading
+from windows.event import Event, Extra, event_class, only_absent
+from windows.protocol import Damaged
+from windows.shape import Check, of_type
+
+
+class PageReader:
+    """Reads pages; each event is made once, those in it first. Raises EplRuntimeError, which names the page, for all that is not as the
+    pages' writer leaves it."""
+
+    def __init__(self, pages: Mapping[str, bytes]) -> None:
+        self._pages = pages
+        self._parts = _parts_of(pages)
+        self._read_keys: set[str] = set()
+        self.table = TypeTable()
+        self._events = EventReader(self)
+        self._plain = Decoder(self._events.event)
+        self._statement = Decoder(self._events.event, {KEYED: self._keyed, LONG: self._long})
+
+    def body(self, key: str, kind: str) -> Any:
+        """What a page holds. Raises EplRuntimeError for a page that is missing, and by name for a kind or version that is not known."""
+        packed = self._pages.get(key)
+        if packed is None:
+            raise EplRuntimeError(f"the snapshot is damaged: page '{key}' is missing")
+        if key in self._read_keys:  # or a small page would be read as often as a large one can name it
+            raise EplRuntimeError(f"the snapshot is damaged: page '{key}' is referred to twice")
+        self._read_keys.add(key)
+        with reading(lambda _: f"page '{key}'"):
+            return self._body(key, kind, packed)
+
+    def statement(self, key: str, *, columns: bool) -> Any:
+        """The state of a statement, as ``body`` gives it. ``columns``: it is held in columns, which have no integers beyond 64 bits."""
+        self._plain.vast = self._statement.vast = False
+        found = self.body(key, "statement")
+        if columns and (self._plain.vast or self._statement.vast):
+            raise Damaged(f"a decimal of more than {VAST} digits stands where columns hold none")
+        return found
+
+    def _body(self, key: str, kind: str, packed: bytes) -> Any:
+        decoder = self._statement if kind == "statement" else self._plain
+        found, version, body = list_of(decoder.decode(packed), 3)
+        if found not in KINDS:
+            raise EplRuntimeError(f"the snapshot holds a page of unknown kind '{found}'", hint="it was written by a newer version")
+        if version != KINDS[found]:
+            raise EplRuntimeError(
+                f"the snapshot holds a page of kind '{found}' in version {version}; known here is version {KINDS[found]}"
+            )
+        if found != kind:
+            raise EplRuntimeError(f"the snapshot is damaged: page '{key}' is of kind '{found}', not '{kind}'")
+        return body
+
+    def _keyed(self, data: bytes) -> list[Any]:
+        prefix, kind, _, keys = list_of(unpacked(data), 4)
+        if kind not in KINDS:
+            raise EplRuntimeError(f"the snapshot holds pages of unknown kind '{kind}'", hint="it was written by a newer version")
+        rows = [list_of(row, 3) for page in self._parts.get(prefix, ()) for row in list_of(self.body(page, kind))]
+        if len(rows) != keys:
+            raise EplRuntimeError(f"the snapshot is damaged: of {keys} keys, pages '{prefix}/…' hold {len(rows)}")
+        rows.sort(key=lambda row: row[0])
+        return [row[1:] for row in rows]
+
+    def _long(self, data: bytes) -> list[Any]:
+        prefix, pieces = list_of(unpacked(data), 2)
+        return [item for piece in pieces for item in list_of(self.body(f"{prefix}/{piece}", "piece"))]
+
+
+def _parts_of(pages: Mapping[str, bytes]) -> dict[str, list[str]]:
+    """The pages of each keyed operator, by what stands before their number."""
+    found: dict[str, list[str]] = {}
+    for key in pages:
+        prefix, _, number = key.rpartition("/")
+        if number.isdigit():
+            found.setdefault(prefix, []).append(key)
+    return found
+
+
+class EventReader:
+    """Events by number. An event whose properties hold events is read again once they have been made, so that a chain of events, however
+    long, takes no more of the stack than one."""
+
+    def __init__(self, reader: PageReader) -> None:
+        self._reader = reader
+        self._events: dict[int, Event] = {}
+        self._rows: dict[int, dict[int, bytes]] = {}
+        self._missing: list[int] = []
+        self._checks: dict[type[Event], list[Check]] = {}
+        self._decoder = Decoder(self._inner)
+
+    def event(self, number: int) -> Event:
+        """Raises EplRuntimeError for one that is not there, does not fit its type, or is a part of itself."""
+        made = self._events.get(number)
+        if made is None:
+            made = self._made(number)
+            if made is None:
+                return self._innermost_first(number)
+            self._events[number] = made
+        return made
+
+    def _innermost_first(self, number: int) -> Event:
+        open_, stack = set[int](), [number]
+        while stack:
+            at = stack[-1]
+            if at in self._events:
+                stack.pop()
+                continue
+            made = self._made(at)
+            if made is None:
+                open_.add(at)
+                circle = open_.intersection(self._missing)
+                if circle:
+                    raise EplRuntimeError(f"the snapshot is damaged: event {min(circle)} is a part of itself")
+                stack += self._missing
+            else:
+                self._events[at] = made
+                open_.discard(at)
+                stack.pop()
+        return self._events[number]
+
+    def _inner(self, number: int) -> Event | None:
+        """An event in an event; where it has not been made yet, that is noted."""
+        made = self._events.get(number)
+        if made is None:
+            self._missing.append(number)
+        return made
+
+    def _made(self, number: int) -> Event | None:
+        """The event, or None where ``_missing`` ones have to be made first."""
+        self._missing = []
+        try:
+            row = self._decoder.decode(self._row(number))
+            return None if self._missing else self._event(*list_of(row, 4))
+        except Exception:
+            with reading(lambda _: f"event {number}"):  # here, not around it: entering it takes as long as making an event
+                raise
+
+    def _event(self, reference: Any, values: Any, extra: Any, origin: Any) -> Event:
+        event_type = self._reader.table.event_type(reference)
+        of = event_class(event_type)
+        if len(list_of(values)) != len(of.fields):
+            raise Damaged(f"it has {len(values)} values, not {len(of.fields)}")
+        checks = self._checks.get(of)
+        if checks is None:
+            checks = self._checks[of] = [of_type(each.type) for each in event_type.properties.values()]
+        for check, value in zip(checks, values):
+            if value is not None:
+                check(value)
+        made = of(*values)
+        if isinstance(extra, list):
+            made.extra = _absence(of.type, *list_of(extra, 2))
+        elif extra is not None:
+            made.extra = map_of(extra)
+        if origin is not None:
+            if not isinstance(origin, Event):
+                raise Damaged("its origin is no event")
+            made.origin = origin
+        return made
+
+    def _row(self, number: int) -> bytes:
+        page = number // EVENTS_A_PAGE
+        if page not in self._rows:
+            self._rows[page] = map_of(self._reader.body(f"events/{page}", "events"))
+        found = self._rows[page].get(number)
+        if not isinstance(found, bytes):
+            raise EplRuntimeError(f"the snapshot is damaged: event {number} is missing")
+        return found
+
+
+def _absence(event_type: EventType, undeclared: Any, absent: Any) -> Extra:
+    """What a map event holds that lacks declared properties."""
+    names = list_of(absent)
+    if not all(isinstance(name, str) and name in event_type.properties for name in names):
+        raise Damaged("it lacks properties that its type does not declare")
+    return Extra(map_of(undeclared), frozenset(names)) if undeclared else only_absent(frozenset(names))
+
+
+def pages_in(payload: bytes) -> dict[str, bytes]:
+    """The pages of a snapshot that is one piece."""
+    with reading("the list of pages"):
+        return {_key(key): page for key, page in (list_of(pair, 2) for pair in list_of(unpacked(payload)))}
+
+
+def _key(key: Any) -> str:
+    if not isinstance(key, str):
+        raise Damaged(f"the key of a page is a value of type {type(key).__name__}")
+    return key
+
+
+__all__ = ["PageReader", "pages_in"]

@@ -1,0 +1,56 @@
+"""What snapshots, pages and their restoring see of a runtime."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol
+
+import attrs
+
+from epl.event_types import EventType
+from epl.plan.statements import ModulePlan
+from epl.plan.windows import WindowConfig
+from epl.settings import Settings
+from runtime.event_loop.loop import Core
+from runtime.statements.statement import Statement
+from runtime.stores.variables import VariableCell
+
+
+@attrs.define
+class Counts:
+    """How many ids of deployments have been counted through, and how many statements have been built."""
+
+    deployments: int = 0
+    statements: int = 0
+
+
+class Deployed(Protocol):
+    """A deployed module: its statements in order."""
+
+    id: str
+    plan: ModulePlan
+    parameters: dict[str | int, Any]
+
+    def __iter__(self) -> Iterator[Statement]: ...
+
+
+@attrs.frozen
+class RuntimeState:
+    """A runtime's own objects, not copies: what is read here is as it is at the time of reading.
+
+    ``types``: the registered ones; ``functions``, ``aggregations``, ``windows``: the application's own, by name; ``enums``: constants by
+    name; ``variables``: all, those of deployments included; ``core``: clock, timers, and which statements have been touched.
+    """
+
+    settings: Settings
+    types: Mapping[str, EventType]
+    functions: Mapping[str, Callable[..., Any]]
+    aggregations: Mapping[str, Callable[[], Any]]
+    windows: Mapping[str, type[WindowConfig]]
+    enums: Mapping[str, tuple[str, ...]]
+    variables: dict[str, VariableCell]
+    deployments: Mapping[str, Deployed]
+    counts: Counts
+    core: Core
+
+
+__all__ = ["Counts", "Deployed", "RuntimeState"]

@@ -1,0 +1,44 @@
+"""create variable: the statement's rows are the variable's values, told whenever they change."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from epl.plan.statements import CreateVariablePlan
+from runtime.operators.operator_context import StatementContext
+from runtime.stores.variables import VariableCell
+from windows.event import Event, event_class
+from windows.protocol import State
+
+
+class RunningCreateVariable:
+    """Listeners get the new value as insert stream and the one before as remove stream; the iterator gives the current one."""
+
+    def __init__(self, plan: CreateVariablePlan, context: StatementContext) -> None:
+        cell = context.environment.variables[plan.name]
+        assert isinstance(cell, VariableCell) and plan.output_type is not None
+        self._cell = cell
+        self._made = event_class(plan.output_type)
+        self._context = context
+
+    def _told(self, before: Any, now: Any) -> None:
+        self._context.output.update((self._made(now),), (self._made(before),))
+
+    def start(self) -> None:
+        self._cell.observers.append(self._told)
+
+    def close(self) -> None:
+        if self._told in self._cell.observers:
+            self._cell.observers.remove(self._told)
+
+    def iterate(self) -> Iterable[Event]:
+        return (self._made(self._cell.value),)
+
+    def state(self) -> State:
+        return None
+
+    def restore(self, state: State) -> None:
+        """Variables are kept with the runtime."""
+
+
+__all__ = ["RunningCreateVariable"]

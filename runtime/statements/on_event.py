@@ -1,0 +1,49 @@
+"""Statements that wait for events and keep nothing between them."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from epl.plan.streams import StreamPlan
+from runtime.operators.operator_context import StatementContext
+from runtime.operators.stream_entry import entry_of, repeat
+from windows.event import NO_EVENTS, Event
+from windows.protocol import Sink, State
+
+
+class Stateless:
+    """A running statement without state; what is special about it is how it starts and what it does with events."""
+
+    def __init__(self, context: StatementContext) -> None:
+        self._context = context
+
+    def close(self) -> None:
+        self._context.close()
+
+    def iterate(self) -> Iterable[Event]:
+        return NO_EVENTS
+
+    def state(self) -> State:
+        return None
+
+    def restore(self, state: State) -> None:
+        """Nothing is kept between events."""
+
+
+class Triggered(Stateless):
+    """``on T …``: told of a stream's events from its start to its end."""
+
+    def __init__(self, stream: StreamPlan, context: StatementContext, told: Sink) -> None:
+        super().__init__(context)
+        self._type = stream.filter.event_type
+        self._entry = entry_of(stream, context, told)
+        repeat(self._entry.receiver, stream.filter, context.environment)
+
+    def start(self) -> None:
+        self._context.core.filters.add(self._type, self._entry)
+
+    def close(self) -> None:
+        self._context.core.filters.remove(self._type, self._entry)
+        super().close()
+
+
+__all__ = ["Stateless", "Triggered"]

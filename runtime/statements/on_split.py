@@ -1,0 +1,61 @@
+"""Split-stream at run time."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from epl.plan.splitting import OnSplitPlan, SplitBranchPlan
+from runtime.expressions import compile_predicate
+from runtime.expressions.compiled import compile_row
+from runtime.operators.contained_events import Containment
+from runtime.operators.insert_into import Routing, converter
+from runtime.operators.operator_context import StatementContext
+from runtime.statements.on_event import Triggered
+from windows.event import NO_EVENTS, Event, event_class
+
+
+class RunningSplit(Triggered):
+    """Hands each event to its branches; what none of them takes goes to the statement's listeners."""
+
+    def __init__(self, plan: OnSplitPlan, context: StatementContext) -> None:
+        super().__init__(plan.stream, context, self)
+        self._plan = plan
+        self._branches = [_Branch(branch, context) for branch in plan.branches]
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        for event in new:
+            if not self._split(event):
+                self._context.output.update((event,), NO_EVENTS)
+
+    def _split(self, event: Event) -> bool:
+        """Whether a branch has taken the event."""
+        taken = False
+        for branch in self._branches:
+            if branch.take(event):
+                taken = True
+                if not self._plan.all:
+                    break
+        return taken
+
+
+class _Branch:
+    def __init__(self, plan: SplitBranchPlan, context: StatementContext) -> None:
+        environment = context.environment
+        self._contained = None if plan.contained is None else Containment(plan.contained, environment)
+        self._where = None if plan.where is None else compile_predicate(plan.where, environment, 1)
+        self._row = None if plan.columns is None else compile_row(plan.columns, environment, 1)
+        self._made = event_class(plan.row_type)
+        self._convert = converter(plan.insert)
+        self._route = Routing(plan.insert, context)
+
+    def take(self, event: Event) -> bool:
+        """Insert what the branch selects of the event; whether that was anything."""
+        found = [event] if self._contained is None else self._contained.rows(event) or []
+        if self._where is not None:
+            found = [item for item in found if self._where(item)]
+        for item in found:
+            row = item if self._row is None else self._made(*self._row(item, True, None))
+            self._route(self._convert(row))
+        return bool(found)
+
+
+__all__ = ["RunningSplit"]

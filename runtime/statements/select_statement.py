@@ -1,0 +1,169 @@
+"""A select over a stream, of which each operator is an object."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from epl.plan.expressions import Prior
+from epl.plan.statements import SelectPlan
+from epl.plan.walk import expressions_of
+from runtime import match_recognize, result_set
+from runtime.expressions import compile_predicate
+from runtime.operators.insert_into import Inserter
+from runtime.operators.iterable_unbound import Remembered
+from runtime.operators.operator_context import StatementContext
+from runtime.operators.stream_entry import entry_of
+from windows.chain import build_chain
+from windows.event import NO_EVENTS, Event, only_events
+from windows.keys import key_evaluator
+from windows.protocol import Sink, State, View
+from windows.shape import ANYTHING, takes
+
+
+class Where:
+    """where behind a window: applies to insert and remove stream alike.
+
+    An event for which the condition raises does not pass, neither coming nor going; the others do, then the first failure is raised.
+    """
+
+    def __init__(self, test: Callable[[Event], bool]) -> None:
+        self._test = test
+        self.child: Sink
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        test, failure = self._test, None
+        try:
+            kept_new: Sequence[Event] = [e for e in new if test(e)] if new else NO_EVENTS
+            kept_old: Sequence[Event] = [e for e in old if test(e)] if old else NO_EVENTS
+        except Exception:  # noqa: BLE001 - found again and raised below
+            kept_new, failure = self._one_by_one(new)
+            kept_old, failed_old = self._one_by_one(old)
+            failure = failure or failed_old
+        if kept_new or kept_old or not (new or old):
+            self.child.update(kept_new, kept_old)
+        if failure is not None:
+            raise failure
+
+    def _one_by_one(self, events: Sequence[Event]) -> tuple[list[Event], Exception | None]:
+        """The events that pass, and the first failure."""
+        kept: list[Event] = []
+        failure: Exception | None = None
+        for event in events:
+            try:
+                if self._test(event):
+                    kept.append(event)
+            except Exception as error:  # noqa: BLE001 - raised by update
+                failure = failure or error
+        return kept, failure
+
+    def contents(self, events: Iterable[Event]) -> Iterator[Event]:
+        return (e for e in events if self._test(e))
+
+
+class Gate:
+    """In front of a result set: what a window withholds (``BuildContext.withhold``) is taken in and not put out."""
+
+    def __init__(self, rows: result_set.ResultSet, context: StatementContext) -> None:
+        self._rows = rows
+        self._context = context
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        if self._context.withholding:
+            self._rows.keep(new, old)
+        else:
+            self._rows.update(new, old)
+
+
+class RunningSelect:
+    """filter → windows → where → match_recognize → result set → insert into → listeners."""
+
+    def __init__(self, plan: SelectPlan, context: StatementContext) -> None:
+        self.plan = plan
+        self.context = context
+        stream = plan.streams[0]
+        assert plan.result_set is not None
+        self.chain: View = _chain(plan, context)
+        self.where = Where(compile_predicate(plan.where, context.environment)) if plan.where is not None else None
+        self.recognizer: View | None = match_recognize.build(plan.row_recognition, context) if plan.row_recognition is not None else None
+        self.result_set = result_set.build(plan.result_set, context.environment, context=context)
+        self.result_set.contents = self._contents
+        self.inserter = Inserter(plan.insert, plan.result_set, context, context.output) if plan.insert is not None else None
+        self.entry = entry_of(stream, context, self.chain, quiet=self.where is not None)
+        context.divide_output(plan.delivery)
+        self._connect()
+
+    def _connect(self) -> None:
+        """Chain the operators, last first."""
+        sink: Sink = self.inserter or self.context.output
+        self.result_set.child = sink
+        windows = self.plan.streams[0].windows
+        sink = Gate(self.result_set, self.context) if any(w.withholds for w in windows) else self.result_set
+        if self.recognizer is not None:
+            if self.where is not None:
+                self.where.child = sink
+                sink = self.where
+            self.recognizer.child = self.context.prior_in_front(0, sink, _largest_prior(self.plan), retains=False)
+            self.recognizer.parent_contents = lambda: iter(self.chain)  # type: ignore[attr-defined]
+            self.chain.child = self.recognizer
+            return
+        if self.where is not None:
+            self.where.child = sink
+            sink = self.where
+        retains = bool(windows) and windows[-1].retains
+        self.chain.child = self.context.prior_in_front(0, sink, _largest_prior(self.plan), retains=retains)
+
+    def start(self) -> None:
+        self.context.core.filters.add(self.plan.streams[0].filter.event_type, self.entry)
+
+    def close(self) -> None:
+        self.context.core.filters.remove(self.plan.streams[0].filter.event_type, self.entry)
+        self.chain.close()
+        if self.recognizer is not None:
+            self.recognizer.close()
+        self.context.close()
+
+    def iterate(self) -> Iterable[Event]:
+        rows = self.result_set.iterate(self._contents())
+        if self.inserter is None:
+            return rows
+        return [self.inserter.convert(row) for row in rows]
+
+    def _contents(self) -> Iterable[Event]:
+        """What stands in front of the result set now."""
+        contents: Iterable[Event] = self.recognizer if self.recognizer is not None else self.chain
+        return contents if self.where is None else self.where.contents(contents)
+
+    def state(self) -> State:
+        return {
+            "windows": self.chain.state(),
+            "prior": self.context.prior_state(),
+            "match_recognize": None if self.recognizer is None else self.recognizer.state(),
+            "result_set": self.result_set.state(),
+        }
+
+    @takes({"windows": ANYTHING, "prior": ANYTHING, "match_recognize": ANYTHING, "result_set": ANYTHING})
+    def restore(self, state: State) -> None:
+        self.chain.restore(state["windows"])
+        only_events(self.chain)
+        self.context.restore_prior(state["prior"])
+        if self.recognizer is not None:
+            self.recognizer.restore(state["match_recognize"])
+        self.result_set.restore(state["result_set"])
+
+
+def _chain(plan: SelectPlan, context: StatementContext) -> View:
+    """The stream's windows; without any, what ``@IterableUnbound`` keeps."""
+    stream, rows = plan.streams[0], plan.result_set
+    if stream.windows or rows is None or not rows.iterable_unbound:
+        return build_chain(stream.windows, stream.retain, context, stream.filter.event_type)
+    if rows.shape != "grouped fully aggregated":
+        return Remembered(None)
+    return Remembered(key_evaluator(rows.group_by, context), len(rows.group_by))
+
+
+def _largest_prior(plan: SelectPlan) -> int | None:
+    """The largest index that prior asks of stream 0, or None where nothing asks."""
+    found = [n.index for e in expressions_of(plan.result_set, plan.where) for n in e.walk() if isinstance(n, Prior)]
+    return max(found, default=None)
+
+
+__all__ = ["RunningSelect"]

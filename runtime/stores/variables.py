@@ -1,0 +1,74 @@
+"""Variables: cells that compiled expressions read."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from epl.catalog import Variable
+from epl.errors import EplRuntimeError
+from epl.event_types import EventOf
+from epl.value_types import ValueType
+from runtime.conversion.from_python import WrongValue, coercion
+from windows.event import Event
+
+
+class VariableCell:
+    """The current value of one variable. ``deployment``: who created it, None where it was preconfigured. ``watchers`` are called after
+    each assignment.
+    """
+
+    __slots__ = ("variable", "value", "deployment", "watchers", "observers", "_coerce")
+
+    def __init__(self, variable: Variable, value: Any, deployment: str | None = None) -> None:
+        self.variable = variable
+        self.deployment = deployment
+        self._coerce = coercion(variable.type)
+        self.watchers: list[Callable[[], None]] = []
+        self.observers: list[Callable[[Any, Any], None]] = []
+        self.value: Any = None
+        if value is not None:
+            self.value = self.coerced(value)
+
+    def coerced(self, value: Any) -> Any:
+        """The value as the variable's type holds it; raises EplRuntimeError in Esper's words."""
+        if value is None:
+            return None
+        try:
+            _check_columns(self.variable.type, value)
+            return self._coerce(value)
+        except WrongValue:
+            declared = f"type {self.variable.type}"
+            if isinstance(self.variable.type, EventOf):
+                declared = f"event type '{self.variable.type.event_type.name}'"
+            raise EplRuntimeError(
+                f"Variable '{self.variable.name}' of declared {declared} cannot be assigned a value of type {type(value).__name__}"
+            ) from None
+
+    def checked(self, value: Any) -> Any:
+        """``coerced`` for an assignment: constants refuse."""
+        if self.variable.constant:
+            raise EplRuntimeError(f"Variable by name '{self.variable.name}' is declared as constant and may not be assigned a new value")
+        return self.coerced(value)
+
+    def assign(self, value: Any) -> None:
+        """Set by the API: constants refuse."""
+        before, self.value = self.value, self.checked(value)
+        self.changed(before)
+
+    def changed(self, before: Any) -> None:
+        """Tell those who read the variable that it was set; observers get the values before and now."""
+        for watcher in tuple(self.watchers):
+            watcher()
+        for observer in tuple(self.observers):
+            observer(before, self.value)
+
+
+def _check_columns(declared: ValueType, value: Any) -> None:
+    """A mapping for a variable of an event type may have that type's properties only; an event must be of the type."""
+    if not isinstance(declared, EventOf):
+        return
+    event_type = declared.event_type
+    if isinstance(value, Event) and not value.type.is_a(event_type):
+        raise WrongValue
+    if isinstance(value, Mapping) and not event_type.open and not value.keys() <= event_type.properties.keys():
+        raise WrongValue
