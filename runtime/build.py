@@ -16,7 +16,7 @@ from epl.plan.statements import (
     StatementPlan,
 )
 from runtime.fused import fuse
-from runtime.operators.operator_context import StatementContext
+from runtime.operators.operator_context import OperatorContext
 from runtime.operators.stream_entry import repeat
 from runtime.statements.create_variable import RunningCreateVariable
 from runtime.statements.on_set import RunningOnSet
@@ -27,7 +27,7 @@ from runtime.statements.select_without_from import RunningSelectRow
 from runtime.statements.update_istream import RunningUpdate
 
 
-def _select(plan: SelectPlan, context: StatementContext) -> Running:
+def _select(plan: SelectPlan, context: OperatorContext) -> Running:
     running = RunningSelect(plan, context)
     fuse(running)
     # Last: it wraps what receives events, which fusing replaces.
@@ -35,11 +35,11 @@ def _select(plan: SelectPlan, context: StatementContext) -> Running:
     return running
 
 
-def _declaration(plan: BodyPlan, context: StatementContext) -> Running:
+def _declaration(plan: BodyPlan, context: OperatorContext) -> Running:
     return Declaration()
 
 
-BUILDERS: Mapping[type[BodyPlan], Callable[[Any, StatementContext], Running]] = {
+BUILDERS: Mapping[type[BodyPlan], Callable[[Any, OperatorContext], Running]] = {
     SelectPlan: _select,
     SelectRowPlan: RunningSelectRow,
     CreateSchemaPlan: _declaration,
@@ -51,7 +51,7 @@ BUILDERS: Mapping[type[BodyPlan], Callable[[Any, StatementContext], Running]] = 
 }
 
 
-def build(plan: StatementPlan, context: StatementContext) -> Running:
+def build(plan: StatementPlan, context: OperatorContext) -> Running:
     """A fresh running statement; ``start`` makes it take part."""
     return BUILDERS[type(plan.body)](plan.body, context)
 

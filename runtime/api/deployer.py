@@ -19,9 +19,9 @@ from runtime.api.plan_cache import parsed
 from runtime.api.preconditions import check_preconditions, first_use, locate, names_in, sees
 from runtime.api.substitution_parameters import check_all_used, parameters_of
 from runtime.build import build
-from runtime.event_loop.loop import Core
+from runtime.event_loop.loop import EventLoop
 from runtime.expressions import Environment, compile_expression
-from runtime.operators.operator_context import StatementContext
+from runtime.operators.operator_context import OperatorContext
 from runtime.state.runtime_state import Counts
 from runtime.statements.running import Running
 from runtime.statements.statement import Listener, Statement, StatementHost
@@ -38,7 +38,7 @@ class Deployer:
     """
 
     def __init__(
-        self, host: StatementHost, core: Core, *, functions: FunctionRegistry, types: Mapping[str, EventType],
+        self, host: StatementHost, core: EventLoop, *, functions: FunctionRegistry, types: Mapping[str, EventType],
         variables: dict[str, VariableCell], catalog_of: Callable[[Sequence[Declared]], Catalog], undeploy: Callable[[str], None],
     ) -> None:
         self.deployments: dict[str, Deployment] = {}
@@ -166,7 +166,7 @@ class Deployer:
         return statement
 
     def _running(self, statement: Statement, parameters: dict[str | int, Any]) -> Running:
-        context = StatementContext(self._core, statement.plan, statement.number, self.environment(parameters), statement)
+        context = OperatorContext(self._core, statement.plan, statement.number, self.environment(parameters), statement)
         try:
             return build(statement.plan, context)
         except BaseException:

@@ -26,7 +26,7 @@ LAYOUT = ("properties", "kind", "supertypes", "start_timestamp", "end_timestamp"
 """What makes an event type the same as another of its name."""
 
 
-class Registered:
+class Registry:
     """The part of ``Runtime`` that statements are compiled against, beside what deployments declare."""
 
     def __init__(self, settings: Settings) -> None:
@@ -225,4 +225,4 @@ class Registered:
         return self._user_functions
 
 
-__all__ = ["Registered"]
+__all__ = ["Registry"]

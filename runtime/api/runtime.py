@@ -18,7 +18,7 @@ from runtime.api.deployer import Deployer
 from runtime.api.deployment import Deployment
 from runtime.api.error_reports import explained, without_engine_frames
 from runtime.api.plan_cache import parsed
-from runtime.api.registry import Registered
+from runtime.api.registry import Registry
 from runtime.api.restore import Given
 from runtime.api.restore import restore as restored
 from runtime.batch.available import is_available, missing
@@ -26,8 +26,8 @@ from runtime.clock.instants import Instant, instant_of, shown
 from runtime.clock.schedule import MAX_STOPS, Late, TimeMode
 from runtime.conversion.from_python import check_known, to_event
 from runtime.event_loop.cause import Cause
-from runtime.event_loop.loop import Core, ErrorHandler, log_error
-from runtime.state.changed_pages import Marks, Pages
+from runtime.event_loop.loop import ErrorHandler, EventLoop, log_error
+from runtime.state.changed_pages import ChangedPages, Pages
 from runtime.state.runtime_state import RuntimeState
 from runtime.state.snapshot import snapshot as snapshot_of
 from runtime.statements.statement import Listener, Statement, check_listener
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 NUMBER = attrgetter("number")
 
 
-class Runtime(Registered):
+class Runtime(Registry):
     """One EPL engine: statements in, events and time in, changes out.
 
     Time is external unless ``clock="system"``: it begins at ``start_time`` (ms since 1970, µs where settings say so, or a datetime) and
@@ -63,7 +63,7 @@ class Runtime(Registered):
         self.tier = tier
         self._on_error = explained(on_error)
         began = instant_of("start_time", start_time, self.settings.units_per_second)
-        self._core = Core(self.settings, began, self._told, self._on_error)
+        self._core = EventLoop(self.settings, began, self._told, self._on_error)
         self.on_fault: ErrorHandler | None = None
         """Told of exceptions in expressions behind the error handler; what it raises ends the call (runtime.api.faults)."""
         self._deployer = Deployer(
@@ -73,7 +73,7 @@ class Runtime(Registered):
         self._acquire: Callable[[], object] = self.lock.acquire
         self._release, self._intakes = self.lock.release, self._core.intakes
         self._batches: dict[Statement, None] = {}
-        self._marks: Marks | None = None
+        self._marks: ChangedPages | None = None
         self._batch_tier: BatchTier | None = None
         self._row_only: str | None = None
         """Why there is none, once it has been asked for."""
@@ -300,7 +300,7 @@ class Runtime(Registered):
             core = self._core
             core.clock.now = now = now if now.__class__ is int and not now >> 61 else self._instant(now)
             heap = core.schedule.heap
-            if heap and heap[0][0] <= now:  # as Core.advance has it: most often nothing is due
+            if heap and heap[0][0] <= now:  # as EventLoop.advance has it: most often nothing is due
                 core.run_due(now)
             if self._batch_tier is not None:
                 self._batch_tier.advance(now, jump=True)
@@ -389,15 +389,15 @@ class Runtime(Registered):
     def pages(self, since: str | None = None, *, snapshot_key: bytes | None = None) -> Pages:
         """What ``snapshot`` holds as pages: all of them, or with ``since`` (the mark of an earlier answer) those that have changed since.
 
-        ``pages().onto({})`` is a store that ``restore`` takes, ``pages(since=mark).onto(store)`` brings it up to date. From the first
-        call on the runtime notes what changes. The last marks are known, up to the last call without ``since``; others raise
+        ``pages().apply_to({})`` is a store that ``restore`` takes, ``pages(since=mark).apply_to(store)`` brings it up to date. From the
+        first call on the runtime notes what changes. The last marks are known, up to the last call without ``since``; others raise
         EplRuntimeError. ``snapshot_key``: as for ``snapshot``, the same in each call.
         """
         with self.lock:
             self._check_open()
             self._check_nothing_waits()
             if self._marks is None:
-                self._marks = Marks()
+                self._marks = ChangedPages()
             return self._marks.since(self.state(), since, snapshot_key)
 
     def state(self) -> RuntimeState:

@@ -22,7 +22,7 @@ from epl.event_types import EventType
 from runtime.conversion.batch_order import BatchOrder, Options, Part, part_of
 from runtime.conversion.from_columns import events_of
 from runtime.event_loop.cause import AtWork
-from runtime.event_loop.loop import Core
+from runtime.event_loop.loop import EventLoop
 from windows.event import Event
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ Placed = tuple[int, int, "Event | None"]
 
 
 def send_batch(
-    core: Core, type_of: Callable[[str | EventType], EventType], tier: BatchTier | None, target: str | EventType | Mapping[str, Any],
+    core: EventLoop, type_of: Callable[[str | EventType], EventType], tier: BatchTier | None, target: str | EventType | Mapping[str, Any],
     table: Any, chosen: Options,
 ) -> None:
     """Do what ``Runtime.send_batch`` says, under the runtime's lock. ``type_of``: the type that takes events from outside."""
@@ -60,21 +60,21 @@ def send_batch(
         _feed_both(batch, order, core, chosen)
 
 
-def _column_batch(tier: BatchTier, order: BatchOrder, core: Core) -> ColumnBatch:
+def _column_batch(tier: BatchTier, order: BatchOrder, core: EventLoop) -> ColumnBatch:
     """What of the batch runs in the batch tier; everything is checked, nothing done."""
     from runtime.batch.tier.column_batch import ColumnBatch  # numba, without which there is no batch tier
 
     return ColumnBatch(tier, order, core.settings.units_per_second)
 
 
-def _feed_rows_of(parts: Sequence[Part], order: BatchOrder, core: Core, options: Options) -> None:
+def _feed_rows_of(parts: Sequence[Part], order: BatchOrder, core: EventLoop, options: Options) -> None:
     """Feed the row tier alone."""
     rows = _merged([_stream(part, core) for part in parts], order)
     core.begun += 1
     _feed(core, rows, order, options)
 
 
-def _feed_both(batch: ColumnBatch, order: BatchOrder, core: Core, options: Options) -> None:
+def _feed_both(batch: ColumnBatch, order: BatchOrder, core: EventLoop, options: Options) -> None:
     """Feed what ``batch`` takes to the batch tier, and the other rows to the row tier, whose time goes on by all of them."""
     rest = [part for part in order.parts if part not in batch.parts]
     rows: Iterable[Placed] = _merged([_stream(part, core) for part in rest], order)
@@ -97,7 +97,7 @@ def _with_others(rows: Iterable[Placed], order: BatchOrder) -> Iterator[Placed]:
     return ((place, time, events.get(place)) for place, time in enumerate(order.times.tolist()))
 
 
-def _stream(part: Part, core: Core) -> tuple[Part, list[Event]]:
+def _stream(part: Part, core: EventLoop) -> tuple[Part, list[Event]]:
     return part, events_of(part.event_type, part.columns, core.settings.units_per_second)
 
 
@@ -114,7 +114,7 @@ def _merged(streams: Sequence[tuple[Part, list[Event]]], order: BatchOrder) -> I
     return rows
 
 
-def _feed(core: Core, rows: Iterable[Placed], order: BatchOrder, options: Options) -> None:
+def _feed(core: EventLoop, rows: Iterable[Placed], order: BatchOrder, options: Options) -> None:
     # What a listener sends has the cause of that listener's call.
     at = AtWork() if core.busy else core.at
     at.row_of = order.row_of
@@ -124,7 +124,7 @@ def _feed(core: Core, rows: Iterable[Placed], order: BatchOrder, options: Option
         at.place, at.row_of = 0, None
 
 
-def _feed_rows(core: Core, rows: Iterable[Placed], at: AtWork, options: Options) -> None:
+def _feed_rows(core: EventLoop, rows: Iterable[Placed], at: AtWork, options: Options) -> None:
     if options.time is None:
         for at.place, _, event in rows:
             if event is not None:

@@ -2,11 +2,11 @@
 
 ``dispatcher`` takes events; ``intake`` takes the dicts that users send: values are read and checked, the filters' tests stand in the
 function itself and read the values, and an event is made only where somebody wants it. Where a condition raises, all is asked again entry
-by entry (``Core.match_and_tell``), so that nothing has to be guarded before.
+by entry (``EventLoop.match_and_tell``), so that nothing has to be guarded before.
 
 Where one statement alone wants events of the type, and offers its steps as text (``Receiver.write``), these stand in the intake as well.
 
-``names``: what the generated code may use of the core, by name (``Core._names``).
+``names``: what the generated code may use of the core, by name (``EventLoop._names``).
 """
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def dispatcher(names: Names, indexes: Sequence[TypeIndex], stream_type: EventTyp
 def intake(
     names: Names, indexes: Sequence[TypeIndex], event_type: EventType, *, refuse_unknown: bool, updated: bool
 ) -> Callable[[dict[str, Any]], None]:
-    """f(d): check what a user sends, then all that ``Core.process`` does with the event.
+    """f(d): check what a user sends, then all that ``EventLoop.process`` does with the event.
 
     ``refuse_unknown``: raise where a property is not declared. ``updated``: there are update istream statements, which see the event first.
     """
@@ -204,7 +204,7 @@ def _direct(tests: _Tests, scope: dict[str, Any]) -> list[str]:
 
 
 def _alone(tests: _Tests, entry: Entry, source: _Source, scope: dict[str, Any]) -> list[str]:
-    """The steps of the one receiver, the event being made where they name it; then what ``Core.process`` does."""
+    """The steps of the one receiver, the event being made where they name it; then what ``EventLoop.process`` does."""
     receiver = entry.receiver
     assert receiver.write is not None
     scope |= {"receiver": receiver, "name": receiver.name, "statement_number": receiver.order[1]}

@@ -16,7 +16,7 @@ from epl.plan.filter_specifications import FilterSpecification
 from runtime.event_loop.filter_tables import EntryList, FilterTable
 from runtime.event_loop.prepared_filters import PreparedFilter, make_table, table_key
 from runtime.expressions import Environment
-from runtime.expressions.generated_steps import Write
+from runtime.expressions.generated_steps import EmitSteps
 from windows.event import Event
 
 
@@ -30,7 +30,7 @@ class Receiver(Protocol):
     name: str
     order: tuple[int, int, int]
     drop: bool
-    write: Write | None
+    write: EmitSteps | None
 
     def receive(self, event: Event) -> None: ...
 

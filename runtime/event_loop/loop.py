@@ -34,7 +34,7 @@ def log_error(error: BaseException, statement: str, event: Event | None) -> None
     log.error("statement %r: %s, %s", statement, error, while_, exc_info=error)
 
 
-class Core:
+class EventLoop:
     """Shared by all statements of a runtime; used under its lock only."""
 
     def __init__(

@@ -18,7 +18,7 @@ Place = Callable[[str], str]
 
 
 @attrs.frozen
-class Written:
+class GeneratedSteps:
     """Steps over an event ``e``, which need not be there where no line names it.
 
     ``before`` changes nothing and may end the function, ``then`` may raise. ``scope``: the objects that the lines name.
@@ -29,7 +29,7 @@ class Written:
     scope: dict[str, Any]
 
 
-Write = Callable[[Place, dict[str, Any], str], Written]
+EmitSteps = Callable[[Place, dict[str, Any], str], GeneratedSteps]
 """write(place of a field, takes the objects that expressions name, the line that leaves the event to ``receive``) → the steps.
 
 Only for a function of which the statement is the only receiver: the lines may call its listeners.
@@ -50,4 +50,4 @@ class PlacePrinter(Printer):
         return super().property(stream, name)
 
 
-__all__ = ["EVENT", "Place", "PlacePrinter", "Write", "Written"]
+__all__ = ["EVENT", "EmitSteps", "GeneratedSteps", "Place", "PlacePrinter"]

@@ -9,10 +9,10 @@ from typing import Any
 from epl.event_types import EventType
 from runtime.conversion.computed_rows import computed_row_class
 from runtime.conversion.rows import NO_ROWS, EventRow, Rows
-from runtime.operators.operator_context import StatementContext
+from runtime.operators.operator_context import OperatorContext
 
 
-def delivery_scope(context: StatementContext, output_type: EventType | None) -> dict[str, Any]:
+def delivery_scope(context: OperatorContext, output_type: EventType | None) -> dict[str, Any]:
     """What the lines name. ``output_type``: of rows that are made of values; None where events come out as they are."""
     core, name, statement = context.core, context.name, context.output
 

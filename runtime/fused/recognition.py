@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from runtime.expressions.generated_steps import Place, PlacePrinter, Write, Written
+from runtime.expressions.generated_steps import EmitSteps, GeneratedSteps, Place, PlacePrinter
 from runtime.fused.delivery import delivered, delivery_scope
 from runtime.match_recognize import RowRecognition
 from runtime.match_recognize.shared import SharedRowRecognition
@@ -30,17 +30,17 @@ def fuse_recognition(running: RunningSelect) -> None:
         view.timer.callback = _leaving(view, recognizer)  # type: ignore[attr-defined]
 
 
-def _writer(running: RunningSelect, recognizer: SharedRowRecognition) -> Write:
+def _writer(running: RunningSelect, recognizer: SharedRowRecognition) -> EmitSteps:
     """``recognizer.receive`` as text; where the rows of matches are what comes out, listeners are called with them."""
     context, told, scope = running.context, [], {"pending": running.context.core.pending}
     if recognizer.tells_one and _comes_out(running, recognizer):
         told = ["r = ComputedRow()", "r._event = None", "r._values = values", *delivered("r")]
         scope |= delivery_scope(context, recognizer.output_type)
 
-    def write(place: Place, bindings: dict[str, Any], leave: str) -> Written:
+    def write(place: Place, bindings: dict[str, Any], leave: str) -> GeneratedSteps:
         steps = recognizer.written(PlacePrinter(context.environment, place, bindings), told)
         before = [f"if pending or out.batch_listeners: {leave}"] if told else []
-        return Written(before, steps.then, {**steps.scope, **scope})
+        return GeneratedSteps(before, steps.then, {**steps.scope, **scope})
 
     return write
 

@@ -9,7 +9,7 @@ import attrs
 from epl.generated_code import defined, field_name
 from epl.plan.result_set import ResultSetPlan
 from runtime.expressions.compiled import OPERATIONS
-from runtime.expressions.generated_steps import Place, Written
+from runtime.expressions.generated_steps import GeneratedSteps, Place
 from runtime.expressions.source_lines import indented, under
 from runtime.fused.aggregation import Aggregations, SelectPrinter
 from runtime.fused.delivery import delivered, delivery_scope
@@ -118,14 +118,14 @@ class _Select:
                     self._scope["expire"] = timer.callback
                     timer.alone = self._made("def take():", self._expire(_Way("return expire()", delivers=True)))
 
-    def _written(self, place: Place, scope: dict[str, Any], leave: str) -> Written:
+    def _written(self, place: Place, scope: dict[str, Any], leave: str) -> GeneratedSteps:
         """``take`` for a function of which it is the only receiver, over values that stand elsewhere than in an event."""
         self._printer.place, self._printer.bindings = place, scope
         try:
             before, then = self._take(_Way(leave, self._delivers))
         finally:
             self._printer.place, self._printer.bindings = None, {}
-        return Written(before, then, self._scope)
+        return GeneratedSteps(before, then, self._scope)
 
     def _made(self, head: str, lines: list[str]) -> Callable[..., None]:
         text = "\n".join([head, *indented(lines), ""])

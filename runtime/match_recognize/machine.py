@@ -17,7 +17,7 @@ from epl.plan.match_recognize import Program
 from runtime.match_recognize.ranking import Match, PathNode
 from windows.event import Event
 
-Strand = tuple[int, int, PathNode, tuple[Event | None, ...]]
+PartialMatch = tuple[int, int, PathNode, tuple[Event | None, ...]]
 """(step waited at, number of the first row, path, last row of each variable that conditions look back at)."""
 
 History = tuple[Event | None, ...]
@@ -65,7 +65,7 @@ class Machine:
         self.nothing: tuple[Event | None, ...] = (None,) * tests.width
         self.variable_count = len(tests.row)
         self.looks_back = any(tests.path)
-        self.move: Callable[[Sequence[Strand], Event, int, list[Match]], list[Strand]] = self._move
+        self.move: Callable[[Sequence[PartialMatch], Event, int, list[Match]], list[PartialMatch]] = self._move
         """``advance`` and ``begin`` for a row without history; generated where that can be (``strands``)."""
 
     def can_begin(self) -> Callable[[Event, History], bool] | None:
@@ -82,15 +82,15 @@ class Machine:
         return lambda event, history: any(test(event, history) for test in tests)
 
     def advance(
-        self, strands: Sequence[Strand], event: Event, row: int, history: History, truth: Truth, found: list[Match],
+        self, strands: Sequence[PartialMatch], event: Event, row: int, history: History, truth: Truth, found: list[Match],
         died: list[tuple[int, PathNode]] | None = None,
-    ) -> list[Strand]:
+    ) -> list[PartialMatch]:
         """The strands that go on after a row; matches that end with it are added to ``found``.
 
         ``truth``: ``nothing_known`` before the first call for a row. ``died``: takes first row and path of the strands that did not take
         the row.
         """
-        after: list[Strand] = []
+        after: list[PartialMatch] = []
         variables, row_tests, path_tests = self.variables, self.row_tests, self.path_tests
         holds: bool | None
         for step, began, path, looked_at in strands:
@@ -111,11 +111,11 @@ class Machine:
         return after
 
     def begin(
-        self, event: Event, row: int, history: History, truth: Truth, after: list[Strand], found: list[Match],
+        self, event: Event, row: int, history: History, truth: Truth, after: list[PartialMatch], found: list[Match],
         may_start: Callable[[], bool] | None = None,
     ) -> None:
         """Matches that begin with a row: those still in progress are added to ``after``, as far as ``may_start`` lets them."""
-        started: list[Strand] = []
+        started: list[PartialMatch] = []
         for step in self.start:
             path_test = self.path_tests[step]
             if path_test is not None:
@@ -132,7 +132,7 @@ class Machine:
             self._take(step, row, (None, event, step), self.nothing, row, started, found)
         after += started if may_start is None else [s for s in started if may_start()]
 
-    def _move(self, before: Sequence[Strand], event: Event, row: int, ended: list[Match]) -> list[Strand]:
+    def _move(self, before: Sequence[PartialMatch], event: Event, row: int, ended: list[Match]) -> list[PartialMatch]:
         truth = self.nothing_known()
         after = self.advance(before, event, row, (), truth, ended) if before else []
         self.begin(event, row, (), truth, after, ended)
@@ -143,7 +143,8 @@ class Machine:
         return [None] * self.variable_count
 
     def _take(
-        self, step: int, began: int, path: PathNode, looked_at: tuple[Event | None, ...], row: int, after: list[Strand], found: list[Match]
+        self, step: int, began: int, path: PathNode, looked_at: tuple[Event | None, ...], row: int, after: list[PartialMatch],
+        found: list[Match],
     ) -> None:
         """A step has taken a row: the match may be complete, and goes on at each step behind it."""
         if self.accepts[step]:
@@ -157,7 +158,7 @@ class Machine:
                 after.append((target, began, path, looked_at))
 
     @staticmethod
-    def earliest(strands: list[Strand]) -> list[Strand]:
+    def earliest(strands: list[PartialMatch]) -> list[PartialMatch]:
         """Of the strands that wait at one step those that began first.
 
         None of the others can matter where every delivery is one row, all that overlaps the match told is dropped, and no condition looks

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from runtime.match_recognize.machine import History, Machine, Strand
+from runtime.match_recognize.machine import History, Machine, PartialMatch
 from runtime.match_recognize.ranking import Match
 from windows.event import Event
 
@@ -28,7 +28,7 @@ def matches_in(
         return True
 
     found: dict[Any, list[Match]] = {}
-    strands: dict[Any, list[Strand]] = {}
+    strands: dict[Any, list[PartialMatch]] = {}
     for row, event in enumerate(contents):
         partition = key(event) if key is not None else None
         matches: list[Match] = []

@@ -6,7 +6,7 @@ from typing import Any
 
 from epl.plan.match_recognize import RowRecognitionPlan
 from runtime.match_recognize.interval import Death, Found, Interval
-from runtime.match_recognize.machine import History, Machine, Strand
+from runtime.match_recognize.machine import History, Machine, PartialMatch
 from runtime.match_recognize.on_demand import matches_in
 from runtime.match_recognize.ranking import Match, PathNode, Ranking
 from runtime.match_recognize.state import SHAPE, PathReader, PathWriter, check_histories, check_row
@@ -23,7 +23,7 @@ class Partition:
 
     def __init__(self, key: Any, history: History) -> None:
         self.key = key
-        self.strands: list[Strand] = []
+        self.strands: list[PartialMatch] = []
         self.history = history
         self.taken: dict[int, None] = {}
         """With a data window: the rows in it that a match has taken, in the order in which they were offered last: that of arrival, or,
@@ -198,8 +198,8 @@ class RowRecognition(View):
             found += [(key, match) for match in ended]
 
     def _advanced(
-        self, before: list[Strand], event: Event, history: History, ended: list[Match], ends: list[tuple[int, PathNode]] | None
-    ) -> list[Strand]:
+        self, before: list[PartialMatch], event: Event, history: History, ended: list[Match], ends: list[tuple[int, PathNode]] | None
+    ) -> list[PartialMatch]:
         """The matches in progress behind the current row, counted; where a condition raises, the count is what it was."""
         machine, states, row = self._machine, self._states, self._row
         truth = machine.nothing_known()
@@ -282,7 +282,7 @@ class RowRecognition(View):
             partition.history = (event, *partition.history[:-1])
             self._partitions[partition.key] = partition
 
-    def _replace(self, partition: Partition, strands: list[Strand]) -> None:
+    def _replace(self, partition: Partition, strands: list[PartialMatch]) -> None:
         self._states.count += len(strands) - len(partition.strands)
         partition.strands = strands
         self._keep(partition)

@@ -7,7 +7,7 @@ from typing import Any
 
 from epl.event_types import EventType
 from epl.plan.match_recognize import RowRecognitionPlan
-from runtime.expressions.generated_steps import PlacePrinter, Written
+from runtime.expressions.generated_steps import GeneratedSteps, PlacePrinter
 from runtime.match_recognize.generated import StepSource, StepWriter
 from runtime.match_recognize.interval import Found
 from runtime.match_recognize.lattice import Lattice, Layers
@@ -97,13 +97,13 @@ class SharedRowRecognition(RowRecognition):
         """Whether a row ends one match at most that is told."""
         return self._tells_one
 
-    def written(self, printer: PlacePrinter, told: list[str]) -> Written:
+    def written(self, printer: PlacePrinter, told: list[str]) -> GeneratedSteps:
         """``receive`` as text. ``told``: lines for where a match ends, the one that is told, over its ``values``; without, it goes to
         ``child``."""
         told = ["values = measure_values(rows_of_one(partition))", *told] if told else ["tell_ended(partition)"]
         own = {"tell_ended": self._tell_ended, "rows_of_one": self._rows_of_one, "measure_values": self._measure_values}
         steps = StepWriter(self._plan, printer).entered(told)
-        return Written([], ["operator._since = operator._row", *steps], {**self._scope(), **own})
+        return GeneratedSteps([], ["operator._since = operator._row", *steps], {**self._scope(), **own})
 
     def _tell_ended(self, partition: LayeredPartition) -> None:
         """Tell the matches that end with the row that has come in."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from epl.reprs import brief
-from runtime.match_recognize.machine import Strand
+from runtime.match_recognize.machine import PartialMatch
 from runtime.match_recognize.ranking import PathNode
 from windows.event import only_events
 from windows.protocol import Damaged
@@ -45,7 +45,7 @@ class PathWriter:
             before = self._numbers[id(node)] = len(self.nodes) - 1
         return before
 
-    def strands(self, strands: Sequence[Strand]) -> list[tuple[int, int, int, tuple[Any, ...]]]:
+    def strands(self, strands: Sequence[PartialMatch]) -> list[tuple[int, int, int, tuple[Any, ...]]]:
         return [(step, began, self.number(path), looked_at) for step, began, path, looked_at in strands]
 
 
@@ -62,7 +62,7 @@ class PathReader:
     def path(self, number: int) -> PathNode:
         return self._paths[number]
 
-    def strands(self, written: Sequence[Sequence[Any]]) -> list[Strand]:
+    def strands(self, written: Sequence[Sequence[Any]]) -> list[PartialMatch]:
         check_strands(written, self._steps, len(self._paths))
         return [(step, began, self._paths[number], tuple(looked_at)) for step, began, number, looked_at in written]
 

@@ -12,7 +12,7 @@ from epl.plan.match_recognize import Condition, RowRecognitionPlan
 from runtime.expressions import Environment
 from runtime.expressions.compiled import OPERATIONS
 from runtime.expressions.printer import Printer
-from runtime.match_recognize.machine import Machine, Strand
+from runtime.match_recognize.machine import Machine, PartialMatch
 from runtime.match_recognize.ranking import Match
 from windows.event import Event
 
@@ -20,7 +20,7 @@ MOST_STEPS = 16
 MOST_LINKS = 64
 """Programs beyond are not written out: a strand's step is found by comparing."""
 
-Move = Callable[[Sequence[Strand], Event, int, list[Match]], list[Strand]]
+Move = Callable[[Sequence[PartialMatch], Event, int, list[Match]], list[PartialMatch]]
 """move(strands, row, its number, takes matches that end) → the strands that go on, then those that begin with the row."""
 
 

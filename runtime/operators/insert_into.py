@@ -10,7 +10,7 @@ from epl.plan.statements import InsertPlan
 from epl.value_types import ArrayType, ValueType
 from runtime.expressions import compile_expression
 from runtime.expressions.structs import default_of, struct_as, widening_to
-from runtime.operators.operator_context import StatementContext
+from runtime.operators.operator_context import OperatorContext
 from windows.event import NO_EVENTS, Event, Extra, as_variant, event_class, only_absent
 from windows.protocol import Sink
 
@@ -20,7 +20,7 @@ Convert = Callable[[Event], Event]
 class Routing:
     """Puts events of the target type in the work queue, by their precedence where one is given."""
 
-    def __init__(self, plan: InsertPlan, context: StatementContext) -> None:
+    def __init__(self, plan: InsertPlan, context: OperatorContext) -> None:
         self._target = plan.target
         self._core = context.core
         self._name = context.name
@@ -36,7 +36,7 @@ class Routing:
 class Inserter:
     """insert into: turns rows into events of the target and routes them; the statement's listeners get the same events."""
 
-    def __init__(self, plan: InsertPlan, rows: ResultSetPlan, context: StatementContext, child: Sink) -> None:
+    def __init__(self, plan: InsertPlan, rows: ResultSetPlan, context: OperatorContext, child: Sink) -> None:
         self._plan = plan
         self._selector = rows.selector if rows.raw else None
         self._route = Routing(plan, context)

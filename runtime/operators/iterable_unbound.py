@@ -10,7 +10,7 @@ from windows.paging import Paged
 from windows.protocol import State, View
 
 
-class Remembered(View):
+class LastEvents(View):
     """Passes events through and keeps the last ones: those of the last delta, or where ``key`` is given one of each group, in the order
     of the groups' first events.
     """

@@ -12,7 +12,7 @@ from epl.value_types import BOXED_BOOLEAN
 from runtime.clock.periods import add_period
 from runtime.clock.schedule import ScheduledTimer
 from runtime.event_loop.delivery import MatchStates
-from runtime.event_loop.loop import Core
+from runtime.event_loop.loop import EventLoop
 from runtime.expressions import Environment, compile_expression, compile_predicate
 from runtime.operators.grouped_delivery import divider
 from runtime.result_set import accumulators_of
@@ -21,10 +21,10 @@ from windows.prior import PriorBuffer
 from windows.protocol import Accumulator, Evaluate, RandomAccess, Sink, State
 
 
-class StatementContext:
+class OperatorContext:
     """Implements windows.protocol.BuildContext for one statement."""
 
-    def __init__(self, core: Core, plan: StatementPlan, number: int, environment: Environment, output: Sink) -> None:
+    def __init__(self, core: EventLoop, plan: StatementPlan, number: int, environment: Environment, output: Sink) -> None:
         self.core = core
         self.plan = plan
         self.name = plan.name

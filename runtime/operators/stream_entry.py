@@ -10,9 +10,9 @@ from typing import Any
 from epl.plan.streams import EqualConstants, FilterPlan, StreamPlan
 from runtime.event_loop.filter_index import Entry, Receiver
 from runtime.expressions import Environment, compile_expression
-from runtime.expressions.generated_steps import Write
+from runtime.expressions.generated_steps import EmitSteps
 from runtime.operators.contained_events import ContainedStage, Containment
-from runtime.operators.operator_context import StatementContext
+from runtime.operators.operator_context import OperatorContext
 from windows.event import NO_EVENTS, Event
 from windows.protocol import Sink
 
@@ -31,10 +31,10 @@ class StreamReceiver:
         self.order = order
         self.drop = drop
         self.receive = receive
-        self.write: Write | None = None
+        self.write: EmitSteps | None = None
 
 
-def entry_of(stream: StreamPlan, context: StatementContext, first: Sink, *, quiet: bool = False) -> Entry:
+def entry_of(stream: StreamPlan, context: OperatorContext, first: Sink, *, quiet: bool = False) -> Entry:
     """What the filter index keeps of a stream, ``first`` being told of its events.
 
     ``quiet``: an event that contains none is not told of at all (else it is an empty delta, as the listener is called then).
@@ -49,7 +49,7 @@ def entry_of(stream: StreamPlan, context: StatementContext, first: Sink, *, quie
     return _entry(stream, context, receive)
 
 
-def _entry(stream: StreamPlan, context: StatementContext, receive: Receive) -> Entry:
+def _entry(stream: StreamPlan, context: OperatorContext, receive: Receive) -> Entry:
     """The receiver behind the predicate of the filter's conditions and the values of its key."""
     plan = stream.filter
     receiver = StreamReceiver(context.name, context.order(0), context.drops, receive)

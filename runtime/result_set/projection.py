@@ -21,7 +21,7 @@ Pair = tuple[Row, Readers]
 BATCH = compiled(([EVENT], [[ANYTHING]]))
 
 
-class Batch:
+class OutputRows:
     """The rows of one stream of one delta, with their order keys where there is an order."""
 
     __slots__ = ("events", "keys")
@@ -30,7 +30,7 @@ class Batch:
         self.events: list[Event] = []
         self.keys: list[Any] = []
 
-    def add(self, other: Batch) -> None:
+    def add(self, other: OutputRows) -> None:
         self.events += other.events
         self.keys += other.keys
 
@@ -42,7 +42,7 @@ class Batch:
         return [list(self.events), [list(values) for values in self.keys]]
 
     @classmethod
-    def of(cls, state: Any) -> Batch:
+    def of(cls, state: Any) -> OutputRows:
         """The batch whose ``state()`` it is."""
         BATCH(state)
         made = cls()
@@ -66,7 +66,7 @@ class Projection:
         self.passes = None if having is None else scalar_function(having, environment, plan.arity)
         self.key = _order_key(order_by, environment, plan.arity) if order_by else None
 
-    def collect(self, pairs: Iterable[Pair], insert_stream: bool, batch: Batch) -> None:
+    def collect(self, pairs: Iterable[Pair], insert_stream: bool, batch: OutputRows) -> None:
         """Add the rows of ``pairs`` that pass to the batch."""
         make, passes, key = self.make, self.passes, self.key
         if passes is None and key is None:
@@ -107,7 +107,7 @@ class Finish:
         self._distinct = plan.distinct
         self._limit = None if plan.limit is None else _limiter(plan.limit, environment)
 
-    def __call__(self, batch: Batch) -> list[Event]:
+    def __call__(self, batch: OutputRows) -> list[Event]:
         events = batch.events
         if self._key is not None and len(events) > 1:
             keys = [self._key(values) for values in batch.keys]

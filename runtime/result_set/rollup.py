@@ -10,7 +10,7 @@ from runtime.aggregation.factory import Row, row_function
 from runtime.aggregation.grouped import Keyed
 from runtime.aggregation.groups import GroupFactory, each
 from runtime.expressions import Environment
-from runtime.result_set.projection import Batch, Projection
+from runtime.result_set.projection import OutputRows, Projection
 from runtime.result_set.shapes import ResultSet
 from windows.event import Event
 from windows.keys import freeze
@@ -34,7 +34,7 @@ class Level:
         self.keyed = Keyed(factory, self.key, counted=not plan.unbound, key_types=[plan.group_by[place].type for place in positions])
         self.projection = Projection(plan, level.columns, level.having, level.order_by, environment)
 
-    def rows(self, touched: Iterable[tuple[Any, Row]], insert_stream: bool, batch: Batch) -> None:
+    def rows(self, touched: Iterable[tuple[Any, Row]], insert_stream: bool, batch: OutputRows) -> None:
         """Add a row for each (key, row), with the aggregations as they are."""
         readers_of = self.keyed.readers_of
         self.projection.collect([(row, readers_of(key)) for key, row in touched], insert_stream, batch)
@@ -70,7 +70,7 @@ class Rollup(ResultSet):
     def _apply(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         each([level.keyed.apply for level in self.levels], new, old)
 
-    def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
+    def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: OutputRows, old_rows: OutputRows) -> None:
         self.begin()
         try:
             touched = self._touched((new, old))
@@ -91,12 +91,12 @@ class Rollup(ResultSet):
                     groups[level.key(row)] = row
         return found
 
-    def _rows(self, touched: Touched, insert_stream: bool, batch: Batch) -> None:
+    def _rows(self, touched: Touched, insert_stream: bool, batch: OutputRows) -> None:
         for level, groups in zip(self.levels, touched):
             level.rows(groups.items(), insert_stream, batch)
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
-        batch = Batch()
+        batch = OutputRows()
         self._rows(self._touched((contents,)), True, batch)
         return self.finish(batch)
 

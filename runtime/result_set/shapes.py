@@ -12,7 +12,7 @@ from runtime.aggregation.factory import Row
 from runtime.aggregation.grouped import Aggregator, Keyed, build_aggregator, key_function
 from runtime.expressions import Environment
 from runtime.result_set.hash_order import ordering
-from runtime.result_set.projection import Batch, Finish, Projection
+from runtime.result_set.projection import Finish, OutputRows, Projection
 from windows.event import NO_EVENTS, Event
 from windows.protocol import Sink, State
 
@@ -38,7 +38,7 @@ class ResultSet:
         self.finish = Finish(plan, environment)
 
     def update(self, new: Sequence[Row], old: Sequence[Row]) -> None:
-        batches = Batch(), Batch()
+        batches = OutputRows(), OutputRows()
         self.collect(new, old, *batches)
         self.emit(self.finish(batches[0]), self.finish(batches[1]), force=not new and not old)
 
@@ -49,7 +49,7 @@ class ResultSet:
         if new or old or force:
             self.child.update(new, old)
 
-    def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
+    def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: OutputRows, old_rows: OutputRows) -> None:
         """Take a delta and add its insert and remove stream's rows to the batches; those that nobody wants are left out."""
         raise NotImplementedError
 
@@ -77,14 +77,14 @@ class Unaggregated(ResultSet):
         super().__init__(plan, environment)
         self._projection = Projection(plan, plan.columns, plan.having, plan.order_by, environment)
 
-    def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
+    def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: OutputRows, old_rows: OutputRows) -> None:
         if old and self.wants_old:
             self._projection.collect([(row, NO_READERS) for row in old], False, old_rows)
         if new and self.wants_new:
             self._projection.collect([(row, NO_READERS) for row in new], True, new_rows)
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
-        batch = Batch()
+        batch = OutputRows()
         self._projection.collect([(row, NO_READERS) for row in contents], True, batch)
         return self.finish(batch)
 
@@ -140,7 +140,7 @@ class FullyAggregated(Aggregating):
         super().__init__(attrs.evolve(plan, order_by=(), limit=None) if plan.output is None else plan, environment)
         self._no_row: Row = None if plan.arity == 1 else (None,) * plan.arity
 
-    def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
+    def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: OutputRows, old_rows: OutputRows) -> None:
         self.begin()
         try:
             if self.wants_old:
@@ -152,12 +152,12 @@ class FullyAggregated(Aggregating):
         if self.wants_new:
             self.current(True, new_rows)
 
-    def current(self, insert_stream: bool, batch: Batch) -> None:
+    def current(self, insert_stream: bool, batch: OutputRows) -> None:
         """Add the row of the aggregations as they are."""
         self.projection.collect(((self._no_row, self.aggregator.readers(self._no_row)),), insert_stream, batch)
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
-        batch = Batch()
+        batch = OutputRows()
         self.current(True, batch)
         return batch.events
 
@@ -173,7 +173,7 @@ class RowPerEvent(Aggregating):
         super().__init__(plan, environment)
         self.statement_key: Callable[[Row], Any] = key_function(plan.group_by, environment, plan.arity) if plan.group_by else _no_key
 
-    def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
+    def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: OutputRows, old_rows: OutputRows) -> None:
         if old and self.wants_old:
             leaving = self.aggregator.counted(old)
             self.apply(new, old)
@@ -183,13 +183,13 @@ class RowPerEvent(Aggregating):
         if new and self.wants_new:
             self.rows(new, True, new_rows)
 
-    def rows(self, rows: Iterable[Row], insert_stream: bool, batch: Batch) -> None:
+    def rows(self, rows: Iterable[Row], insert_stream: bool, batch: OutputRows) -> None:
         """Add a row for each event, with the aggregations as they are."""
         readers = self.aggregator.readers
         self.projection.collect([(row, readers(row)) for row in rows], insert_stream, batch)
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
-        batch = Batch()
+        batch = OutputRows()
         self.rows(self.aggregator.counted(list(contents)), True, batch)
         return self.finish(batch)
 
@@ -205,7 +205,7 @@ class RowPerGroup(Aggregating):
         self._pairwise = not self.wants_old and plan.arity == 1 and plan.output is None
         self._order: Callable[[Sequence[Any]], list[int]] | None = ordering([e.type for e in plan.group_by])
 
-    def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
+    def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: OutputRows, old_rows: OutputRows) -> None:
         self.begin()
         try:
             leaving = self.aggregator.counted(old)
@@ -241,7 +241,7 @@ class RowPerGroup(Aggregating):
             return pairs
         return [pairs[i] for i in self._order([k for k, _ in pairs])]
 
-    def rows(self, touched: Iterable[tuple[Any, Row]], insert_stream: bool, batch: Batch) -> None:
+    def rows(self, touched: Iterable[tuple[Any, Row]], insert_stream: bool, batch: OutputRows) -> None:
         """Add a row for each (key, row), with the aggregations as they are."""
         if self._keyed is not None:
             group_of, blank = self._keyed.groups.get, self._keyed.blank
@@ -254,7 +254,7 @@ class RowPerGroup(Aggregating):
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
         """One row a group that has events in the window, in the order of their first events; of a join in the order of output."""
-        batch = Batch()
+        batch = OutputRows()
         contents = self.aggregator.counted(list(contents))
         if self.plan.arity > 1:
             self.rows(self._touched((contents,)), True, batch)

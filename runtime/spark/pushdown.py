@@ -33,7 +33,7 @@ Condition = Column | Literal[False] | None
 Wanted = Callable[[DataFrame], Condition]
 
 
-class NotPushed(Exception):
+class NotPushable(Exception):
     """Spark does not say it as the engine does."""
 
 
@@ -42,7 +42,7 @@ def wanted_rows(plans: Iterable[StatementPlan], types: Iterable[EventType]) -> W
     plans, types = tuple(plans), tuple(types)
 
     def wanted(merged: DataFrame) -> Condition:
-        found = [_wanted(plans, t, Said(place, merged.schema)) for place, t in enumerate(types)]
+        found = [_wanted(plans, t, SparkPredicate(place, merged.schema)) for place, t in enumerate(types)]
         if all(each is None for each in found):
             return None
         there = [(F.col(f"`{TYPE}`") == place, each) for place, each in enumerate(found)]
@@ -81,7 +81,7 @@ def take(merged: DataFrame, wanted: Wanted, until: int | None = None) -> tuple[D
     return rows, lambda: told.get["newest"]
 
 
-def _wanted(plans: tuple[StatementPlan, ...], event_type: EventType, said: Said) -> Condition:
+def _wanted(plans: tuple[StatementPlan, ...], event_type: EventType, said: SparkPredicate) -> Condition:
     found: list[Column] = []
     for plan in plans:
         body = plan.body
@@ -93,12 +93,12 @@ def _wanted(plans: tuple[StatementPlan, ...], event_type: EventType, said: Said)
             if event_type.is_a(stream.filter.event_type):
                 try:
                     found.append(said.filter(stream.filter))
-                except NotPushed:
+                except NotPushable:
                     return None
     return _either(found) if found else False
 
 
-class Said:
+class SparkPredicate:
     """Conditions over the properties of a type in merged rows, as Spark's: true wherever the engine's are true, and perhaps elsewhere;
     ``exact``: nowhere else."""
 
@@ -111,16 +111,16 @@ class Said:
         return self._merged[column].dataType if column in self._merged.names else None
 
     def filter(self, plan: FilterPlan) -> Column:
-        """What of a filter's conditions can be said; NotPushed where that is none of them."""
+        """What of a filter's conditions can be said; NotPushable where that is none of them."""
         if self._exactly and plan.repeats:
-            raise NotPushed
+            raise NotPushable
         said = []
         if plan.key is not None:
             values = [v.value for v in plan.key.values if isinstance(v, Constant)]
             splits = isinstance(self._compared(plan.key.property), (spark.StringType, spark.IntegralType, spark.BooleanType))
             if len(values) != len(plan.key.values) or not splits:
                 if self._exactly:
-                    raise NotPushed
+                    raise NotPushable
             else:
                 said.append(self.property(plan.key.property, plan.event_type.properties[plan.key.property].type).isin(values))
         return self._all_said(plan.conditions, said)
@@ -134,11 +134,11 @@ class Said:
             return self._order(">=", node.value, node.low) & self._order("<=", node.value, node.high)
         if isinstance(node, Equality) and not node.negated and not node.null_safe and not node.arrays:
             if isinstance(_bare(node.left), Constant) and isinstance(_bare(node.right), Constant):
-                raise NotPushed
+                raise NotPushable
             return self._exact(node.left) == self._exact(node.right)
         if isinstance(node, Membership) and not node.negated and not any(node.spread):
             return self._exact(node.value).isin([self._exact(item) for item in node.items])
-        raise NotPushed
+        raise NotPushable
 
     def _logic(self, node: Logic) -> Column:
         if node.operator == "or":
@@ -146,23 +146,23 @@ class Said:
         return self._all_said(node.operands, [])
 
     def _all_said(self, conditions: Iterable[TypedExpression], said: list[Column]) -> Column:
-        """``said`` and those of the conditions that can be said; NotPushed where that is none, or exactly not all."""
+        """``said`` and those of the conditions that can be said; NotPushable where that is none, or exactly not all."""
         for condition in conditions:
             try:
                 said.append(self.condition(condition))
-            except NotPushed:
+            except NotPushable:
                 if self._exactly:
                     raise
         if self._exactly:
             said.append(F.lit(True))
         if not said:
-            raise NotPushed
+            raise NotPushable
         return reduce(lambda one, other: one & other, said)
 
     def _order(self, operator: str, left: TypedExpression, right: TypedExpression) -> Column:
         """Numbers. Spark has NaN above all others, where nothing is true of Java's: if in doubt such rows are wanted."""
         if isinstance(_bare(left), Constant) and isinstance(_bare(right), Constant):
-            raise NotPushed
+            raise NotPushable
         one, other = self._value(left, WHOLE | {"double"}), self._value(right, WHOLE | {"double"})
         said = {"<": one < other, "<=": one <= other, ">": one > other, ">=": one >= other}[operator]
         for node, value in ((left, one), (right, other)):
@@ -179,12 +179,12 @@ class Said:
         inner = _bare(node)
         kind = _kind(inner)
         if kind not in kinds:
-            raise NotPushed
+            raise NotPushable
         if isinstance(inner, Constant) and inner.value is not None:
             return F.lit(inner.value)
         if isinstance(inner, StreamProperty) and not inner.optional and isinstance(self._compared(inner.name), FORMS[kind]):
             return self.property(inner.name, inner.type)
-        raise NotPushed
+        raise NotPushable
 
     def _compared(self, name: str) -> spark.DataType | None:
         """As ``form``; None too where values are not compared as they are: a collation takes more of them as equal."""
@@ -224,4 +224,4 @@ def _kind(node: TypedExpression) -> str:
     return node.type.kind if isinstance(node.type, Scalar) else ""
 
 
-__all__ = ["NotPushed", "Said", "Wanted", "narrowed", "take", "wanted_rows"]
+__all__ = ["NotPushable", "SparkPredicate", "Wanted", "narrowed", "take", "wanted_rows"]

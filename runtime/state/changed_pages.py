@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import secrets
+import warnings
 from collections import deque
 from collections.abc import Mapping
 from typing import Any
@@ -31,7 +32,7 @@ class Pages:
     changed: Mapping[str, bytes]
     removed: tuple[str, ...] = ()
 
-    def onto(self, store: dict[str, bytes]) -> dict[str, bytes]:
+    def apply_to(self, store: dict[str, bytes]) -> dict[str, bytes]:
         """Bring a store of pages to this moment; the store, to be given to ``Runtime.restore``."""
         if self.complete:
             store.clear()
@@ -40,8 +41,13 @@ class Pages:
             store.pop(key, None)
         return store
 
+    def onto(self, store: dict[str, bytes]) -> dict[str, bytes]:
+        """The old name of ``apply_to``."""
+        warnings.warn("Pages.onto is called Pages.apply_to now", DeprecationWarning, stacklevel=2)
+        return self.apply_to(store)
 
-class Marks:
+
+class ChangedPages:
     """The changes between the last marks. A new deployment or one that is gone, a type, a function: all pages are written anew."""
 
     def __init__(self) -> None:
@@ -124,4 +130,4 @@ def _signature(state: RuntimeState) -> Any:
     )
 
 
-__all__ = ["Marks", "Pages"]
+__all__ = ["ChangedPages", "Pages"]

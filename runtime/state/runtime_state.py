@@ -10,7 +10,7 @@ from epl.event_types import EventType
 from epl.plan.statements import ModulePlan
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings
-from runtime.event_loop.loop import Core
+from runtime.event_loop.loop import EventLoop
 from runtime.statements.statement import Statement
 from runtime.stores.variables import VariableCell
 
@@ -50,7 +50,7 @@ class RuntimeState:
     variables: dict[str, VariableCell]
     deployments: Mapping[str, Deployed]
     counts: Counts
-    core: Core
+    core: EventLoop
 
 
 __all__ = ["Counts", "Deployed", "RuntimeState"]

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from epl.plan.statements import CreateVariablePlan
-from runtime.operators.operator_context import StatementContext
+from runtime.operators.operator_context import OperatorContext
 from runtime.stores.variables import VariableCell
 from windows.event import Event, event_class
 from windows.protocol import State
@@ -14,7 +14,7 @@ from windows.protocol import State
 class RunningCreateVariable:
     """Listeners get the new value as insert stream and the one before as remove stream; the iterator gives the current one."""
 
-    def __init__(self, plan: CreateVariablePlan, context: StatementContext) -> None:
+    def __init__(self, plan: CreateVariablePlan, context: OperatorContext) -> None:
         cell = context.environment.variables[plan.name]
         assert isinstance(cell, VariableCell) and plan.output_type is not None
         self._cell = cell

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from epl.plan.streams import StreamPlan
-from runtime.operators.operator_context import StatementContext
+from runtime.operators.operator_context import OperatorContext
 from runtime.operators.stream_entry import entry_of, repeat
 from windows.event import NO_EVENTS, Event
 from windows.protocol import Sink, State
@@ -13,7 +13,7 @@ from windows.protocol import Sink, State
 class Stateless:
     """A running statement without state; what is special about it is how it starts and what it does with events."""
 
-    def __init__(self, context: StatementContext) -> None:
+    def __init__(self, context: OperatorContext) -> None:
         self._context = context
 
     def close(self) -> None:
@@ -29,10 +29,10 @@ class Stateless:
         """Nothing is kept between events."""
 
 
-class Triggered(Stateless):
+class OnEvent(Stateless):
     """``on T …``: told of a stream's events from its start to its end."""
 
-    def __init__(self, stream: StreamPlan, context: StatementContext, told: Sink) -> None:
+    def __init__(self, stream: StreamPlan, context: OperatorContext, told: Sink) -> None:
         super().__init__(context)
         self._type = stream.filter.event_type
         self._entry = entry_of(stream, context, told)
@@ -46,4 +46,4 @@ class Triggered(Stateless):
         super().close()
 
 
-__all__ = ["Stateless", "Triggered"]
+__all__ = ["OnEvent", "Stateless"]

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Sequence
 from epl.plan.on_statements import OnSetPlan
 from runtime.expressions import compile_expression
 from runtime.expressions.compiled import compile_row
-from runtime.operators.operator_context import StatementContext
-from runtime.statements.on_event import Triggered
+from runtime.operators.operator_context import OperatorContext
+from runtime.statements.on_event import OnEvent
 from runtime.stores.assignments import Assignments
 from windows.event import NO_EVENTS, Event, event_class
 
 
-class RunningOnSet(Triggered):
+class RunningOnSet(OnEvent):
     """All assignments of one event or none: where one fails, the variables are what they were. They are kept with the runtime."""
 
-    def __init__(self, plan: OnSetPlan, context: StatementContext) -> None:
+    def __init__(self, plan: OnSetPlan, context: OperatorContext) -> None:
         super().__init__(plan.stream, context, self)
         environment = context.environment
         self._assign = Assignments(plan.assignments, environment, lambda e: compile_expression(e, environment, 1))

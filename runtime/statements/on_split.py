@@ -8,15 +8,15 @@ from runtime.expressions import compile_predicate
 from runtime.expressions.compiled import compile_row
 from runtime.operators.contained_events import Containment
 from runtime.operators.insert_into import Routing, converter
-from runtime.operators.operator_context import StatementContext
-from runtime.statements.on_event import Triggered
+from runtime.operators.operator_context import OperatorContext
+from runtime.statements.on_event import OnEvent
 from windows.event import NO_EVENTS, Event, event_class
 
 
-class RunningSplit(Triggered):
+class RunningSplit(OnEvent):
     """Hands each event to its branches; what none of them takes goes to the statement's listeners."""
 
-    def __init__(self, plan: OnSplitPlan, context: StatementContext) -> None:
+    def __init__(self, plan: OnSplitPlan, context: OperatorContext) -> None:
         super().__init__(plan.stream, context, self)
         self._plan = plan
         self._branches = [_Branch(branch, context) for branch in plan.branches]
@@ -38,7 +38,7 @@ class RunningSplit(Triggered):
 
 
 class _Branch:
-    def __init__(self, plan: SplitBranchPlan, context: StatementContext) -> None:
+    def __init__(self, plan: SplitBranchPlan, context: OperatorContext) -> None:
         environment = context.environment
         self._contained = None if plan.contained is None else Containment(plan.contained, environment)
         self._where = None if plan.where is None else compile_predicate(plan.where, environment, 1)

@@ -9,8 +9,8 @@ from epl.plan.walk import expressions_of
 from runtime import match_recognize, result_set
 from runtime.expressions import compile_predicate
 from runtime.operators.insert_into import Inserter
-from runtime.operators.iterable_unbound import Remembered
-from runtime.operators.operator_context import StatementContext
+from runtime.operators.iterable_unbound import LastEvents
+from runtime.operators.operator_context import OperatorContext
 from runtime.operators.stream_entry import entry_of
 from windows.chain import build_chain
 from windows.event import NO_EVENTS, Event, only_events
@@ -62,7 +62,7 @@ class Where:
 class Gate:
     """In front of a result set: what a window withholds (``BuildContext.withhold``) is taken in and not put out."""
 
-    def __init__(self, rows: result_set.ResultSet, context: StatementContext) -> None:
+    def __init__(self, rows: result_set.ResultSet, context: OperatorContext) -> None:
         self._rows = rows
         self._context = context
 
@@ -76,7 +76,7 @@ class Gate:
 class RunningSelect:
     """filter → windows → where → match_recognize → result set → insert into → listeners."""
 
-    def __init__(self, plan: SelectPlan, context: StatementContext) -> None:
+    def __init__(self, plan: SelectPlan, context: OperatorContext) -> None:
         self.plan = plan
         self.context = context
         stream = plan.streams[0]
@@ -150,14 +150,14 @@ class RunningSelect:
         self.result_set.restore(state["result_set"])
 
 
-def _chain(plan: SelectPlan, context: StatementContext) -> View:
+def _chain(plan: SelectPlan, context: OperatorContext) -> View:
     """The stream's windows; without any, what ``@IterableUnbound`` keeps."""
     stream, rows = plan.streams[0], plan.result_set
     if stream.windows or rows is None or not rows.iterable_unbound:
         return build_chain(stream.windows, stream.retain, context, stream.filter.event_type)
     if rows.shape != "grouped fully aggregated":
-        return Remembered(None)
-    return Remembered(key_evaluator(rows.group_by, context), len(rows.group_by))
+        return LastEvents(None)
+    return LastEvents(key_evaluator(rows.group_by, context), len(rows.group_by))
 
 
 def _largest_prior(plan: SelectPlan) -> int | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from epl.plan.statements import SelectRowPlan
 from runtime.expressions.compiled import compile_row
-from runtime.operators.operator_context import StatementContext
+from runtime.operators.operator_context import OperatorContext
 from windows.event import Event, event_class
 from windows.protocol import State
 
@@ -13,7 +13,7 @@ from windows.protocol import State
 class RunningSelectRow:
     """Nothing is ever put out; the iterator gives the row."""
 
-    def __init__(self, plan: SelectRowPlan, context: StatementContext) -> None:
+    def __init__(self, plan: SelectRowPlan, context: OperatorContext) -> None:
         assert plan.output_type is not None
         self._made = event_class(plan.output_type)
         self._row = compile_row(plan.columns, context.environment, 0)

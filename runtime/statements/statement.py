@@ -15,7 +15,7 @@ from epl.syntax import Annotation
 from runtime.conversion.rows import NO_ROWS, EventRow, Row, Rows, pandas_frame, rows_of, table_html
 from runtime.event_loop.cause import Cause
 from runtime.event_loop.delivery import Delivery
-from runtime.event_loop.loop import Core
+from runtime.event_loop.loop import EventLoop
 from runtime.operators.grouped_delivery import Divide
 from runtime.statements.running import Running
 from windows.event import Event
@@ -90,7 +90,7 @@ class Statement(Delivery):
     Iterating gives the current rows (the statement's data window through its select clause); ``add_listener`` delivers changes.
     """
 
-    def __init__(self, plan: StatementPlan, runtime: StatementHost, core: Core, deployment_id: str, number: int) -> None:
+    def __init__(self, plan: StatementPlan, runtime: StatementHost, core: EventLoop, deployment_id: str, number: int) -> None:
         self.plan = plan
         self.name = plan.name
         self.number = number

@@ -11,7 +11,7 @@ from epl.plan.assignments import PropertyAssignment
 from epl.plan.on_statements import UpdateIstreamPlan
 from epl.value_types import Scalar
 from runtime.expressions import compile_expression, compile_predicate
-from runtime.operators.operator_context import StatementContext
+from runtime.operators.operator_context import OperatorContext
 from runtime.statements.on_event import Stateless
 from windows.event import Event
 
@@ -22,7 +22,7 @@ Change = Callable[[Event, dict[str, Any]], None]
 class RunningUpdate(Stateless):
     """A changed copy takes the event's place; listeners get it with the event as it was."""
 
-    def __init__(self, plan: UpdateIstreamPlan, context: StatementContext) -> None:
+    def __init__(self, plan: UpdateIstreamPlan, context: OperatorContext) -> None:
         super().__init__(context)
         self._type = plan.stream.filter.event_type
         self._where = None if plan.where is None else compile_predicate(plan.where, context.environment, 1)
@@ -50,7 +50,7 @@ class RunningUpdate(Stateless):
         super().close()
 
 
-def _change(plan: PropertyAssignment, event_type: EventType, context: StatementContext) -> Change:
+def _change(plan: PropertyAssignment, event_type: EventType, context: OperatorContext) -> Change:
     evaluate = compile_expression(plan.value, context.environment, 1)
     if plan.kind == "call":
         return lambda event, changes: evaluate(event)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from runtime import Runtime
 from runtime.batch.compiler.kernels import compiled, interpreted
-from runtime.batch.runs.run import Surroundings
+from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.intake import Intake
 from runtime.batch.storage.strings import StringPool
 from runtime.batch.tier.build import build_run
@@ -72,7 +72,7 @@ def by_columns(text: str, batches: list[tuple[pa.Table, Any]], until: int, *, fa
     runtime = Runtime(tier="row")
     runtime.deploy(SCHEMA)
     plan = runtime.compile(f"@name('s0') {text}").statements[0].body
-    run = build_run(plan, Surroundings(StringPool(), runtime._deployer.environment({}), compiled if fast else interpreted))
+    run = build_run(plan, RunContext(StringPool(), runtime._deployer.environment({}), compiled if fast else interpreted))
     found: list[Any] = []
     empty = pa.table({f.name: pa.array([], f.type) for f in ARROW})
     for table, times in [*batches, (empty, np.zeros(0, np.int64))]:
@@ -104,7 +104,7 @@ def moved(text: str, batches: list[tuple[pa.Table, Any]], until: int, where: lis
         deployment = runtime.deploy(f"@name('s0') {text}")
         statement = deployment["s0"]
         if columns:
-            run = build_run(statement.plan.body, Surroundings(StringPool(), runtime._deployer.environment({}), interpreted))
+            run = build_run(statement.plan.body, RunContext(StringPool(), runtime._deployer.environment({}), interpreted))
             with np.errstate(all="ignore"):
                 if state is not None:
                     run.restore(state)

@@ -205,7 +205,7 @@ def test_numba_where_this_compiler_is_not_at_home(text: str, tmp_path: Path, mon
     from runtime.batch.compiler.llvm import compiler
 
     monkeypatch.setenv("EPL_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(compiler, "is_at_home", lambda: False)
+    monkeypatch.setattr(compiler, "is_supported", lambda: False)
     kernels.compiled.cache_clear()
     rows = [("ab"[n % 2] + str(n % 40), float(n), n, n % 3 == 0, n, None, 1) for n in range(200)]
     assert_same(text, batches_of(rows, [70]), 300, fast=True)

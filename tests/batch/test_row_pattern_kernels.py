@@ -12,7 +12,7 @@ from runtime import Runtime
 from runtime.batch.available import is_available
 from runtime.batch.compiler.kernels import interpreted
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.runs.run import Surroundings
+from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.strings import StringPool
 from runtime.batch.tier.build import build_run
 from tests.batch.row_pattern_statements import ALL, HERE, NEXT, ROWS, SCHEMA, by_columns, by_rows, clause, moved, plain, tables
@@ -129,4 +129,4 @@ def test_what_stays_in_the_row_tier(text: str, reason: str) -> None:
     runtime.deploy(SCHEMA)
     plan = runtime.compile(f"@name('s0') {text}").statements[0].body
     with pytest.raises(NotCompilable, match=reason):
-        build_run(plan, Surroundings(StringPool(), runtime._deployer.environment({}), interpreted))
+        build_run(plan, RunContext(StringPool(), runtime._deployer.environment({}), interpreted))

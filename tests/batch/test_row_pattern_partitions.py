@@ -10,9 +10,9 @@ import pytest
 from runtime import Runtime
 from runtime.batch.compiler.kernels import interpreted
 from runtime.batch.match_recognize import partitions as pattern_partitions
-from runtime.batch.match_recognize.run import PatternRun
+from runtime.batch.match_recognize.run import MatchRun
 from runtime.batch.match_recognize.state import PLACE
-from runtime.batch.runs.run import Surroundings
+from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.intake import Intake
 from runtime.batch.storage.strings import StringPool
 from runtime.batch.tier.build import build_run
@@ -57,13 +57,13 @@ def test_nothing_is_lost(text: str, by: str) -> None:
     assert found
 
 
-def fed(text: str, rows: list[tuple[Any, ...]]) -> Iterator[PatternRun]:
+def fed(text: str, rows: list[tuple[Any, ...]]) -> Iterator[MatchRun]:
     """The statement's run after each batch of 100 rows."""
     runtime = Runtime(tier="row")
     runtime.deploy(SCHEMA)
     plan = runtime.compile(f"@name('s0') {text}").statements[0].body
-    run = build_run(plan, Surroundings(StringPool(), runtime._deployer.environment({}), interpreted))
-    assert isinstance(run, PatternRun)
+    run = build_run(plan, RunContext(StringPool(), runtime._deployer.environment({}), interpreted))
+    assert isinstance(run, MatchRun)
     for table, times in tables(rows, list(range(0, len(rows), 100))):
         run.feed(Intake(runtime.event_type("T"), columns_of(table, "T")), times, int(times[-1]))
         yield run

@@ -15,7 +15,7 @@ from runtime.batch.compiler.kernels import compiled, interpreted
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.rule_sets.kernel import rule
 from runtime.batch.rule_sets.run import RuleSet, RuleSetRun, rule_sets
-from runtime.batch.runs.run import Surroundings
+from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.intake import Intake
 from runtime.batch.storage.strings import StringPool
 from runtime.batch.tier.build import build_run
@@ -130,7 +130,7 @@ def sets_of(texts: list[str], fast: bool) -> tuple[Runtime, list[tuple[RuleSet, 
     runtime = Runtime(tier="row")
     runtime.deploy(SCHEMA)
     module = runtime.compile("\n".join(f"@name('q{i}') {t};" for i, t in enumerate(texts)))
-    surroundings = Surroundings(StringPool(), runtime._deployer.environment({}), compiled if fast else interpreted)
+    surroundings = RunContext(StringPool(), runtime._deployer.environment({}), compiled if fast else interpreted)
     sets = rule_sets([(s.body, surroundings) for s in module.statements])
     return runtime, [(each, each.run([build_run(module.statements[n].body, surroundings) for n in each.numbers])) for each in sets]
 
@@ -254,4 +254,4 @@ def test_what_is_no_rule(text: str, reason: str) -> None:
     runtime.deploy(SCHEMA)
     plan = runtime.compile(f"@name('s0') {text}").statements[0].body
     with pytest.raises(NotCompilable, match=reason):
-        rule(plan, Surroundings(StringPool(), runtime._deployer.environment({}), interpreted))
+        rule(plan, RunContext(StringPool(), runtime._deployer.environment({}), interpreted))

@@ -14,7 +14,7 @@ from epl.generated_code import field_name
 from runtime import Runtime
 from runtime.batch.compiler.kernels import interpreted
 from runtime.batch.rule_sets.shared_runs import Member, SharedRuns
-from runtime.batch.runs.run import Causes, Output, Surroundings
+from runtime.batch.runs.run import Causes, Output, RunContext
 from runtime.batch.storage.intake import Intake
 from runtime.batch.storage.parted import Parted
 from runtime.batch.storage.strings import StringPool
@@ -65,7 +65,7 @@ def members_of(texts: list[str]) -> tuple[Runtime, list[Member]]:
     runtime = Runtime(tier="row")
     runtime.deploy(SCHEMA)
     module = runtime.compile("\n".join(f"@name('q{i}') {t};" for i, t in enumerate(texts)))
-    surroundings = Surroundings(StringPool(), runtime._deployer.environment({}), interpreted)
+    surroundings = RunContext(StringPool(), runtime._deployer.environment({}), interpreted)
     return runtime, [Member(s.body, build_run(s.body, surroundings), surroundings) for s in module.statements]
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from runtime import Runtime
 from runtime.batch.compiler.kernels import compiled, interpreted
-from runtime.batch.runs.run import Surroundings
+from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.intake import Intake
 from runtime.batch.storage.strings import StringPool
 from runtime.batch.tier.build import build_run
@@ -110,7 +110,7 @@ class ColumnTier:
             runtime = beside.runtime
             plan = beside.statement.plan.body
         self.type = runtime.event_type("T")
-        surroundings = Surroundings(StringPool(), runtime._deployer.environment({}), compiled if fast else interpreted)
+        surroundings = RunContext(StringPool(), runtime._deployer.environment({}), compiled if fast else interpreted)
         self.run = build_run(plan, surroundings)
         self.output: Outputs = [], []
         self.causes: list[Any] = []

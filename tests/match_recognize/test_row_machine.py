@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 
 from epl.analysis.match_recognize.program import compile_program
-from runtime.match_recognize.machine import CompiledConditions, Machine, Strand, rows_of
+from runtime.match_recognize.machine import CompiledConditions, Machine, PartialMatch, rows_of
 from runtime.match_recognize.ranking import Match, Ranking
 from runtime.match_recognize.state import PathReader, PathWriter
 from tests.match_recognize.row_harness import ROW, row
@@ -21,9 +21,9 @@ def machine_of(pattern: str, letters: dict[str, str] | None = None) -> tuple[Mac
     )
 
 
-def run(machine: Machine, text: str) -> tuple[list[Match], list[Strand]]:
+def run(machine: Machine, text: str) -> tuple[list[Match], list[PartialMatch]]:
     found: list[Match] = []
-    strands: list[Strand] = []
+    strands: list[PartialMatch] = []
     for number, letter in enumerate(text):
         event, truth = row(letter), machine.nothing_known()
         strands = machine.advance(strands, event, number, (), truth, found)

@@ -70,7 +70,7 @@ def run(texts: Sequence[str], steps: Sequence[Step], tier: str, restarts: Restar
             mark = None
         else:
             pages = runtime.pages() if mark is None else runtime.pages(since=mark)
-            store, mark = pages.onto({} if mark is None else store), pages.mark
+            store, mark = pages.apply_to({} if mark is None else store), pages.mark
             if way == "changes":
                 continue
             runtime, mark = Runtime.restore(dict(store), tier=restored_tier, on_error=_noting(seen)), None

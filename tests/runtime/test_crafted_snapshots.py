@@ -238,7 +238,7 @@ def test_a_snapshot_imports_nothing_by_itself(tmp_path: Path) -> None:
     runtime.deploy(f"import os; create variable int v = cast(os.system('touch {mark}'), int)")
     assert mark.exists()
     mark.unlink()
-    for stored_as in (runtime.snapshot(), runtime.pages().onto({})):
+    for stored_as in (runtime.snapshot(), runtime.pages().apply_to({})):
         with pytest.raises(EplDeploymentError, match="the snapshot uses python_imports that are not given: os"):
             Runtime.restore(stored_as)
         with pytest.raises(EplDeploymentError, match="not given: os"):
@@ -283,7 +283,7 @@ def test_large_integers_and_lone_surrogates_survive() -> None:
     runtime.deploy("create schema X(b BigInteger, s string); @name('w') select b, s from X#keepall")
     for number in (10**5000, -(10**5000), 2**63, -(2**63) - 1, 255, -256):
         runtime.send("X", {"b": number, "s": "\udfff"})
-    for stored_as in (runtime.snapshot(), runtime.pages().onto({})):
+    for stored_as in (runtime.snapshot(), runtime.pages().apply_to({})):
         restored = Runtime.restore(stored_as)
         assert [row["b"] for row in restored.statement("w")] == [row["b"] for row in runtime.statement("w")]
         assert {row["s"] for row in restored.statement("w")} == {"\udfff"}

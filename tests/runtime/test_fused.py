@@ -86,7 +86,7 @@ class Engine:
         elif isinstance(step, int):
             self.runtime.advance_time(self.runtime.now + step)
         elif step == "pages":
-            pages = self.runtime.pages().onto({})
+            pages = self.runtime.pages().apply_to({})
             self.seen.append(sorted((key, value) for key, value in pages.items() if key != "head"))
         else:
             with self._patch:

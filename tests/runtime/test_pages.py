@@ -88,7 +88,7 @@ def contents(rt):
 def test_a_base_and_its_changes_restore_exactly(numbers, steps, more):
     rt = fresh(numbers)
     base = rt.pages()
-    store, mark = base.onto({}), base.mark
+    store, mark = base.apply_to({}), base.mark
     older, older_mark = dict(store), mark
     for number, (one, then) in enumerate(steps):
         run(rt, one)
@@ -98,16 +98,16 @@ def test_a_base_and_its_changes_restore_exactly(numbers, steps, more):
         if then in ("mark", "deploy"):
             older, older_mark = dict(store), mark
             changes = rt.pages(since=mark)
-            store, mark = changes.onto(store), changes.mark
+            store, mark = changes.apply_to(store), changes.mark
         elif then == "old mark":
             changes = rt.pages(since=older_mark)
-            store, mark = changes.onto(dict(older)), changes.mark
+            store, mark = changes.apply_to(dict(older)), changes.mark
             older_mark, older = mark, dict(store)
         elif then == "base":
             base = rt.pages()
-            store, mark = base.onto({}), base.mark
+            store, mark = base.apply_to({}), base.mark
             older, older_mark = dict(store), mark
-    store = rt.pages(since=mark).onto(store)
+    store = rt.pages(since=mark).apply_to(store)
     back = Runtime.restore(store)
     assert back.snapshot() == rt.snapshot()
     assert contents(back) == contents(rt)
@@ -151,13 +151,13 @@ def test_a_statement_that_was_told_nothing_is_not_asked():
 def test_pages_grow_one_by_one():
     rt = grouped(1)
     first = rt.pages()
-    store, mark = first.onto({}), first.mark
+    store, mark = first.apply_to({}), first.mark
     for k in range(2_000):
         rt.send("E", {"k": k, "x": 1.0})
         if k % 100 == 0:
             changes = rt.pages(since=mark)
-            store, mark = changes.onto(store), changes.mark
-    store = rt.pages(since=mark).onto(store)
+            store, mark = changes.apply_to(store), changes.mark
+    store = rt.pages(since=mark).apply_to(store)
     assert 20 < sum("/k0/" in key for key in store) / 2 < 64
     assert Runtime.restore(store).snapshot() == rt.snapshot()
     for count in range(1, 70):
@@ -169,11 +169,11 @@ def test_events_that_are_held_no_more_are_dropped():
     rt = Runtime()
     rt.deploy("create schema E(k int); @name('s') select * from E#length(10); @name('t') select * from E#length(10)")
     pages = rt.pages()
-    store, mark = pages.onto({}), pages.mark
+    store, mark = pages.apply_to({}), pages.mark
     for k in range(3_000):
         rt.send("E", {"k": k})
         changes = rt.pages(since=mark)
-        store, mark = changes.onto(store), changes.mark
+        store, mark = changes.apply_to(store), changes.mark
     pages_of_events = [unsealed(data, f"page '{key}'") for key, data in store.items() if key.startswith("events/")]
     held = [len(msgpack.unpackb(page, strict_map_key=False)[2]) for page in pages_of_events]
     assert sum(held) <= 25
@@ -209,7 +209,7 @@ def test_marks_and_pages_that_are_not_known_are_refused_by_name():
     with pytest.raises(EplRuntimeError, match="mark 'x:1' are not known"):
         rt.pages(since="x:1")
     old = rt.pages().mark
-    store = rt.pages().onto({})
+    store = rt.pages().apply_to({})
     with pytest.raises(EplRuntimeError, match="are not known"):
         rt.pages(since=old)
     with pytest.raises(EplRuntimeError, match="page 'head' is missing"):
@@ -253,3 +253,10 @@ def test_a_second_restore_parses_analyses_and_compiles_nothing(tmp_path):
     (tmp_path / "tests_pages.py").write_text(Path(__file__).read_text())
     done = subprocess.run([sys.executable, "-c", COUNT, str(tmp_path)], capture_output=True, text=True, timeout=120)
     assert done.stdout.strip() == "[]", done.stdout + done.stderr
+
+
+def test_the_old_name_of_apply_to_warns() -> None:
+    with Runtime() as runtime:
+        pages = runtime.pages()
+        with pytest.warns(DeprecationWarning, match=r"^Pages.onto is called Pages.apply_to now$"):
+            assert pages.onto({}) == pages.apply_to({})

@@ -66,7 +66,7 @@ def grouped() -> Runtime:
 
 STORED: list[Callable[..., object]] = [
     lambda runtime, **key: runtime.snapshot(**key),
-    lambda runtime, **key: runtime.pages(**key).onto({}),
+    lambda runtime, **key: runtime.pages(**key).apply_to({}),
 ]
 
 
@@ -86,9 +86,9 @@ def test_a_runtime_is_restored_with_its_key_only(store: Callable[..., bytes]) ->
 def test_pages_that_changed_are_sealed_as_the_others() -> None:
     runtime = grouped()
     pages = runtime.pages(snapshot_key=KEY)
-    store = pages.onto({})
+    store = pages.apply_to({})
     runtime.send("E", {"k": "b", "v": 1})
-    store = runtime.pages(since=pages.mark, snapshot_key=KEY).onto(store)
+    store = runtime.pages(since=pages.mark, snapshot_key=KEY).apply_to(store)
     assert Runtime.restore(store, snapshot_key=KEY).snapshot() == runtime.snapshot()
 
 
@@ -96,7 +96,7 @@ def test_a_page_cannot_stand_for_another() -> None:
     runtime = Runtime()
     runtime.deploy("create schema E(v int); @name('a') select sum(v) as t from E; @name('b') select sum(v) as t from E#length(1)")
     runtime.send("E", {"v": 1})
-    store = runtime.pages(snapshot_key=KEY).onto({})
+    store = runtime.pages(snapshot_key=KEY).apply_to({})
     store["state/d0/1"], store["state/d0/2"] = store["state/d0/2"], store["state/d0/1"]
     with pytest.raises(EplRuntimeError, match=r"^page 'state/d0/[12]' is not sealed with this snapshot_key"):
         Runtime.restore(store, snapshot_key=KEY)

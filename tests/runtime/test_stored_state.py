@@ -106,7 +106,7 @@ def write() -> None:
         for tier in TIERS:
             runtime = begun(tier)
             archive.writestr(f"{tier}/snapshot", runtime.snapshot())
-            for name, page in runtime.pages().onto({}).items():
+            for name, page in runtime.pages().apply_to({}).items():
                 archive.writestr(f"{tier}/pages/{name}", page)
     STORED.parent.mkdir(exist_ok=True)
     STORED.write_bytes(data.getvalue())

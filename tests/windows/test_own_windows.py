@@ -115,11 +115,11 @@ def test_names_of_windows_that_epl_has_are_refused() -> None:
 def test_an_own_window_goes_on_after_a_restart() -> None:
     with runtime() as rt:
         rt.deploy(EPL)
-        store = rt.pages().onto({})
+        store = rt.pages().apply_to({})
         mark = rt.pages().mark
         for x in range(3):
             rt.send("A", {"x": x})
-        for kept in (rt.snapshot(), rt.pages(since=mark).onto(store)):
+        for kept in (rt.snapshot(), rt.pages(since=mark).apply_to(store)):
             with pytest.raises(EplDeploymentError, match="the snapshot uses windows that are not given: acme:every_nth, every_nth"):
                 Runtime.restore(kept)
             rows: list[Any] = []

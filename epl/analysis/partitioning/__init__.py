@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from epl.analysis.partitioning.chain import chain_of
-from epl.analysis.partitioning.facts import Demand, Facts, Stays
+from epl.analysis.partitioning.facts import Demand, Facts, NotPartitionable
 from epl.analysis.partitioning.solve import Graph, dimensions, keys_of
-from epl.analysis.partitioning.statements import Surroundings, facts_of
+from epl.analysis.partitioning.statements import OtherStatements, facts_of
 from epl.analysis.partitioning.verdicts import AnySplit, Path, SplitBy, Whole
 from epl.plan.statements import StatementPlan
 from epl.settings import Settings
@@ -28,12 +28,12 @@ def partitioning_of(plans: Iterable[StatementPlan], *statements: StatementPlan |
     wanted = [_named(plans, s) if isinstance(s, str) else s for s in statements]
     chain = chain_of(plans, wanted)
     names = tuple(plan.name for plan in chain)
-    surroundings = Surroundings(plans, settings or Settings())
+    surroundings = OtherStatements(plans, settings or Settings())
     facts: list[Facts] = []
     for plan in chain:
         try:
             facts.append(facts_of(plan, surroundings))
-        except Stays as stays:
+        except NotPartitionable as stays:
             return Whole(names, plan.name, stays.operator, stays.reason)
     return _solved(names, facts)
 

@@ -49,7 +49,7 @@ class Facts:
     stateful: bool = False
 
 
-class Stays(Exception):
+class NotPartitionable(Exception):
     """A statement whose rows have to stay together: which of its operators asks for that, and why."""
 
     def __init__(self, operator: str, reason: str) -> None:
@@ -78,8 +78,8 @@ class Collector:
         paths = tuple(dict.fromkeys(p for p in found if p is not None))
         if not paths:
             texts = ", ".join(expression_text(k) for k in keys)
-            raise Stays(operator, f"no key of its own ({texts}) is a property of the rows as they came in")
+            raise NotPartitionable(operator, f"no key of its own ({texts}) is a property of the rows as they came in")
         self.demands.append(Demand(self.statement, operator, paths))
 
 
-__all__ = ["Collector", "Demand", "Facts", "Feed", "Stays"]
+__all__ = ["Collector", "Demand", "Facts", "Feed", "NotPartitionable"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from epl.analysis.partitioning.facts import Collector, Stays
+from epl.analysis.partitioning.facts import Collector, NotPartitionable
 from epl.analysis.partitioning.paths import Carrying, carried, keeps_apart, path_of
 from epl.event_types import EventType
 from epl.plan.contained import ContainedPlan
@@ -58,7 +58,7 @@ def windows(stream: StreamPlan, collector: Collector) -> None:
     together = [c for c in configs if c.is_data_window and not c.groups]
     if len(together) > 1 and any(c.is_selective for c in together):
         names = "".join(map(title, together))
-        raise Stays(f"the windows {names}", "what one of them does not let in is told to have left the others")
+        raise NotPartitionable(f"the windows {names}", "what one of them does not let in is told to have left the others")
     if configs[0].groups:
         _grouped(configs, collector)
     else:
@@ -74,7 +74,7 @@ def _side_by_side(configs: Sequence[WindowConfig], collector: Collector) -> None
     for config in configs:
         locality = config.locality
         if locality is None or (config.is_batch and len(configs) > 1):
-            raise Stays(f"the window {title(config)}", _why_shared(config))
+            raise NotPartitionable(f"the window {title(config)}", _why_shared(config))
         collector.stateful = True
         if locality.keys:
             collector.demand(f"the window {title(config)}", locality.keys)
@@ -93,7 +93,7 @@ def _grouped(configs: Sequence[WindowConfig], collector: Collector) -> None:
     group = configs[0]
     locality = group.locality
     if locality is None:
-        raise Stays(f"the window {title(group)}", _why_shared(group))
+        raise NotPartitionable(f"the window {title(group)}", _why_shared(group))
     collector.demand(f"the window {title(group)}", locality.keys)
     merge = next((i for i, c in enumerate(configs) if c.merges), len(configs))
     inner, outer = configs[1:merge], configs[merge + 1 :]
@@ -133,16 +133,17 @@ def groups_are_steady(stream: StreamPlan, where: TypedExpression | None, plan: R
     if not stream.windows or not (plan.group_by or plan.aggregations):
         return
     if any(not c.retains and not c.groups and not c.merges for c in stream.windows):
-        raise Stays("the aggregation", "of values that a window derives it is not known to be local to a key")
+        raise NotPartitionable("the aggregation", "of values that a window derives it is not known to be local to a key")
     keys = (*plan.group_by, *(key for a in plan.aggregations for key in a.group_by or ()))
     asked = (("where", () if where is None else (where,)), ("group by", keys))
     for operator, expressions in asked:
         if any(isinstance(n, CHANGING) for e in expressions for n in e.walk()):
-            raise Stays(operator, "what it reads may have changed when a row leaves the window; in the filter it would be asked once")
+            reason = "what it reads may have changed when a row leaves the window; in the filter it would be asked once"
+            raise NotPartitionable(operator, reason)
     if plan.selector != "istream" or plan.raw:
         for aggregation in plan.aggregations:
             if aggregation.ever or aggregation.function not in FORGETS:
-                raise Stays(
+                raise NotPartitionable(
                     f"the aggregation {aggregation.function}",
                     "what it remembers of a group without rows goes when a row of any group comes, and the remove stream shows it",
                 )
@@ -161,7 +162,7 @@ def previous(configs: Sequence[WindowConfig], *plans: object) -> None:
     """prev and its relatives ask the data window, of which there is one: local where it is a group's."""
     asked = any(isinstance(n, Previous) for e in expressions_of(*plans) for n in e.walk())
     if asked and (_only_window(configs) is None or not configs[0].groups):
-        raise Stays("prev", "it counts the events of the window, whatever their keys; groupwin would keep them apart")
+        raise NotPartitionable("prev", "it counts the events of the window, whatever their keys; groupwin would keep them apart")
 
 
 # ------------------------------------------------------------------ the select clause
@@ -178,10 +179,10 @@ def result_set(plan: ResultSetPlan, collector: Collector) -> None:
             common = set.intersection(*(set(level.keys) for level in plan.levels))
             keys = tuple(plan.group_by[i] for i in sorted(common))
             if not keys:
-                raise Stays("group by", "not every grouping has a key in common: totals go over rows of all keys")
+                raise NotPartitionable("group by", "not every grouping has a key in common: totals go over rows of all keys")
         collector.demand("group by", keys)
     elif plan.shape == "fully aggregated":
-        raise Stays("the aggregation", "it goes over all rows; group by would keep them apart")
+        raise NotPartitionable("the aggregation", "it goes over all rows; group by would keep them apart")
     for aggregation in plan.aggregations:
         _aggregation(aggregation, grouped=bool(plan.group_by), collector=collector)
     if plan.distinct:
@@ -192,35 +193,36 @@ def result_set(plan: ResultSetPlan, collector: Collector) -> None:
 
 def _refuse_whole_output(plan: ResultSetPlan) -> None:
     if plan.arity > 1 or plan.unidirectional:
-        raise Stays("the join", "joins are not known to be local to a key")
+        raise NotPartitionable("the join", "joins are not known to be local to a key")
     if plan.order_by or any(level.order_by for level in plan.levels):
-        raise Stays("order by", "it sorts rows of all keys")
+        raise NotPartitionable("order by", "it sorts rows of all keys")
     if plan.limit is not None:
-        raise Stays("limit", "it counts rows of all keys")
+        raise NotPartitionable("limit", "it counts rows of all keys")
     if plan.reclaim is not None:
-        raise Stays("the hint reclaim_group_aged", "it looks for idle groups when any event comes")
+        raise NotPartitionable("the hint reclaim_group_aged", "it looks for idle groups when any event comes")
 
 
 def _output(output: OutputPlan, plan: ResultSetPlan) -> None:
     """``output first`` of groups asks a condition of each group; all other limits have one of all rows."""
     if output.after is not None:
-        raise Stays("output after", "it counts from the beginning of all")
+        raise NotPartitionable("output after", "it counts from the beginning of all")
     if output.condition is not None:
-        raise Stays("output when", "its condition counts rows of all keys")
+        raise NotPartitionable("output when", "its condition counts rows of all keys")
     grouped = plan.shape in ("grouped fully aggregated", "grouped aggregated")
     if output.selector != "first":
         selector = "" if output.selector == "default" else f" {output.selector}"
-        raise Stays(f"output{selector} every", "its periods and counts begin with the first row of all; output first goes by group")
+        reason = "its periods and counts begin with the first row of all; output first goes by group"
+        raise NotPartitionable(f"output{selector} every", reason)
     if not grouped:
-        raise Stays("output first", "without group by it counts rows of all keys")
+        raise NotPartitionable("output first", "without group by it counts rows of all keys")
 
 
 def _aggregation(plan: AggregationPlan, *, grouped: bool, collector: Collector) -> None:
     if plan.group_by is None:
         if not grouped:
-            raise Stays(f"the aggregation {plan.function}", "it goes over all rows; group by would keep them apart")
+            raise NotPartitionable(f"the aggregation {plan.function}", "it goes over all rows; group by would keep them apart")
     elif not plan.group_by:
-        raise Stays(f"the aggregation {plan.function}", "group_by:() goes over all rows")
+        raise NotPartitionable(f"the aggregation {plan.function}", "group_by:() goes over all rows")
     else:
         collector.demand(f"the aggregation {plan.function} with group_by", plan.group_by)
 
@@ -232,7 +234,7 @@ def _all_properties(event_type: EventType) -> tuple[TypedExpression, ...]:
 def insertion(plan: InsertPlan, row_type: EventType) -> Carrying:
     """From events of the target back to rows of the select clause."""
     if plan.target.kind == "variant" or plan.target.any_type:
-        raise Stays("insert into", f"rows of several types meet in the variant stream '{plan.target.name}'")
+        raise NotPartitionable("insert into", f"rows of several types meet in the variant stream '{plan.target.name}'")
     if plan.nested is not None:
         return Carrying({})
     if plan.same:

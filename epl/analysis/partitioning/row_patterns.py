@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from epl.analysis.partitioning.facts import Collector, Stays
+from epl.analysis.partitioning.facts import Collector, NotPartitionable
 from epl.analysis.partitioning.operators import CHANGING, leaves_in_order
 from epl.analysis.partitioning.paths import Carrying, path_of
 from epl.analysis.partitioning.verdicts import Path
@@ -17,17 +17,18 @@ CLAUSE = "match_recognize"
 def row_recognition(plan: RowRecognitionPlan, configs: Sequence[WindowConfig], limited: bool, collector: Collector) -> None:
     """``limited``: whether the number of matches in progress is."""
     if not plan.partition_by:
-        raise Stays(CLAUSE, "without partition by, rows of all keys make one match")
+        raise NotPartitionable(CLAUSE, "without partition by, rows of all keys make one match")
     if plan.iterate_only:
-        raise Stays(CLAUSE, "with the hint iterate_only nothing is put out that could be put together")
+        raise NotPartitionable(CLAUSE, "with the hint iterate_only nothing is put out that could be put together")
     if limited:
-        raise Stays(CLAUSE, "the limit on matches in progress (max_states) is one for all partitions")
+        raise NotPartitionable(CLAUSE, "the limit on matches in progress (max_states) is one for all partitions")
     if plan.interval is not None:
-        raise Stays("interval", "a match waits with those of other partitions that began at the same time")
+        raise NotPartitionable("interval", "a match waits with those of other partitions that began at the same time")
     if plan.has_window and not leaves_in_order(configs, plan.partition_by):
-        raise Stays(CLAUSE, "unless rows leave the window in the order in which they came, those of all partitions are matched anew")
+        reason = "unless rows leave the window in the order in which they came, those of all partitions are matched anew"
+        raise NotPartitionable(CLAUSE, reason)
     if plan.has_window and any(isinstance(n, CHANGING) for e in plan.partition_by for n in e.walk()):
-        raise Stays(f"{CLAUSE} partition by", "what it reads may have changed when a row leaves the window")
+        raise NotPartitionable(f"{CLAUSE} partition by", "what it reads may have changed when a row leaves the window")
     collector.demand(f"{CLAUSE} partition by", plan.partition_by)
     found = {name: path for name, m in zip(plan.output_type.names, plan.measures) if (path := _measured(m, plan)) is not None}
     collector.behind(Carrying(found))

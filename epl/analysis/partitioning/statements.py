@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from epl.analysis.partitioning.facts import Collector, Facts, Feed, Stays
+from epl.analysis.partitioning.facts import Collector, Facts, Feed, NotPartitionable
 from epl.analysis.partitioning.operators import contained, groups_are_steady, insertion, previous, result_set, windows
 from epl.analysis.partitioning.paths import Carrying, carried
 from epl.analysis.partitioning.row_patterns import row_recognition
@@ -41,7 +41,7 @@ def variables_set(plans: Iterable[StatementPlan]) -> dict[str, str]:
     return found
 
 
-class Surroundings:
+class OtherStatements:
     """What of the other statements and of the settings bears on one: ``variables`` that statements set, by which."""
 
     def __init__(self, plans: Iterable[StatementPlan], settings: Settings) -> None:
@@ -49,39 +49,40 @@ class Surroundings:
         self.states_limited = settings.max_states is not None
 
 
-def facts_of(plan: StatementPlan, surroundings: Surroundings) -> Facts:
+def facts_of(plan: StatementPlan, surroundings: OtherStatements) -> Facts:
     """Raises Stays where the statement's rows have to stay together."""
     made = FACTS.get(type(plan.body))
     if made is None:
-        raise Stays(plan.kind, "this kind of statement is not known to be local to a key")
+        raise NotPartitionable(plan.kind, "this kind of statement is not known to be local to a key")
     facts = made(plan, plan.body, surroundings)
     _check_expressions(plan.body, surroundings)
     return facts
 
 
-def _check_expressions(body: BodyPlan, surroundings: Surroundings) -> None:
+def _check_expressions(body: BodyPlan, surroundings: OtherStatements) -> None:
     for node in (n for e in expressions_of(body) for n in e.walk()):
         if isinstance(node, typed.Prior):
-            raise Stays("prior", "it counts the events of the stream, whatever their keys")
+            raise NotPartitionable("prior", "it counts the events of the stream, whatever their keys")
         if type(node) not in PURE:
-            raise Stays(type(node).__name__, "this expression is not known to be local to a key")
+            raise NotPartitionable(type(node).__name__, "this expression is not known to be local to a key")
         if isinstance(node, typed.VariableValue) and node.name in surroundings.variables:
-            raise Stays(f"the variable {node.name}", f"statement '{surroundings.variables[node.name]}' sets it for rows of all keys")
+            reason = f"statement '{surroundings.variables[node.name]}' sets it for rows of all keys"
+            raise NotPartitionable(f"the variable {node.name}", reason)
 
 
 def _stream(stream: StreamPlan, collector: Collector) -> None:
     """From the filter to behind the windows."""
     read = stream.filter.event_type
     if read.kind == "variant" or read.any_type:
-        raise Stays("the stream", f"rows of several types meet in the variant stream '{read.name}'")
+        raise NotPartitionable("the stream", f"rows of several types meet in the variant stream '{read.name}'")
     if stream.contained is not None:
         contained(stream.contained, collector)
     windows(stream, collector)
 
 
-def _select(statement: StatementPlan, plan: SelectPlan, surroundings: Surroundings) -> Facts:
+def _select(statement: StatementPlan, plan: SelectPlan, surroundings: OtherStatements) -> Facts:
     if len(plan.streams) != 1 or plan.result_set is None:
-        raise Stays("the join", "joins are not known to be local to a key")
+        raise NotPartitionable("the join", "joins are not known to be local to a key")
     stream, rows, collector = plan.streams[0], plan.result_set, Collector(statement.name)
     _stream(stream, collector)
     if plan.row_recognition is not None:
@@ -96,7 +97,7 @@ def _select(statement: StatementPlan, plan: SelectPlan, surroundings: Surroundin
     return Facts(statement.name, stream.filter.event_type, tuple(collector.demands), feeds, stateful=collector.stateful)
 
 
-def _split(statement: StatementPlan, plan: OnSplitPlan, surroundings: Surroundings) -> Facts:
+def _split(statement: StatementPlan, plan: OnSplitPlan, surroundings: OtherStatements) -> Facts:
     collector = Collector(statement.name)
     _stream(plan.stream, collector)
     feeds = tuple(_branch(branch, collector.stages) for branch in plan.branches)
@@ -114,9 +115,9 @@ def _branch(branch: SplitBranchPlan, before: tuple[Carrying, ...]) -> Feed:
     return Feed(branch.insert.target, collector.stages)
 
 
-def _update(statement: StatementPlan, plan: UpdateIstreamPlan, surroundings: Surroundings) -> Facts:
+def _update(statement: StatementPlan, plan: UpdateIstreamPlan, surroundings: OtherStatements) -> Facts:
     if any(a.kind == "call" for a in plan.assignments):
-        raise Stays("update istream", "what its calls change is not known")
+        raise NotPartitionable("update istream", "what its calls change is not known")
     collector = Collector(statement.name)
     _stream(plan.stream, collector)
     return Facts(
@@ -125,15 +126,15 @@ def _update(statement: StatementPlan, plan: UpdateIstreamPlan, surroundings: Sur
     )
 
 
-def _on_set(statement: StatementPlan, plan: OnSetPlan, surroundings: Surroundings) -> Facts:
-    raise Stays("on … set", "variables are one for all rows")
+def _on_set(statement: StatementPlan, plan: OnSetPlan, surroundings: OtherStatements) -> Facts:
+    raise NotPartitionable("on … set", "variables are one for all rows")
 
 
-def _declaration(statement: StatementPlan, plan: BodyPlan, surroundings: Surroundings) -> Facts:
+def _declaration(statement: StatementPlan, plan: BodyPlan, surroundings: OtherStatements) -> Facts:
     return Facts(statement.name)
 
 
-FACTS: Mapping[type[BodyPlan], Callable[[StatementPlan, Any, Surroundings], Facts]] = {
+FACTS: Mapping[type[BodyPlan], Callable[[StatementPlan, Any, OtherStatements], Facts]] = {
     SelectPlan: _select,
     OnSplitPlan: _split,
     UpdateIstreamPlan: _update,
@@ -143,4 +144,4 @@ FACTS: Mapping[type[BodyPlan], Callable[[StatementPlan, Any, Surroundings], Fact
     CreateExpressionPlan: _declaration,
 }
 
-__all__ = ["FACTS", "PURE", "Surroundings", "facts_of"]
+__all__ = ["FACTS", "PURE", "OtherStatements", "facts_of"]

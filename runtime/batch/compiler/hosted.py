@@ -14,9 +14,9 @@ from runtime.batch.storage.arrays import Array
 def _compiled(name: str) -> Kernel:
     if missing() is not None:
         return getattr(intrinsics, name)  # type: ignore[no-any-return]
-    from runtime.batch.compiler.llvm.compiler import NativeKernel, is_at_home
+    from runtime.batch.compiler.llvm.compiler import NativeKernel, is_supported
 
-    return NativeKernel("", cache_folder, lambda: _by_numba(name), name) if is_at_home() else _by_numba(name)
+    return NativeKernel("", cache_folder, lambda: _by_numba(name), name) if is_supported() else _by_numba(name)
 
 
 def _by_numba(name: str) -> Kernel:

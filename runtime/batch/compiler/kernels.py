@@ -78,9 +78,9 @@ def _own_folder() -> Path:
 @lru_cache(maxsize=4096)
 def compiled(source: str) -> Kernel:
     """The function ``kernel`` of the source, compiled at its first call; raises ImportError without numba."""
-    from runtime.batch.compiler.llvm.compiler import NativeKernel, is_at_home
+    from runtime.batch.compiler.llvm.compiler import NativeKernel, is_supported
 
-    if not is_at_home():
+    if not is_supported():
         return by_numba(source)
     return NativeKernel(source, cache_folder, partial(by_numba, source))
 

@@ -3,12 +3,12 @@ from __future__ import annotations
 
 from epl.plan.statements import SelectPlan
 from runtime.batch.match_recognize.layers import LayerPrinter, ways_in_tree
-from runtime.batch.match_recognize.layout import MOST_LINKS, MOST_STEPS, PatternKernel
+from runtime.batch.match_recognize.layout import MOST_LINKS, MOST_STEPS, MatchKernel
 from runtime.batch.match_recognize.strands import StrandPrinter
 from runtime.batch.refusals import NotCompilable
 
 
-def pattern_kernel(plan: SelectPlan) -> PatternKernel:
+def pattern_kernel(plan: SelectPlan) -> MatchKernel:
     """The kernel of a statement with match_recognize; raises NotCompilable saying why there is none."""
     check(plan)
     assert plan.row_recognition is not None

@@ -13,7 +13,7 @@ import numpy as np
 from epl.plan.expressions import TypedExpression, VariableValue
 from epl.plan.match_recognize import RowRecognitionPlan
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.runs.run import Surroundings
+from runtime.batch.runs.run import RunContext
 from runtime.batch.runs.timer_bounds import Timers
 from runtime.batch.storage.arrays import Array, Arrays
 from runtime.batch.windows import is_calendar
@@ -34,7 +34,7 @@ class PatternInterval:
     period: TypedExpression
     or_terminated: bool
 
-    def start(self, arrays: Arrays, surroundings: Surroundings) -> None:
+    def start(self, arrays: Arrays, surroundings: RunContext) -> None:
         """Put the period into a fresh state; raises NotCompilable for one of no length."""
         arrays["period"][0] = surroundings.period(self.period)
         if arrays["period"][0] <= 0:

@@ -20,7 +20,7 @@ from epl.value_types import Scalar
 from runtime.batch.match_recognize.held_matches import REGISTERS as INTERVAL_REGISTERS
 from runtime.batch.match_recognize.held_matches import pattern_interval
 from runtime.batch.match_recognize.interval import HoldPrinter, IntervalPrinter
-from runtime.batch.match_recognize.layout import AXES, NO_ROW, NODE, OUTPUT_FULL, PROGRAM, REGISTERS, RING_FULL, SCRATCH, PatternKernel
+from runtime.batch.match_recognize.layout import AXES, NO_ROW, NODE, OUTPUT_FULL, PROGRAM, REGISTERS, RING_FULL, SCRATCH, MatchKernel
 from runtime.batch.match_recognize.measures import MatchPrinter, MatchWriter, PatternColumn
 from runtime.batch.match_recognize.partition_keys import KeyPrinter
 from runtime.batch.match_recognize.windows import pattern_window
@@ -33,7 +33,7 @@ from runtime.batch.storage.kinds import DTYPES, TEXTS
 from runtime.batch.storage.records import Records, pack, words_of
 
 
-class PatternPrinter:
+class MatchKernelPrinter:
     """Prints what both machines have in common: rows in, filter, window, key, history, matches out."""
 
     def __init__(self, plan: SelectPlan) -> None:
@@ -102,7 +102,7 @@ class PatternPrinter:
 
     # ------------------------------------------------------------------ the function
 
-    def kernel(self) -> PatternKernel:
+    def kernel(self) -> MatchKernel:
         body = Code(2)
         matches = MatchPrinter(self)
         if self.interval is None:
@@ -124,7 +124,7 @@ class PatternPrinter:
         tail.add("return status")
         text = f"{head.text()}{body_text}{tail.text()}"
         source = f"def kernel(R, n, first, until, jump, causes, times, C, S, O, PI, PF, T, K):\n{text}"
-        return PatternKernel(
+        return MatchKernel(
             source, self.pattern, self.stream.filter.event_type, tuple(self.inputs.items()), tuple(self.retained), tuple(self.previous),
             self.key.keys, tuple(fields), tuple(matches.columns), self.parameters, self.window,
             None if self.interval is None else self.interval.interval, self.has_strands, self.slots,
@@ -301,4 +301,4 @@ class PatternPrinter:
         """What the skip clause says of the matches in progress."""
 
 
-__all__ = ["PatternPrinter"]
+__all__ = ["MatchKernelPrinter"]

@@ -17,7 +17,7 @@ from epl.plan.match_recognize import Condition, Program
 from epl.plan.statements import SelectPlan
 from runtime.batch.match_recognize.groups import group_row
 from runtime.batch.match_recognize.interval import release_block
-from runtime.batch.match_recognize.kernel import PatternPrinter
+from runtime.batch.match_recognize.kernel import MatchKernelPrinter
 from runtime.batch.match_recognize.layout import FEW_LAYERS, NODES_FULL, SCRATCH
 from runtime.batch.match_recognize.measures import MatchWriter
 from runtime.batch.printing.expressions import Text
@@ -39,7 +39,7 @@ def ways_in_tree(program: Program) -> dict[int, tuple[int, ...]] | None:
     return ways
 
 
-class LayerPrinter(PatternPrinter):
+class LayerPrinter(MatchKernelPrinter):
     """See the module."""
 
     def __init__(self, plan: SelectPlan) -> None:

@@ -35,7 +35,7 @@ MOST_STEPS, MOST_LINKS = 48, 500
 
 
 @attrs.frozen
-class PatternKernel:
+class MatchKernel:
     """What the host needs to know: the source; ``inputs`` property → kind of the columns it reads; ``retained`` and ``previous``: whose
     values it keeps in nodes and of the rows that prev reads; ``keys``: kinds of the partition's key; ``strands``: which machine; ``finish``
     of the rows of a call, by the ``order_keys`` that are put out behind the columns."""
@@ -83,5 +83,5 @@ class PatternKernel:
 __all__ = [
     "AXES", "BEGUN_FULL", "DONE", "FEW_LAYERS", "GROUPS_FULL", "HASH_FULL", "HELD_FULL", "KEYS_FULL", "MOST_LINKS", "MOST_STEPS",
     "NODE", "NODES_FULL", "NO_ROW", "OUTPUT_FULL", "PROGRAM", "REGISTERS", "RING_FULL", "SCRATCH", "SMALL", "SMALL_KEYS", "STRAND",
-    "STRANDS_FULL", "WORK", "WORK_FULL", "PatternKernel",
+    "STRANDS_FULL", "WORK", "WORK_FULL", "MatchKernel",
 ]

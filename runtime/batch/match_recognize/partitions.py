@@ -9,7 +9,7 @@ import numpy as np
 
 from runtime.batch.compiler.hosted import fill_table
 from runtime.batch.match_recognize.held_matches import live_matches
-from runtime.batch.match_recognize.layout import REGISTERS, SMALL, SMALL_KEYS, PatternKernel
+from runtime.batch.match_recognize.layout import REGISTERS, SMALL, SMALL_KEYS, MatchKernel
 from runtime.batch.storage.arrays import CODES, GROUP, HASH, Array
 from runtime.batch.storage.records import Records
 
@@ -17,7 +17,7 @@ PLACE = {name: number for number, name in enumerate(REGISTERS)}
 FEW_SLOTS = 2048
 
 
-def give_back(kernel: PatternKernel, arrays: Records, registers: Array) -> bool:
+def give_back(kernel: MatchKernel, arrays: Records, registers: Array) -> bool:
     """Whether half of the slots are free now; else nothing has been done. Between rows only."""
     if kernel.plan.lookback or not kernel.keys:
         return False  # the next row of any partition may look back
@@ -48,7 +48,7 @@ def give_back(kernel: PatternKernel, arrays: Records, registers: Array) -> bool:
     return True
 
 
-def matches_in_progress(kernel: PatternKernel, arrays: Records, count: int, made: int, gone: int) -> int:
+def matches_in_progress(kernel: MatchKernel, arrays: Records, count: int, made: int, gone: int) -> int:
     """How many states the row tier would hold: strands, or for each partition the steps that took its last row and go on (behind a window
     perhaps some more: of matches whose first row has left). ``count``: of slots, ``made``: of strands, ``gone``: the last row that left."""
     if kernel.strands:
@@ -57,7 +57,7 @@ def matches_in_progress(kernel: PatternKernel, arrays: Records, count: int, made
     return int(np.unpackbits(np.ascontiguousarray(bits, np.int64).view(np.uint8)).sum())
 
 
-def _in_progress(kernel: PatternKernel, arrays: Records, count: int, gone: int) -> Array:
+def _in_progress(kernel: MatchKernel, arrays: Records, count: int, gone: int) -> Array:
     """By slot. A match in progress that began with a row that has left is none: all are where the last row taken has left."""
     if not kernel.strands:
         live: Array = arrays["g_bits"][:count] != 0

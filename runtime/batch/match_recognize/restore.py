@@ -15,7 +15,7 @@ from runtime.batch.match_recognize.layout import FEW_LAYERS, NODE, SMALL, SMALL_
 from runtime.batch.match_recognize.partitions import index_keys
 from runtime.batch.match_recognize.state import NO_ROW, PLACE, PatternState
 from runtime.batch.refusals import Declined
-from runtime.batch.runs.run import Surroundings
+from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.arrays import CODES, GROUP, HASH, RING
 from runtime.batch.storage.intake import Intake
 from runtime.batch.storage.kinds import INSTANTS, TEXTS
@@ -34,7 +34,7 @@ class PatternRestore:
 
     target: PatternState
     intake_type: Any
-    surroundings: Surroundings
+    surroundings: RunContext
     _ids: dict[int, int] = attrs.field(factory=dict)
     _events: list[Event] = attrs.field(factory=list)
     _groups: dict[tuple[int, ...], int] = attrs.field(factory=dict)

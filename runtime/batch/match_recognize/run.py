@@ -29,16 +29,16 @@ from runtime.batch.match_recognize.layout import (
     STRAND,
     STRANDS_FULL,
     WORK,
-    PatternKernel,
+    MatchKernel,
 )
 from runtime.batch.match_recognize.measures import PatternColumn
 from runtime.batch.match_recognize.partitions import give_back, matches_in_progress
 from runtime.batch.match_recognize.restore import PatternRestore
 from runtime.batch.match_recognize.state import PLACE, PatternState
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.runs.inputs import Given
+from runtime.batch.runs.inputs import KernelInputs
 from runtime.batch.runs.order_and_limit import CAUSE, DELTA, ROW, TIME, TIMER, Finish
-from runtime.batch.runs.run import Causes, Output, Surroundings
+from runtime.batch.runs.run import Causes, Output, RunContext
 from runtime.batch.runs.timer_bounds import Timers
 from runtime.batch.storage.arrays import CODES, GROUP, HASH, RING, Array, longer, read_only
 from runtime.batch.storage.computed import computed_column
@@ -53,10 +53,10 @@ NO_ROWS = np.zeros(0, np.int64)
 NO_FLAGS = np.zeros(0, np.bool_)
 
 
-class PatternRun:
+class MatchRun:
     """A row pattern kernel with its state; see runtime.batch.runs.run.Run. ``first`` counts all rows that ever came: the next row's id."""
 
-    def __init__(self, kernel: PatternKernel, output_type: EventType, surroundings: Surroundings) -> None:
+    def __init__(self, kernel: MatchKernel, output_type: EventType, surroundings: RunContext) -> None:
         if surroundings.environment.settings.max_states is not None:
             raise NotCompilable("a limit of match_recognize states is not kept in columns")
         self.kernel, self.output_type, self.surroundings = kernel, output_type, surroundings
@@ -75,7 +75,7 @@ class PatternRun:
         through = [c.through for c in kernel.columns if c.through is not None]
         computed = [c.kind for c in (*kernel.columns, *kernel.order_keys) if c.through is None]
         self._finish = None if kernel.finish is None else Finish(kernel.finish, computed, surroundings)
-        self._given = Given(kernel.inputs, through, kernel.parameters, surroundings)
+        self._given = KernelInputs(kernel.inputs, through, kernel.parameters, surroundings)
         self._room = 1024
 
     # ------------------------------------------------------------------ a batch
@@ -278,4 +278,4 @@ def made_ready(finish: Finish, columns: Sequence[PatternColumn], outputs: list[A
     return [done[CAUSE], done[TIME], done[DELTA], done[TIMER], *(a[chosen] for a in values)]
 
 
-__all__ = ["PatternRun"]
+__all__ = ["MatchRun"]

@@ -13,7 +13,7 @@ import numpy as np
 
 from runtime.batch.match_recognize.held_matches import times_of, waiting_matches
 from runtime.batch.match_recognize.layers import ways_in_tree
-from runtime.batch.match_recognize.layout import NO_ROW, REGISTERS, PatternKernel
+from runtime.batch.match_recognize.layout import NO_ROW, REGISTERS, MatchKernel
 from runtime.batch.storage.arrays import RING, Array
 from runtime.batch.storage.held_rows import HeldRows
 from runtime.batch.storage.records import Records
@@ -29,7 +29,7 @@ PLACE = {name: number for number, name in enumerate(REGISTERS)}
 class PatternState:
     """Of one run."""
 
-    kernel: PatternKernel
+    kernel: MatchKernel
     arrays: Records
     registers: Array
     rows: HeldRows

@@ -12,7 +12,7 @@ from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.plan.match_recognize import Condition
 from epl.plan.statements import SelectPlan
 from runtime.batch.match_recognize.groups import group_row
-from runtime.batch.match_recognize.kernel import PatternPrinter
+from runtime.batch.match_recognize.kernel import MatchKernelPrinter
 from runtime.batch.match_recognize.layout import NODE, NODES_FULL, SCRATCH, STRAND, STRANDS_FULL, WORK, WORK_FULL
 from runtime.batch.match_recognize.measures import MatchWriter
 from runtime.batch.printing.expressions import Text
@@ -21,7 +21,7 @@ from runtime.batch.storage.arrays import GROUP, Field
 from runtime.match_recognize.lattice import bits
 
 
-class StrandPrinter(PatternPrinter):
+class StrandPrinter(MatchKernelPrinter):
     """See the module. ``slots``: the variables that conditions look back at."""
 
     has_strands = True

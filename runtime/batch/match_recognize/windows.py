@@ -13,7 +13,7 @@ from epl.plan.windows import WindowConfig
 from runtime.batch.printing.expressions import ScalarPrinter, kind_of
 from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import Declined, NotCompilable
-from runtime.batch.runs.run import Surroundings
+from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.arrays import ONE, RING, Arrays, Field
 from runtime.batch.storage.intake import Intake
 from runtime.batch.storage.kinds import INTEGERS
@@ -35,7 +35,7 @@ class PatternWindow:
     timestamp: TypedExpression | None = None
     whole: bool = False
 
-    def start(self, state: Arrays, surroundings: Surroundings) -> None:
+    def start(self, state: Arrays, surroundings: RunContext) -> None:
         """Put the size into a fresh state; raises NotCompilable for a size of 0, which lets rows go before they have come."""
         if self.size is None:
             return

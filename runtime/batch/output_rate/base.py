@@ -37,7 +37,7 @@ from runtime.batch.result_set.events import SelectEvents
 from runtime.batch.result_set.group_state import GroupState, Words
 from runtime.batch.result_set.shapes import ResultSet
 from runtime.batch.runs.ring import Ring
-from runtime.batch.runs.run import Surroundings
+from runtime.batch.runs.run import RunContext
 from runtime.batch.runs.timer_bounds import Timers
 from runtime.batch.storage.arrays import Arrays, Field
 from runtime.batch.windows.base import NEVER
@@ -93,7 +93,7 @@ class Rate(ResultSet):
     def registers(self) -> list[tuple[str, tuple[str, ...]]]:
         return [*super().registers(), ("r_registers", REGISTERS)]
 
-    def start(self, arrays: Arrays, surroundings: Surroundings) -> None:
+    def start(self, arrays: Arrays, surroundings: RunContext) -> None:
         """Put parameters into a fresh state; raises NotCompilable."""
         arrays["r_registers"][[DUE, NEW_AT, OLD_AT]] = NEVER, -1, -1
         self.condition.start(arrays, surroundings)

@@ -14,7 +14,7 @@ from runtime.batch.printing.expressions import Text, kind_of
 from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.result_set.events import SelectEvents
-from runtime.batch.runs.run import Surroundings
+from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.arrays import ONE, Arrays, Field
 from runtime.batch.storage.kinds import INTEGERS
 from runtime.batch.windows import is_calendar
@@ -35,7 +35,7 @@ in and out in all, and when the last output was; rows before output may begin, a
 WHEN = dict(zip(OUTPUT_NAMES, ("came", "came_all", "gone", "gone_all", "last_out")))
 
 
-def now_of(surroundings: Surroundings) -> int:
+def now_of(surroundings: RunContext) -> int:
     """Engine time where the statement begins."""
     clock = surroundings.environment.clock
     return 0 if clock is None else clock.now
@@ -54,7 +54,7 @@ class Always:
     def fields(self) -> list[Field]:
         return []
 
-    def start(self, arrays: Arrays, surroundings: Surroundings) -> None:
+    def start(self, arrays: Arrays, surroundings: RunContext) -> None:
         """Put parameters into a fresh state; raises NotCompilable."""
 
     def count(self, code: Code, news: str, olds: str) -> None:
@@ -84,7 +84,7 @@ class EveryPeriod(Always):
     def fields(self) -> list[Field]:
         return [Field("period", np.int64, ONE)]
 
-    def start(self, arrays: Arrays, surroundings: Surroundings) -> None:
+    def start(self, arrays: Arrays, surroundings: RunContext) -> None:
         arrays["period"][0] = surroundings.period(self.every)
         if arrays["period"][0] <= 0:
             raise NotCompilable("output every period of no length")
@@ -145,7 +145,7 @@ class When(Always):
         if plan.assignments or any(isinstance(node, VariableValue) for node in self.condition.walk()):
             raise NotCompilable("output when with variables is not computed in columns")
 
-    def start(self, arrays: Arrays, surroundings: Surroundings) -> None:
+    def start(self, arrays: Arrays, surroundings: RunContext) -> None:
         arrays["r_registers"][LAST_OUT] = now_of(surroundings)
 
     def count(self, code: Code, news: str, olds: str) -> None:
@@ -183,7 +183,7 @@ class After:
     def fields(self) -> list[Field]:
         return [Field("after_from", np.int64, ONE)]
 
-    def start(self, arrays: Arrays, surroundings: Surroundings) -> None:
+    def start(self, arrays: Arrays, surroundings: RunContext) -> None:
         if self.by_events:
             arrays["after_from"][0] = surroundings.value(self.after)
         else:

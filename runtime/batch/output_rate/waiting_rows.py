@@ -36,7 +36,7 @@ class Row:
 
 
 def batch_out(rows: Sequence[Row]) -> State:
-    """Rows as ``runtime.result_set.projection.Batch`` has them in its state."""
+    """Rows as ``runtime.result_set.projection.OutputRows`` has them in its state."""
     return [[row.event for row in rows], [list(row.key) for row in rows if row.key]]
 
 

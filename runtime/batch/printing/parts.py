@@ -14,7 +14,7 @@ KNOWN = frozenset({"np", *dir(builtins), *(name for name in dir(intrinsics) if n
 NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 
 
-class Parts:
+class Subroutines:
     """The functions of one kernel; two parts that differ in names only are one function."""
 
     def __init__(self) -> None:
@@ -56,4 +56,4 @@ def _variables(text: str) -> tuple[set[str], set[str]]:
     return loaded, stored
 
 
-__all__ = ["Parts"]
+__all__ = ["Subroutines"]

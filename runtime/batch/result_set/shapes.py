@@ -10,7 +10,7 @@ import attrs
 
 from epl.plan.expressions import StreamProperty, TypedExpression
 from runtime.batch.printing.expressions import ScalarPrinter, kind_of
-from runtime.batch.printing.parts import Parts
+from runtime.batch.printing.parts import Subroutines
 from runtime.batch.printing.source_code import Code
 from runtime.batch.result_set.events import SLIDING, SelectEvents
 from runtime.batch.result_set.groups import REGISTERS
@@ -72,7 +72,7 @@ class ResultSet:
 
     def __init__(self, of: SelectEvents) -> None:
         self.of = of
-        self.functions = Parts()
+        self.functions = Subroutines()
         self.levels: Sequence[NestedRows] = ()
         self.local: Sequence[NestedRows] = ()
         self.delayed = False

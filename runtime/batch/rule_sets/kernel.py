@@ -20,7 +20,7 @@ from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.result_set.shapes import OutputColumn
 from runtime.batch.rule_sets.routes import Route, route_of
-from runtime.batch.runs.run import Surroundings
+from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.arrays import GROUP, Field
 from runtime.batch.storage.kinds import TEXTS
 from runtime.conversion.arrow import arrow_schema
@@ -77,14 +77,14 @@ class Rule:
     route: Route
     integers: tuple[TypedExpression, ...]
     floats: tuple[TypedExpression, ...]
-    surroundings: Surroundings
+    surroundings: RunContext
 
     def fixed(self, node: TypedExpression) -> Any:
         """The value of a constant or a substitution parameter."""
         return node.value if isinstance(node, Constant) else self.surroundings.value(node)
 
 
-def rule(plan: BodyPlan, surroundings: Surroundings) -> Rule:
+def rule(plan: BodyPlan, surroundings: RunContext) -> Rule:
     """A statement as a member of rule sets; raises NotCompilable saying why it is none."""
     if not isinstance(plan, SelectPlan):
         raise NotCompilable(f"{type(plan).__name__.removesuffix('Plan')} is no rule")
@@ -106,7 +106,7 @@ def rule(plan: BodyPlan, surroundings: Surroundings) -> Rule:
     return printer.rule(surroundings, arrow_schema(plan.output_type))
 
 
-def key_rule(plan: BodyPlan, surroundings: Surroundings) -> Rule | None:
+def key_rule(plan: BodyPlan, surroundings: RunContext) -> Rule | None:
     """What the key of a statement's filter alone lets through, None without a key."""
     if not isinstance(plan, SelectPlan) or len(plan.streams) != 1 or plan.streams[0].filter.key is None:
         return None
@@ -128,7 +128,7 @@ class _RulePrinter:
         self.inputs: dict[str, str] = {}
         self.names = count()
 
-    def rule(self, surroundings: Surroundings, schema: pa.Schema) -> Rule:
+    def rule(self, surroundings: RunContext, schema: pa.Schema) -> Rule:
         parameters = self.parameters
         matches, columns = self._matches()
         computes = None

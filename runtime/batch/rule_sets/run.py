@@ -19,7 +19,7 @@ from runtime.batch.printing.parameters import Presence
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.rule_sets.kernel import Rule, rule
 from runtime.batch.runs.inputs import tables_of
-from runtime.batch.runs.run import NOTHING, Causes, Output, Run, Surroundings, decoded
+from runtime.batch.runs.run import NOTHING, Causes, Output, Run, RunContext, decoded
 from runtime.batch.select_statement.run import SelectRun
 from runtime.batch.storage.arrays import Array, Field, read_only
 from runtime.batch.storage.computed import computed_column
@@ -52,7 +52,7 @@ def kernel(rules, rows, begins, sorted_rules, sorted_rows, order):
 ``begins[s]`` … ``begins[s + 1]``."""
 
 
-def rule_sets(statements: Sequence[tuple[BodyPlan, Surroundings]]) -> list[RuleSet]:
+def rule_sets(statements: Sequence[tuple[BodyPlan, RunContext]]) -> list[RuleSet]:
     """The statements that one kernel can run together, by what they share; those that are in no set of two and more are left out.
 
     Linear in the number of statements.

@@ -14,7 +14,7 @@ import numpy as np
 from epl.plan.statements import BodyPlan
 from runtime.batch.rule_sets.kernel import Rule, key_rule
 from runtime.batch.rule_sets.run import Matches, RuleSetRun, rule_sets
-from runtime.batch.runs.run import NOTHING, Causes, Output, Run, Surroundings
+from runtime.batch.runs.run import NOTHING, Causes, Output, Run, RunContext
 from runtime.batch.storage.arrays import Array
 from runtime.batch.storage.intake import Intake
 from runtime.batch.storage.parted import Parted
@@ -28,7 +28,7 @@ class Member:
 
     plan: BodyPlan
     run: Run
-    surroundings: Surroundings
+    surroundings: RunContext
 
 
 class SharedRuns:

@@ -9,7 +9,7 @@ import numpy as np
 from epl.plan.expressions import Constant, TypedExpression
 from epl.value_types import Scalar
 from runtime.batch.printing.parameters import Parameters, Presence, is_fixed
-from runtime.batch.runs.run import Surroundings
+from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.arrays import Array
 from runtime.batch.storage.intake import Intake
 from runtime.batch.storage.kinds import TEXTS
@@ -21,16 +21,16 @@ RESULTS = {"boolean": np.bool_, "int": np.int64, "long": np.int64, "double": np.
 NO_RANKS = np.zeros(0, np.int32)
 
 
-def tables_of(tables: Iterable[tuple[TypedExpression, str]], surroundings: Surroundings) -> list[CodeTable]:
+def tables_of(tables: Iterable[tuple[TypedExpression, str]], surroundings: RunContext) -> list[CodeTable]:
     """A table for each function of a string."""
     return [CodeTable(surroundings.function_of_string(node), RESULTS[kind]) for node, kind in tables]
 
 
-class Given:
+class KernelInputs:
     """``inputs``: the columns that the kernel reads, with their kinds; ``through``: those that it only hands on."""
 
     def __init__(
-        self, inputs: Sequence[tuple[str, str]], through: Iterable[str], parameters: Parameters, surroundings: Surroundings
+        self, inputs: Sequence[tuple[str, str]], through: Iterable[str], parameters: Parameters, surroundings: RunContext
     ) -> None:
         self._inputs, self._through, self._parameters = tuple(inputs), tuple(through), parameters
         self._surroundings, self._pool = surroundings, surroundings.pool
@@ -81,4 +81,4 @@ class Given:
         return 0 if value is None else int(value)
 
 
-__all__ = ["Given", "tables_of"]
+__all__ = ["KernelInputs", "tables_of"]

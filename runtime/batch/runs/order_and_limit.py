@@ -14,7 +14,7 @@ import numpy as np
 from epl.collation import collation_key
 from epl.plan.expressions import TypedExpression
 from epl.plan.result_set import LimitPlan, OrderKey, ResultSetPlan
-from runtime.batch.runs.run import Surroundings
+from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.arrays import Array
 from runtime.batch.storage.kinds import TEXTS
 
@@ -53,7 +53,7 @@ def finish_of(rows: ResultSetPlan) -> FinishPlan | None:
 class Finish:
     """``kinds``: those of the computed columns in order, of which the last are the order keys."""
 
-    def __init__(self, plan: FinishPlan, kinds: Sequence[str], surroundings: Surroundings) -> None:
+    def __init__(self, plan: FinishPlan, kinds: Sequence[str], surroundings: RunContext) -> None:
         self.plan, self._kinds, self._surroundings = plan, tuple(kinds), surroundings
         self._keys_from = len(self._kinds) - len(plan.order_by)
         self._collated = surroundings.environment.settings.sort_using_collator

@@ -9,7 +9,7 @@ import numpy as np
 
 from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
-from runtime.batch.runs.run import Surroundings
+from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.arrays import RING, Array, Arrays
 from runtime.batch.storage.intake import Intake
 from runtime.batch.storage.registers import HEAD, TAIL
@@ -32,7 +32,7 @@ class Ring:
     inputs: Sequence[tuple[str, str]]
     arrays: Arrays
     registers: Array
-    surroundings: Surroundings
+    surroundings: RunContext
     store: RowStore | None = None
     counted: Callable[[Ring], Array] = lambda ring: ring.positions()
     slots: Callable[[Array], Array] | None = None

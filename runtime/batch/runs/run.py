@@ -103,7 +103,7 @@ class Run(Protocol):
 
 
 @attrs.frozen
-class Surroundings:
+class RunContext:
     """What runs share or are given: the strings' codes, and what expressions may read. ``compile``: source → kernel."""
 
     pool: StringPool
@@ -132,4 +132,4 @@ class Surroundings:
         return call
 
 
-__all__ = ["NOTHING", "Causes", "Output", "Run", "Surroundings", "decoded"]
+__all__ = ["NOTHING", "Causes", "Output", "Run", "RunContext", "decoded"]

@@ -16,10 +16,10 @@ from runtime.batch.output_rate.conditions import SENT, now_of
 from runtime.batch.output_rate.lagging_deltas import LaggingDeltas
 from runtime.batch.output_rate.waiting_rows import Waiting
 from runtime.batch.result_set.group_state import GroupState, OneGroup, Words
-from runtime.batch.runs.inputs import Given
+from runtime.batch.runs.inputs import KernelInputs
 from runtime.batch.runs.order_and_limit import Finish
 from runtime.batch.runs.ring import Ring
-from runtime.batch.runs.run import Causes, Output, Surroundings
+from runtime.batch.runs.run import Causes, Output, RunContext
 from runtime.batch.runs.timer_bounds import Timers
 from runtime.batch.select_statement.kernel import SelectKernel
 from runtime.batch.storage.arrays import GROUP, Array, Arrays, longer, read_only
@@ -42,7 +42,7 @@ NO_TIMES = np.zeros(0, np.int64)
 class SelectRun:
     """A select kernel with its state; see runtime.batch.runs.run.Run. ``first`` counts all rows that ever came: the number of the next."""
 
-    def __init__(self, kernel: SelectKernel, output_type: EventType, surroundings: Surroundings) -> None:
+    def __init__(self, kernel: SelectKernel, output_type: EventType, surroundings: RunContext) -> None:
         self.kernel, self.output_type, self.surroundings = kernel, output_type, surroundings
         self.function = surroundings.compile(kernel.source)
         self.pool = surroundings.pool
@@ -55,7 +55,7 @@ class SelectRun:
         self.first = 0
         self._hashed = 0
         through = [c.through for c in kernel.columns if c.through is not None]
-        self._given = Given(kernel.inputs, through, kernel.parameters, surroundings)
+        self._given = KernelInputs(kernel.inputs, through, kernel.parameters, surroundings)
         self._room = 1024
         self._schema = list(arrow_schema(output_type))
         self._types = [field.type for field in self._schema]

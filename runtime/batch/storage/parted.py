@@ -15,7 +15,7 @@ WORTH = 4
 """The whole is let go when less than one in so many of its rows is in use; parts that are still in use get copies of theirs."""
 
 
-class Part(Intake):
+class RowSelection(Intake):
     """Rows ``low`` … ``high`` of the whole."""
 
     def __init__(self, parted: Parted, low: int, high: int) -> None:
@@ -66,7 +66,7 @@ class Parted:
         self.origin, self.rows = origin, rows
         self._columns: dict[tuple[str, str], tuple[Array, Array]] = {}
         self._through: dict[str, Any] = {}
-        self._parts: list[ref[Part]] = []
+        self._parts: list[ref[RowSelection]] = []
 
     def column(self, name: str, kind: str, pool: StringPool) -> tuple[Array, Array]:
         found = self._columns.get((name, kind))
@@ -81,8 +81,8 @@ class Parted:
             found = self._through[name] = fetched(self.origin.arrow(name), self.rows)
         return found
 
-    def part(self, low: int, high: int) -> Part:
-        made = Part(self, low, high)
+    def part(self, low: int, high: int) -> RowSelection:
+        made = RowSelection(self, low, high)
         self._parts.append(ref(made))
         return made
 
@@ -97,4 +97,4 @@ class Parted:
         return bool(parts)
 
 
-__all__ = ["Part", "Parted"]
+__all__ = ["Parted", "RowSelection"]

@@ -3,16 +3,16 @@ from __future__ import annotations
 
 from epl.plan.statements import BodyPlan, SelectPlan
 from runtime.batch.match_recognize.choice import pattern_kernel
-from runtime.batch.match_recognize.run import PatternRun
+from runtime.batch.match_recognize.run import MatchRun
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.runs.run import Run, Surroundings
+from runtime.batch.runs.run import Run, RunContext
 from runtime.batch.select_statement.kernel import select_kernel
 from runtime.batch.select_statement.run import SelectRun
 from runtime.conversion.arrow import is_held_exactly
 from runtime.conversion.from_python import whole_type
 
 
-def build_run(plan: BodyPlan, surroundings: Surroundings) -> Run:
+def build_run(plan: BodyPlan, surroundings: RunContext) -> Run:
     """A fresh run; raises NotCompilable with the reason why the statement stays in the row tier."""
     if not isinstance(plan, SelectPlan):
         raise NotCompilable(f"{type(plan).__name__.removesuffix('Plan')} is not computed in columns")
@@ -23,7 +23,7 @@ def build_run(plan: BodyPlan, surroundings: Surroundings) -> Run:
         if not is_held_exactly(whole_type(prop)):
             raise NotCompilable(f"the column '{name}' of type {prop.type}: its values would not come out of an Arrow column as they were")
     if plan.row_recognition is not None:
-        return PatternRun(pattern_kernel(plan), plan.output_type, surroundings)
+        return MatchRun(pattern_kernel(plan), plan.output_type, surroundings)
     return SelectRun(select_kernel(plan), plan.output_type, surroundings)
 
 

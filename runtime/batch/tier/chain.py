@@ -49,7 +49,7 @@ class Input:
 
 
 @attrs.frozen(eq=False)
-class Node:
+class PipelineNode:
     """A statement and its run. ``insert``: where its rows go on to."""
 
     statement: Statement
@@ -68,10 +68,10 @@ class Node:
         return isinstance(plan, SelectPlan) and plan.result_set is not None and plan.result_set.forward is not None
 
 
-class Reader:
+class StreamReaders:
     """The nodes that read one type, and what they share."""
 
-    def __init__(self, nodes: Sequence[Node]) -> None:
+    def __init__(self, nodes: Sequence[PipelineNode]) -> None:
         self.reads = nodes[0].reads
         self.nodes = tuple(nodes)
         self.statements = tuple(n.statement for n in nodes)
@@ -82,10 +82,10 @@ class Reader:
         return event_type.is_a(self.reads)
 
 
-class Chain:
+class GroupPipeline:
     """The nodes of a component, those that insert in front of those that read it. Raises NotCompilable where their order could be seen."""
 
-    def __init__(self, nodes: Sequence[Node]) -> None:
+    def __init__(self, nodes: Sequence[PipelineNode]) -> None:
         self.nodes = tuple(nodes)
         self._readers = _in_order(nodes)
         self._routes = {n for n in nodes if n.insert is not None and any(r.wants(n.insert.target) for r in self._readers)}
@@ -109,7 +109,7 @@ class Chain:
 
     def stops(self, gaps: Gaps) -> int:
         """At how many times, at most, timers are due in one of the gaps."""
-        found, made = 0, dict[Node, int]()
+        found, made = 0, dict[PipelineNode, int]()
         for reader in self._readers:
             others = min(gaps.widest, sum(made[n] for n in made if n.insert is not None and reader.wants(n.insert.target)))
             for node in reader.nodes:
@@ -152,20 +152,20 @@ class Chain:
         return found
 
 
-def _in_order(nodes: Sequence[Node]) -> list[Reader]:
+def _in_order(nodes: Sequence[PipelineNode]) -> list[StreamReaders]:
     """Those that read what others insert behind them."""
     made = [(n, n.insert.target) for n in nodes if n.insert is not None]
-    waiting: dict[EventType, list[Node]] = {}
+    waiting: dict[EventType, list[PipelineNode]] = {}
     for node in nodes:
         if node.reads not in waiting and sum(target.is_a(node.reads) for _, target in made) > 1:
             raise NotCompilable(f"several statements insert into what '{node.statement.name}' reads")
         waiting.setdefault(node.reads, []).append(node)
-    placed: list[Reader] = []
+    placed: list[StreamReaders] = []
     while waiting:
         ready = [t for t in waiting if not any(n.reads in waiting and target.is_a(t) for n, target in made)]
         if not ready:
             raise NotCompilable("statements insert into what they read themselves")
-        placed += [Reader(waiting.pop(t)) for t in ready]
+        placed += [StreamReaders(waiting.pop(t)) for t in ready]
     return placed
 
 
@@ -227,7 +227,7 @@ def _inserted(plan: InsertPlan, batch: pa.RecordBatch | None) -> pa.RecordBatch 
     return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
 
-def _routed(node: Node, batch: pa.RecordBatch, causes: Causes, timeline: Timeline, source: Source) -> Input:
+def _routed(node: PipelineNode, batch: pa.RecordBatch, causes: Causes, timeline: Timeline, source: Source) -> Input:
     """What a statement inserts as the input of those that read it: at the time, and behind the row of the sequence, that brought it."""
     assert node.insert is not None
     data = Columns(dict(zip(batch.schema.names, batch.columns)), batch.num_rows)
@@ -236,4 +236,4 @@ def _routed(node: Node, batch: pa.RecordBatch, causes: Causes, timeline: Timelin
     return Input(Intake(node.insert.target, data), causes.time, made)
 
 
-__all__ = ["Chain", "Input", "Node", "check_insert"]
+__all__ = ["GroupPipeline", "Input", "PipelineNode", "check_insert"]

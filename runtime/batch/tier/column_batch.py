@@ -12,7 +12,7 @@ from runtime.conversion.batch_order import BatchOrder
 from runtime.conversion.columns import Times
 
 if TYPE_CHECKING:
-    from runtime.batch.tier.tier import BatchTier, Component
+    from runtime.batch.tier.tier import BatchTier, StatementGroup
 
 
 class ColumnBatch:
@@ -28,7 +28,7 @@ class ColumnBatch:
         self.parts = list(intakes)
         self._order = order
         inputs = {p: _input(intakes[p], order.times, order.places[p]) for p in self.parts}
-        self._inputs: dict[Component, list[Input]] = {}
+        self._inputs: dict[StatementGroup, list[Input]] = {}
         for part, owner in owners.items():
             if owner is not None:
                 self._inputs.setdefault(owner, []).append(inputs[part])

@@ -16,7 +16,7 @@ PASSIVE = (CreateSchemaPlan, CreateExpressionPlan, CreateVariablePlan, SelectRow
 """Bodies that no event reaches."""
 
 
-def components(statements: Iterable[Statement]) -> list[tuple[Statement, ...]]:
+def statement_groups(statements: Iterable[Statement]) -> list[tuple[Statement, ...]]:
     """The statements that events reach, by component, each in the order given."""
     leader: dict[Hashable, Hashable] = {}
 
@@ -45,4 +45,4 @@ def shared(body: BodyPlan) -> Iterator[Hashable]:
             yield from (("variable", node.name) for node in value.walk() if isinstance(node, VariableValue))
 
 
-__all__ = ["components", "shared"]
+__all__ = ["shared", "statement_groups"]

@@ -19,24 +19,24 @@ from epl.event_types import EventType
 from epl.plan.statements import SelectPlan
 from runtime.batch.available import missing
 from runtime.batch.compiler.kernels import Kernel, Warming
-from runtime.batch.match_recognize.run import PatternRun
+from runtime.batch.match_recognize.run import MatchRun
 from runtime.batch.refusals import Declined, NotCompilable, NotInBatchTier
 from runtime.batch.rule_sets.shared_runs import Member
-from runtime.batch.runs.run import Surroundings
+from runtime.batch.runs.run import RunContext
 from runtime.batch.runs.timer_bounds import Gaps
 from runtime.batch.storage.arrays import Array
 from runtime.batch.storage.intake import Intake
 from runtime.batch.storage.strings import StringPool
 from runtime.batch.tier.build import build_run
-from runtime.batch.tier.chain import Chain, Input, Node, check_insert
+from runtime.batch.tier.chain import GroupPipeline, Input, PipelineNode, check_insert
 from runtime.batch.tier.listener_calls import Call, Source
 from runtime.batch.tier.running import BatchRunning
-from runtime.batch.tier.statement_groups import components
+from runtime.batch.tier.statement_groups import statement_groups
 from runtime.event_loop.cause import RowOf
 from runtime.event_loop.filter_index import Entry
-from runtime.event_loop.loop import Core
+from runtime.event_loop.loop import EventLoop
 from runtime.expressions import Environment
-from runtime.expressions.generated_steps import Write
+from runtime.expressions.generated_steps import EmitSteps
 from windows.event import Event
 from windows.protocol import State
 
@@ -57,12 +57,12 @@ SENDS_BEFORE = 16
 """How many events sent one by one, without a batch in between, move a component back."""
 
 
-class Component:
+class StatementGroup:
     """Statements that belong together. ``chain``: their runs while they are in the batch tier. ``reason``: why they cannot be there."""
 
     def __init__(self, statements: tuple[Statement, ...]) -> None:
         self.statements = statements
-        self.chain: Chain | None = None
+        self.chain: GroupPipeline | None = None
         self.reason: str | None = None
         self.examined = False
         self.declined: str | None = None
@@ -81,11 +81,11 @@ class _Receiver:
 
     __slots__ = ("name", "order", "drop", "write", "_tier", "_component")
 
-    def __init__(self, tier: BatchTier, component: Component) -> None:
+    def __init__(self, tier: BatchTier, component: StatementGroup) -> None:
         self.name = component.statements[0].name
         self.order = (0, component.statements[0].number, 0)
         self.drop = False
-        self.write: Write | None = None
+        self.write: EmitSteps | None = None
         self._tier = tier
         self._component = component
 
@@ -110,7 +110,7 @@ class TierHost(Protocol):
 class BatchTier:
     """The batch tier of one runtime; used under its lock. ``host``: its deployer."""
 
-    def __init__(self, host: TierHost, core: Core, *, always: bool) -> None:
+    def __init__(self, host: TierHost, core: EventLoop, *, always: bool) -> None:
         reason = missing()
         if reason is not None:
             raise EplUnsupportedError(f"The batch tier needs numba: {reason}", hint="pip install 'epl-spark[fast]', or tier='row'")
@@ -120,9 +120,9 @@ class BatchTier:
         self._pool = StringPool()
         self._codes_kept = 0
         """How many codes there were when the pool was last compacted."""
-        self._components: dict[int, Component] = {}
+        self._components: dict[int, StatementGroup] = {}
         """By number of the statement."""
-        self._owners: dict[EventType, Component | None] = {}
+        self._owners: dict[EventType, StatementGroup | None] = {}
         self._stale = True
         self._calls: list[Call] = []
         self.compile: Callable[[str], Kernel] = lru_cache(maxsize=4096)(Warming)
@@ -138,7 +138,7 @@ class BatchTier:
         if self._always or self._active():
             self._refresh()
 
-    def _active(self) -> list[Component]:
+    def _active(self) -> list[StatementGroup]:
         return [c for c in dict.fromkeys(self._components.values()) if c.chain is not None]
 
     def _refresh(self) -> None:
@@ -148,7 +148,7 @@ class BatchTier:
         before, self._components, self._owners = self._components, {}, {}
         kept = {c.statements: c for c in before.values()}
         statements = [s for d in self._host.deployments.values() for s in d]
-        made = [kept.get(group) or Component(group) for group in components(statements)]
+        made = [kept.get(group) or StatementGroup(group) for group in statement_groups(statements)]
         for component in made:
             self._components.update((s.number, component) for s in component.statements)
         for old in dict.fromkeys(before.values()):
@@ -159,7 +159,7 @@ class BatchTier:
             if component.chain is None:
                 self._settle(component)
 
-    def _settle(self, component: Component) -> None:
+    def _settle(self, component: StatementGroup) -> None:
         """A component that is new: here as a whole or not at all."""
         here = [isinstance(s.running, BatchRunning) for s in component.statements]
         if self._always or all(here):
@@ -167,7 +167,7 @@ class BatchTier:
         if component.chain is None and any(here):
             self._to_rows(component)
 
-    def component_for(self, event_type: EventType, rows: int) -> Component | None:
+    def component_for(self, event_type: EventType, rows: int) -> StatementGroup | None:
         """The component that reads events of the type, if it is in the batch tier, or goes there now that ``rows`` more have come."""
         self._refresh()
         if event_type not in self._owners:
@@ -183,7 +183,7 @@ class BatchTier:
         return found if found.chain is not None else None
 
     @staticmethod
-    def _reads(component: Component, event_type: EventType) -> bool:
+    def _reads(component: StatementGroup, event_type: EventType) -> bool:
         return any(
             isinstance(s.plan.body, SelectPlan) and event_type.is_a(stream.filter.event_type)
             for s in component.statements for stream in getattr(s.plan.body, "streams", ())
@@ -191,11 +191,11 @@ class BatchTier:
 
     # ------------------------------------------------------------------ moving
 
-    def promote(self, component: Component) -> None:
+    def promote(self, component: StatementGroup) -> None:
         """Move the component here, with its state; where that cannot be, ``reason`` says why (EplUnsupportedError under ``batch``)."""
         try:
             nodes = [self._node(s) for s in component.statements]
-            chain = Chain(nodes)
+            chain = GroupPipeline(nodes)
         except NotCompilable as error:
             component.reason = str(error)
             if self._always:
@@ -213,7 +213,7 @@ class BatchTier:
             component.entries.append((event_type, entry))
             self._core.filters.add(event_type, entry)
 
-    def _node(self, statement: Statement) -> Node:
+    def _node(self, statement: Statement) -> PipelineNode:
         running = statement.running
         if isinstance(running, BatchRunning):
             return running.node
@@ -225,26 +225,26 @@ class BatchTier:
             raise NotCompilable(f"statement '{statement.name}': {error}") from error
         return node
 
-    def _fresh(self, statement: Statement) -> Node:
+    def _fresh(self, statement: Statement) -> PipelineNode:
         plan = statement.plan.body
         if not isinstance(plan, SelectPlan):
             raise NotCompilable(f"{statement.plan.kind} is not computed in columns")
         if statement.plan.drop or (statement.plan.priority and self._core.settings.prioritized):
             raise NotCompilable("priorities are not kept in columns")
         check_insert(plan)
-        surroundings = Surroundings(self._pool, self._host.environment_of(statement), self.compile)
+        surroundings = RunContext(self._pool, self._host.environment_of(statement), self.compile)
         bare = _without_insert(plan)
         member = Member(bare, build_run(bare, surroundings), surroundings)
-        return Node(statement, member, plan.streams[0].filter.event_type, plan.insert)
+        return PipelineNode(statement, member, plan.streams[0].filter.event_type, plan.insert)
 
-    def demote(self, component: Component) -> None:
+    def demote(self, component: StatementGroup) -> None:
         """Move the component to the row tier, with its state."""
         self._leave_filters(component)
         component.chain = None
         component.rows = 0
         self._to_rows(component)
 
-    def _to_rows(self, component: Component) -> None:
+    def _to_rows(self, component: StatementGroup) -> None:
         for statement in component.statements:
             if isinstance(statement.running, BatchRunning):
                 running = self.row_running(statement, statement.running.state())
@@ -257,7 +257,7 @@ class BatchTier:
         running.restore(state)
         return running
 
-    def _leave_filters(self, component: Component) -> None:
+    def _leave_filters(self, component: StatementGroup) -> None:
         for event_type, entry in component.entries:
             self._core.filters.remove(event_type, entry)
         component.entries.clear()
@@ -319,11 +319,11 @@ class BatchTier:
         fewer = f"fewer than {ROWS_BEFORE << component.declines} rows have come in batches"
         return fewer if component.declined is None else f"{fewer} since one was not taken: {component.declined}"
 
-    def _examine(self, component: Component) -> None:
+    def _examine(self, component: StatementGroup) -> None:
         """Whether the component could come here."""
         component.examined = True
         try:
-            Chain([self._fresh(s) for s in component.statements])
+            GroupPipeline([self._fresh(s) for s in component.statements])
         except NotCompilable as error:
             component.reason = str(error)
 
@@ -333,8 +333,8 @@ class BatchTier:
         count = len(self._pool)
         if count < max(CODES_BEFORE, 2 * self._codes_kept):
             return
-        components = self._active()
-        nodes = {c: [s.running.node for s in c.statements if isinstance(s.running, BatchRunning)] for c in components}
+        statement_groups = self._active()
+        nodes = {c: [s.running.node for s in c.statements if isinstance(s.running, BatchRunning)] for c in statement_groups}
         if count * BYTES_A_CODE < sum(node.run.memory() for each in nodes.values() for node in each):
             return
         self._pool = StringPool()
@@ -343,17 +343,17 @@ class BatchTier:
             for before, node in zip(old, made):
                 node.run.restore(before.run.state())
                 node.statement.running = BatchRunning(node, self.forget, self.row_running)
-            component.chain = Chain(made)
+            component.chain = GroupPipeline(made)
         self._codes_kept = len(self._pool)
 
     def matches_in_progress(self) -> int:
         """How many states the row patterns that run here hold."""
         runs = (s.running.run for d in self._host.deployments.values() for s in d if isinstance(s.running, BatchRunning))
-        return sum(run.matches_in_progress() for run in runs if isinstance(run, PatternRun))
+        return sum(run.matches_in_progress() for run in runs if isinstance(run, MatchRun))
 
     # ------------------------------------------------------------------ events and time
 
-    def take(self, component: Component, inputs: Sequence[Input]) -> bool:
+    def take(self, component: StatementGroup, inputs: Sequence[Input]) -> bool:
         """Whether the component's kernels can take the rows; else it has moved to the row tier (under ``batch``: NotInBatchTier)."""
         assert component.chain is not None
         try:
@@ -363,13 +363,13 @@ class BatchTier:
             return False
         return True
 
-    def _decline(self, component: Component, error: Declined) -> None:
+    def _decline(self, component: StatementGroup, error: Declined) -> None:
         if self._always:
             raise NotInBatchTier(f"Not in the batch tier: {error}", hint="use tier='auto'") from error
         component.declined, component.declines = str(error), min(component.declines + 1, 20)
         self.demote(component)
 
-    def feed(self, component: Component, inputs: Sequence[Input], times: Array, until: int, *, jump: bool = False) -> None:
+    def feed(self, component: StatementGroup, inputs: Sequence[Input], times: Array, until: int, *, jump: bool = False) -> None:
         """The rows, then time up to ``until``; ``jump``: timers that are due between two rows run once, at the later one's time."""
         chain = component.chain
         assert chain is not None
@@ -380,7 +380,7 @@ class BatchTier:
             inputs = ()
         self._calls += chain.feed(inputs, times, until, jump=jump, numbered=self._core.records_causes)
 
-    def _feed_one_by_one(self, chain: Chain, inputs: Sequence[Input], times: Array, jump: bool) -> None:
+    def _feed_one_by_one(self, chain: GroupPipeline, inputs: Sequence[Input], times: Array, jump: bool) -> None:
         """Row by row: where time jumps, each row of the batch moves all timers; where rows come from outside and from statements, each has
         to come in its turn."""
         rows = {int(place): (each, row) for each in inputs for row, place in enumerate(each.places())}
@@ -391,7 +391,7 @@ class BatchTier:
                 each, row = rows[place]
                 self._calls += chain.feed((each.only(row),), times, now, jump=jump, numbered=self._core.records_causes)
 
-    def advance(self, now: int, *, jump: bool, but: Sequence[Component] = (), times: Array = NO_TIMES) -> None:
+    def advance(self, now: int, *, jump: bool, but: Sequence[StatementGroup] = (), times: Array = NO_TIMES) -> None:
         """Time goes on for all components here, except those that have been fed up to it already. ``times``: of the rows on the way."""
         for component in self._active():
             assert component.chain is not None
@@ -400,7 +400,9 @@ class BatchTier:
                 self.feed(component, (), times, now, jump=jump)
 
     def advance_span(self, start: int, now: int, resolution: int | None) -> None:
-        """As ``runtime.event_loop.loop.Core.advance_span``: to each due time on the way, or to the next multiples of ``resolution``."""
+        """As ``runtime.event_loop.loop.EventLoop.advance_span``: to each due time on the way, or to the next multiples of
+        ``resolution``.
+        """
         if resolution is None or resolution <= 0:
             self.advance(now, jump=False)
             return
@@ -412,7 +414,7 @@ class BatchTier:
     def next_due(self) -> int | None:
         return min((d for c in self._active() if c.chain is not None and (d := c.chain.next_due()) is not None), default=None)
 
-    def one(self, component: Component, event: Event) -> None:
+    def one(self, component: StatementGroup, event: Event) -> None:
         """An event that was sent by itself: a batch of one."""
         component.sends += 1
         if not self._always and component.sends > SENDS_BEFORE:
@@ -459,4 +461,4 @@ def _without_insert(plan: SelectPlan) -> SelectPlan:
     return attrs.evolve(plan, insert=None, output_type=plan.result_set.output_type)
 
 
-__all__ = ["BatchTier", "Component", "TierHost"]
+__all__ = ["BatchTier", "StatementGroup", "TierHost"]

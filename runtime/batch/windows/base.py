@@ -13,7 +13,7 @@ from runtime.batch.printing.expressions import ScalarPrinter
 from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import Declined
 from runtime.batch.runs.ring import Ring
-from runtime.batch.runs.run import Surroundings
+from runtime.batch.runs.run import RunContext
 from runtime.batch.runs.timer_bounds import Timers
 from runtime.batch.storage.arrays import RING, Array, Arrays, Field
 from runtime.batch.storage.strings import StringPool
@@ -109,7 +109,7 @@ class Window:
 
     # ------------------------------------------------------------------ what the host does
 
-    def start(self, state: Arrays, surroundings: Surroundings) -> None:
+    def start(self, state: Arrays, surroundings: RunContext) -> None:
         """Put the window's parameters into a fresh state; raises NotCompilable."""
 
     def follow(self, state: Arrays, pool: StringPool) -> None:

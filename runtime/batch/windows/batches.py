@@ -10,7 +10,7 @@ from epl.plan.expressions import TypedExpression
 from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.runs.ring import Ring
-from runtime.batch.runs.run import Surroundings
+from runtime.batch.runs.run import RunContext
 from runtime.batch.runs.timer_bounds import Timers
 from runtime.batch.storage.arrays import ONE, Array, Arrays, Field
 from runtime.batch.windows.base import NEVER, RowPrinter, Take, Window, duration_in
@@ -89,7 +89,7 @@ class LengthBatchWindow(BatchWindow):
     def fields(self) -> list[Field]:
         return [*super().fields(), Field("size", np.int64, ONE)]
 
-    def start(self, state: Arrays, surroundings: Surroundings) -> None:
+    def start(self, state: Arrays, surroundings: RunContext) -> None:
         state["size"][0] = surroundings.value(self.config.size)
 
     def row(self, code: Code, take: Take, printer: RowPrinter) -> None:
@@ -117,7 +117,7 @@ class TimeBatchWindow(BatchWindow):
         own = [Field("size", np.int64, ONE), Field("w_reference", np.int64, ONE), Field("w_known", np.bool_, ONE)]
         return [*super().fields(), *own]
 
-    def start(self, state: Arrays, surroundings: Surroundings) -> None:
+    def start(self, state: Arrays, surroundings: RunContext) -> None:
         state["size"][0] = length_of(self.config.period, surroundings)
         check_flags(self.config.flags)
         if self.config.reference is not None:
@@ -160,7 +160,7 @@ class TimeLengthBatchWindow(BatchWindow):
     def fields(self) -> list[Field]:
         return [*super().fields(), Field("size", np.int64, ONE), Field("w_period", np.int64, ONE)]
 
-    def start(self, state: Arrays, surroundings: Surroundings) -> None:
+    def start(self, state: Arrays, surroundings: RunContext) -> None:
         state["size"][0] = surroundings.value(self.config.size)
         state["w_period"][0] = length_of(self.config.period, surroundings)
         check_flags(self.config.flags)
@@ -187,7 +187,7 @@ class TimeLengthBatchWindow(BatchWindow):
         ring.arrays["size"][0], ring.arrays["w_period"][0] = state["size"], duration_in(state)
 
 
-def length_of(period: TypedExpression, surroundings: Surroundings) -> int:
+def length_of(period: TypedExpression, surroundings: RunContext) -> int:
     length = surroundings.period(period)
     if length <= 0:
         raise NotCompilable("a time window of no length")

@@ -8,7 +8,7 @@ from runtime.batch.printing.expressions import ScalarPrinter, kind_of
 from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import Declined, NotCompilable
 from runtime.batch.runs.ring import Ring
-from runtime.batch.runs.run import Surroundings
+from runtime.batch.runs.run import RunContext
 from runtime.batch.runs.timer_bounds import Timers
 from runtime.batch.storage.arrays import ONE, RING, Arrays, Field
 from runtime.batch.storage.kinds import INTEGERS
@@ -42,7 +42,7 @@ class LengthWindow(Window):
     def fields(self) -> list[Field]:
         return [Field("size", np.int64, ONE)]
 
-    def start(self, state: Arrays, surroundings: Surroundings) -> None:
+    def start(self, state: Arrays, surroundings: RunContext) -> None:
         state["size"][0] = surroundings.value(self.config.size)
 
     def row(self, code: Code, take: Take, printer: RowPrinter) -> None:
@@ -69,7 +69,7 @@ class PeriodWindow(Window):
     def fields(self) -> list[Field]:
         return [Field("size", np.int64, ONE), Field("w_time", np.int64, RING)]
 
-    def start(self, state: Arrays, surroundings: Surroundings) -> None:
+    def start(self, state: Arrays, surroundings: RunContext) -> None:
         state["size"][0] = surroundings.period(self.config.period)
         if state["size"][0] <= 0:
             raise NotCompilable("a time window of no length")

@@ -15,7 +15,7 @@ from runtime.batch.printing.python_values import word_of, word_text
 from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.runs.ring import Ring
-from runtime.batch.runs.run import Surroundings
+from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.arrays import CODES, ONE, RING, Array, Arrays, Field
 from runtime.batch.storage.kinds import INTEGERS, TEXTS
 from runtime.batch.storage.strings import StringPool
@@ -89,7 +89,7 @@ class UniqueWindow(Window):
             code.add("q = u_place[u_order[t]]")
             yield
 
-    def start(self, state: Arrays, surroundings: Surroundings) -> None:
+    def start(self, state: Arrays, surroundings: RunContext) -> None:
         state.grow(TABLE, 4 * state.sizes[RING])
 
     # ------------------------------------------------------------------ in the kernel

@@ -11,7 +11,7 @@ from runtime.aggregation.grouped import key_from_state, key_to_state
 from runtime.clock.crontab import Crontab
 from runtime.expressions import compile_expression
 from runtime.result_set.output_rate.conditions import Counts, TimeContext, Trigger
-from runtime.result_set.projection import Batch
+from runtime.result_set.projection import OutputRows
 from windows.failures import Failures
 from windows.paging import Paged
 from windows.protocol import State
@@ -160,7 +160,7 @@ class FirstOfGroups:
         self._by_event = inner.wants_old and inner.plan.having is None and inner.plan.arity == 1
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
-        new_rows, old_rows = Batch(), Batch()
+        new_rows, old_rows = OutputRows(), OutputRows()
         if self._by_event:
             self._take_by_event(new, old, new_rows, old_rows)
         else:
@@ -180,9 +180,9 @@ class FirstOfGroups:
     keep = skip
     counts_failures = False
 
-    def _take_by_event(self, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
+    def _take_by_event(self, new: Sequence[Row], old: Sequence[Row], new_rows: OutputRows, old_rows: OutputRows) -> None:
         """Apply the events one by one: before each, look which groups' conditions it meets."""
-        met: list[dict[Any, tuple[Row, Batch]]] = [{} for _ in self._levels]
+        met: list[dict[Any, tuple[Row, OutputRows]]] = [{} for _ in self._levels]
         failures = Failures()
         for rows, entered in ((new, True), (old, False)):
             for row in rows:
@@ -196,21 +196,21 @@ class FirstOfGroups:
                     level.rows(((key, row),), True, new_rows)
                 old_rows.add(before)
 
-    def _look(self, level: Any, polls: Polls, found: dict[Any, tuple[Row, Batch]], row: Row, entered: bool) -> None:
+    def _look(self, level: Any, polls: Polls, found: dict[Any, tuple[Row, OutputRows]], row: Row, entered: bool) -> None:
         key = level.key(row)
         if polls.met(key, int(entered), int(not entered)) and key not in found:
-            batch = Batch()
+            batch = OutputRows()
             level.rows(((key, row),), False, batch)
             found[key] = row, batch
 
     def _put_out_level(
-        self, level: Any, polls: Polls, delta: tuple[Sequence[Row], Sequence[Row]], new_rows: Batch, old_rows: Batch
+        self, level: Any, polls: Polls, delta: tuple[Sequence[Row], Sequence[Row]], new_rows: OutputRows, old_rows: OutputRows
     ) -> None:
         done: set[Any] = set()
         for rows, entered in zip(delta, (True, False)):
             for row in rows:
                 key = level.key(row)
-                batch = Batch()
+                batch = OutputRows()
                 level.rows(((key, row),), True, batch)
                 if not batch.events or not polls.met(key, int(entered), int(not entered)) or key in done:
                     continue
@@ -242,15 +242,15 @@ class FirstOfGroupEvents:
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
         self.inner.apply(new, old)
-        found: dict[Any, Batch] = {}
+        found: dict[Any, OutputRows] = {}
         for rows, entered in ((new, True), (old, False)):
             for row in rows:
-                batch = Batch()
+                batch = OutputRows()
                 self.inner.rows((row,), True, batch)
                 key = self.inner.statement_key(row)
                 if batch.events and self._polls.met(key, int(entered), int(not entered)):
                     found[key] = batch
-        new_rows = Batch()
+        new_rows = OutputRows()
         for batch in found.values():
             new_rows.add(batch)
         if new_rows.events and self.inner.wants_new:

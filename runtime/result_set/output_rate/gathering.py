@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from runtime.aggregation.factory import Row
-from runtime.result_set.projection import Batch
+from runtime.result_set.projection import OutputRows
 from runtime.result_set.shapes import ResultSet
 from windows.protocol import State
 
 
-class Gathers(Protocol):
+class OutputBuffer(Protocol):
     """What the output stage asks of whatever gathers."""
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
@@ -43,7 +43,7 @@ class Gathers(Protocol):
     def restore(self, state: State) -> None: ...
 
 
-class Gathering:
+class BufferBase:
     """Base: works on the statement's result set."""
 
     counts_failures = True
@@ -66,7 +66,7 @@ class Gathering:
     def contents(self, contents: Iterable[Row]) -> Iterable[Row]:
         return contents
 
-    def emit(self, new: Batch, old: Batch, force: bool) -> None:
+    def emit(self, new: OutputRows, old: OutputRows, force: bool) -> None:
         """Order, limit, tell the child."""
         self.inner.emit(self.inner.finish(new), self.inner.finish(old), force)
 
@@ -77,4 +77,4 @@ class Gathering:
         raise NotImplementedError
 
 
-__all__ = ["Gathering", "Gathers"]
+__all__ = ["BufferBase", "OutputBuffer"]

@@ -7,13 +7,13 @@ from typing import Any
 
 from runtime.aggregation.factory import Row
 from runtime.aggregation.grouped import key_from_state, key_to_state
-from runtime.result_set.projection import Batch
+from runtime.result_set.projection import OutputRows
 from runtime.result_set.rows_in_state import row_in
 from windows.failures import Failures, keyed
 from windows.paging import Paged
 from windows.protocol import State
 
-AddRows = Callable[[Any, bool, Batch], None]
+AddRows = Callable[[Any, bool, OutputRows], None]
 
 
 class OneLevel:
@@ -26,7 +26,7 @@ class OneLevel:
         self.key = key
         self.add_rows = rows
         self.rows: dict[Any, Row] = {}
-        self.before: dict[Any, Batch] = {}
+        self.before: dict[Any, OutputRows] = {}
         self.touched: set[Any] = set()
         self._arranged: list[tuple[Any, Row]] | None = None
         self.pages = Paged("group rows", lambda: self.rows, key_to_state, self._entry)
@@ -36,7 +36,7 @@ class OneLevel:
         failures = Failures()
         for row, key in keyed((*new, *old), self.key, failures):
             if wants_old and key not in self.before:
-                batch = Batch()
+                batch = OutputRows()
                 failures.attempt(self.add_rows, ((key, row),), False, batch)
                 self._keep(key, batch)
             self.rows[key] = row
@@ -44,14 +44,14 @@ class OneLevel:
             self.pages.touch(key)
         failures.settle()
 
-    def _keep(self, key: Any, batch: Batch) -> None:
+    def _keep(self, key: Any, batch: OutputRows) -> None:
         self.before[key] = batch
 
     def arrange(self, in_order: Callable[[list[tuple[Any, Row]]], list[tuple[Any, Row]]]) -> None:
         """Put the groups into another order, for the insert stream."""
         self._arranged = in_order(list(self.rows.items()))
 
-    def put_out(self, new_rows: Batch | None, old_rows: Batch | None) -> None:
+    def put_out(self, new_rows: OutputRows | None, old_rows: OutputRows | None) -> None:
         """Add the rows of all noted groups; a group that was not touched has not changed."""
         self._add(new_rows, old_rows)
         if self.pages.touched is not None:
@@ -59,7 +59,7 @@ class OneLevel:
         self.before.clear()
         self.touched.clear()
 
-    def _add(self, new_rows: Batch | None, old_rows: Batch | None) -> None:
+    def _add(self, new_rows: OutputRows | None, old_rows: OutputRows | None) -> None:
         arranged, self._arranged = self._arranged, None
         if new_rows is not None:
             self.add_rows(self.rows.items() if arranged is None else arranged, True, new_rows)
@@ -91,7 +91,7 @@ class OneLevel:
             if touched:
                 self.touched.add(key)
             if before is not None:
-                self.before[key] = Batch.of(before)
+                self.before[key] = OutputRows.of(before)
             if more:
                 self._restore_more(key, more)
 
@@ -111,12 +111,12 @@ class SearchedLevel(OneLevel):
         self.standing: set[Any] = set()
         self._places: dict[Any, int] = {}
 
-    def _keep(self, key: Any, batch: Batch) -> None:
+    def _keep(self, key: Any, batch: OutputRows) -> None:
         if batch.events:
             self.before[key] = batch
             self._places[key] = len(self._places)
 
-    def _add(self, new_rows: Batch | None, old_rows: Batch | None) -> None:
+    def _add(self, new_rows: OutputRows | None, old_rows: OutputRows | None) -> None:
         for key, row in self.rows.items():
             if key in self.standing and old_rows is not None:
                 if key in self.before:
@@ -128,7 +128,7 @@ class SearchedLevel(OneLevel):
                 old_rows.add(self.before[key])
         self._places.clear()
         for key, row in self.rows.items():
-            batch = Batch()
+            batch = OutputRows()
             self.add_rows(((key, row),), True, batch)
             (self.standing.add if batch.events else self.standing.discard)(key)
             if new_rows is not None:

@@ -7,10 +7,10 @@ from typing import Any
 from runtime.aggregation.factory import Row
 from runtime.aggregation.grouped import key_from_state, key_to_state
 from runtime.result_set.hash_order import ordering
-from runtime.result_set.output_rate.gathering import Gathering
+from runtime.result_set.output_rate.gathering import BufferBase
 from runtime.result_set.output_rate.group_rows import OneLevel, SearchedLevel
 from runtime.result_set.output_rate.rows import collect_whole
-from runtime.result_set.projection import Batch
+from runtime.result_set.projection import OutputRows
 from runtime.result_set.rollup import Rollup
 from runtime.result_set.rows_in_state import row_in
 from runtime.result_set.shapes import ResultSet, RowPerEvent, RowPerGroup
@@ -20,7 +20,7 @@ from windows.protocol import State
 from windows.shape import ANYTHING, ROW, optional, takes
 
 
-class AllGroups(Gathering):
+class AllGroups(BufferBase):
     """all, of a row per group: every group there ever was, touched or not, as it is and as it was before.
 
     ``searched``: of these, with having, Esper looks for the old row before each single event of a delta (``SearchedLevel``), as recorded
@@ -56,7 +56,7 @@ class AllGroups(Gathering):
         failures.attempt(self.inner.apply, new, old)
 
     def put_out(self, force: bool) -> None:
-        new_rows, old_rows = Batch(), Batch()
+        new_rows, old_rows = OutputRows(), OutputRows()
         for level in self.levels:
             level.put_out(new_rows if self.inner.wants_new else None, old_rows if self.inner.wants_old else None)
             if self.forget:
@@ -85,7 +85,7 @@ class LastOfGroups(AllGroups):
         super().put_out(force)
 
 
-class LastOfGroupEvents(Gathering):
+class LastOfGroupEvents(BufferBase):
     """last, grouped aggregated: each group's last row of each stream.
 
     Of a stream of a delta Esper looks at no more rows once one does not meet having, as recorded.
@@ -95,8 +95,8 @@ class LastOfGroupEvents(Gathering):
 
     def __init__(self, inner: ResultSet) -> None:
         super().__init__(inner)
-        self._new: dict[Any, tuple[Row, Batch]] = {}
-        self._old: dict[Any, tuple[Row, Batch]] = {}
+        self._new: dict[Any, tuple[Row, OutputRows]] = {}
+        self._old: dict[Any, tuple[Row, OutputRows]] = {}
         self._key = self.inner.statement_key
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
@@ -107,16 +107,16 @@ class LastOfGroupEvents(Gathering):
             self._keep(new, True, self._new)
         return True
 
-    def _keep(self, rows: Sequence[Row], insert_stream: bool, kept: dict[Any, tuple[Row, Batch]]) -> None:
+    def _keep(self, rows: Sequence[Row], insert_stream: bool, kept: dict[Any, tuple[Row, OutputRows]]) -> None:
         for row in rows:
-            batch = Batch()
+            batch = OutputRows()
             self.inner.rows((row,), insert_stream, batch)
             if not batch.events:
                 return
             kept[self._key(row)] = row, batch
 
     def put_out(self, force: bool) -> None:
-        new_rows, old_rows = Batch(), Batch()
+        new_rows, old_rows = OutputRows(), OutputRows()
         for kept, batch in ((self._new, new_rows), (self._old, old_rows)):
             for _, one in kept.values():
                 batch.add(one)
@@ -131,10 +131,10 @@ class LastOfGroupEvents(Gathering):
         for kept, saved in zip((self._new, self._old), state, strict=True):
             kept.clear()
             for row, batch in saved:
-                kept[self._key(row_in(row))] = row_in(row), Batch.of(batch)
+                kept[self._key(row_in(row))] = row_in(row), OutputRows.of(batch)
 
 
-class AllGroupEvents(Gathering):
+class AllGroupEvents(BufferBase):
     """all, grouped aggregated: every row; after those of each delta, the last event of each group that a row has left (not so with order
     by,
     as recorded); in the end the last event of each group that was not touched."""
@@ -143,7 +143,7 @@ class AllGroupEvents(Gathering):
 
     def __init__(self, inner: ResultSet) -> None:
         super().__init__(inner)
-        self._new, self._old = Batch(), Batch()
+        self._new, self._old = OutputRows(), OutputRows()
         self._last: dict[Any, Row] = {}
         self._touched: dict[Any, Row] = {}
         self._pages = Paged("group events", lambda: self._last, key_to_state, lambda key, row: [row, self._touched.get(key)])
@@ -177,8 +177,8 @@ class AllGroupEvents(Gathering):
             self.inner.rows([left[key] for key in keys], True, self._new)
 
     def put_out(self, force: bool) -> None:
-        new, self._new = self._new, Batch()
-        old, self._old = self._old, Batch()
+        new, self._new = self._new, OutputRows()
+        old, self._old = self._old, OutputRows()
         if self.inner.wants_new:
             self.inner.rows([row for key, row in self._last.items() if key not in self._touched], True, new)
         for key in self._touched:
@@ -193,7 +193,7 @@ class AllGroupEvents(Gathering):
     def restore(self, state: State) -> None:
         new, old, groups = state
         entries = [(key_from_state(values), *rows) for values, rows in groups]
-        self._new, self._old = Batch.of(new), Batch.of(old)
+        self._new, self._old = OutputRows.of(new), OutputRows.of(old)
         self._last = {key: row_in(last) for key, last, _ in entries}
         self._touched = {key: row_in(touched) for key, _, touched in entries if touched is not None}
 

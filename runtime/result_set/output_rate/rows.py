@@ -6,8 +6,8 @@ from typing import Any
 
 from runtime.aggregation.factory import Row
 from runtime.aggregation.grouped import key_from_state, key_to_state
-from runtime.result_set.output_rate.gathering import Gathering
-from runtime.result_set.projection import Batch
+from runtime.result_set.output_rate.gathering import BufferBase
+from runtime.result_set.projection import OutputRows
 from runtime.result_set.rollup import Rollup
 from runtime.result_set.rows_in_state import delta_in, delta_out, row_in
 from runtime.result_set.shapes import Aggregating, FullyAggregated, ResultSet, RowPerGroup
@@ -18,7 +18,7 @@ from windows.protocol import State
 from windows.shape import ANYTHING, BOOLEAN, COUNT, ROW, takes
 
 
-class Deltas(Gathering):
+class Deltas(BufferBase):
     """Default: all deltas, taken one by one at output. Until then the aggregations do not see them, as an iterator shows.
 
     A delta that raises then is not put out; the others are, and the first failure is raised in the end. ``_kept``: places of deltas that
@@ -45,7 +45,7 @@ class Deltas(Gathering):
     def put_out(self, force: bool) -> None:
         deltas, self._deltas = self._deltas, []
         kept, self._kept = self._kept, set()
-        new_rows, old_rows, failures = Batch(), Batch(), Failures()
+        new_rows, old_rows, failures = OutputRows(), OutputRows(), Failures()
         for place, (new, old) in enumerate(deltas):
             if place in kept:
                 failures.attempt(self.inner.apply, new, old)
@@ -66,15 +66,15 @@ class Deltas(Gathering):
         self._kept = set(state["kept"])
 
 
-def collect_whole(inner: ResultSet, new: Sequence[Row], old: Sequence[Row], new_rows: Batch, old_rows: Batch) -> None:
+def collect_whole(inner: ResultSet, new: Sequence[Row], old: Sequence[Row], new_rows: OutputRows, old_rows: OutputRows) -> None:
     """``collect``, but where it raises, no row of the delta is added."""
-    mine = Batch(), Batch()
+    mine = OutputRows(), OutputRows()
     inner.collect(new, old, *mine)
     new_rows.add(mine[0])
     old_rows.add(mine[1])
 
 
-def add_current(inner: FullyAggregated, new_rows: Batch, old_rows: Batch) -> None:
+def add_current(inner: FullyAggregated, new_rows: OutputRows, old_rows: OutputRows) -> None:
     """The row of the aggregations as they are, where a stream has no row."""
     if inner.wants_new and not new_rows.events:
         inner.current(True, new_rows)
@@ -82,14 +82,14 @@ def add_current(inner: FullyAggregated, new_rows: Batch, old_rows: Batch) -> Non
         inner.current(False, old_rows)
 
 
-class AllRows(Gathering):
+class AllRows(BufferBase):
     """all, of the shapes without groups: every row, made at once. Without a row, a fully aggregated select gives its current one."""
 
     keep_last = False
 
     def __init__(self, inner: ResultSet) -> None:
         super().__init__(inner)
-        self._new, self._old = Batch(), Batch()
+        self._new, self._old = OutputRows(), OutputRows()
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
         collect_whole(self.inner, new, old, self._new, self._old)
@@ -99,8 +99,8 @@ class AllRows(Gathering):
         return True
 
     def put_out(self, force: bool) -> None:
-        new, self._new = self._new, Batch()
-        old, self._old = self._old, Batch()
+        new, self._new = self._new, OutputRows()
+        old, self._old = self._old, OutputRows()
         if isinstance(self.inner, FullyAggregated):
             add_current(self.inner, new, old)
         self.emit(new, old, force)
@@ -110,7 +110,7 @@ class AllRows(Gathering):
 
     @takes((ANYTHING, ANYTHING))
     def restore(self, state: State) -> None:
-        self._new, self._old = (Batch.of(saved) for saved in state)
+        self._new, self._old = (OutputRows.of(saved) for saved in state)
 
 
 class LastRow(AllRows):
@@ -119,19 +119,19 @@ class LastRow(AllRows):
     keep_last = True
 
 
-class LastFullyAggregated(Gathering):
+class LastFullyAggregated(BufferBase):
     """last, fully aggregated: the aggregations as they are, and as they were before the first delta whose row before it meets having."""
 
     inner: FullyAggregated
 
     def __init__(self, inner: ResultSet) -> None:
         super().__init__(inner)
-        self._before: Batch | None = None
+        self._before: OutputRows | None = None
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
         failures = Failures()
         if self._before is None:
-            self._before = Batch()
+            self._before = OutputRows()
         if self.inner.wants_old and not self._before.events:
             failures.attempt(self.inner.current, False, self._before)
         failures.attempt(self.inner.apply, new, old)
@@ -142,8 +142,8 @@ class LastFullyAggregated(Gathering):
         self.take(new, old)
 
     def put_out(self, force: bool) -> None:
-        before, self._before = self._before or Batch(), None
-        new_rows = Batch()
+        before, self._before = self._before or OutputRows(), None
+        new_rows = OutputRows()
         add_current(self.inner, new_rows, before)
         self.emit(new_rows, before, force)
 
@@ -151,10 +151,10 @@ class LastFullyAggregated(Gathering):
         return None if self._before is None else self._before.state()
 
     def restore(self, state: State) -> None:
-        self._before = None if state is None else Batch.of(state)
+        self._before = None if state is None else OutputRows.of(state)
 
 
-class First(Gathering):
+class First(BufferBase):
     """first, of the shapes without groups: the first delta that gives rows is put out at once, the rest until the condition fires is taken
     silently."""
 
@@ -170,7 +170,7 @@ class First(Gathering):
         if self._done:
             self.inner.apply(new, old)
             return True
-        new_rows, old_rows = Batch(), Batch()
+        new_rows, old_rows = OutputRows(), OutputRows()
         self.inner.collect(new, old, new_rows, old_rows)
         if new_rows.events or old_rows.events:
             self._done = True
@@ -191,7 +191,7 @@ class First(Gathering):
         self._done = state
 
 
-class Snapshot(Gathering):
+class Snapshot(BufferBase):
     """snapshot: what the statement's iterator gives. Of groups of an unbound stream, it keeps the last row of each."""
 
     def __init__(self, inner: ResultSet) -> None:

@@ -17,7 +17,7 @@ from runtime.clock.periods import MONTHS
 from runtime.expressions import compile_expression
 from runtime.result_set.output_rate.conditions import Condition, TimeContext, When
 from runtime.result_set.output_rate.first_of_groups import FirstOfGroupEvents, FirstOfGroups
-from runtime.result_set.output_rate.gathering import Gathering, Gathers
+from runtime.result_set.output_rate.gathering import BufferBase, OutputBuffer
 from runtime.result_set.output_rate.groups import AllGroupEvents, AllGroups, LastOfGroupEvents, LastOfGroups
 from runtime.result_set.output_rate.rows import AllRows, Deltas, First, LastFullyAggregated, LastRow, Snapshot
 from runtime.result_set.rollup import Rollup
@@ -157,7 +157,7 @@ class After:
         self._count, self._open, self._time = state
 
 
-GATHERINGS: Mapping[tuple[str, type[ResultSet]], Callable[..., Gathering]] = {
+GATHERINGS: Mapping[tuple[str, type[ResultSet]], Callable[..., BufferBase]] = {
     ("all", Unaggregated): AllRows,
     ("all", FullyAggregated): AllRows,
     ("all", RowPerEvent): AllRows,
@@ -175,7 +175,7 @@ GATHERINGS: Mapping[tuple[str, type[ResultSet]], Callable[..., Gathering]] = {
 """The selectors that depend on the shape, where rows have no groups or are groups; rows of events with groups are below."""
 
 
-def build_gathering(plan: OutputPlan, inner: ResultSet, context: Any) -> Gathers:
+def build_gathering(plan: OutputPlan, inner: ResultSet, context: Any) -> OutputBuffer:
     """What gathers for a selector and a result set."""
     if plan.selector == "default":
         return Deltas(inner)
@@ -197,7 +197,7 @@ class OutputStage(ResultSet):
     def __init__(self, inner: ResultSet, plan: OutputPlan, context: TimeContext) -> None:
         self.inner = inner
         self.plan = inner.plan
-        self.gathering: Gathers = build_gathering(plan, inner, context)
+        self.gathering: OutputBuffer = build_gathering(plan, inner, context)
         self.after = None if plan.after is None else After(plan, context)
         self.condition = self._make_condition(plan, context)
 

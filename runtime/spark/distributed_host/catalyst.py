@@ -17,13 +17,13 @@ from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import CreateSchemaPlan, SelectPlan, StatementPlan
 from runtime.clock.late_rows import LatePolicy
-from runtime.spark.pushdown import NotPushed, Said
+from runtime.spark.pushdown import NotPushable, SparkPredicate
 from runtime.spark.schemas import spark_schema
 from runtime.spark.sources import TIME, TYPE
 
 
 @attrs.frozen
-class Spoken:
+class NativeSparkPlan:
     """A statement as Spark's own: which merged rows it takes, and its columns."""
 
     condition: Column
@@ -35,7 +35,7 @@ class Spoken:
 
 def spoken(
     plan: StatementPlan, plans: Sequence[StatementPlan], types: Sequence[EventType], merged: spark.StructType, policy: LatePolicy
-) -> Spoken | None:
+) -> NativeSparkPlan | None:
     """The statement in Spark's own terms, None where it cannot be said. ``plans``: all of the module; ``types`` of the sources."""
     body = plan.body
     alone = all(p is plan or isinstance(p.body, CreateSchemaPlan) for p in plans)
@@ -50,13 +50,13 @@ def spoken(
     place = next((n for n, t in enumerate(types) if t is stream.filter.event_type), None)
     if place is None:
         return None
-    said = Said(place, merged, exact=True)
+    said = SparkPredicate(place, merged, exact=True)
     try:
         condition = (F.col(f"`{TYPE}`") == place) & said.filter(stream.filter)
         columns = [_column(said, types[place], node, f) for node, f in zip(_values(rows), spark_schema(rows.output_type).fields)]
-    except NotPushed:
+    except NotPushable:
         return None
-    return Spoken(_in_time(condition, types[place], policy) if TIME in merged.names else condition, tuple(columns))
+    return NativeSparkPlan(_in_time(condition, types[place], policy) if TIME in merged.names else condition, tuple(columns))
 
 
 def _is_plain(body: SelectPlan) -> bool:
@@ -77,12 +77,12 @@ def _values(rows: ResultSetPlan) -> Sequence[TypedExpression]:
     return [StreamProperty(stream=0, name=p.name, type=p.type) for p in rows.output_type.properties.values()]
 
 
-def _column(said: Said, event_type: EventType, node: TypedExpression, field: spark.StructField) -> Column:
-    """A property as it came; NotPushed for all that is computed, and where Spark's type is not the statement's."""
+def _column(said: SparkPredicate, event_type: EventType, node: TypedExpression, field: spark.StructField) -> Column:
+    """A property as it came; NotPushable for all that is computed, and where Spark's type is not the statement's."""
     if not isinstance(node, StreamProperty) or node.optional or said.form(node.name) != field.dataType:
-        raise NotPushed
+        raise NotPushable
     if event_type.properties[node.name].indexed or event_type.properties[node.name].mapped:
-        raise NotPushed
+        raise NotPushable
     return said.property(node.name, node.type).alias(field.name)
 
 
@@ -97,4 +97,4 @@ def _in_time(condition: Column, event_type: EventType, policy: LatePolicy) -> Co
     return F.when(~F.coalesce(condition, F.lit(False)), F.lit(False)).when(missing, told.cast("boolean")).otherwise(F.lit(True))
 
 
-__all__ = ["Spoken", "spoken"]
+__all__ = ["NativeSparkPlan", "spoken"]

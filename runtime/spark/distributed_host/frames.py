@@ -32,7 +32,7 @@ from runtime.clock.durations import Duration
 from runtime.clock.late_rows import MAX_BUFFERED, late_policy, wall_clock
 from runtime.clock.schedule import MAX_STOPS, TimeMode
 from runtime.conversion.batch_order import Options
-from runtime.spark.distributed_host.catalyst import Spoken, spoken
+from runtime.spark.distributed_host.catalyst import NativeSparkPlan, spoken
 from runtime.spark.distributed_host.packing import BLOB, OUTPUT_DDL, PACKED_DDL, SHARD, Pack, Unpack
 from runtime.spark.distributed_host.results import Result, result_of
 from runtime.spark.distributed_host.shard_host import ShardProcessor
@@ -241,7 +241,7 @@ class _Planned:
     verdict: Partitioning | None
     shards: int | None
     wanted: Wanted
-    spoken: Spoken | None
+    spoken: NativeSparkPlan | None
 
     @classmethod
     def of(cls, task: Task, frames: Mapping[str, DataFrame], distribute: str, shards: int | None) -> _Planned:

@@ -20,7 +20,7 @@ PRINTERS = ("entry", "entry_printer", "expressions", "functions", "lines", "mach
 """The modules that an object file depends on."""
 
 
-def is_at_home() -> bool:
+def is_supported() -> bool:
     """Whether kernels can be compiled here: this LLVM and this numpy are known."""
     return machine.is_known() and entry.layout_is_known()
 
@@ -90,4 +90,4 @@ class NativeKernel:
         return Loaded(data)
 
 
-__all__ = ["NativeKernel", "is_at_home"]
+__all__ = ["NativeKernel", "is_supported"]
