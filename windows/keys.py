@@ -85,10 +85,10 @@ class FrozenMap(tuple[Any, ...]):
 
 
 def freeze(value: Any) -> Key:
-    """A hashable value that is equal to another one just when Java's are: NaN equals NaN, 0.0 and -0.0 differ, and so do a BigDecimal's
-    scales; lists and dicts go by content.
+    """Return a key that finds another one in a dict or set just when Java's values are equal: NaN finds NaN (one object stands for all),
+    0.0 and -0.0 differ, and so do a BigDecimal's scales; lists and dicts go by content.
 
-    >>> freeze(Decimal("1.0")) == freeze(Decimal("1.00")), freeze(float("nan")) == freeze(float("nan")), freeze(0.0) == freeze(-0.0)
+    >>> freeze(Decimal("1.0")) in {freeze(Decimal("1.00"))}, freeze(float("nan")) in {freeze(float("nan"))}, freeze(0.0) in {freeze(-0.0)}
     (False, True, False)
     """
     if isinstance(value, float):
