@@ -201,7 +201,8 @@ class RowPerGroup(Aggregating):
     def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
         super().__init__(plan, environment)
         self.key = key_function(plan.group_by, environment, plan.arity)
-        self._keyed = self.aggregator if isinstance(self.aggregator, Keyed) else None
+        own_groups = any(a.group_by is not None and set(a.group_by) != set(plan.group_by) for a in plan.aggregations)
+        self._keyed = self.aggregator if isinstance(self.aggregator, Keyed) and not own_groups else None
         self._pairwise = not self.wants_old and plan.arity == 1 and plan.output is None
         self._order: Callable[[Sequence[Any]], list[int]] | None = ordering([e.type for e in plan.group_by])
 

@@ -119,3 +119,56 @@ def test_a_jump_over_many_periods_runs_the_timer_once(period: str, end: int, nex
             assert heard == [end]
             runtime.advance_time(next_due)
             assert heard == [end, next_due]
+
+
+ORDERS = ["n", "n desc, k", "coalesce(n, 5)", "n + sum(v)", "k || 'x'", "o", "prior(1, n)", "case when n is null then 1 else 2 end"]
+
+
+@pytest.mark.parametrize("tier", ["row", "auto"])
+@pytest.mark.parametrize("output", ["", "first ", "last ", "all ", "snapshot "])
+@pytest.mark.parametrize("order", ORDERS)
+def test_rows_that_stem_from_no_event_are_ordered_as_if_its_properties_were_null(order: str, output: str, tier: Any) -> None:
+    """Nothing then tells the rows apart: they stay in order."""
+    found: list[tuple[Calls, list[Any]]] = []
+    for clause in ("", f" order by {order}"):
+        calls: Calls = []
+        errors: list[Exception] = []
+        runtime = Runtime(tier=tier, on_error=lambda error, *_, errors=errors: errors.append(error))  # type: ignore[misc]
+        select = f"irstream sum(v) as s, count(*) as c from U#length(2) output {output}every 3 events{clause}"
+        deployment = runtime.deploy(f"create schema U(k string, v int, n int, o Object); @name('s0') select {select}")
+        deployment["s0"].add_listener(
+            lambda new, old, *_, calls=calls: calls.append(([tuple(r.values()) for r in new], [tuple(r.values()) for r in old]))
+        )
+        for v in (5, 1, 4, 2, 3, 9, 8):
+            runtime.send("U", {"k": "k", "v": v, "n": -v, "o": v})
+        assert not errors
+        found.append((calls, [dict(row) for row in runtime.statement("s0")]))
+    assert found[0] == found[1]
+    assert found[0][0]
+
+
+@pytest.mark.parametrize("tier", ["row", "batch"])
+@pytest.mark.parametrize("window", ["", "#length(2)", "#time(1 sec)", "#length_batch(2)"])
+@pytest.mark.parametrize("output", ["", " output every 2 events", " output last every 2 events", " output all every 3 events"])
+@pytest.mark.parametrize("own", ["sum(v, group_by: k)", "count(*, group_by: ())", "max(v, group_by: g)"])
+def test_an_aggregation_with_groups_of_its_own_is_the_same_alone(own: str, output: str, window: str, tier: Any) -> None:
+    found = []
+    for others in ("", ", count(*)"):
+        rows: list[Any] = []
+        runtime = Runtime(tier=tier)
+        select = f"select irstream k, g, {own} as own{others} from U{window} group by k, g"
+        text = f"create schema U(k string, g int, v int); @name('s0') {select}"
+        try:
+            runtime.deploy(text + output)
+        except EplUnsupportedError:
+            assert tier == "batch"
+            return
+        runtime.statement("s0").add_listener(
+            lambda new, old, *_, rows=rows: rows.append([[(r["k"], r["g"], r["own"]) for r in side] for side in (new, old)])
+        )
+        for n, (k, g) in enumerate([("a", 0), ("a", 1), ("b", 0), ("a", 0), ("b", 1), ("a", 1), ("a", 0)]):
+            runtime.advance_time(300 * n)
+            runtime.send("U", {"k": k, "g": g, "v": n + 1})
+        found.append((rows, [(r["k"], r["g"], r["own"]) for r in runtime.statement("s0")]))
+    assert found[0] == found[1]
+    assert any(row[2] for call in found[0][0] for side in call for row in side)

@@ -14,12 +14,12 @@ from epl.analysis.expressions.aggregations import GROUP_BY_AGGREGATED, Collector
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.binding import StatementRefusal, bind
 from epl.analysis.expressions.properties import Read, missing, path_of, reads
-from epl.analysis.expressions.rewriting import replaced_syntax
+from epl.analysis.expressions.rewriting import replaced, replaced_syntax
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.catalog import Catalog
 from epl.errors import EplError, EplUnsupportedError
 from epl.event_types import EventType
-from epl.plan.expressions import Aggregated, Constant, Previous, Prior, TypedExpression, VariableValue
+from epl.plan.expressions import Aggregated, Constant, Previous, Prior, StreamProperty, TypedExpression, VariableValue
 from epl.plan.result_set import AggregationPlan, LimitPlan, OrderKey, ReclaimGroups, ResultSetPlan, Shape, StreamSelector
 from epl.plan.walk import plans_of
 from epl.syntax import Chain, Expression, Literal, Name, Select, StreamWildcard, SubstitutionParameter, Unary, Wildcard
@@ -67,6 +67,8 @@ def analyse(
         refuse_previous(having, select.having)
     each_group = output is not None and output.selector in ("first", "last")
     shape = decide_shape(selection, grouping, having, order_by, tuple(collector.plans), each_group)
+    if shape == "fully aggregated":
+        order_by = _of_no_row(order_by)
     made = _without_needless_groups(shape, grouping)
     selector: StreamSelector = select.stream or catalog.settings.default_stream_selector  # type: ignore[assignment]
     return ResultSetPlan(
@@ -194,6 +196,17 @@ def _order_by(select: Select, scope: Scope) -> tuple[OrderKey, ...]:
 
     inner = attrs.evolve(scope, clause="order-by-clause")
     return tuple(OrderKey(bind_in_clause(replaced_syntax(item.expression, replace), inner), item.descending) for item in select.order_by)
+
+
+def _of_no_row(order_by: Sequence[OrderKey]) -> tuple[OrderKey, ...]:
+    """The keys of rows that stem from no event: its properties are null. Each prev and prior looks for its event by itself."""
+
+    def replace(node: TypedExpression) -> TypedExpression | None:
+        if isinstance(node, (Previous, Prior)):
+            return node
+        return attrs.evolve(node, optional=True, type=node.type.boxed) if isinstance(node, StreamProperty) else None
+
+    return tuple(attrs.evolve(key, expression=replaced(key.expression, replace)) for key in order_by)
 
 
 def _limit(select: Select, catalog: Catalog) -> LimitPlan | None:
