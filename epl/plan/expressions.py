@@ -469,7 +469,6 @@ class GroupingCall(TypedExpression):
     """``grouping(x)`` / ``grouping_id(x, y)``: ``keys`` are positions in the group-by list."""
 
     keys: tuple[int, ...]
-    as_id: bool = False
 
 
 @attrs.frozen(kw_only=True)

@@ -195,6 +195,5 @@ class RowRecognitionPlan:
     interval: TypedExpression | None = None
     or_terminated: bool = False
     has_window: bool = False
-    batch_window: bool = False
     iterate_only: bool = False
     lookback: int = 0

@@ -40,7 +40,6 @@ class AggregationPlan:
     aggregation's own groups (an empty tuple: all rows), None for those of the statement. ``stream``: the stream that an access
     aggregation keeps events of. ``descending``: the directions of sort criteria. ``constants``: parameters that are fixed at deploy
     (an index, a number of milliseconds). ``ever``: rows never leave (an unbound stream, or an …ever function).
-    ``whole_event``: an access aggregation that keeps events gives them themselves, not the value of ``arguments[0]`` on them.
     """
 
     function: str
@@ -53,7 +52,6 @@ class AggregationPlan:
     descending: tuple[bool, ...] = ()
     constants: tuple[Any, ...] = ()
     ever: bool = False
-    whole_event: bool = False
 
     @property
     def expressions(self) -> tuple[TypedExpression, ...]:

@@ -284,10 +284,6 @@ class EventLoop:
 
     # ------------------------------------------------------------------ delivery
 
-    def pend(self, delivery: Delivery) -> None:
-        """The statement has something to deliver once all statements have had the event."""
-        self.pending[delivery] = None
-
     def flush(self) -> None:
         """Deliver; what listeners send meanwhile is delivered by their own sends."""
         pending = self.pending

@@ -85,17 +85,3 @@ def compile_scalar(expression: TypedExpression, environment: Environment, arity:
     return function_of(
         f"def evaluate({_signature(arity, 'insert_stream', 'aggregations', *given)}):\n    return "
         f"{printer.value(expression)}\n", printer.bindings)
-
-
-def compile_condition(expression: TypedExpression, environment: Environment, arity: int = 1) -> Callable[..., bool]:
-    """``f(e0, …, insert_stream, aggregations)`` → whether the expression is true (having)."""
-    printer = Printer(environment, arity)
-    return function_of(
-        f"def evaluate({_signature(arity, 'insert_stream', 'aggregations')}):\n    return True if {printer.test(expression)} else False\n",
-        printer.bindings)
-
-
-def source_of(function: Callable[..., Any]) -> str:
-    """The generated text of a compiled expression, for explain."""
-    text: str = getattr(function, "source", "")
-    return text

@@ -56,7 +56,6 @@ class SharedRowRecognition(RowRecognition):
         self._tells_one = self.lattice.follows_links and not plan.all_matches and plan.interval is None
         """Whether a row ends one match at most that is told, which its rows are read off for at once."""
         self._since = 0
-        self._numbered_from = 0
         self._source = source
         self._bind()
 

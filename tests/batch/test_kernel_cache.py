@@ -104,16 +104,6 @@ def test_numba_without_a_folder_to_write_to(folder: Path) -> None:
     assert in_a_process(code) == str(EXPECTED)
 
 
-def test_numba_with_other_insides(folder: Path) -> None:
-    code = f"""
-        import sys
-        sys.modules["runtime.batch.compiler.numba_compiler"] = None
-        from runtime.batch.compiler.kernels import compiled
-        print(compiled({SOURCE!r})(None, 41))
-    """
-    assert in_a_process(code) == str(EXPECTED)
-
-
 def test_processes_that_begin_at_once(folder: Path) -> None:
     code = f"from runtime.batch.compiler.kernels import compiled\nprint(compiled({SOURCE!r})(None, 41))"
     begun = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)]

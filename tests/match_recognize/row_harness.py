@@ -31,13 +31,13 @@ def catalog(settings: Settings | None = None) -> Catalog:
     return Catalog({"T": ROW}, builtin_functions(), {}, aggregations=AGGREGATIONS, settings=settings or Settings())
 
 
-def plan_of(clause: str, *, has_window: bool = True, batch_window: bool = False, iterate_only: bool = False) -> RowRecognitionPlan:
+def plan_of(clause: str, *, has_window: bool = True, iterate_only: bool = False) -> RowRecognitionPlan:
     """The plan of ``match_recognize (clause)`` over T(id string, k string, v int)."""
     statement = parse_statement(f"select * from T match_recognize ({clause})")
     assert isinstance(statement.body, Select) and statement.body.match_recognize is not None
     return row_recognition.analyse(
         statement.body.match_recognize, ScopeStream(None, ROW), catalog(),
-        has_window=has_window, batch_window=batch_window, iterate_only=iterate_only,
+        has_window=has_window, iterate_only=iterate_only,
     )
 
 

@@ -111,7 +111,7 @@ def test_rows_that_leave_take_matches_in_progress_with_them() -> None:
 
 
 def test_batches_are_ranked_as_a_whole() -> None:
-    running = Matching("measures A as a pattern (A+)", batch_window=True)
+    running = Matching("measures A as a pattern (A+)")
     assert running.send(row("E1"), row("E2"), row("E3")) == [{"a": ["E1", "E2", "E3"]}]
 
 

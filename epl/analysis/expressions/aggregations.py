@@ -149,4 +149,4 @@ class Collector(AggregationCollector):
         if len(set(keys)) < len(keys):
             twice = next(a for a, k in zip(call.arguments, keys) if keys.count(k) > 1)
             raise StatementRefusal(f"Duplicate expression '{expression_text(twice)}' among grouping function parameters", span=call.span)
-        return GroupingCall(keys=tuple(keys), as_id=call.name.lower() == "grouping_id", type=BOXED_INT)
+        return GroupingCall(keys=tuple(keys), type=BOXED_INT)

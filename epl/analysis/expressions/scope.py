@@ -84,6 +84,3 @@ class Scope:
         """The scope that sees these names too."""
         made = tuple(LocalName(name, value_type, number) for number, (name, value_type) in enumerate(names, self.next_local))
         return attrs.evolve(self, locals=self.locals + made, next_local=self.next_local + len(made))
-
-
-Bindable = "Expression"

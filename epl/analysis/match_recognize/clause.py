@@ -41,7 +41,7 @@ class Variables:
 
 
 def analyse(
-    clause: MatchRecognize, stream: ScopeStream, catalog: Catalog, *, has_window: bool, batch_window: bool, iterate_only: bool
+    clause: MatchRecognize, stream: ScopeStream, catalog: Catalog, *, has_window: bool, iterate_only: bool
 ) -> RowRecognitionPlan:
     """The plan of a clause over ``stream``. Raises EplValidationError in Esper's words."""
     names = variable_names(clause.pattern)
@@ -60,7 +60,7 @@ def analyse(
         row_type, measures.extended_match_type(), EventType("match_recognize measures", "row", output, is_bus=False),
         names, variables.groups, pattern, compile_program(pattern, group_readers), conditions, tuple(dict(columns).values()),
         _partition_by(clause, stream, catalog), measures.aggregations, clause.all_matches, clause.skip or "past last row",
-        _interval(clause, catalog), clause.or_terminated, has_window, batch_window, iterate_only, max(offsets, default=0),
+        _interval(clause, catalog), clause.or_terminated, has_window, iterate_only, max(offsets, default=0),
     )
 
 

@@ -104,7 +104,7 @@ def bind_match_recognize(facts: SelectFacts) -> SelectFacts:
     windows = facts.streams[0].windows
     plan = row_recognition.analyse(
         clause, facts.scopes[0], facts.catalog,
-        has_window=any(w.is_data_window for w in windows), batch_window=any(w.is_batch for w in windows),
+        has_window=any(w.is_data_window for w in windows),
         iterate_only="iterate_only" in hints_of(facts.statement),
     )
     return attrs.evolve(facts, row_recognition=plan)

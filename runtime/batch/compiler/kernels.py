@@ -49,7 +49,7 @@ def _stamp() -> str:
     from runtime.batch.compiler import numba_functions
 
     folder = Path(intrinsics.__file__).parent
-    names = ("intrinsics", "jitted", "numba_compiler", "numba_functions")
+    names = ("intrinsics", "jitted", "numba_functions")
     text = "".join((folder / f"{name}.py").read_text(encoding="utf-8") for name in names)
     return f"{numba.__version__}|{np.__version__}|{sys.version_info[:2]}|{get_host_cpu_name()}|{sorted(numba_functions.OPTIONS)}|{text}"
 

@@ -1,5 +1,4 @@
-"""How kernels and their parts are decorated. Where a numba's insides are not those that ``numba_compiler`` knows it compiles them its own
-way, in more time."""
+"""How kernels and their parts are decorated. numba compiles what the printer for LLVM does not know."""
 from __future__ import annotations
 
 from typing import Any
@@ -10,17 +9,7 @@ from runtime.batch.compiler.numba_cache import kept
 
 _njit: Any = numba.njit
 """With options that its types do not tell."""
-
-
-def _compiler() -> dict[str, Any]:
-    try:
-        from runtime.batch.compiler.numba_compiler import KernelCompiler
-    except ImportError:
-        return {}
-    return {"pipeline_class": KernelCompiler, "_nrt": False, "no_cfunc_wrapper": True}
-
-
-OPTIONS = {"error_model": "numpy", **_compiler()}
+OPTIONS: dict[str, Any] = {"error_model": "numpy"}
 
 as_kernel = kept(nogil=True, **OPTIONS)
 """The function that the host calls."""
