@@ -17,6 +17,7 @@ from epl.plan.windows import WindowConfig
 from epl.settings import Settings
 from epl.syntax import Module
 from runtime.api.plan_cache import parsed, planned, types_of
+from runtime.clock.instants import FIRST, LAST
 from runtime.event_loop.loop import ErrorHandler
 from runtime.state.codec import list_of, map_of
 from runtime.state.described_types import undescribe
@@ -116,8 +117,8 @@ def _names(values: Any) -> list[str]:
 
 
 def _check_now(now: Any) -> None:
-    if type(now) is not int or not -(2**63) <= now < 2**63:
-        raise Damaged("'now' is no time")
+    if type(now) is not int or not FIRST <= now <= LAST:
+        raise Damaged("'now' is not a point in engine time")
 
 
 def _declare(runtime: Restorable, head: Mapping[str, Any], clock: Mapping[str, Any], given: Given) -> None:

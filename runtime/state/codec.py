@@ -21,10 +21,10 @@ from windows.event import Event
 from windows.paging import Long, Paged
 from windows.protocol import Damaged
 
-EVENT, BIG_INTEGER, DECIMAL, INSTANT, LOCAL_DATE_TIME, DATE, TIME, TUPLE, SET, ZONED, KEYED, LONG = range(1, 13)
+EVENT, BIG_INTEGER, DECIMAL, INSTANT, LOCAL_DATE_TIME, DATE, TIME, TUPLE, SET, ZONED, KEYED, LONG, FROZEN_SET = range(1, 14)
 KIND_NAMES = (
     "event", "big integer", "decimal", "instant", "local date-time", "date", "time", "tuple", "set", "date-time with zone", "pages by key",
-    "pieces of a list",
+    "pieces of a list", "frozen set",
 )
 
 VAST = 10_000
@@ -109,7 +109,7 @@ ENCODERS: dict[type, Callable[[Encoder, Any], Any]] = {
     datetime.datetime: _datetime,
     datetime.date: lambda encoder, value: msgpack.ExtType(DATE, value.isoformat().encode()),
     datetime.time: lambda encoder, value: msgpack.ExtType(TIME, value.isoformat().encode()),
-    frozenset: lambda encoder, value: msgpack.ExtType(SET, encoder.inner(list(value))),
+    frozenset: lambda encoder, value: msgpack.ExtType(FROZEN_SET, encoder.inner(list(value))),
     set: lambda encoder, value: msgpack.ExtType(SET, encoder.inner(list(value))),
     list: lambda encoder, value: list(value),
     dict: lambda encoder, value: dict(value),
@@ -137,6 +137,7 @@ class Decoder:
             TIME: lambda data: datetime.time.fromisoformat(data.decode()),
             TUPLE: lambda data: tuple(self._inner(data)),
             SET: lambda data: set(self._inner(data)),
+            FROZEN_SET: lambda data: frozenset(self._inner(data)),
             ZONED: _zoned,
             **(parts or {}),
         }

@@ -13,10 +13,10 @@ from runtime.operators.iterable_unbound import LastEvents
 from runtime.operators.operator_context import OperatorContext
 from runtime.operators.stream_entry import entry_of
 from windows.chain import build_chain
-from windows.event import NO_EVENTS, Event, only_events
+from windows.event import NO_EVENTS, Event
 from windows.keys import key_evaluator
 from windows.protocol import Sink, State, View
-from windows.shape import ANYTHING, takes
+from windows.shape import ANYTHING, of_event, takes
 
 
 class Where:
@@ -143,7 +143,9 @@ class RunningSelect:
     @takes({"windows": ANYTHING, "prior": ANYTHING, "match_recognize": ANYTHING, "result_set": ANYTHING})
     def restore(self, state: State) -> None:
         self.chain.restore(state["windows"])
-        only_events(self.chain)
+        check = of_event(self.plan.streams[0].event_type)
+        for event in self.chain:
+            check(event)
         self.context.restore_prior(state["prior"])
         if self.recognizer is not None:
             self.recognizer.restore(state["match_recognize"])

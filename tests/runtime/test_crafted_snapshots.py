@@ -23,7 +23,7 @@ def stored() -> Pages:
     """The pages of a runtime with all that pages are made of, decoded."""
     runtime = Runtime()
     runtime.deploy(
-        "create schema E(k string, v double, o Object); create schema W(e E); create variable Object x = 1;"
+        "create schema Other(n int); create schema E(k string, v double, o Object); create schema W(e E); create variable Object x = 1;"
         "@name('s') select k, sum(v) as t from E group by k; @name('w') select * from E#length(1000);"
         "@name('u') select * from E#unique(k);"
         "insert into W select a as e from E match_recognize (measures A as a pattern (A) define A as A.v > 400); select * from W#keepall"
@@ -146,6 +146,9 @@ CRAFTED: dict[str, tuple[Callable[[Pages], None], str]] = {
         lambda p: rows(p, lambda n, row: [*row[:2], [{}, ["z"]], row[3]]), "event 0: it lacks properties that its type does not declare"),
     "an event without a number": (
         lambda p: rows(p, lambda n, row: [*row[:2], [{}, [1]], row[3]]), "event 0: it lacks properties that its type does not declare"),
+    "an event of another type in a window": (
+        lambda p: rows(p, lambda n, row: ["d0/0/0", [1], *row[2:]] if row[0] == "d0/1/0" and n % 3 else row),
+        "an event of type 'Other' stands where one of type 'E' is wanted"),
     "an event of no type": (lambda p: rows(p, lambda n, row: ["none", *row[1:]]), "names an event type that is not there: none"),
     "an event of a list": (lambda p: rows(p, lambda n, row: [[], *row[1:]]), "event 0 cannot be read: TypeError"),
     "an event that stands for 1": (lambda p: rows(p, lambda n, row: [*row[:3], 1]), "event 0: its origin is no event"),
@@ -167,8 +170,9 @@ CRAFTED: dict[str, tuple[Callable[[Pages], None], str]] = {
     "a page that is a map": (lambda p: p.update(clock={}), "page 'clock': a value of type dict stands where a list of 3 is wanted"),
     "variables that no module has": (lambda p: p["variables"][2].update(y=1), "its variables are not those of the modules"),
     "a variable that is gone": (lambda p: p["variables"][2].clear(), "its variables are not those of the modules"),
-    "time that no long holds": (clock(now=2**63), "'now' is no time"),
-    "time in words": (clock(now="noon"), "'now' is no time"),
+    "time that no long holds": (clock(now=2**63), "'now' is not a point in engine time"),
+    "time beyond 62 bits": (clock(now=2**61), "'now' is not a point in engine time"),
+    "time in words": (clock(now="noon"), "'now' is not a point in engine time"),
     "counts that are no numbers": (head(counts=["many", 1]), "a count of deployments or statements is no number"),
     "a text that is no EPL": (head(deployments=[["d0", "select", []]]), "deployment 'd0': Unexpected end-of-input near"),
     "deployments that are no list": (head(deployments=[1]), "page 'head': a value of type int stands where a list of 3 is wanted"),
@@ -288,6 +292,16 @@ def test_large_integers_and_lone_surrogates_survive() -> None:
         assert [row["b"] for row in restored.statement("w")] == [row["b"] for row in runtime.statement("w")]
         assert {row["s"] for row in restored.statement("w")} == {"\udfff"}
         assert restored.snapshot() == runtime.snapshot()
+
+
+def test_sets_stay_as_frozen_as_they_were() -> None:
+    runtime = Runtime()
+    runtime.deploy("create schema X(o Object); @name('w') select o from X#keepall")
+    for value in ({1, 2}, frozenset({1, frozenset()}), [frozenset("a")]):
+        runtime.send("X", {"o": value})
+    found = [row["o"] for row in Runtime.restore(runtime.snapshot()).statement("w")]
+    assert found == [{1, 2}, frozenset({1, frozenset()}), [frozenset("a")]]
+    assert list(map(type, found)) == [set, frozenset, list] and type(found[2][0]) is frozenset
 
 
 def test_a_large_integer_is_read_in_time_of_its_size() -> None:
