@@ -81,9 +81,9 @@ class ExprView(TimedView):
             now = self.now()
             for event in new:
                 self.add_at(event, now)
-        self._tell(new, gone)
+        self._emit(new, gone)
 
-    def _tell(self, new: Sequence[Event], gone: list[Event]) -> None:
+    def _emit(self, new: Sequence[Event], gone: list[Event]) -> None:
         """Let go of what is to go and tell the child; where the condition raises, what is in stays in and nothing is put out."""
         failures = Failures()
         if failures.attempt(self._enter_and_expire, new, gone):
@@ -102,7 +102,7 @@ class ExprView(TimedView):
         self._expire(gone)
 
     def look_again(self) -> None:
-        self._tell(NO_EVENTS, [])
+        self._emit(NO_EVENTS, [])
 
     def _expire(self, gone: list[Event]) -> None:
         """Let the oldest events go while the condition does not hold; adds them to ``gone``; what was deleted is not expired."""

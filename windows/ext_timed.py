@@ -86,7 +86,7 @@ class ExtTimedView(TimedView):
             let_in.append(event)
         if let_in:
             limit = self.duration.before(self.times[-1])
-            gone += self.let_go(limit if limit >= LOWEST else limit + (1 << 64))
+            gone += self.evict(limit if limit >= LOWEST else limit + (1 << 64))
         if let_in or gone:
             failures.attempt(self.child.update, let_in, gone)
         failures.settle()

@@ -179,7 +179,7 @@ class GroupView(View):
         if not self.takes_removals:
             old = NO_EVENTS
         if len(new) == 1 and not old:
-            self._tell(self.key(new[0]), new, NO_EVENTS)
+            self._update_group(self.key(new[0]), new, NO_EVENTS)
             return
         failures = Failures()
         deltas: dict[Key, tuple[list[Event], list[Event]]] = {}
@@ -193,10 +193,10 @@ class GroupView(View):
                     if any(held is event for held in group.view):
                         deltas.setdefault(key, ([], []))[1].append(event)
         for key, delta in deltas.items():
-            failures.attempt(self._tell, key, *delta)
+            failures.attempt(self._update_group, key, *delta)
         failures.settle()
 
-    def _tell(self, key: Key, new: Sequence[Event], old: Sequence[Event]) -> None:
+    def _update_group(self, key: Key, new: Sequence[Event], old: Sequence[Event]) -> None:
         if self.reclaim is not None:
             self._reclaim()
         group = self.groups.get(key)

@@ -31,7 +31,7 @@ class Part:
         else:
             self.owner.timed(self, new, old)
 
-    def tell(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+    def update_window(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Give the window a delta and note its answer in ``new`` and ``old``."""
         self.open, self.new, self.old = True, [], []
         try:
@@ -52,12 +52,12 @@ class PartsView(View):
         self.keyed_first = tuple(sorted(self.parts, key=lambda part: not part.view.may_refuse))
         self._withhold = context.withhold
 
-    def tell_all(self, new: Sequence[Event], failures: Failures, parts: Sequence[Part]) -> Sequence[Event]:
+    def update_all(self, new: Sequence[Event], failures: Failures, parts: Sequence[Part]) -> Sequence[Event]:
         """Tell the windows of new events, ``parts`` in an order in which those that may not take an event come first; the events that are
         in."""
         told: list[Part] = []
         for part in parts:
-            if not failures.attempt(part.tell, new, NO_EVENTS):
+            if not failures.attempt(part.update_window, new, NO_EVENTS):
                 out = [e for e in new if not part.holds(e)]
                 if out:
                     new = [e for e in new if e not in out]
@@ -69,10 +69,10 @@ class PartsView(View):
     def _take_back(self, part: Part, events: list[Event]) -> None:
         """Another window does not take the events: this one forgets them; what they pushed out of it has left."""
         before = part.old
-        part.tell(NO_EVENTS, events)
+        part.update_window(NO_EVENTS, events)
         part.old = [e for e in before if e not in events]
 
-    def put_out(self, new: Sequence[Event], old: Sequence[Event], failures: Failures) -> None:
+    def emit(self, new: Sequence[Event], old: Sequence[Event], failures: Failures) -> None:
         """Tell the child and raise what failed; where a window holds an event although its condition raised, nothing is put out."""
         if new or old:
             if failures.first is not None and new:
@@ -98,7 +98,7 @@ class PartsView(View):
         if events:
             for part in self.parts:
                 if part is not source:
-                    failures.attempt(part.tell, NO_EVENTS, events)
+                    failures.attempt(part.update_window, NO_EVENTS, events)
 
 
 class IntersectionView(PartsView):
@@ -132,13 +132,13 @@ class IntersectionView(PartsView):
             gone.update((e, None) for e in old if e in known)
         if new:
             new = self._let_in(new, gone, failures)
-        self.put_out(new, list(gone), failures)
+        self.emit(new, list(gone), failures)
 
     def _let_in(self, new: Sequence[Event], gone: dict[Event, None], failures: Failures) -> Sequence[Event]:
         """Tell the windows; what leaves is added to ``gone``. What they let in."""
         pushed: dict[Event, None] = {}
         refused: dict[Event, None] = {}
-        new = self.tell_all(new, failures, self.keyed_first)
+        new = self.update_all(new, failures, self.keyed_first)
         for part in self.parts:
             pushed.update(dict.fromkeys(part.old))
             if self.selective:
@@ -161,7 +161,7 @@ class IntersectionView(PartsView):
             known = set(part.old)
             rest = [e for e in events if e not in known]
             if rest:
-                failures.attempt(part.tell, NO_EVENTS, rest)
+                failures.attempt(part.update_window, NO_EVENTS, rest)
 
     def timed(self, source: Part, new: Sequence[Event], old: Sequence[Event]) -> None:
         """A window's timer let events go."""
@@ -195,7 +195,7 @@ class BatchIntersectionView(PartsView):
             return
         failures = Failures()
         gone: dict[Event, None] = {}
-        new = self.tell_all(new, failures, [part for part in self.keyed_first if part is not self.batch])
+        new = self.update_all(new, failures, [part for part in self.keyed_first if part is not self.batch])
         for part in self.parts:
             if part is not self.batch:
                 gone.update(dict.fromkeys(part.old))
@@ -206,7 +206,7 @@ class BatchIntersectionView(PartsView):
             new = [e for e in new if e not in gone]
         released: list[Event] = []
         if new:
-            if not failures.attempt(self.batch.tell, new, NO_EVENTS):
+            if not failures.attempt(self.batch.update_window, new, NO_EVENTS):
                 self.withdraw([e for e in new if not self.batch.holds(e)], failures, self.batch)
             released, told = self.batch.new, told + self.batch.old
         if released or told:

@@ -115,7 +115,7 @@ class TimedView(SlidingView):
         if self.members is not None:
             self.members.add(event)
 
-    def let_go(self, limit: int) -> list[Event]:
+    def evict(self, limit: int) -> list[Event]:
         """Take out the events with times up to ``limit``, until one is later."""
         times, entries, removed = self.times, self.entries, self.removed
         gone = []

@@ -75,7 +75,7 @@ class TimeView(TimedView):
 
     def expire(self) -> None:
         """The timer: let go of what is due, and be called again for the next."""
-        gone = self.let_go(self.duration.before(self.now()))
+        gone = self.evict(self.duration.before(self.now()))
         if self.times:
             self.timer.set(self.duration.after(self.times[0]))
         if gone:

@@ -42,14 +42,14 @@ class UnionView(PartsView):
             self.holders.pop(event, None)
         gone: list[Event] = []
         if new:
-            new = self.tell_all(new, failures, self.keyed_first)
+            new = self.update_all(new, failures, self.keyed_first)
             for event in new:
                 self.holders[event] = len(self.parts)
             for part in self.parts:
-                gone += self._let_go(part.old)
-        self.put_out(new, [*old, *gone], failures)
+                gone += self._evict(part.old)
+        self.emit(new, [*old, *gone], failures)
 
-    def _let_go(self, events: Sequence[Event]) -> list[Event]:
+    def _evict(self, events: Sequence[Event]) -> list[Event]:
         """One window fewer keeps these; those that no window keeps now."""
         gone = []
         for event in events:
@@ -63,7 +63,7 @@ class UnionView(PartsView):
 
     def timed(self, source: Part, new: Sequence[Event], old: Sequence[Event]) -> None:
         """A window's timer let events go."""
-        gone = self._let_go(old)
+        gone = self._evict(old)
         if gone:
             self.child.update(NO_EVENTS, gone)
 

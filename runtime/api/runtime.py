@@ -63,7 +63,7 @@ class Runtime(Registry):
         self.tier = tier
         self._on_error = explained(on_error)
         began = instant_of("start_time", start_time, self.settings.units_per_second)
-        self._core = EventLoop(self.settings, began, self._told, self._on_error)
+        self._core = EventLoop(self.settings, began, self._on_expression_error, self._on_error)
         self.on_fault: ErrorHandler | None = None
         """Told of exceptions in expressions behind the error handler; what it raises ends the call (runtime.api.faults)."""
         self._deployer = Deployer(
@@ -344,14 +344,14 @@ class Runtime(Registry):
     @property
     def cause(self) -> Cause:
         """What is at work, for listeners and error handlers: the row of the batch, or a timer, that is behind their call."""
-        return self._core.at.cause(self._core.clock.now)
+        return self._core.position.cause(self._core.clock.now)
 
     @property
     def batches_begun(self) -> int:
         """How many batches have begun to have effects."""
         return self._core.begun
 
-    def _told(self, error: BaseException, statement: str, event: Any) -> None:
+    def _on_expression_error(self, error: BaseException, statement: str, event: Any) -> None:
         """An expression has raised."""
         self._on_error(error, statement, event)
         if self.on_fault is not None:

@@ -21,7 +21,7 @@ from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from runtime.conversion.batch_order import BatchOrder, Options, Part, part_of
 from runtime.conversion.from_columns import events_of
-from runtime.event_loop.cause import AtWork
+from runtime.event_loop.cause import ProcessingPosition
 from runtime.event_loop.loop import EventLoop
 from windows.event import Event
 
@@ -116,7 +116,7 @@ def _merged(streams: Sequence[tuple[Part, list[Event]]], order: BatchOrder) -> I
 
 def _feed(core: EventLoop, rows: Iterable[Placed], order: BatchOrder, options: Options) -> None:
     # What a listener sends has the cause of that listener's call.
-    at = AtWork() if core.busy else core.at
+    at = ProcessingPosition() if core.busy else core.position
     at.row_of = order.row_of
     try:
         _feed_rows(core, rows, at, options)
@@ -124,7 +124,7 @@ def _feed(core: EventLoop, rows: Iterable[Placed], order: BatchOrder, options: O
         at.place, at.row_of = 0, None
 
 
-def _feed_rows(core: EventLoop, rows: Iterable[Placed], at: AtWork, options: Options) -> None:
+def _feed_rows(core: EventLoop, rows: Iterable[Placed], at: ProcessingPosition, options: Options) -> None:
     if options.time is None:
         for at.place, _, event in rows:
             if event is not None:

@@ -140,7 +140,7 @@ class ReorderBuffer:
         released, until = self._release(accepted)
         return Released(released, until, rows.filter(pa.array(late)), rows.filter(pa.array(ahead & ~late)))
 
-    def hear(self, newest: int) -> Released:
+    def observe_time(self, newest: int) -> Released:
         """Others have seen rows of that time; none came here."""
         self.newest = newest if self.newest is None else max(self.newest, newest)
         rows, watermark = self._release(None)

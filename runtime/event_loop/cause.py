@@ -31,7 +31,7 @@ class Cause:
         return self.place is None
 
 
-class AtWork:
+class ProcessingPosition:
     """Where a runtime is: kept up by the engine at the price of an assignment a row, made into a ``Cause`` on request."""
 
     __slots__ = ("calls", "place", "row_of", "time")
@@ -51,4 +51,4 @@ class AtWork:
         return Cause(self.calls, time, self.place, *self.row_of(self.place))
 
 
-__all__ = ["AtWork", "Cause", "RowOf"]
+__all__ = ["Cause", "ProcessingPosition", "RowOf"]

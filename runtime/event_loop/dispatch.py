@@ -2,7 +2,7 @@
 
 ``dispatcher`` takes events; ``intake`` takes the dicts that users send: values are read and checked, the filters' tests stand in the
 function itself and read the values, and an event is made only where somebody wants it. Where a condition raises, all is asked again entry
-by entry (``EventLoop.match_and_tell``), so that nothing has to be guarded before.
+by entry (``EventLoop.match_and_deliver``), so that nothing has to be guarded before.
 
 Where one statement alone wants events of the type, and offers its steps as text (``Receiver.write``), these stand in the intake as well.
 
@@ -170,7 +170,7 @@ def _body(indexes: Sequence[TypeIndex], source: _Source, scope: dict[str, Any], 
         return ["pass"]
     if whole and tests.alone is not None:
         return [*_guarded(asked, source, whole), *_alone(tests, tests.alone, source, scope)]
-    told = _direct(tests, scope) if tests.direct else ["tell(found, e)"]
+    told = _direct(tests, scope) if tests.direct else ["deliver(found, e)"]
     if whole:
         told = ["try:", *indented([*told, "if queue: work()"]), "finally:", "    core.busy = outer"]
         told = ["outer = core.busy", "core.busy = True", *told]
@@ -186,7 +186,7 @@ def _guarded(lines: list[str], source: _Source, whole: bool) -> list[str]:
     """The lines; where one raises, all is asked again entry by entry."""
     if not lines:
         return []
-    again = f"return process_again({source.made})" if whole else f"return match_and_tell({source.made}, stream_type)"
+    again = f"return process_again({source.made})" if whole else f"return match_and_deliver({source.made}, stream_type)"
     return ["try:", *indented(lines), "except Exception:", f"    {again}"]
 
 
@@ -196,7 +196,7 @@ def _direct(tests: _Tests, scope: dict[str, Any]) -> list[str]:
     for n, entry in enumerate(tests.inline):
         receiver = entry.receiver
         scope |= {f"receive{n}": receiver.receive, f"name{n}": receiver.name, f"statement{n}": receiver.order[1]}
-        call = [f"if core.touched is not None: core.touched.add(statement{n})"]
+        call = [f"if core.changed_statements is not None: core.changed_statements.add(statement{n})"]
         call += ["try:", f"    receive{n}(e)", "except Exception as error:", f"    on_error(error, name{n}, e)"]
         lone = entry.test is None or len(tests.inline) == 1
         lines += call if lone else [f"if w{n}:", *indented(call)]
@@ -208,12 +208,13 @@ def _alone(tests: _Tests, entry: Entry, source: _Source, scope: dict[str, Any]) 
     receiver = entry.receiver
     assert receiver.write is not None
     scope |= {"receiver": receiver, "name": receiver.name, "statement_number": receiver.order[1]}
-    steps = receiver.write(source.place, scope, f"return tell_alone(receiver, {source.made})")
+    steps = receiver.write(source.place, scope, f"return deliver_alone(receiver, {source.made})")
     assert all(scope.get(name, each) is each for name, each in steps.scope.items()), "one name for two objects"
     scope |= steps.scope
     named = any(EVENT.search(line) for line in (*steps.before, *steps.then))
     made = source.make if named else ()
-    lines = ["if core.touched is not None: core.touched.add(statement_number)", "try:", *indented(steps.then or ["pass"])]
+    lines = ["if core.changed_statements is not None: core.changed_statements.add(statement_number)"]
+    lines += ["try:", *indented(steps.then or ["pass"])]
     lines += ["except Exception as error:", f"    on_error(error, name, {'e' if named else source.made})"]
     lines += ["if pending: flush()", "if queue: work()"]
     lines = [*made, *steps.before, "outer = core.busy", "core.busy = True", "try:", *indented(lines), "finally:", "    core.busy = outer"]

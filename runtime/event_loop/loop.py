@@ -14,7 +14,7 @@ from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.settings import Settings
 from runtime.clock.schedule import Clock, Schedule, ScheduledTimer
-from runtime.event_loop.cause import AtWork
+from runtime.event_loop.cause import ProcessingPosition
 from runtime.event_loop.delivery import Delivery, MatchStates
 from runtime.event_loop.dispatch import dispatcher, intake
 from runtime.event_loop.filter_index import FilterIndex, Receiver
@@ -65,9 +65,9 @@ class EventLoop:
         self._intake_types: dict[str | EventType, EventType] = {}
         self.span_stops = 0
         self.busy = False
-        self.touched: set[int] | None = None
+        self.changed_statements: set[int] | None = None
         """Numbers of the statements that were told something since someone asked for changed pages; None until someone asks."""
-        self.at = AtWork()
+        self.position = ProcessingPosition()
 
     # ------------------------------------------------------------------ events
 
@@ -108,15 +108,15 @@ class EventLoop:
     def _names(self) -> dict[str, Any]:
         """What generated code may use (runtime.event_loop.dispatch)."""
         return {
-            "core": self, "pending": self.pending, "queue": self.queue, "flush": self.flush, "work": self.work, "tell": self.tell,
-            "tell_alone": self.tell_alone, "match_and_tell": self.match_and_tell, "process_again": self.process_again,
+            "core": self, "pending": self.pending, "queue": self.queue, "flush": self.flush, "work": self.work, "deliver": self.deliver,
+            "deliver_alone": self.deliver_alone, "match_and_deliver": self.match_and_deliver, "process_again": self.process_again,
             "on_error": self.on_error,
         }
 
-    def tell(self, receivers: list[Receiver], event: Event) -> None:
+    def deliver(self, receivers: list[Receiver], event: Event) -> None:
         """Tell those that want the event, then deliver."""
-        if self.touched is not None:
-            self.touched.update([receiver.order[1] for receiver in receivers])
+        if self.changed_statements is not None:
+            self.changed_statements.update([receiver.order[1] for receiver in receivers])
         for receiver in receivers:
             try:
                 receiver.receive(event)
@@ -126,26 +126,26 @@ class EventLoop:
                 break
         self.flush()
 
-    def match_and_tell(self, event: Event, stream_type: EventType) -> None:
+    def match_and_deliver(self, event: Event, stream_type: EventType) -> None:
         """An event of which a condition has failed: asked entry by entry, so that this harms its own statement only."""
         receivers = self.filters.match(event, stream_type)
         if receivers:
-            self.tell(receivers, event)
+            self.deliver(receivers, event)
 
     def process_again(self, event: Event) -> None:
         """``process`` of an event of which a condition has failed."""
         outer, self.busy = self.busy, True
         try:
-            self.match_and_tell(event, event.type)
+            self.match_and_deliver(event, event.type)
             self.work()
         finally:
             self.busy = outer
 
-    def tell_alone(self, receiver: Receiver, event: Event) -> None:
+    def deliver_alone(self, receiver: Receiver, event: Event) -> None:
         """``process`` of an event that one receiver alone wants."""
         outer, self.busy = self.busy, True
         try:
-            self.tell([receiver], event)
+            self.deliver([receiver], event)
             self.work()
         finally:
             self.busy = outer
@@ -163,7 +163,7 @@ class EventLoop:
         for sent_as in [sent_as for sent_as, each in self._intake_types.items() if each.is_a(event_type)]:
             del self.intakes[sent_as], self._intake_types[sent_as]
 
-    def tell_some(self, event: Event, numbers: set[int]) -> None:
+    def deliver_to_statements(self, event: Event, numbers: set[int]) -> None:
         """Tell those receivers that belong to the statements of these numbers; delivery follows with that of the others."""
         for receiver in self.filters.match(event, event.type):
             if receiver.order[1] in numbers:
@@ -224,12 +224,12 @@ class EventLoop:
         schedule = self.schedule
         alone = None if self.pending else schedule.take_only(now)
         due: Sequence[ScheduledTimer] = schedule.take_due(now) if alone is None else ()
-        outer, self.busy, at = self.busy, True, self.at
+        outer, self.busy, at = self.busy, True, self.position
         place = at.place
         if not outer:
             at.place = None
-        if self.touched is not None:
-            self.touched.update([each.order[0] for each in (due if alone is None else (alone,))])
+        if self.changed_statements is not None:
+            self.changed_statements.update([each.order[0] for each in (due if alone is None else (alone,))])
         try:
             if alone is not None:  # most often so
                 try:

@@ -20,7 +20,7 @@ def delivery_scope(context: OperatorContext, output_type: EventType | None) -> d
         core.on_listener_error(error, name, None)
 
     made = {} if output_type is None else {"ComputedRow": computed_row_class(output_type)}
-    scope = {"out": statement, "at": core.at, "failed": failed, "EventRow": EventRow, "Rows": Rows, "NO_ROWS": NO_ROWS, **made}
+    scope = {"out": statement, "at": core.position, "failed": failed, "EventRow": EventRow, "Rows": Rows, "NO_ROWS": NO_ROWS, **made}
     return {**scope, "runtime": statement.runtime}  # type: ignore[attr-defined]
 
 

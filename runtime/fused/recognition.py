@@ -33,7 +33,7 @@ def fuse_recognition(running: RunningSelect) -> None:
 def _writer(running: RunningSelect, recognizer: SharedRowRecognition) -> EmitSteps:
     """``recognizer.receive`` as text; where the rows of matches are what comes out, listeners are called with them."""
     context, told, scope = running.context, [], {"pending": running.context.core.pending}
-    if recognizer.tells_one and _comes_out(running, recognizer):
+    if recognizer.emits_one and _comes_out(running, recognizer):
         told = ["r = ComputedRow()", "r._event = None", "r._values = values", *delivered("r")]
         scope |= delivery_scope(context, recognizer.output_type)
 

@@ -92,11 +92,11 @@ class _Select:
             self.possible = self._aggregations is not None
         if running.inserter is not None:
             self._scope["insert"] = running.inserter.update
-        self._delivers = running.inserter is None and self._stage is None and self._tells_rows()
+        self._delivers = running.inserter is None and self._stage is None and self._emits_rows()
         if self._delivers:
             self._scope |= delivery_scope(context, None if self._plan.forward is not None else self._plan.output_type)
 
-    def _tells_rows(self) -> bool:
+    def _emits_rows(self) -> bool:
         """Whether listeners get the rows that come out as they are, and in one call."""
         plan, output = self._plan, self._plan.output_type
         return self._running.plan.delivery is None and (plan.forward is not None or (not output.open and output.kind != "variant"))

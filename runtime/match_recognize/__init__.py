@@ -45,7 +45,7 @@ def build(plan: RowRecognitionPlan, context: Any, state: State = None) -> RowRec
         if layered:  # the limit is on matches in progress: the iterator's need none, as in Esper, where layers bound them
             made.iterating = shared().matches_over
     if plan.interval is not None:
-        made.interval = Interval(plan, context, made.tell_due)
+        made.interval = Interval(plan, context, made.emit_due)
     if state is not None:
         made.restore(state)
     return made

@@ -38,12 +38,12 @@ class Interval:
     a match in progress of the same first rows of its variables has come to an end.
     """
 
-    def __init__(self, plan: RowRecognitionPlan, context: BuildContext, tell: Callable[[Found], None]) -> None:
+    def __init__(self, plan: RowRecognitionPlan, context: BuildContext, emit: Callable[[Found], None]) -> None:
         assert plan.interval is not None
         self.or_terminated = plan.or_terminated
         self._period = plan.interval
         self._context = context
-        self._tell = tell
+        self._emit = emit
         self._final = tuple(not step.then for step in plan.program.steps)
         self._variables = tuple(step.variable for step in plan.program.steps)
         self._began: dict[int, int] = {}
@@ -123,7 +123,7 @@ class Interval:
         found = [item for began in due for item in self._waiting.pop(began)]
         if self._waiting:
             self._timer.set(self._due(min(self._waiting)))
-        self._tell(found)
+        self._emit(found)
 
     # ------------------------------------------------------------------ state
 

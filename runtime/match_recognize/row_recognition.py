@@ -145,7 +145,7 @@ class RowRecognition(View):
             del partition.taken[row]
             self._forget_first(partition, row)
         else:
-            self._match_anew()
+            self._rematch()
 
     def _take_all(self, new: Sequence[Event]) -> Exception | None:
         """Take the rows of a delivery and tell its matches; the first failure."""
@@ -222,12 +222,12 @@ class RowRecognition(View):
         if self.interval is not None:
             held = self.interval.hold_back(chosen, died)
             if held:
-                self.tell_due(held)
+                self.emit_due(held)
             return
         if self._prunes:
             for key, matches in by_key(chosen):
-                self._give_up(key, self._ranking.horizon(matches))
-        self._tell(chosen)
+                self._discard_begun(key, self._ranking.horizon(matches))
+        self._emit(chosen)
 
     def _chosen(self, found: Found) -> Found:
         """The ranking's choice, partition by partition."""
@@ -235,11 +235,11 @@ class RowRecognition(View):
             return found
         return [(key, match) for key, matches in by_key(found) for match in self._ranking.chosen(matches)]
 
-    def tell_due(self, found: Found) -> None:
+    def emit_due(self, found: Found) -> None:
         """Tell what an interval held back and gives free: its choice, even if there is nothing left of it."""
-        self._tell(self._chosen(found))
+        self._emit(self._chosen(found))
 
-    def _tell(self, chosen: Found) -> None:
+    def _emit(self, chosen: Found) -> None:
         measures = self._measures
         self.child.update([measures(match) for _, match in chosen], NO_EVENTS)
 
@@ -252,7 +252,7 @@ class RowRecognition(View):
         """First rows of matches in progress."""
         return {s[1] for p in self._partitions.values() for s in p.strands}
 
-    def _give_up(self, key: Any, horizon: int) -> None:
+    def _discard_begun(self, key: Any, horizon: int) -> None:
         """Matches in progress that began at row ``horizon`` or before."""
         partition = self._partitions.get(key)
         if partition is not None and partition.strands and horizon >= 0:
@@ -287,12 +287,12 @@ class RowRecognition(View):
         partition.strands = strands
         self._keep(partition)
 
-    def _in_progress(self, partition: Partition) -> bool:
+    def _has_partial_matches(self, partition: Partition) -> bool:
         return bool(partition.strands)
 
     def _keep(self, partition: Partition) -> None:
         """Only partitions with something to remember are kept."""
-        if partition.taken or self._lookback or self._in_progress(partition):
+        if partition.taken or self._lookback or self._has_partial_matches(partition):
             self._partitions[partition.key] = partition
         else:
             self._partitions.pop(partition.key, None)
@@ -317,14 +317,14 @@ class RowRecognition(View):
             self._states.count += len(after) - len(before)
         self._keep(partition)
 
-    def _match_anew(self) -> None:
+    def _rematch(self) -> None:
         """Over the window's rows; the first failure is raised when all are taken."""
         self._forget_all()
         failures = Failures()
         for event in self.parent_contents():
             row = self._numbers.get(event)
             if row is not None:
-                failures.attempt(self._take_anew, event, row)
+                failures.attempt(self._take_again, event, row)
         failures.settle()
 
     def _forget_all(self) -> None:
@@ -332,7 +332,7 @@ class RowRecognition(View):
             partition.taken = {}
             self._replace(partition, [])
 
-    def _take_anew(self, event: Event, row: int) -> None:
+    def _take_again(self, event: Event, row: int) -> None:
         machine = self._machine
         partition = self._partition(event)
         history = self._histories.get(event, self._no_history)
@@ -370,7 +370,7 @@ class RowRecognition(View):
         writer = PathWriter()
         partitions = [
             [self._last_row(p), list(p.history), self._written(p, writer)]
-            for p in self._partitions.values() if self._in_progress(p) or self._lookback
+            for p in self._partitions.values() if self._has_partial_matches(p) or self._lookback
         ]
         return {
             "row": self._row, "partitions": partitions, "numbers": [list(item) for item in self._numbers.items()], "taken": self._taken(),

@@ -53,7 +53,7 @@ class SharedRowRecognition(RowRecognition):
         self._plan = plan
         self._measures_of_rows, self._measure_values = measures_of_rows, measure_values
         self._variables, self._variable_count = machine.variables, machine.variable_count
-        self._tells_one = self.lattice.follows_links and not plan.all_matches and plan.interval is None
+        self._emits_one = self.lattice.follows_links and not plan.all_matches and plan.interval is None
         """Whether a row ends one match at most that is told, which its rows are read off for at once."""
         self._since = 0
         self._source = source
@@ -80,7 +80,7 @@ class SharedRowRecognition(RowRecognition):
             self.interval.begins(self._row + 1)
         partition = self._take(event)
         if partition is not None:
-            self._tell_ended(partition)
+            self._emit_ended(partition)
 
     @property
     def can_be_written(self) -> bool:
@@ -92,21 +92,21 @@ class SharedRowRecognition(RowRecognition):
         return self._plan.output_type
 
     @property
-    def tells_one(self) -> bool:
+    def emits_one(self) -> bool:
         """Whether a row ends one match at most that is told."""
-        return self._tells_one
+        return self._emits_one
 
     def written(self, printer: PlacePrinter, told: list[str]) -> GeneratedSteps:
         """``receive`` as text. ``told``: lines for where a match ends, the one that is told, over its ``values``; without, it goes to
         ``child``."""
-        told = ["values = measure_values(rows_of_one(partition))", *told] if told else ["tell_ended(partition)"]
-        own = {"tell_ended": self._tell_ended, "rows_of_one": self._rows_of_one, "measure_values": self._measure_values}
+        told = ["values = measure_values(rows_of_one(partition))", *told] if told else ["emit_ended(partition)"]
+        own = {"emit_ended": self._emit_ended, "rows_of_one": self._rows_of_one, "measure_values": self._measure_values}
         steps = StepWriter(self._plan, printer).entered(told)
         return GeneratedSteps([], ["operator._since = operator._row", *steps], {**self._scope(), **own})
 
-    def _tell_ended(self, partition: LayeredPartition) -> None:
+    def _emit_ended(self, partition: LayeredPartition) -> None:
         """Tell the matches that end with the row that has come in."""
-        if self._tells_one:
+        if self._emits_one:
             self.child.update((self._measures_of_rows(self._rows_of_one(partition)),), NO_EVENTS)
             return
         if self._all or self.interval is not None:
@@ -121,7 +121,7 @@ class SharedRowRecognition(RowRecognition):
         if self._prunes:
             horizon = self._ranking.horizon(matches)
             if horizon >= 0:
-                self._behind(partition, horizon)
+                self._discard_up_to(partition, horizon)
         measures = self._measures
         self.child.update([measures(match) for match in matches], NO_EVENTS)
         if partition.latest is None:
@@ -230,7 +230,7 @@ class SharedRowRecognition(RowRecognition):
         key = self._key(event) if self._key is not None else None
         return self._partitions.get(key) or LayeredPartition(key, self._no_history)
 
-    def _in_progress(self, partition: Partition) -> bool:
+    def _has_partial_matches(self, partition: Partition) -> bool:
         assert isinstance(partition, LayeredPartition)
         return partition.latest is not None
 
@@ -238,12 +238,12 @@ class SharedRowRecognition(RowRecognition):
         starts = self.lattice.starts
         return {row for p in self._partitions.values() for _, row, taken in p.layers if taken & starts}  # type: ignore[attr-defined]
 
-    def _give_up(self, key: Any, horizon: int) -> None:
+    def _discard_begun(self, key: Any, horizon: int) -> None:
         partition = self._partitions.get(key)
         if partition is not None and horizon >= 0:
-            self._behind(partition, horizon)
+            self._discard_up_to(partition, horizon)
 
-    def _behind(self, partition: Partition, horizon: int) -> None:
+    def _discard_up_to(self, partition: Partition, horizon: int) -> None:
         """Matches that began at a row or before are given up."""
         assert isinstance(partition, LayeredPartition)
         partition.horizon = max(partition.horizon, horizon)
@@ -261,7 +261,7 @@ class SharedRowRecognition(RowRecognition):
         partition.layers.clear()
 
     def _forget_first(self, partition: Partition, row: int) -> None:
-        self._behind(partition, row)
+        self._discard_up_to(partition, row)
 
     def _forget_all(self) -> None:
         for partition in list(self._partitions.values()):
@@ -272,7 +272,7 @@ class SharedRowRecognition(RowRecognition):
             self._keep(partition)
         self._since = self._row
 
-    def _take_anew(self, event: Event, row: int) -> None:
+    def _take_again(self, event: Event, row: int) -> None:
         self._step(self._partition(event), event, row, self._history_of(event))
 
     # ------------------------------------------------------------------ on demand

@@ -72,8 +72,8 @@ class OperatorContext:
 
     def on_variable_change(self, expression: TypedExpression, callback: Callable[[], None]) -> None:
         def changed() -> None:
-            if self.core.touched is not None:
-                self.core.touched.add(self._number)
+            if self.core.changed_statements is not None:
+                self.core.changed_statements.add(self._number)
             callback()
 
         for name in {n.name for n in expression.walk() if isinstance(n, VariableValue)}:

@@ -68,11 +68,11 @@ class Run:
         if listened:
             self._heard.update({(name, statement.name): True for statement in deployment})
 
-    def heard(self, step: Mapping[str, Any], *, attached: bool) -> None:
+    def listener_changed(self, step: Mapping[str, Any], *, attached: bool) -> None:
         """A listener comes or goes."""
         self._heard[self._key(step)] = attached and not self.begun
 
-    def put_out(self, recorded: Mapping[str, Any], played: Mapping[str, Any]) -> None:
+    def record_output(self, recorded: Mapping[str, Any], played: Mapping[str, Any]) -> None:
         """What a step caused, in the trace and here."""
         for found, step in ((self._recorded, recorded), (self._played, played)):
             for call in step.get("out", ()):
@@ -150,14 +150,14 @@ class Cutter:
             run.begun = True
             if step["ms"] < self.player.runtime.now:
                 run.odd = run.odd or "time goes back"
-            run.put_out(step, self._played(run, step))
+            run.record_output(step, self._played(run, step))
         elif step["op"] in READING:
             self.player.play(step)
             if step["op"] in ("add_listener", "remove_listener"):
-                run.heard(step, attached=step["op"] == "add_listener")
+                run.listener_changed(step, attached=step["op"] == "add_listener")
         else:
             run.odd = run.odd or f"it has a step {step['op']}"
-            run.put_out(step, self.player.play(step))
+            run.record_output(step, self.player.play(step))
 
     def _event(self, run: Run, step: Mapping[str, Any]) -> None:
         run.begun = True
@@ -166,7 +166,7 @@ class Cutter:
             self.player.play(step)
             return
         run.events.append((self.player.runtime.now, event))
-        run.put_out(step, self._played(run, step))
+        run.record_output(step, self._played(run, step))
 
     def _played(self, run: Run, step: Mapping[str, Any]) -> Mapping[str, Any]:
         done = self.player.play(step)

@@ -37,7 +37,7 @@ SHARDS = 3
 
 
 @attrs.frozen
-class Fed:
+class ReplayedInput:
     """What engines get of a run: module, tables by type, times."""
 
     epl: str
@@ -86,7 +86,7 @@ class SpreadReplay:
 
     def _held(self, run: Run, candidate: Candidate, cutter: Cutter, settings: Settings) -> dict[str, Any]:
         """The candidate in one engine and in several."""
-        fed = fed_of(run, candidate, cutter, settings)
+        fed = replayed_input(run, candidate, cutter, settings)
         if not fed.tables:
             return {"skipped": "no event comes that it reads"}
         try:
@@ -102,13 +102,13 @@ class SpreadReplay:
             told |= {"only_spread": sorted((spread - one).elements()), "only_one": sorted((one - spread).elements())}
         return {**told, "recorded": _recorded(candidate, rows)}
 
-    def _spread(self, fed: Fed) -> pa.Table:
+    def _spread(self, fed: ReplayedInput) -> pa.Table:
         tables = {**fed.tables, **_silent(fed)}
         frames = {name: self.spark.createDataFrame(table) for name, table in tables.items()}
         return spread_over(frames, fed, self.shards).toArrow()
 
 
-def spread_over(frames: Mapping[str, DataFrame], fed: Fed, shards: int) -> DataFrame:
+def spread_over(frames: Mapping[str, DataFrame], fed: ReplayedInput, shards: int) -> DataFrame:
     """The statement's insert stream from several engines; ``frames``: of the rows of ``fed.tables``, batch or streaming. (A stream does not
     end, so that time does not walk on behind its rows.)"""
     streaming = any(frame.isStreaming for frame in frames.values())
@@ -118,7 +118,7 @@ def spread_over(frames: Mapping[str, DataFrame], fed: Fed, shards: int) -> DataF
     )  # fmt: skip
 
 
-def _silent(fed: Fed) -> dict[str, pa.Table]:
+def _silent(fed: ReplayedInput) -> dict[str, pa.Table]:
     """No rows, for each type that the statement reads and of which no event comes."""
     with Runtime(start_time=fed.start, settings=fed.settings, tier="row") as runtime:
         wanted = runtime.deploy(fed.epl)[fed.statement].plan
@@ -128,14 +128,14 @@ def _silent(fed: Fed) -> dict[str, pa.Table]:
     return {name: pa.schema([*arrow_for_spark(each), *more]).empty_table() for name, each in types.items()}
 
 
-def fed_of(run: Run, candidate: Candidate, cutter: Cutter, settings: Settings) -> Fed:
+def replayed_input(run: Run, candidate: Candidate, cutter: Cutter, settings: Settings) -> ReplayedInput:
     """What engines get for one statement of the run that ``cutter`` is at."""
     texts = "\n".join(run.texts)
     came = {event.type.name: event.type for _, event in run.events}
     tables = {name: _table(run.events, each) for name, each in came.items() if _is_read(candidate, each, texts)}
     known = cutter.player.types.event_types.values()
     first = declarations(t for t in known if t.is_bus and t.kind != "variant" and (t.name in texts or t.name in tables))
-    return Fed(one_module(first, run.texts), _name(run, candidate, len(first)), tables, run.start, run.until, settings)
+    return ReplayedInput(one_module(first, run.texts), _name(run, candidate, len(first)), tables, run.start, run.until, settings)
 
 
 def _is_read(candidate: Candidate, event_type: EventType, texts: str) -> bool:
@@ -166,7 +166,7 @@ def _table(events: list[tuple[int, Event]], event_type: EventType) -> pa.Table:
     return table
 
 
-def in_one_engine(fed: Fed) -> tuple[Counter[str], list[Any]]:
+def in_one_engine(fed: ReplayedInput) -> tuple[Counter[str], list[Any]]:
     """The statement's insert stream: rows as Spark has them, counted, and as JSON. Raises EplError, also for what expressions raise."""
     raised: list[BaseException] = []
     batches: list[pa.RecordBatch] = []
@@ -206,4 +206,4 @@ def _texts(rows: list[Any]) -> list[str]:
     return sorted(json.dumps(row, sort_keys=True) for row in rows)
 
 
-__all__ = ["Fed", "SpreadReplay", "counted", "fed_of", "in_one_engine", "spread_over"]
+__all__ = ["ReplayedInput", "SpreadReplay", "counted", "in_one_engine", "replayed_input", "spread_over"]

@@ -132,7 +132,7 @@ def last_step_of(runtime: Runtime) -> LastStep:
 
 
 class Feed:
-    """``wanted``: the statements whose output is gathered. ``state``: of the rows that wait."""
+    """``listeners``: the statements whose output is gathered. ``state``: of the rows that wait."""
 
     def __init__(self, runtime: Runtime, sources: Sources, rules: Rules, *, state: bytes | None = None) -> None:
         self.runtime, self.sources, self.rules = runtime, sources, rules
@@ -145,7 +145,7 @@ class Feed:
         self._faults = 0
         self._fault: StatementFault | None = None
         self._walked = False
-        self.wanted: dict[Statement, BatchListener] = {}
+        self.listeners: dict[Statement, BatchListener] = {}
         """The statements whose output is gathered."""
 
     def follow(self, rules: Rules) -> None:
@@ -154,14 +154,14 @@ class Feed:
         if self.buffer is not None:
             self.buffer.policy = rules.policy
 
-    def want(self, statement: Statement) -> None:
+    def gather(self, statement: Statement) -> None:
         """Gather the statement's output from now on, under its name."""
 
         def keep(new: Any, old: Any, of: Statement, _: Runtime) -> None:
             self._gathered.setdefault(of.name, []).append(Output(new, old))
 
-        if statement not in self.wanted:
-            self.wanted[statement] = statement.add_batch_listener(keep)
+        if statement not in self.listeners:
+            self.listeners[statement] = statement.add_batch_listener(keep)
 
     def process(self, entry: Entry) -> Step:
         """Feed the entry. Under the runtime's lock, so that whoever asks sees the state at the end of a step.
@@ -175,7 +175,7 @@ class Feed:
             if entry.rows is not None:
                 late, ahead, fed = self._rows(entry.rows, entry)
             elif entry.newest is not None and self.buffer is not None:
-                fed += self._released(self.buffer.hear(entry.newest))
+                fed += self._released(self.buffer.observe_time(entry.newest))
             if entry.until is not None:
                 fed += self._time(entry.until)
             return self._done(late, ahead, fed)

@@ -23,10 +23,13 @@ SYSTEM = "system"
 
 @attrs.frozen
 class Quiet:
-    """Since when no rows have come: the wall clock then (``heard``), and the newest time that was told or gone on to (``stood``)."""
+    """Since when no rows have come.
 
-    heard: int
-    stood: int
+    ``rows_seen_at``: wall clock of the last rows. ``time_reached``: the newest time that rows had, or that the clock was moved to by then.
+    """
+
+    rows_seen_at: int
+    time_reached: int
 
     @classmethod
     def since(cls, wall: int, feed: Feed) -> Quiet:
@@ -62,9 +65,9 @@ class Beat:
         bound = feed.rules.policy.bound or 0
         target = wall - bound
         if self.idle is not None:
-            if wall - quiet.heard < self.idle:
+            if wall - quiet.rows_seen_at < self.idle:
                 return None
-            target = quiet.stood + wall - quiet.heard - bound
+            target = quiet.time_reached + wall - quiet.rows_seen_at - bound
         due = feed.runtime.next_scheduled_time
         oldest = None if feed.buffer is None else feed.buffer.oldest
         is_due = (due is not None and due <= target) or (oldest is not None and oldest < target)

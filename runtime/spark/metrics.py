@@ -30,7 +30,7 @@ GAUGES = {
 }
 
 
-def told(blobs: DataFrame) -> DataFrame:
+def with_totals(blobs: DataFrame) -> DataFrame:
     """What shards put out, observed: sums over all of them, and the time of the one furthest behind."""
     totals = [F.sum(F.col(name)).alias(name) for name in TOLD if name != "time"]
     return blobs.observe(OBSERVED, *totals, F.min(F.col("time")).alias("time"))
@@ -92,4 +92,4 @@ def _quoted(label: str) -> str:
     return label.replace("\\", "\\\\").replace('"', '\\"')
 
 
-__all__ = ["Metrics", "told"]
+__all__ = ["Metrics", "with_totals"]

@@ -15,7 +15,7 @@ log = logging.getLogger("epl.spark")
 KEPT = 100
 """How many steps are kept."""
 
-TOLD_EVERY = 10.0
+LOG_EVERY = 10.0
 """Seconds between two lines in the log."""
 
 
@@ -47,21 +47,21 @@ class Progress:
         self.steps = self.rows = self.fed = self.late = self.ahead = self.out = self.faults = 0
         self.seconds = 0.0
         self.state_bytes = 0
-        self._standing: dict[str, int] = {}
-        self._told = time.monotonic()
+        self._state: dict[str, int] = {}
+        self._logged_at = time.monotonic()
 
-    def stands(self, feed: Feed) -> None:
+    def update_state(self, feed: Feed) -> None:
         """How the job stands, before its first step as after any other."""
         buffer, runtime = feed.buffer, feed.runtime
         waiting = 0 if buffer is None else buffer.held
-        self._standing = {"engine_time": runtime.now, "rows_waiting": waiting, "matches_in_progress": runtime.matches_in_progress}
+        self._state = {"engine_time": runtime.now, "rows_waiting": waiting, "matches_in_progress": runtime.matches_in_progress}
 
     def note(self, number: int, feed: Feed, entry: Entry, step: Step, seconds: float) -> None:
         """A step has been done. ``number``: which one."""
         out = step.output_rows
         late, ahead = (0 if t is None else t.num_rows for t in (step.late, step.ahead))
-        self.stands(feed)
-        now, waiting, matches = self._standing.values()
+        self.update_state(feed)
+        now, waiting, matches = self._state.values()
         rows = 0 if entry.rows is None else entry.rows.num_rows
         done = StepProgress(number, entry.batch, rows, step.rows, late, ahead, out, now, waiting, matches, step.faults, seconds)
         self.last.append(done)
@@ -71,8 +71,8 @@ class Progress:
         )
         self.seconds += seconds
         self.faults += step.faults
-        if time.monotonic() - self._told >= TOLD_EVERY:
-            self._told = time.monotonic()
+        if time.monotonic() - self._logged_at >= LOG_EVERY:
+            self._logged_at = time.monotonic()
             log.info(
                 "step %d: %d rows in %.2f s, engine time %d, %d rows wait, %d late and %d ahead so far",
                 done.step, rows, seconds, done.time, waiting, self.late, self.ahead,
@@ -89,9 +89,9 @@ class Progress:
             ("seconds", "seconds spent in steps", self.seconds),
         ]
         gauges = [
-            ("engine_time", "engine time, in engine units", self._standing.get("engine_time")),
-            ("rows_waiting", "rows held for earlier ones", self._standing.get("rows_waiting")),
-            ("matches_in_progress", "states of match_recognize", self._standing.get("matches_in_progress")),
+            ("engine_time", "engine time, in engine units", self._state.get("engine_time")),
+            ("rows_waiting", "rows held for earlier ones", self._state.get("rows_waiting")),
+            ("matches_in_progress", "states of match_recognize", self._state.get("matches_in_progress")),
             ("state_bytes", "size of the last snapshot", self.state_bytes),
         ]
         told = [metric("counter", name, text, {"": value}) for name, text, value in counters]

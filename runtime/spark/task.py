@@ -75,7 +75,7 @@ class Task:
         sources = Sources.of(types, self.time, self.sequence)
         feed = Feed(runtime, sources, rules, state=waiting)
         for deployment in runtime.deployments.values():
-            feed.want(chosen(deployment, self.statement))
+            feed.gather(chosen(deployment, self.statement))
         return feed
 
 

@@ -255,7 +255,7 @@ class StatePages:
                 self._statements[statement.number] = StatementPages(key, statement, self._encoder, notes=notes)
         self._variables = b""
         if notes:
-            state.core.touched = set()
+            state.core.changed_statements = set()
 
     def all(self) -> Written:
         """Every page, but for head and clock."""
@@ -268,8 +268,8 @@ class StatePages:
         """The pages of the statements that were told something since the last call, and what hangs on them."""
         written: Written = {}
         core = self._state.core
-        touched, core.touched = core.touched or (), set()
-        for number in sorted(touched):
+        changed, core.changed_statements = core.changed_statements or (), set()
+        for number in sorted(changed):
             if number in self._statements:
                 written.update(self._statements[number].written())
         return self._finish(written)

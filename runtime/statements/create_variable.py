@@ -21,15 +21,15 @@ class RunningCreateVariable:
         self._made = event_class(plan.output_type)
         self._context = context
 
-    def _told(self, before: Any, now: Any) -> None:
+    def _on_change(self, before: Any, now: Any) -> None:
         self._context.output.update((self._made(now),), (self._made(before),))
 
     def start(self) -> None:
-        self._cell.observers.append(self._told)
+        self._cell.observers.append(self._on_change)
 
     def close(self) -> None:
-        if self._told in self._cell.observers:
-            self._cell.observers.remove(self._told)
+        if self._on_change in self._cell.observers:
+            self._cell.observers.remove(self._on_change)
 
     def iterate(self) -> Iterable[Event]:
         return (self._made(self._cell.value),)

@@ -104,7 +104,7 @@ class Statement(Delivery):
         self.batch_listeners: list[BatchListener] = []
         """Likewise."""
         self._core = core
-        self._at = core.at
+        self._position = core.position
         self.waiting_new: list[Event] = []
         self.waiting_old: list[Event] = []
         self._forced = False
@@ -137,7 +137,7 @@ class Statement(Delivery):
             self.waiting_new = []
             if not old and self.divide is None and not self.batch_listeners:  # most often so: nothing but calls of listeners
                 self._forced = False
-                self._at.calls += 1
+                self._position.calls += 1
                 rows = Rows()
                 for event in new:  # rows_of, without a call
                     row = EventRow()
@@ -166,7 +166,7 @@ class Statement(Delivery):
 
     def call(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Call the row listeners with one delta."""
-        self._at.calls += 1
+        self._position.calls += 1
         if self._causes is not None:
             self._causes.note(self.runtime.cause, len(new), len(old))
         listeners = self.listeners

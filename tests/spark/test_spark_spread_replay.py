@@ -19,7 +19,7 @@ from runtime.replay import spark_spread as spread_replay
 from runtime.replay.files import Job, replay_file
 from runtime.replay.player import replay_trace
 from runtime.replay.runs import Cutter
-from runtime.replay.spark_spread import Fed, SpreadReplay, counted, fed_of, in_one_engine, spread_over
+from runtime.replay.spark_spread import ReplayedInput, SpreadReplay, counted, in_one_engine, replayed_input, spread_over
 from runtime.replay.trace_schema import settings_of
 
 pytestmark = pytest.mark.spark
@@ -80,7 +80,7 @@ def test_micro_batches_cut_at_random_points_give_the_same(
     cutter = Cutter(trace(deploy(), *EVENTS))
     run = next(cutter.runs())
     (chosen,) = [c for c in run.candidates if c.key[1] == statement]
-    fed = fed_of(run, chosen, cutter, settings_of(cutter.trace))
+    fed = replayed_input(run, chosen, cutter, settings_of(cutter.trace))
     expected, _ = in_one_engine(attrs.evolve(fed, until=run.events[-1][0]))
     stream = folder("in")
     table = fed.tables["A"]
@@ -139,7 +139,7 @@ def test_deployments_need_no_names() -> None:
 class Wrong(SpreadReplay):
     """Loses what one engine of several would give, as a wrong split does."""
 
-    def _spread(self, fed: Fed) -> pa.Table:
+    def _spread(self, fed: ReplayedInput) -> pa.Table:
         return super()._spread(fed).slice(1)
 
 

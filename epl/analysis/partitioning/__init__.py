@@ -63,12 +63,12 @@ def _solved(names: tuple[str, ...], facts: list[Facts]) -> Partitioning:
 def _why_not(graph: Graph, before: list[Demand], culprit: tuple[int, Demand]) -> str:
     """Why the last demand does not go with those before it."""
     stream, demand = culprit
-    wish = f"it needs a split by {' or '.join('.'.join(p) for p in demand.paths)} of {graph.streams[stream].name}"
+    requirement = f"it needs a split by {' or '.join('.'.join(p) for p in demand.paths)} of {graph.streams[stream].name}"
     if all(dimensions(graph, [culprit])):
-        return f"{wish}, but {' and '.join(dict.fromkeys(d.wish() for d in before))}"
+        return f"{requirement}, but {' and '.join(dict.fromkeys(d.requirement() for d in before))}"
     if all(p[0] in graph.changed[stream] for p in demand.paths):
-        return f"{wish}, which update istream changes"
-    return f"{wish}, which is not a property, as it came in, of every row that comes in there"
+        return f"{requirement}, which update istream changes"
+    return f"{requirement}, which is not a property, as it came in, of every row that comes in there"
 
 
 __all__ = ["AnySplit", "Partitioning", "Path", "SplitBy", "Whole", "partitioning_of"]

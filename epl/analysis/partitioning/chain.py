@@ -43,14 +43,14 @@ def chain_of(plans: Iterable[StatementPlan], wanted: Iterable[StatementPlan]) ->
     todo = list(chosen)
     while todo:
         for read in streams[todo.pop()].reads:
-            for i in _behind(read, plans, streams):
+            for i in _feeding(read, plans, streams):
                 if i not in chosen:
                     chosen.add(i)
                     todo.append(i)
     return tuple(plans[i] for i in sorted(chosen))
 
 
-def _behind(read: EventType, plans: tuple[StatementPlan, ...], streams: list[Streams]) -> Iterator[int]:
+def _feeding(read: EventType, plans: tuple[StatementPlan, ...], streams: list[Streams]) -> Iterator[int]:
     """The statements that decide over which events of a type there are, and what is in them."""
     for i, (plan, each) in enumerate(zip(plans, streams)):
         fills = isinstance(plan.body, (SelectPlan, OnSplitPlan)) and any(t.is_a(read) for t in each.fills)

@@ -22,7 +22,7 @@ class Demand:
     operator: str
     paths: tuple[Path, ...]
 
-    def wish(self) -> str:
+    def requirement(self) -> str:
         return f"{self.operator} of statement '{self.statement}' goes with a split by {' or '.join(map(path_text, self.paths))}"
 
 
@@ -67,7 +67,7 @@ class Collector:
         self.demands: list[Demand] = []
         self.stateful = False
 
-    def behind(self, stage: Carrying) -> None:
+    def add_stage(self, stage: Carrying) -> None:
         self.stages = (*self.stages, stage)
 
     def demand(self, operator: str, keys: Iterable[TypedExpression]) -> None:

@@ -42,9 +42,9 @@ SHARED_WINDOWS = {
 def contained(plan: ContainedPlan, collector: Collector) -> None:
     """Contained events are new rows; a key of theirs is not the row's that holds them, except for columns selected from it."""
     if plan.columns:
-        collector.behind(carried(plan.output_type, plan.columns))
+        collector.add_stage(carried(plan.output_type, plan.columns))
     elif plan.forward != 0:
-        collector.behind(Carrying({}))
+        collector.add_stage(Carrying({}))
 
 
 # ------------------------------------------------------------------ windows
@@ -100,7 +100,7 @@ def _grouped(configs: Sequence[WindowConfig], collector: Collector) -> None:
     if any(not c.retains for c in inner):
         names = getattr(group, "key_names", ())
         paths = ((name, path_of(key)) for name, key in zip(names, locality.keys))
-        collector.behind(Carrying({name: path for name, path in paths if path is not None}))
+        collector.add_stage(Carrying({name: path for name, path in paths if path is not None}))
     if outer:
         _side_by_side(outer, collector)
 
@@ -188,7 +188,7 @@ def result_set(plan: ResultSetPlan, collector: Collector) -> None:
     if plan.distinct:
         collector.demand("select distinct", plan.columns if plan.forward is None else _all_properties(plan.output_type))
     if plan.forward is None:
-        collector.behind(carried(plan.output_type, plan.columns))
+        collector.add_stage(carried(plan.output_type, plan.columns))
 
 
 def _refuse_whole_output(plan: ResultSetPlan) -> None:

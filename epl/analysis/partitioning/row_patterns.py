@@ -31,7 +31,7 @@ def row_recognition(plan: RowRecognitionPlan, configs: Sequence[WindowConfig], l
         raise NotPartitionable(f"{CLAUSE} partition by", "what it reads may have changed when a row leaves the window")
     collector.demand(f"{CLAUSE} partition by", plan.partition_by)
     found = {name: path for name, m in zip(plan.output_type.names, plan.measures) if (path := _measured(m, plan)) is not None}
-    collector.behind(Carrying(found))
+    collector.add_stage(Carrying(found))
 
 
 def _measured(measure: TypedExpression, plan: RowRecognitionPlan) -> Path | None:

@@ -92,7 +92,7 @@ def _select(statement: StatementPlan, plan: SelectPlan, surroundings: OtherState
     result_set(rows, collector)
     feeds: tuple[Feed, ...] = ()
     if plan.insert is not None:
-        collector.behind(insertion(plan.insert, rows.output_type))
+        collector.add_stage(insertion(plan.insert, rows.output_type))
         feeds = (Feed(plan.insert.target, collector.stages),)
     return Facts(statement.name, stream.filter.event_type, tuple(collector.demands), feeds, stateful=collector.stateful)
 
@@ -110,8 +110,8 @@ def _branch(branch: SplitBranchPlan, before: tuple[Carrying, ...]) -> Feed:
     if branch.contained is not None:
         contained(branch.contained, collector)
     if branch.columns is not None:
-        collector.behind(carried(branch.row_type, branch.columns))
-    collector.behind(insertion(branch.insert, branch.row_type))
+        collector.add_stage(carried(branch.row_type, branch.columns))
+    collector.add_stage(insertion(branch.insert, branch.row_type))
     return Feed(branch.insert.target, collector.stages)
 
 

@@ -133,7 +133,7 @@ class IntervalPrinter:
             code.add("b_next = at", f"timer = b_time[at] + span if at < b_tail else {NEVER}")
             with code.block("if telling == 0"):
                 if self.interval.or_terminated:
-                    self._tell_nothing(code)
+                    self._emit_nothing(code)
                 code.add("continue")
             code.add("pending = 1")
         with code.block("else"):
@@ -141,7 +141,7 @@ class IntervalPrinter:
             code.add("pending = 2", "timing = 0")
 
     @staticmethod
-    def _tell_nothing(code: Code) -> None:
+    def _emit_nothing(code: Code) -> None:
         """The timer of what was released meanwhile: row listeners are called without a row. It is a row that is none, its delta below 0."""
         with code.block("if causes and holding > 0"):
             code.add("o_cause[out] = i - 1", "o_time[out] = now", "o_delta[out] = -delta", "o_timer[out] = True", "out += 1", "delta += 1")
@@ -226,7 +226,7 @@ class IntervalPrinter:
 
     # ------------------------------------------------------------------ telling
 
-    def tell(self, code: Code, matches: MatchPrinter) -> None:
+    def emit(self, code: Code, matches: MatchPrinter) -> None:
         """Put out what is chosen of ``f_told``, from ``out`` on; changes nothing else that matters, so that it may run again."""
         every = self.pattern.all_matches
         counted = [] if every else [n for n, s in enumerate(self._steps) if s.counted]
@@ -280,7 +280,7 @@ class IntervalPrinter:
                     code.add(f"{name}{n} += 1")
             code.add("at = p_prev[at]" if self.machine.has_strands else "at += 1")
 
-    def let_go(self, code: Code, release: Callable[[Code, str], None]) -> None:
+    def release_emitted(self, code: Code, release: Callable[[Code, str], None]) -> None:
         """Of all that was told."""
         with code.block("for j in range(telling)"):
             code.add("e = f_told[j]")

@@ -106,9 +106,9 @@ class MatchKernelPrinter:
         body = Code(2)
         matches = MatchPrinter(self)
         if self.interval is None:
-            self._tell_at_once(body, matches)
+            self._emit_at_once(body, matches)
         else:
-            self._tell_later(body, matches, self.interval)
+            self._emit_later(body, matches, self.interval)
         self.retain(body)
         fields = self._all_fields()
         start, tail = Code(1), Code(1)
@@ -131,16 +131,16 @@ class MatchKernelPrinter:
             tuple(matches.order_keys), matches.finish,
         )
 
-    def _tell_at_once(self, code: Code, matches: MatchPrinter) -> None:
+    def _emit_at_once(self, code: Code, matches: MatchPrinter) -> None:
         with code.block("if pending == 0"):
             self._next_row(code)
         code.add("gu = np.uint64(g)")
         self.emit(code, matches)
-        self._told(code)
-        self.give_up(code)
+        self._check_capacity(code)
+        self.discard_begun(code)
 
     @staticmethod
-    def _told(code: Code) -> None:
+    def _check_capacity(code: Code) -> None:
         """Stop where the output has no room."""
         with code.block("if out > room"):
             code.add("wanted = out", "out = start", "pending = 1", f"status = {OUTPUT_FULL}", "break")
@@ -148,7 +148,7 @@ class MatchKernelPrinter:
         with code.block("if out > start"):
             code.add("delta += 1")
 
-    def _tell_later(self, code: Code, matches: MatchPrinter, interval: IntervalPrinter) -> None:
+    def _emit_later(self, code: Code, matches: MatchPrinter, interval: IntervalPrinter) -> None:
         with code.block("if pending == 0"):
             interval.fire(code, self._next_row)
         with code.block("if pending == 2"):
@@ -157,15 +157,15 @@ class MatchKernelPrinter:
             with code.block("if stuck != 0"):
                 code.add("status = stuck", "break")
             code.add("kept = 0")
-            self.give_up(code)
+            self.discard_begun(code)
             interval.released(code, self.release)
             with code.block("if telling == 0"):
                 code.add("pending = 0", "continue")
             code.add("pending = 1")
         matches.node = interval.node
-        interval.tell(code, matches)
-        self._told(code)
-        interval.let_go(code, self.release)
+        interval.emit(code, matches)
+        self._check_capacity(code)
+        interval.release_emitted(code, self.release)
 
     has_strands = False
     slots: tuple[int, ...] = ()
@@ -297,7 +297,7 @@ class MatchKernelPrinter:
         """A path that was held is held no more."""
 
     @abstractmethod
-    def give_up(self, code: Code) -> None:
+    def discard_begun(self, code: Code) -> None:
         """What the skip clause says of the matches in progress."""
 
 

@@ -354,7 +354,7 @@ class LayerPrinter(MatchKernelPrinter):
     def release(self, code: Code, node: str) -> None:
         release_block(code, node)
 
-    def give_up(self, code: Code) -> None:
+    def discard_begun(self, code: Code) -> None:
         if self.pattern.skip == "past last row" and self.interval is None:
             with code.block("if told > 0"):
                 code.add("g_bits[gu] = 0")

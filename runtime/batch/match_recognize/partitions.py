@@ -17,14 +17,14 @@ PLACE = {name: number for number, name in enumerate(REGISTERS)}
 FEW_SLOTS = 2048
 
 
-def give_back(kernel: MatchKernel, arrays: Records, registers: Array) -> bool:
+def free_unused_slots(kernel: MatchKernel, arrays: Records, registers: Array) -> bool:
     """Whether half of the slots are free now; else nothing has been done. Between rows only."""
     if kernel.plan.lookback or not kernel.keys:
         return False  # the next row of any partition may look back
     count = int(registers[PLACE["groups"]])
     if count < FEW_SLOTS:
         return False
-    live = _in_progress(kernel, arrays, count, int(registers[PLACE["gone"]]))
+    live = _count_partial_matches(kernel, arrays, count, int(registers[PLACE["gone"]]))
     held = live_matches(arrays) if kernel.interval is not None else np.zeros(0, np.int64)
     if len(held):
         live[arrays["m_group"][held]] = True
@@ -53,11 +53,11 @@ def matches_in_progress(kernel: MatchKernel, arrays: Records, count: int, made: 
     perhaps some more: of matches whose first row has left). ``count``: of slots, ``made``: of strands, ``gone``: the last row that left."""
     if kernel.strands:
         return int(np.count_nonzero(arrays["s_begin"][:made] > gone))
-    bits = arrays["g_bits"][:count][_in_progress(kernel, arrays, count, gone)]
+    bits = arrays["g_bits"][:count][_count_partial_matches(kernel, arrays, count, gone)]
     return int(np.unpackbits(np.ascontiguousarray(bits, np.int64).view(np.uint8)).sum())
 
 
-def _in_progress(kernel: MatchKernel, arrays: Records, count: int, gone: int) -> Array:
+def _count_partial_matches(kernel: MatchKernel, arrays: Records, count: int, gone: int) -> Array:
     """By slot. A match in progress that began with a row that has left is none: all are where the last row taken has left."""
     if not kernel.strands:
         live: Array = arrays["g_bits"][:count] != 0
@@ -118,4 +118,4 @@ def index_keys(arrays: Records, count: int) -> None:
         arrays["g_of"][keys[small]] = small
 
 
-__all__ = ["give_back", "index_keys"]
+__all__ = ["free_unused_slots", "index_keys"]

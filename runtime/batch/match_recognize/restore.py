@@ -55,7 +55,7 @@ class PatternRestore:
             group = self._group(event)
             for name, seen in zip(self.target.history_names(), history):
                 self._remember(group, name, seen)
-            self._in_progress(group, written, recognizer["paths"])
+            self._count_partial_matches(group, written, recognizer["paths"])
         if self.target.kernel.interval is not None:
             self._hold_back(recognizer["interval"], recognizer["paths"])
         self._index()
@@ -222,7 +222,7 @@ class PatternRestore:
 
     # ------------------------------------------------------------------ matches in progress
 
-    def _in_progress(self, group: int, written: Any, paths: Sequence[Any]) -> None:
+    def _count_partial_matches(self, group: int, written: Any, paths: Sequence[Any]) -> None:
         if self.target.kernel.strands:
             self._put_strands(group, written, paths)
             return
@@ -255,11 +255,11 @@ class PatternRestore:
         if latest is None:
             return
         size = max(FEW_LAYERS, (len(rows) - 1).bit_length())
-        room = 1 << size
+        capacity = 1 << size
         begin = int(registers[PLACE["nodes"]])
-        self._room(begin + room)
-        registers[PLACE["nodes"]] = begin + room
-        arrays["g_off"][group], arrays["g_cap"][group], arrays["g_size"][group] = begin, room, size
+        self._reserve(begin + capacity)
+        registers[PLACE["nodes"]] = begin + capacity
+        arrays["g_off"][group], arrays["g_cap"][group], arrays["g_size"][group] = begin, capacity, size
         arrays["g_count"][group] = len(rows)
         for place, (row, taken) in enumerate(rows, begin):
             self._put_node(place, row, taken)
@@ -269,7 +269,7 @@ class PatternRestore:
             if f"lat{number}" in arrays.words:
                 arrays[f"lat{number}"][group] = latest[number]
 
-    def _room(self, wanted: int) -> None:
+    def _reserve(self, wanted: int) -> None:
         self.target.arrays.grow(NODE, wanted)
         self.target.arrays.grow("scratch", self.target.arrays.sizes[NODE])
 
@@ -307,7 +307,7 @@ class PatternRestore:
         for number in reversed(way):
             _, event, step = paths[number]
             place = int(self.target.registers[PLACE["nodes"]])
-            self._room(place + 1)
+            self._reserve(place + 1)
             self.target.registers[PLACE["nodes"]] = place + 1
             self._put_node(place, self.id_of(event), step)
             self.target.arrays["p_prev"][place] = node
@@ -350,9 +350,9 @@ class PatternRestore:
         """A path as nodes side by side; the first of them."""
         registers = self.target.registers
         begin = int(registers[PLACE["nodes"]])
-        room = 1 << max(FEW_LAYERS, (len(way) - 1).bit_length())
-        self._room(begin + room)
-        registers[PLACE["nodes"]] = begin + room
+        capacity = 1 << max(FEW_LAYERS, (len(way) - 1).bit_length())
+        self._reserve(begin + capacity)
+        registers[PLACE["nodes"]] = begin + capacity
         for place, (_, event, step) in enumerate(way, begin):
             self._put_node(place, self.id_of(event), step)
         return begin

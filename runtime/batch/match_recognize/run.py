@@ -32,7 +32,7 @@ from runtime.batch.match_recognize.layout import (
     MatchKernel,
 )
 from runtime.batch.match_recognize.measures import PatternColumn
-from runtime.batch.match_recognize.partitions import give_back, matches_in_progress
+from runtime.batch.match_recognize.partitions import free_unused_slots, matches_in_progress
 from runtime.batch.match_recognize.restore import PatternRestore
 from runtime.batch.match_recognize.state import PLACE, PatternState
 from runtime.batch.refusals import NotCompilable
@@ -76,7 +76,7 @@ class MatchRun:
         computed = [c.kind for c in (*kernel.columns, *kernel.order_keys) if c.through is None]
         self._finish = None if kernel.finish is None else Finish(kernel.finish, computed, surroundings)
         self._given = KernelInputs(kernel.inputs, through, kernel.parameters, surroundings)
-        self._room = 1024
+        self._capacity = 1024
 
     # ------------------------------------------------------------------ a batch
 
@@ -92,7 +92,7 @@ class MatchRun:
         if CODES in self.arrays.sizes:
             self.arrays.grow(CODES, len(self.pool) + 1)
         told = causes or self._finish is not None
-        outputs = self._outputs(max(self._room, intake.rows // 8))
+        outputs = self._outputs(max(self._capacity, intake.rows // 8))
         self.rows.add(self.first, intake)
         registers[PLACE["i"]] = registers[PLACE["out"]] = 0
         while True:
@@ -102,10 +102,10 @@ class MatchRun:
             if status == DONE:
                 break
             if status == OUTPUT_FULL:
-                room = max(2 * len(outputs[0]), int(registers[PLACE["wanted"]]))
-                outputs = [longer(a, room) for a in outputs]
+                capacity = max(2 * len(outputs[0]), int(registers[PLACE["wanted"]]))
+                outputs = [longer(a, capacity) for a in outputs]
             else:
-                self._make_room(status)
+                self._grow_arrays(status)
         made = self._arrow(outputs, int(registers[PLACE["out"]]), causes)
         self.first += intake.rows
         if self.rows.crowded:
@@ -164,12 +164,12 @@ class MatchRun:
 
     # ------------------------------------------------------------------ room
 
-    def _make_room(self, status: int) -> None:
+    def _grow_arrays(self, status: int) -> None:
         arrays, registers = self.arrays, self.registers
         if status == RING_FULL:
             arrays.grow(RING, 2 * arrays.sizes[RING], int(registers[PLACE["head"]]), int(registers[PLACE["tail"]]))
         elif status == GROUPS_FULL:
-            if not give_back(self.kernel, arrays, registers):
+            if not free_unused_slots(self.kernel, arrays, registers):
                 arrays.grow(GROUP, 2 * arrays.sizes[GROUP])
         elif status == HASH_FULL:
             groups = int(registers[PLACE["groups"]])  # also those of small keys, which the table had not to hold before
@@ -210,21 +210,21 @@ class MatchRun:
 
     # ------------------------------------------------------------------ output
 
-    def _outputs(self, room: int) -> list[Array]:
+    def _outputs(self, capacity: int) -> list[Array]:
         """Where causes are not told nobody reads their arrays, but the first one says how much room there is."""
-        made: list[Array] = [np.empty(room, np.int64) for _ in range(3)]
-        made.append(np.zeros(room, np.bool_))
+        made: list[Array] = [np.empty(capacity, np.int64) for _ in range(3)]
+        made.append(np.zeros(capacity, np.bool_))
         for column in (*self.kernel.columns, *self.kernel.order_keys):
             if column.through is not None:
-                made.append(np.empty(room, np.int64))
+                made.append(np.empty(capacity, np.int64))
             else:
-                made += [np.empty(room, DTYPES[column.kind]), np.empty(room, np.bool_)]
+                made += [np.empty(capacity, DTYPES[column.kind]), np.empty(capacity, np.bool_)]
         return made
 
     def _arrow(self, outputs: list[Array], count: int, causes: bool) -> Output:
         if count == 0:
             return Output()
-        self._room = max(self._room, count + count // 8)
+        self._capacity = max(self._capacity, count + count // 8)
         made = [a[:count] for a in outputs]
         if self._finish is not None:
             made = made_ready(self._finish, self.kernel.columns, made, causes)

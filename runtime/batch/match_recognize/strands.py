@@ -267,7 +267,7 @@ class StrandPrinter(MatchKernelPrinter):
                     code.add(f"{name}{n} += 1")
             code.add("at = p_prev[at]")
 
-    def give_up(self, code: Code) -> None:
+    def discard_begun(self, code: Code) -> None:
         with code.block("for place in range(found)"):
             self.release(code, "f_node[place]")
         if self.pattern.skip == "to current row" or self.interval is not None:

@@ -67,9 +67,9 @@ class PatternWindow:
     def expire(self, code: Code, now: str) -> None:
         """At a time: rows leave that are due by the clock."""
         if self.kind == "time":
-            self._let_go(code, f"w_time[head & mask] + length <= {now}")
+            self._evict(code, f"w_time[head & mask] + length <= {now}")
 
-    def _let_go(self, code: Code, test: str) -> None:
+    def _evict(self, code: Code, test: str) -> None:
         with code.block(f"while head < tail and {test}"):
             self._pop(code)
 
@@ -89,7 +89,7 @@ class PatternWindow:
             text = printer.value(self.timestamp)
             stamp = text.value if text.valid is None else f"({text.value} if {text.valid} else np.int64(0))"
             code.add(f"stamp = np.int64({stamp})", "w_time[place] = stamp", "edge = long_subtract(stamp, length - 1)")
-            self._let_go(code, "w_time[head & mask] < edge")
+            self._evict(code, "w_time[head & mask] < edge")
 
 
 def pattern_window(config: WindowConfig, *, whole: bool) -> PatternWindow:

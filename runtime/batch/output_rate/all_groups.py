@@ -69,8 +69,8 @@ class AllGroups(OfAllGroups):
                 kept += [Field(f"r_b{number}", DTYPES[column.kind], GROUP), Field(f"r_b{number}v", np.bool_, GROUP)]
         return [*super().fields(), *kept]
 
-    def room(self) -> str:
-        return f"2 * gtop + {super().room()}"
+    def capacity(self) -> str:
+        return f"2 * gtop + {super().capacity()}"
 
     # ------------------------------------------------------------------ in the kernel
 
@@ -97,7 +97,7 @@ class AllGroups(OfAllGroups):
                 self.touch(code)
         self.apply(code)
 
-    def put_out(self, code: Code) -> None:
+    def flush(self, code: Code) -> None:
         if self.of.wants_new:
             with code.block("for g in range(gtop)"), code.block("if r_known[g]"):
                 self.emit(code, None, True)
@@ -171,8 +171,8 @@ class AllGroupEvents(OfAllGroups):
             kept += [Field(f"e{number}", DTYPES[kind], GROUP), Field(f"e{number}v", np.bool_, GROUP)]
         return [*super().fields(), *kept]
 
-    def room(self) -> str:
-        return f"gtop + 2 * {super().room()}"
+    def capacity(self) -> str:
+        return f"gtop + 2 * {super().capacity()}"
 
     def take(self, code: Code) -> None:
         self.emit(Code(), None, True)  # tells what is read of last events
@@ -201,7 +201,7 @@ class AllGroupEvents(OfAllGroups):
                 code.add("g = np.int64(g_touched[t])")
                 self.emit(code, None, True)
 
-    def put_out(self, code: Code) -> None:
+    def flush(self, code: Code) -> None:
         if self.of.wants_new:
             with code.block("for g in range(gtop)"), code.block("if r_known[g] and r_mark[g] != stamp"):
                 self.emit(code, None, True)

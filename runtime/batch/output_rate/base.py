@@ -65,7 +65,7 @@ class Held:
 
 
 class Rate(ResultSet):
-    """Base: the condition. ``take`` prints how a delta is taken, ``put_out`` what is put out when the condition is met."""
+    """Base: the condition. ``take`` prints how a delta is taken, ``flush`` what is put out when the condition is met."""
 
     waits = True
     """Whether rows wait for the condition; else they are out at once."""
@@ -166,7 +166,7 @@ class Rate(ResultSet):
             code.add("fire = 0")
             if self.of.groups is None:
                 code.add("g = 0")
-            self.put_out(code)
+            self.flush(code)
             self._send(code)
             self.condition.done(code)
 
@@ -185,11 +185,11 @@ class Rate(ResultSet):
         output as a row whose delta is below 0."""
         with code.block("if causes"):
             with code.block("for o in range(sent, out)"):
-                self.tell_cause(code)
+                self.write_cause(code)
             if self.waits and self.condition.forces:
                 with code.block("if out == sent"):
                     code.add("o = out")
-                    self.tell_cause(code)
+                    self.write_cause(code)
                     code.add("o_delta[o] = -delta", "out += 1")
         code.add("sent = out")
 
@@ -200,7 +200,7 @@ class Rate(ResultSet):
     def take(self, code: Code) -> None:
         raise NotImplementedError
 
-    def put_out(self, code: Code) -> None:
+    def flush(self, code: Code) -> None:
         raise NotImplementedError
 
 
@@ -235,7 +235,7 @@ class AllRows(Rate):
         if old:
             held.arrays["r_registers"][OLD_AT] = len(new)
 
-    def put_out(self, code: Code) -> None:
+    def flush(self, code: Code) -> None:
         if self.of.rows.shape == "fully aggregated":
             for wanted, new, at in ((self.of.wants_new, True, "new_at"), (self.of.wants_old, False, "old_at")):
                 if wanted:
@@ -253,7 +253,7 @@ class LastRow(AllRows):
             code.add(f"{at} = out - sent", "out += 1")
         code.add(f"o = sent + {at}")
 
-    def put_out(self, code: Code) -> None:
+    def flush(self, code: Code) -> None:
         code.add("new_at = -1", "old_at = -1")
 
 
@@ -267,8 +267,8 @@ class LastFullyAggregated(AllRows):
                 self.emit(code, None, False)
         self.apply(code)
 
-    def put_out(self, code: Code) -> None:
-        super().put_out(code)
+    def flush(self, code: Code) -> None:
+        super().flush(code)
         code.add("done = 0")
 
     def gathered(self, held: Held) -> State:
@@ -296,7 +296,7 @@ class First(Rate):
     def counts(self) -> str:
         return "done != 0"
 
-    def put_out(self, code: Code) -> None:
+    def flush(self, code: Code) -> None:
         code.add("done = 0")
 
     def gathered(self, held: Held) -> State:
@@ -345,7 +345,7 @@ class Snapshot(Rate):
     def streams(self) -> tuple[bool, ...]:
         return (True,)
 
-    def room(self) -> str:
+    def capacity(self) -> str:
         if self.of.leaves:
             assert self.of.window is not None
             return f"{self.of.window.most} + 2"
@@ -354,7 +354,7 @@ class Snapshot(Rate):
     def take(self, code: Code) -> None:
         self.apply(code)
 
-    def put_out(self, code: Code) -> None:
+    def flush(self, code: Code) -> None:
         if self._empty:
             self.emit(Code(), "q", True)  # an unbound stream holds no event; this tells the columns
         elif self.of.rows.shape == "fully aggregated":

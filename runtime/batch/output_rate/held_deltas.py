@@ -10,12 +10,12 @@ from windows.protocol import State
 class Deltas(Rate):
     """Every delta, each taken by itself, when the condition is met. A fully aggregated select gives its current row where none came."""
 
-    def room(self) -> str:
+    def capacity(self) -> str:
         return f"{2 * self.breadth} * (tail - head + 1)"
 
     keeps_rows = False
 
-    def comers(self) -> str:
+    def arrivals(self) -> str:
         return "tail - head"
 
     def begin(self, code: Code) -> None:
@@ -28,7 +28,7 @@ class Deltas(Rate):
         if self.of.rows.shape == "un-aggregated":
             code.add("head = tail")
 
-    def put_out(self, code: Code) -> None:
+    def flush(self, code: Code) -> None:
         if self.of.rows.shape == "fully aggregated":
             with code.block("if head == tail"):
                 for wanted, new in ((self.of.wants_new, True), (self.of.wants_old, False)):

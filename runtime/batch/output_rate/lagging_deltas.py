@@ -46,7 +46,7 @@ class LaggingDeltas(Rate):
 
     # ------------------------------------------------------------------ in the kernel
 
-    def room(self) -> str:
+    def capacity(self) -> str:
         return f"{4 * self.breadth} * ({self.window.released} - d_tail + head - d_head + 1)"
 
     def arrive(self, code: Code) -> None:
@@ -64,7 +64,7 @@ class LaggingDeltas(Rate):
         if self.of.rows.shape == "un-aggregated":
             code.add(f"d_tail = {self.window.released}", "d_head = head")
 
-    def put_out(self, code: Code) -> None:
+    def flush(self, code: Code) -> None:
         released = self.window.released
         code.add("took = False")
         with code.block(f"while d_tail < {released} or d_head < head"):

@@ -39,8 +39,8 @@ class OfGroups(Rate):
             code.add("r_mark[g] = stamp", "r_list[listed] = g", "listed += 1")
             yield
 
-    def room(self) -> str:
-        return f"listed + 3 * {super().room()}"
+    def capacity(self) -> str:
+        return f"listed + 3 * {super().capacity()}"
 
     def mark(self, held: Held, slots: Sequence[int]) -> None:
         """These slots are touched since the last output, which is number 0."""
@@ -55,7 +55,7 @@ class OfGroups(Rate):
             there = set(held.groups.present())
             arrays["g_gone"][[slot for slot in slots if slot not in there]] = True
 
-    def put_out(self, code: Code) -> None:
+    def flush(self, code: Code) -> None:
         assert self.of.groups is not None
         self.of.groups.release(code, "r_list", "listed")
         code.add("listed = 0", "stamp += 1")
@@ -110,12 +110,12 @@ class LastOfGroups(OfGroups):
                 rows += batch_in(before, False)
         held.waiting.put(rows)
 
-    def put_out(self, code: Code) -> None:
+    def flush(self, code: Code) -> None:
         if self.of.wants_new:
             with code.block("for t in range(listed)"):
                 code.add("g = r_list[t]")
                 self.emit(code, None, True)
-        super().put_out(code)
+        super().flush(code)
 
 
 class LastOfGroupEvents(OfGroups):

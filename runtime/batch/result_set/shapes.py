@@ -93,7 +93,7 @@ class ResultSet:
         """The next delta, which ``choose`` prints."""
         choose(code)
 
-    def room(self) -> str:
+    def capacity(self) -> str:
         """How many rows a delta may give at most."""
         return f"{2 * self.breadth} * (nb - na + ob - oa + 1)"
 
@@ -108,10 +108,10 @@ class ResultSet:
 
     def full(self) -> str | None:
         """A text, true where a delta may find no slot for its groups; None where there are none."""
-        found = [] if self.of.groups is None else [f"({self.of.groups.full(self.comers())})"]
+        found = [] if self.of.groups is None else [f"({self.of.groups.full(self.arrivals())})"]
         for each in self._nested:
             if each.level.groups is not None:
-                found.append(f"({each.level.text(each.level.groups.full(self.comers()))})")
+                found.append(f"({each.level.text(each.level.groups.full(self.arrivals()))})")
         return " or ".join(found) or None
 
     @property
@@ -119,7 +119,7 @@ class ResultSet:
         """Groupings that stand beside that of the statement."""
         return [*self.levels, *self.local]
 
-    def comers(self) -> str:
+    def arrivals(self) -> str:
         """A text: how many events of an unbound stream a delta may bring."""
         return "1"
 
@@ -316,9 +316,9 @@ class ResultSet:
 
     def cause(self, code: Code) -> None:
         with code.block("if causes"):
-            self.tell_cause(code)
+            self.write_cause(code)
 
-    def tell_cause(self, code: Code) -> None:
+    def write_cause(self, code: Code) -> None:
         code.add("o_cause[o] = i - 1", "o_timer[o] = timer", "o_time[o] = now", "o_delta[o] = delta")
 
     def row(self, code: Code, printer: ScalarPrinter, place: str | None, new: bool) -> None:

@@ -118,7 +118,7 @@ class RuleSetRun:
         self._integers = self._fill([r.integers for r in rules], np.int64)
         self._floats = self._fill([r.floats for r in rules], np.float64)
         self._kept = tuple(self._shared(field, runs) for field in self.shape.fields)
-        self._room = 1024
+        self._capacity = 1024
         self._delta = 0
 
     @staticmethod
@@ -214,17 +214,17 @@ class RuleSetRun:
     def _pairs(self, count: int, times: Array, columns: tuple[Array, ...], given: tuple[Any, ...]) -> list[Array]:
         """Statements and rows that match, and what statements that aggregate compute, in order of the rows."""
         registers = np.zeros(2, np.int64)
-        room = max(self._room, len(self.rules))
+        capacity = max(self._capacity, len(self.rules))
         dtypes = (np.int32, np.int32, *(self._dtypes if self._kept else ()))
         parts: list[list[Array]] = []
         while True:
-            found = tuple(np.empty(room, dtype) for dtype in dtypes)
+            found = tuple(np.empty(capacity, dtype) for dtype in dtypes)
             self._matches(registers, count, len(self.rules), times, columns, self._route, self._kept, found, *given)
             parts.append([each[: registers[1]] for each in found])
             if registers[0] >= count:
                 break
-            room *= 2
-        self._room = max(1024, sum(len(part[0]) for part in parts) * 5 // 4 + len(self.rules))
+            capacity *= 2
+        self._capacity = max(1024, sum(len(part[0]) for part in parts) * 5 // 4 + len(self.rules))
         return parts[0] if len(parts) == 1 else [np.concatenate(each) for each in zip(*parts)]
 
     def _causes(self, times: Array, rows: Array) -> Causes:

@@ -121,7 +121,7 @@ class KeyedRuns:
         nothing = intake.taken(np.zeros(0, np.int64)) if late else intake
         for place in late:
             output = self.runs[place].feed(nothing, times[:0], until, jump=jump, causes=causes)
-            outputs[self.numbers[place]] = _told(output, times, times[:0])
+            outputs[self.numbers[place]] = _with_causes(output, times, times[:0])
             self._look(place)
 
     def _feed_rows(self, matches: Matches, outputs: list[Output], intake: Intake, times: Array, until: int, causes: bool) -> None:
@@ -129,7 +129,7 @@ class KeyedRuns:
         moments = times[matches.rows]
         for place, low, high in matches.spans():
             output = self.runs[place].feed(parted.part(low, high), moments[low:high], until, causes=causes)
-            outputs[self.numbers[place]] = _told(output, times, matches.rows[low:high]) if causes else output
+            outputs[self.numbers[place]] = _with_causes(output, times, matches.rows[low:high]) if causes else output
             self._look(place)
         self._held = [each for each in (*self._held, parted) if each.is_held()]
 
@@ -152,7 +152,7 @@ def _by_key(members: Sequence[Member], numbers: Sequence[int]) -> tuple[list[Key
     return keyed, sorted(rest)
 
 
-def _told(output: Output, times: Array, rows: Array) -> Output:
+def _with_causes(output: Output, times: Array, rows: Array) -> Output:
     """Causes as rows of the whole batch. ``rows``: those that the run was given."""
     told = (output.new_causes, output.old_causes, output.nothing)
     new, old, nothing = (None if c is None else _causes(c, times, rows) for c in told)

@@ -92,7 +92,7 @@ class _SelectPrinter:
         with body.block("if pending == 0"):
             body.add("na = 0", "nb = 0", "oa = 0", "ob = 0")
             self.result_set.advance(body, self._choose)
-        body.add(f"need = out + {self.result_set.room()}")
+        body.add(f"need = out + {self.result_set.capacity()}")
         with body.block("if need > room"):
             body.add("pending = 1", "status = 1", "break")
         for full, status in ((None if self.of.leaves else self.result_set.full(), 3), (self.result_set.lists_full(), 4)):
@@ -224,14 +224,14 @@ def _check(plan: SelectPlan) -> None:
         reasons += [
             (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),
         ]
-    if _filters_behind(plan) and plan.where is not None and not is_steady(plan.where):
+    if _filters_after_windows(plan) and plan.where is not None and not is_steady(plan.where):
         reasons.append((True, "where behind a window with what may change while an event is held"))
     for found, reason in reasons:
         if found:
             raise NotCompilable(f"{reason} is not computed in columns")
 
 
-def _filters_behind(plan: SelectPlan) -> bool:
+def _filters_after_windows(plan: SelectPlan) -> bool:
     return plan.where is not None and bool(plan.streams[0].windows)
 
 

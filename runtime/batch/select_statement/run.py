@@ -56,7 +56,7 @@ class SelectRun:
         self._hashed = 0
         through = [c.through for c in kernel.columns if c.through is not None]
         self._given = KernelInputs(kernel.inputs, through, kernel.parameters, surroundings)
-        self._room = 1024
+        self._capacity = 1024
         self._schema = list(arrow_schema(output_type))
         self._types = [field.type for field in self._schema]
         self._last_schema: pa.Schema | None = None
@@ -130,8 +130,8 @@ class SelectRun:
             elif status == ACCUMULATORS_FULL:
                 self._more_lists(int(registers[NB] - registers[NA]))
             else:
-                registers[ROOM] = self._room = max(2 * self._room, int(registers[NEED]))
-                outputs = [longer(a, self._room) if len(a) else a for a in outputs]
+                registers[ROOM] = self._capacity = max(2 * self._capacity, int(registers[NEED]))
+                outputs = [longer(a, self._capacity) if len(a) else a for a in outputs]
         sent = self._sent(outputs)
         if self._finish is not None and sent:
             outputs = self._finish([a[:sent] for a in outputs], causes)
@@ -280,13 +280,14 @@ class SelectRun:
 
     def _outputs(self, causes: bool) -> list[Array]:
         """Arrays for as many rows as the fullest batch had, empty ones for what is not needed."""
-        room, columns = self._room, self.kernel.columns
-        self.registers[ROOM] = room
+        capacity, columns = self._capacity, self.kernel.columns
+        self.registers[ROOM] = capacity
         through = any(c.through for c in columns)
-        made: list[Array] = [np.empty(room if len(self.kernel.streams) > 1 else 0, np.bool_), np.empty(room if through else 0, np.int64)]
-        made += [np.empty(room if causes else 0, d) for d in (np.int64, np.bool_, np.int64, np.int64)]
+        made: list[Array] = [np.empty(capacity if len(self.kernel.streams) > 1 else 0, np.bool_)]
+        made += [np.empty(capacity if through else 0, np.int64)]
+        made += [np.empty(capacity if causes else 0, d) for d in (np.int64, np.bool_, np.int64, np.int64)]
         for column in self.kernel.computed:
-            made += [np.empty(room, DTYPES[column.kind]), np.empty(room if column.nullable else 0, np.bool_)]
+            made += [np.empty(capacity, DTYPES[column.kind]), np.empty(capacity if column.nullable else 0, np.bool_)]
         return made
 
     def _with_nothing(self, outputs: list[Array], intake: Intake) -> Output:

@@ -373,8 +373,8 @@ class BatchTier:
         """The rows, then time up to ``until``; ``jump``: timers that are due between two rows run once, at the later one's time."""
         chain = component.chain
         assert chain is not None
-        if self._core.touched is not None:
-            self._core.touched.update(s.number for s in component.statements)
+        if self._core.changed_statements is not None:
+            self._core.changed_statements.update(s.number for s in component.statements)
         if any(chain.is_made(i.event_type) for i in inputs) or (jump and len(times) and (inputs or chain.next_due() is not None)):
             self._feed_one_by_one(chain, inputs, times, jump)
             inputs = ()
@@ -431,14 +431,14 @@ class BatchTier:
                     return
             except Declined as error:
                 self._decline(component, error)
-        self._core.tell_some(event, {s.number for s in component.statements})
+        self._core.deliver_to_statements(event, {s.number for s in component.statements})
 
     def deliver(self) -> None:
         """Make the row listeners' calls: the runtime is seen as at the end of the batch."""
         row_of_batch, self.row_of = self.row_of, None
         while self._calls:
             calls, self._calls = sorted(self._calls, key=Call.order), []
-            at = self._core.at
+            at = self._core.position
             place, time, row_of = at.place, at.time, at.row_of
             at.row_of = row_of_batch
             try:

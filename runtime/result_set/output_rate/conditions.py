@@ -82,7 +82,7 @@ class Counts:
         self.old += old
         self.old_total += old
 
-    def put_out(self, now: int) -> None:
+    def flush(self, now: int) -> None:
         self.new = self.old = 0
         self.last = now
 
@@ -118,7 +118,7 @@ class When(Condition):
         if self._trigger.met(self._counts):
             self._fire(True)
             self._then()
-            self._counts.put_out(self._context.now())
+            self._counts.flush(self._context.now())
 
     def _then(self) -> None:
         self._assigning = True
@@ -137,7 +137,7 @@ class When(Condition):
     def _due(self) -> None:
         self._scheduled = None
         self._fire(True)
-        self._counts.put_out(self._context.now())
+        self._counts.flush(self._context.now())
 
     def state(self) -> State:
         return [list(self._counts.values()), self._scheduled]

@@ -87,7 +87,7 @@ class WhenPoll:
         self.counts.add(new, old)
         if not self.trigger.met(self.counts):
             return False
-        self.counts.put_out(self.now())
+        self.counts.flush(self.now())
         self.trigger.then(self.counts)
         return True
 
@@ -166,7 +166,7 @@ class FirstOfGroups:
         else:
             self.inner.apply(new, old)
             for level, polls in zip(self._levels, self._polls):
-                self._put_out_level(level, polls, (new, old), new_rows, old_rows)
+                self._flush_level(level, polls, (new, old), new_rows, old_rows)
         if new_rows.events or old_rows.events:
             self.inner.emit(self.inner.finish(new_rows), self.inner.finish(old_rows))
         return False
@@ -203,7 +203,7 @@ class FirstOfGroups:
             level.rows(((key, row),), False, batch)
             found[key] = row, batch
 
-    def _put_out_level(
+    def _flush_level(
         self, level: Any, polls: Polls, delta: tuple[Sequence[Row], Sequence[Row]], new_rows: OutputRows, old_rows: OutputRows
     ) -> None:
         done: set[Any] = set()
@@ -220,7 +220,7 @@ class FirstOfGroups:
                 if self.inner.wants_old:
                     level.rows(((key, row),), False, old_rows)
 
-    def put_out(self, force: bool) -> None:
+    def flush(self, force: bool) -> None:
         """The groups' own conditions decide."""
 
     def state(self) -> State:
@@ -266,7 +266,7 @@ class FirstOfGroupEvents:
     keep = skip
     counts_failures = False
 
-    def put_out(self, force: bool) -> None:
+    def flush(self, force: bool) -> None:
         """The groups' own conditions decide."""
 
     def state(self) -> State:

@@ -1,6 +1,6 @@
 """What output rate limiting keeps between two outputs: by selector (default, all, last, first, snapshot) and shape.
 
-Learnt from recorded output of every combination. ``take`` takes a delta, ``put_out`` gives what has come together, ``skip`` takes a delta
+Learnt from recorded output of every combination. ``take`` takes a delta, ``flush`` gives what has come together, ``skip`` takes a delta
 that ``after`` keeps from being put out.
 """
 from __future__ import annotations
@@ -32,7 +32,7 @@ class OutputBuffer(Protocol):
         """Whether the output condition is to count a delta for which ``take`` raised: it is in, but for its rows."""
         ...
 
-    def put_out(self, force: bool) -> None: ...
+    def flush(self, force: bool) -> None: ...
 
     def contents(self, contents: Iterable[Row]) -> Iterable[Row]:
         """What the statement iterates over, given the window's contents."""
@@ -60,7 +60,7 @@ class BufferBase:
     def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         self.inner.apply(new, old)
 
-    def put_out(self, force: bool) -> None:
+    def flush(self, force: bool) -> None:
         raise NotImplementedError
 
     def contents(self, contents: Iterable[Row]) -> Iterable[Row]:

@@ -51,7 +51,7 @@ class OneLevel:
         """Put the groups into another order, for the insert stream."""
         self._arranged = in_order(list(self.rows.items()))
 
-    def put_out(self, new_rows: OutputRows | None, old_rows: OutputRows | None) -> None:
+    def flush(self, new_rows: OutputRows | None, old_rows: OutputRows | None) -> None:
         """Add the rows of all noted groups; a group that was not touched has not changed."""
         self._add(new_rows, old_rows)
         if self.pages.touched is not None:

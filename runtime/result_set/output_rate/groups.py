@@ -55,10 +55,10 @@ class AllGroups(BufferBase):
             failures.attempt(level.touch, new, old, self.inner.wants_old)
         failures.attempt(self.inner.apply, new, old)
 
-    def put_out(self, force: bool) -> None:
+    def flush(self, force: bool) -> None:
         new_rows, old_rows = OutputRows(), OutputRows()
         for level in self.levels:
-            level.put_out(new_rows if self.inner.wants_new else None, old_rows if self.inner.wants_old else None)
+            level.flush(new_rows if self.inner.wants_new else None, old_rows if self.inner.wants_old else None)
             if self.forget:
                 level.forget()
         self.emit(new_rows, old_rows, force)
@@ -78,11 +78,11 @@ class LastOfGroups(AllGroups):
     forget = True
     searched = Rollup
 
-    def put_out(self, force: bool) -> None:
+    def flush(self, force: bool) -> None:
         if isinstance(self.inner, RowPerGroup) and self.inner.plan.order_by:
             (level,) = self.levels
             level.arrange(self.inner.in_order)
-        super().put_out(force)
+        super().flush(force)
 
 
 class LastOfGroupEvents(BufferBase):
@@ -115,7 +115,7 @@ class LastOfGroupEvents(BufferBase):
                 return
             kept[self._key(row)] = row, batch
 
-    def put_out(self, force: bool) -> None:
+    def flush(self, force: bool) -> None:
         new_rows, old_rows = OutputRows(), OutputRows()
         for kept, batch in ((self._new, new_rows), (self._old, old_rows)):
             for _, one in kept.values():
@@ -176,7 +176,7 @@ class AllGroupEvents(BufferBase):
         if self.inner.wants_new:
             self.inner.rows([left[key] for key in keys], True, self._new)
 
-    def put_out(self, force: bool) -> None:
+    def flush(self, force: bool) -> None:
         new, self._new = self._new, OutputRows()
         old, self._old = self._old, OutputRows()
         if self.inner.wants_new:

@@ -42,7 +42,7 @@ class Deltas(BufferBase):
         if isinstance(self.inner, (Aggregating, Rollup)):
             self.take(new, old)
 
-    def put_out(self, force: bool) -> None:
+    def flush(self, force: bool) -> None:
         deltas, self._deltas = self._deltas, []
         kept, self._kept = self._kept, set()
         new_rows, old_rows, failures = OutputRows(), OutputRows(), Failures()
@@ -98,7 +98,7 @@ class AllRows(BufferBase):
             self._old.keep_last()
         return True
 
-    def put_out(self, force: bool) -> None:
+    def flush(self, force: bool) -> None:
         new, self._new = self._new, OutputRows()
         old, self._old = self._old, OutputRows()
         if isinstance(self.inner, FullyAggregated):
@@ -141,7 +141,7 @@ class LastFullyAggregated(BufferBase):
     def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         self.take(new, old)
 
-    def put_out(self, force: bool) -> None:
+    def flush(self, force: bool) -> None:
         before, self._before = self._before or OutputRows(), None
         new_rows = OutputRows()
         add_current(self.inner, new_rows, before)
@@ -180,7 +180,7 @@ class First(BufferBase):
     def skip(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         self.inner.apply(new, old)
 
-    def put_out(self, force: bool) -> None:
+    def flush(self, force: bool) -> None:
         self._done = False
 
     def state(self) -> State:
@@ -217,7 +217,7 @@ class Snapshot(BufferBase):
     def contents(self, contents: Iterable[Row]) -> Iterable[Row]:
         return contents if self._key is None else self._rows.values()
 
-    def put_out(self, force: bool) -> None:
+    def flush(self, force: bool) -> None:
         failures = Failures()
         rows = self._rows_now(list(self.contents(self.inner.contents())), failures)
         if rows or failures.first is None:

@@ -204,15 +204,15 @@ class OutputStage(ResultSet):
     def _make_condition(self, plan: OutputPlan, context: TimeContext) -> Condition:
         if plan.crontab is not None:
             crontab = Crontab(plan.crontab, context.constant, context.environment.settings)
-            return AtTimes(context, lambda due, now: crontab.next_after(now), self._put_out)
+            return AtTimes(context, lambda due, now: crontab.next_after(now), self._flush)
         if plan.condition is not None:
             own = isinstance(self.gathering, (FirstOfGroups, FirstOfGroupEvents))
-            return Always(self._put_out) if own else When(plan, context, self._put_out)
+            return Always(self._flush) if own else When(plan, context, self._flush)
         if plan.every is None:
-            return Always(self._put_out)
+            return Always(self._flush)
         if plan.unit == "events":
-            return EveryEvents(compile_expression(plan.every, context.environment, 0), self._put_out)
-        return AtTimes(context, periods(context, plan.every), self._put_out)
+            return EveryEvents(compile_expression(plan.every, context.environment, 0), self._flush)
+        return AtTimes(context, periods(context, plan.every), self._flush)
 
     @property
     def child(self) -> Sink:
@@ -246,8 +246,8 @@ class OutputStage(ResultSet):
     def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         self.gathering.keep(new, old)
 
-    def _put_out(self, force: bool) -> None:
-        self.gathering.put_out(force)
+    def _flush(self, force: bool) -> None:
+        self.gathering.flush(force)
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
         return self.inner.iterate(self.gathering.contents(contents))

@@ -40,7 +40,7 @@ from runtime.spark.distributed_host.shards import check_state_store, shard_ids, 
 from runtime.spark.distributed_host.workers import settle
 from runtime.spark.feed import Entry, Feed, Rules, is_lenient
 from runtime.spark.heartbeat import SYSTEM, Beat
-from runtime.spark.metrics import told
+from runtime.spark.metrics import with_totals
 from runtime.spark.probe import check_workers
 from runtime.spark.pushdown import Wanted, narrowed, wanted_rows
 from runtime.spark.sources import ROW, SEQUENCE, TIME, TYPE, Choice, Sources, check_frames, check_streaming, merge, observed
@@ -65,7 +65,7 @@ class BatchTask:
     until: int | None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return _told_by_partition(self._output(batches))
+        return _errors_by_partition(self._output(batches))
 
     def _output(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         feed: Feed | None = None
@@ -107,7 +107,7 @@ class StatelessTask:
     result: Result
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return _told_by_partition(self._output(batches))
+        return _errors_by_partition(self._output(batches))
 
     def _output(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         feed = self.task.feed(0)
@@ -122,7 +122,7 @@ class StatelessTask:
                     yield from rows.to_batches()
 
 
-def _told_by_partition(output: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _errors_by_partition(output: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """What a task puts out; its errors name the part of the rows that it has."""
     settle()
     try:
@@ -327,7 +327,7 @@ class _Planned:
         processor = ShardProcessor(self.task, self.result, ids, start_time, uuid.uuid4().hex, beat)
         timers = "None" if beat is None else "ProcessingTime"
         blobs = packed.groupBy(SHARD).transformWithState(processor, OUTPUT_DDL, "append", timers)
-        return told(blobs).select(BLOB).mapInArrow(Unpack(), self.output)
+        return with_totals(blobs).select(BLOB).mapInArrow(Unpack(), self.output)
 
 
 def _shuffle_partitions(session: SparkSession) -> int:

@@ -185,7 +185,7 @@ class ShardProcessor(StatefulProcessor):
         state = self._write(shard, head, entry, time.perf_counter() - begun, quiet, feed)
         for rows in self.result.tables(step, feed.sources):
             yield Row(**{BLOB: ipc(rows), **NOTHING_TOLD})
-        yield Row(**{BLOB: None, **_told(step, feed, state)})
+        yield Row(**{BLOB: None, **_counters(step, feed, state)})
 
     # ------------------------------------------------------------------ finding the engine
 
@@ -283,7 +283,7 @@ def _is_due(head: Head) -> bool:
     return head.log_seconds >= head.snapshot_seconds or head.step - head.base >= MOST_STEPS
 
 
-def _told(step: Step, feed: Feed, state: int) -> dict[str, int]:
+def _counters(step: Step, feed: Feed, state: int) -> dict[str, int]:
     """What packing.TOLD names."""
     late, ahead = (0 if rows is None else rows.num_rows for rows in (step.late, step.ahead))
     waiting = 0 if feed.buffer is None else feed.buffer.held

@@ -231,7 +231,7 @@ def start(
         None if checkpoint is None else Checkpoint(f"{checkpoint}/state", hook, snapshot_key), forget, wall, lenient, start_time,
     )
     job = resumed(setup, listeners or {})
-    job.progress.stands(job.feed)
+    job.progress.update_state(job.feed)
     beat = Beat.of(clock, idle, heartbeat, job.runtime.settings.units_per_second)
     beats = None if beat is None else Heartbeat(job, beat)
     merged = merge(sources, job.feed.sources, job.runtime.settings.time_unit == "microseconds", number_rows=False)

@@ -33,7 +33,7 @@ from runtime.clock.late_rows import wall_clock
 from runtime.conversion.arrow import arrow_schema
 from runtime.spark.driver_host.checkpoint import Checkpoint
 from runtime.spark.driver_host.job_state import VERSION
-from runtime.spark.driver_host.sinks import Keeping, KeptSink, LeftOut
+from runtime.spark.driver_host.sinks import DroppedRows, Keeping, KeptSink
 from runtime.spark.feed import Entry, Feed, Step
 from runtime.spark.heartbeat import Heartbeat
 from runtime.spark.progress import Progress
@@ -80,7 +80,7 @@ class Job:
         self._merged: StructType | None = None
         self._heartbeat: Heartbeat | None = None
         self._wanted: tuple[tuple[tuple[Deployment, ...], tuple[EventType, ...]], Wanted] | None = None
-        self._left_out = None if keeping.folder is None else LeftOut(keeping.folder, keeping.hook)
+        self._left_out = None if keeping.folder is None else DroppedRows(keeping.folder, keeping.hook)
         for name in keeping.sinks:
             self._keep(self.statement(name))
 
@@ -170,7 +170,7 @@ class Job:
                 self._checkpoint.log(self.step, packed)
                 self.feed.last_step.logged = (self._checkpoint.folder, self.step)
             self._seconds_since += time.perf_counter() - started
-            self._put_out(step)
+            self._flush(step)
         self.progress.note(self.step, self.feed, entry, step, time.perf_counter() - started)
         self._snapshot_if_due()
 
@@ -185,7 +185,7 @@ class Job:
                 self.feed.last_step.halted = in_words(error)
             if not isinstance(error, Exception) or (entry.change is not None and isinstance(error, EplError)):
                 raise
-            told = self._told(error, entry, what)
+            told = self._located(error, entry, what)
             if self.halted is not None:
                 if was_whole:
                     self.feed.last_step.halted = in_words(error)  # which names the step by now
@@ -195,7 +195,7 @@ class Job:
             raise told from error
 
     @staticmethod
-    def _told(error: Exception, entry: Entry, what: str) -> EplError:
+    def _located(error: Exception, entry: Entry, what: str) -> EplError:
         if entry.change is not None:
             work = ", ".join(f"{what} '{entry.change[what]}'" for what in ("name", "undeploy") if what in entry.change)
         else:
@@ -213,7 +213,7 @@ class Job:
         step = self.apply(entry)
         for name in self._keeping.sinks.keys() - step.outputs.keys():
             self._keeping.sinks[name].write(self.step, None, None)
-        self._put_out(step)
+        self._flush(step)
 
     def apply(self, entry: Entry) -> Step:
         """The step's effect on the runtime."""
@@ -239,18 +239,18 @@ class Job:
         sink = self._keeping.sinks[statement.name]
         if isinstance(sink, KeptSink):
             sink.begin(arrow_schema(statement.event_type))
-        self.feed.want(statement)
+        self.feed.gather(statement)
 
-    def _put_out(self, step: Step) -> None:
+    def _flush(self, step: Step) -> None:
         for name, output in step.outputs.items():
             sink = self._keeping.sinks.get(name)
             if sink is not None:
                 sink.write(self.step, output.new, output.old)
         for what, rows in (("late", step.late), ("ahead", step.ahead)):
             if rows is not None:
-                self._leave_out(what, rows)
+                self._report_dropped(what, rows)
 
-    def _leave_out(self, what: str, rows: pa.Table) -> None:
+    def _report_dropped(self, what: str, rows: pa.Table) -> None:
         """Rows that were left out: told, and put beside where that was chosen."""
         log.warning("step %d: %d rows left out: %s", self.step, rows.num_rows, what)
         if self.feed.rules.policy.on_late == "side" and self._left_out is not None:
@@ -466,7 +466,7 @@ class Job:
         facts = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in self._facts().items())
         statements = "".join(
             f"<tr><td>{escape(s.name)}</td><td>{'files' if isinstance(sink, KeptSink) else 'a sink' if sink else ''}</td>"
-            f"<td>{len(s.listeners) + len(s.batch_listeners) - (s in self.feed.wanted)}</td></tr>"
+            f"<td>{len(s.listeners) + len(s.batch_listeners) - (s in self.feed.listeners)}</td></tr>"
             for d in self.runtime.deployments.values() for s in d if s.plan.body.output_type is not None
             for sink in [self._keeping.sinks.get(s.name)]
         )

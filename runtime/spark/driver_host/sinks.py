@@ -61,7 +61,7 @@ class ParquetSink(KeptSink):
         return [f"{self.folder}/{stream}"] if self._files[stream].names(".parquet") else []
 
 
-class LeftOut:
+class DroppedRows:
     """Rows that were left out, by ``what`` (``late``, ``ahead``) and event type: files below ``folder``."""
 
     def __init__(self, folder: str, hook: Hook = no_hook) -> None:
@@ -96,4 +96,4 @@ def _encoded(batch: pa.RecordBatch) -> bytes:
     return bytes(sink.getvalue())
 
 
-__all__ = ["STREAMS", "Keeping", "KeptSink", "LeftOut", "ParquetSink", "Sink"]
+__all__ = ["STREAMS", "DroppedRows", "Keeping", "KeptSink", "ParquetSink", "Sink"]

@@ -97,7 +97,7 @@ class FunctionPrinter:
     def _end(self) -> None:
         """What stands behind the last statement."""
         if self._result is None:
-            self._give_back()
+            self._free_memory()
             self.lines.add("ret void")
         elif isinstance(self._source.body[-1], (ast.Return, ast.While)):
             self.lines.add("unreachable")
@@ -143,7 +143,7 @@ class FunctionPrinter:
         self._own.append(found)
         return found
 
-    def _give_back(self) -> None:
+    def _free_memory(self) -> None:
         for pointer in self._own:
             self.lines.add(f"call void @free(ptr {pointer})")
 
@@ -285,7 +285,7 @@ class FunctionPrinter:
     def _return(self, node: ast.Return) -> None:
         lines = self.lines
         operand = Several(()) if node.value is None else self.expressions.operand(node.value)
-        self._give_back()
+        self._free_memory()
         result = None if isinstance(operand, Several) and not operand.items else operand.type
         if self._result is not None and self._result != result:
             raise NotNative(f"{self._source.name} gives values of several types")
