@@ -10,7 +10,7 @@ Were a name to slip through all the same, a second wall stands: the text has to 
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from types import CodeType
 from typing import Any
@@ -106,10 +106,19 @@ def code_of(text: str) -> CodeType:
 
 
 def defined(text: str, names: Mapping[str, Any]) -> dict[str, Any]:
-    """What the text defines, by name; it may name the objects of ``names`` and BUILTINS."""
-    namespace = {**names, "__builtins__": BUILTINS}
-    exec(code_of(text), namespace)  # noqa: S102
+    """What the text defines, by name; it may name the objects of ``names`` and BUILTINS. It keeps those that it names, no others."""
+    code = code_of(text)
+    namespace = {name: names[name] for name in _names(code) if name in names}
+    namespace["__builtins__"] = BUILTINS
+    exec(code, namespace)  # noqa: S102
     return namespace
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
 
 
 def _check(code: CodeType) -> None:

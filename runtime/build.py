@@ -1,4 +1,4 @@
-"""Plan → running statement: the only factory. BUILDERS is explicit and complete: every plan class has a builder."""
+"""Plan → prepared statement → its instances: the only factory. BUILDERS is explicit and complete: every plan class has a builder."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -15,8 +15,10 @@ from epl.plan.statements import (
     SelectRowPlan,
     StatementPlan,
 )
+from runtime.event_loop.loop import EventLoop
+from runtime.expressions import Environment
 from runtime.fused import fuse
-from runtime.operators.operator_context import OperatorContext
+from runtime.operators.operator_context import OperatorContext, StatementContext
 from runtime.operators.stream_entry import repeat
 from runtime.statements.create_variable import RunningCreateVariable
 from runtime.statements.on_set import RunningOnSet
@@ -25,6 +27,7 @@ from runtime.statements.running import Declaration, Running
 from runtime.statements.select_statement import RunningSelect
 from runtime.statements.select_without_from import RunningSelectRow
 from runtime.statements.update_istream import RunningUpdate
+from windows.protocol import Sink, State
 
 
 def _select(plan: SelectPlan, context: OperatorContext) -> Running:
@@ -51,9 +54,44 @@ BUILDERS: Mapping[type[BodyPlan], Callable[[Any, OperatorContext], Running]] = {
 }
 
 
-def build(plan: StatementPlan, context: OperatorContext) -> Running:
-    """A fresh running statement; ``start`` makes it take part."""
-    return BUILDERS[type(plan.body)](plan.body, context)
+class PreparedStatement:
+    """A statement of which any number of instances run: one, or one for each partition of a context.
+
+    What is compiled belongs to it: the first instance has it compiled, all others find it there.
+    """
+
+    __slots__ = ("context", "_build", "_body")
+
+    def __init__(self, context: StatementContext) -> None:
+        self.context = context
+        self._body = context.plan.body
+        self._build = BUILDERS[type(self._body)]
+
+    @property
+    def environment(self) -> Environment:
+        """What the statement's expressions may touch."""
+        return self.context.environment
+
+    def instantiate(self, partition: int = 0, state: State = None, properties: Mapping[str, Any] | None = None) -> Running:
+        """Return the operators of one instance, in the state that another one had where it is given; ``start`` makes them take part.
+
+        ``partition``: its number. ``properties``: of the context partition. Raise EplError where a parameter's value is refused; whatever
+        is raised, no timer and no variable refers to the instance.
+        """
+        context = OperatorContext(self.context, partition, properties)
+        try:
+            running = self._build(self._body, context)
+            if state is not None:
+                running.restore(state)
+        except BaseException:
+            context.abandon()
+            raise
+        return running
 
 
-__all__ = ["BUILDERS", "build"]
+def prepare(plan: StatementPlan, core: EventLoop, number: int, environment: Environment, output: Sink) -> PreparedStatement:
+    """Return what makes a statement's instances. ``number``: the statement's; ``output``: takes what they emit."""
+    return PreparedStatement(StatementContext(core, plan, number, environment, output))
+
+
+__all__ = ["BUILDERS", "PreparedStatement", "prepare"]

@@ -18,12 +18,10 @@ from runtime.api.deployment import Deployment
 from runtime.api.plan_cache import parsed
 from runtime.api.preconditions import check_preconditions, first_use, locate, names_in, sees
 from runtime.api.substitution_parameters import check_all_used, parameters_of
-from runtime.build import build
+from runtime.build import prepare
 from runtime.event_loop.loop import EventLoop
 from runtime.expressions import Environment, compile_expression
-from runtime.operators.operator_context import OperatorContext
 from runtime.state.runtime_state import Counts
-from runtime.statements.running import Running
 from runtime.statements.statement import Listener, Statement, StatementHost
 from runtime.stores.variables import VariableCell
 
@@ -162,27 +160,9 @@ class Deployer:
     def _build(self, plan: StatementPlan, deployment_id: str, parameters: dict[str | int, Any]) -> Statement:
         self.counts.statements += 1
         statement = Statement(plan, self._host, self._core, deployment_id, self.counts.statements)
-        statement.running = self._running(statement, parameters)
+        statement.prepared = prepare(plan, self._core, statement.number, self.environment(parameters), statement)
+        statement.running = statement.prepared.instantiate()
         return statement
-
-    def _running(self, statement: Statement, parameters: dict[str | int, Any]) -> Running:
-        context = OperatorContext(self._core, statement.plan, statement.number, self.environment(parameters), statement)
-        try:
-            return build(statement.plan, context)
-        except BaseException:
-            context.close()
-            raise
-
-    def running_of(self, statement: Statement) -> Running:
-        """The row tier's operators of a deployed statement, built again; they have not started."""
-        return self._running(statement, self._parameters_of(statement))
-
-    def environment_of(self, statement: Statement) -> Environment:
-        """What a deployed statement's expressions may touch."""
-        return self.environment(self._parameters_of(statement))
-
-    def _parameters_of(self, statement: Statement) -> dict[str | int, Any]:
-        return parameters_of(statement.plan, self.deployments[statement.deployment_id].parameters)
 
     # ------------------------------------------------------------------ undeploy
 

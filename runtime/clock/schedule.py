@@ -15,8 +15,8 @@ MAX_STOPS = 1_000_000
 years).
 """
 
-Order = tuple[int, int]
-"""(statement number, timer number within the statement): who runs first at one due time."""
+Order = tuple[int, int, int]
+"""(statement number, partition number, timer number within the partition): who runs first at one due time."""
 
 FEW = 64
 """So many stale entries stay without the heap being looked through."""
@@ -34,7 +34,7 @@ class Clock:
 class ScheduledTimer:
     """One operator's timer (windows.protocol.Timer): at most one due time at once."""
 
-    __slots__ = ("_schedule", "alone", "callback", "due", "entry", "order", "owner", "__weakref__")
+    __slots__ = ("_schedule", "alone", "callback", "due", "entry", "order", "owner")
 
     def __init__(self, schedule: Schedule, order: Order, owner: object, callback: Callable[[], None]) -> None:
         self._schedule = schedule
@@ -66,7 +66,7 @@ class ScheduledTimer:
 
 
 class Schedule:
-    """All timers of a runtime, by due time; equal due times run in order of statement and making.
+    """All timers of a runtime, by due time; equal due times run in order of statement, partition and making.
 
     ``heap``: entries [due time, order, number of the entry, timer]. A stale entry, whose timer was cancelled or set to another time, holds
     None in its place, which keeps nothing of the operator alive. At most half of the entries (and ``FEW``) are stale.
@@ -87,6 +87,13 @@ class Schedule:
             self.heap[:] = [each for each in self.heap if each[3] is not None]
             heapify(self.heap)
             self._stale = 0
+
+    def discard_instance(self, statement: int, partition: int) -> None:
+        """Cancel the timers of one instance of a statement; looks through all timers."""
+        for entry in tuple(self.heap):
+            timer = entry[3]
+            if timer is not None and timer.order[:2] == (statement, partition):
+                timer.cancel()
 
     def check(self) -> None:
         """Raise TypeError for a due time that is no time, as a damaged state may give it: the clock would never get past NaN."""

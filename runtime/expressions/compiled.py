@@ -47,41 +47,69 @@ def _signature(arity: int, *more: str) -> str:
     return ", ".join([*(f"e{n}" for n in range(arity)), *more])
 
 
+Write = Callable[[Printer], tuple[str, str]]
+"""(printer) → (parameters, body in one line or several): the text of a function."""
+
+
+def _compiled(kind: object, parts: Sequence[object], environment: Environment, arity: int, write: Write) -> Callable[..., Any]:
+    """The function that ``write`` prints for these parts of a plan: printed once for all instances of a statement. What reads cells that
+    each instance has of its own (prev, prior, the context) is a function an instance; all others are one and the same."""
+    key = (kind, arity, *map(id, parts))
+    found = environment.compiled.get(key)
+    if found is None:
+        printer = Printer(environment, arity)
+        parameters, body = write(printer)
+        text = f"def evaluate({parameters}):\n    {body}\n"
+        cells = printer.instance_cells
+        if cells:
+            text = "\n    ".join([f"def evaluate({', '.join(cells)}):", *text.splitlines(), "return evaluate"]) + "\n"
+        shared = {name: value for name, value in printer.bindings.items() if name not in cells}
+        found = environment.compiled[key] = parts, function_of(text, shared), tuple(cells.values())  # the parts stay: so do their numbers
+    _, function, cells_read = found
+    made: Callable[..., Any] = function(*[read(environment) for read in cells_read]) if cells_read else function
+    return made
+
+
 def compile_expression(expression: TypedExpression, environment: Environment, arity: int = 1) -> Callable[..., Any]:
     """``f(e0, …)`` → the value of one expression over events."""
-    printer = Printer(environment, arity)
-    return function_of(f"def evaluate({_signature(arity)}):\n    return {printer.value(expression)}\n", printer.bindings)
+    return _compiled("value", (expression,), environment, arity, lambda p: (_signature(arity), f"return {p.value(expression)}"))
 
 
 def compile_predicate(expression: TypedExpression, environment: Environment, arity: int = 1) -> Callable[..., bool]:
     """``f(e0, …)`` → whether the expression is true; null is not."""
-    printer = Printer(environment, arity)
-    return function_of(f"def evaluate({_signature(arity)}):\n    return True if {printer.test(expression)} else False\n", printer.bindings)
+    return _compiled("test", (expression,), environment, arity, lambda p: (_signature(arity), _truth(p, expression)))
 
 
 def compile_row(expressions: Sequence[TypedExpression], environment: Environment, arity: int = 1) -> Callable[..., tuple[Any, ...]]:
     """``f(e0, …, insert_stream, aggregations)`` → a tuple of the expressions' values."""
-    printer = Printer(environment, arity)
-    values = "".join(f"{printer.value(e)}, " for e in expressions)
-    return function_of(f"def evaluate({_signature(arity, 'insert_stream', 'aggregations')}):\n    return ({values})\n", printer.bindings)
+    def write(printer: Printer) -> tuple[str, str]:
+        values = "".join(f"{printer.value(e)}, " for e in expressions)
+        return _signature(arity, "insert_stream", "aggregations"), f"return ({values})"
+
+    return _compiled("row", tuple(expressions), environment, arity, write)
 
 
 def compile_event(expressions: Sequence[TypedExpression], made: type[Event], environment: Environment) -> Callable[..., Any]:
     """``f(e0, insert_stream, aggregations)`` → an event of the class ``made`` that holds the expressions' values."""
-    printer = Printer(environment, 1)
-    values = [printer.value(e) for e in expressions]
-    if made.type.open or made.type.kind == "variant":
-        lines = [f"return made({', '.join(values)})"]
-    else:  # set one by one, which is faster than a call of the class
-        lines = ["r = new(made)", *(f"r.{field} = {value}" for field, value in zip(made.fields, values, strict=True)), "return r"]
-    text = "\n    ".join([f"def evaluate({_signature(1, 'insert_stream', 'aggregations')}):", *lines])
-    return function_of(f"{text}\n", {**printer.bindings, "made": made, "new": object.__new__})
+    def write(printer: Printer) -> tuple[str, str]:
+        values = [printer.value(e) for e in expressions]
+        if made.type.open or made.type.kind == "variant":
+            lines = [f"return made({', '.join(values)})"]
+        else:  # set one by one, which is faster than a call of the class
+            lines = ["r = new(made)", *(f"r.{field} = {value}" for field, value in zip(made.fields, values, strict=True)), "return r"]
+        printer.bindings |= {"made": made, "new": object.__new__}
+        return _signature(1, "insert_stream", "aggregations"), "\n    ".join(lines)
+
+    return _compiled("event", (made, *expressions), environment, 1, write)
 
 
 def compile_scalar(expression: TypedExpression, environment: Environment, arity: int = 1, given_locals: int = 0) -> Callable[..., Any]:
     """``f(e0, …, insert_stream, aggregations, *locals)`` → one value; the caller gives the values of the first so many Local nodes."""
-    printer = Printer(environment, arity)
     given = map(local_name, range(given_locals))
-    return function_of(
-        f"def evaluate({_signature(arity, 'insert_stream', 'aggregations', *given)}):\n    return "
-        f"{printer.value(expression)}\n", printer.bindings)
+    parameters = _signature(arity, "insert_stream", "aggregations", *given)
+    kind = ("scalar", given_locals)
+    return _compiled(kind, (expression,), environment, arity, lambda p: (parameters, f"return {p.value(expression)}"))
+
+
+def _truth(printer: Printer, expression: TypedExpression) -> str:
+    return f"return True if {printer.test(expression)} else False"

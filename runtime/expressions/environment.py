@@ -1,8 +1,8 @@
 """What expressions of one statement may touch beside their events."""
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeVar
 
 import attrs
 
@@ -25,11 +25,17 @@ class PriorAccess(Protocol):
     def prior(self, event: Any, index: int) -> Any: ...
 
 
+T = TypeVar("T")
+
+
 @attrs.define
 class Environment:
     """``functions``: what calls mean; ``variables``: cells by name; ``clock.now``: engine time; ``parameters``: values of ``?``;
     ``random_access`` / ``prior``: by stream number, may be filled after expressions are compiled; ``context``: properties of the context
     partition.
+
+    Instances of one statement share it where their expressions read nothing of the last three; else each has one of its own, for the same
+    compiled functions (``of_instance``).
     """
 
     functions: FunctionRegistry = attrs.field(factory=FunctionRegistry)
@@ -40,3 +46,20 @@ class Environment:
     prior: dict[int, PriorAccess] = attrs.field(factory=dict)
     context: Mapping[str, Any] = attrs.field(factory=dict)
     settings: Settings = attrs.field(factory=Settings)
+    compiled: dict[Any, Any] = attrs.field(factory=dict, repr=False, eq=False)
+    """What runtime.expressions.compiled has made, for all instances."""
+    _shared: dict[Any, tuple[object, Any]] = attrs.field(factory=dict, init=False, repr=False, eq=False)
+
+    def of_instance(self, context: Mapping[str, Any] | None = None) -> Environment:
+        """The same with no windows, and the properties of another context partition."""
+        return attrs.evolve(self, random_access={}, prior={}, context=self.context if context is None else context)
+
+    def shared(self, kind: str, parts: tuple[object, ...], make: Callable[[], T]) -> T:
+        """Return what ``make`` gives for these parts of the plan, the same object each time: for what depends on nothing else and keeps
+        no state of an instance."""
+        key = (kind, *map(id, parts))
+        found = self._shared.get(key)
+        if found is None:
+            found = self._shared[key] = parts, make()  # the parts stay, and so do their numbers
+        made: T = found[1]
+        return made

@@ -1,6 +1,7 @@
 """Printing what reads and makes values: properties, variables, casts, arrays, calls, prev and prior."""
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 from epl.errors import EplUnsupportedError
@@ -49,6 +50,8 @@ from runtime.expressions.printer import Printer, may_be_null, prints
 from runtime.expressions.structs import struct_as
 from windows.event import event_class
 
+_RANDOM_ACCESS, _PRIOR, _CONTEXT = attrgetter("random_access"), attrgetter("prior"), attrgetter("context")
+
 # ------------------------------------------------------------------ leaves
 
 
@@ -86,7 +89,7 @@ def print_variable(printer: Printer, node: VariableValue) -> str:
 
 @prints(ContextValue)
 def print_context_value(printer: Printer, node: ContextValue) -> str:
-    return f"{printer.bind(printer.environment.context, 'context')}.get({literal('.'.join(node.path))})"
+    return f"{printer.bind_cell(_CONTEXT, 'context')}.get({literal('.'.join(node.path))})"
 
 
 @prints(CurrentTime)
@@ -281,7 +284,7 @@ class FirstResult:
 
 @prints(Previous)
 def print_previous(printer: Printer, node: Previous) -> str:
-    access = f"{printer.bind(printer.environment.random_access, 'random_access')}[{node.stream}]"
+    access = f"{printer.bind_cell(_RANDOM_ACCESS, 'random_access')}[{node.stream}]"
     event = printer.streams[node.stream]
     if node.kind == "count":
         return f"({access}.count({event}) if insert_stream else None)"
@@ -302,7 +305,7 @@ def print_previous(printer: Printer, node: Previous) -> str:
 @prints(Prior)
 def print_prior(printer: Printer, node: Prior) -> str:
     name = printer.temporary()
-    access = f"{printer.bind(printer.environment.prior, 'prior')}[{node.stream}]"
+    access = f"{printer.bind_cell(_PRIOR, 'prior')}[{node.stream}]"
     value = _seen_from(printer, node.stream, name, node.value)
     return f"(None if ({name} := {access}.prior({printer.streams[node.stream]}, {literal(node.index)})) is None else {value})"
 

@@ -47,6 +47,8 @@ class Printer:
         self.environment = environment
         self.bindings: dict[str, Any] = {} if bindings is None else bindings
         self.streams: dict[int, str] = {n: f"e{n}" for n in range(arity)}
+        self.instance_cells: dict[str, Callable[[Environment], Any]] = {}
+        """Of the names in ``bindings`` those whose object each instance of a statement has one of its own of."""
         self._temporaries = 0
 
     def value(self, node: TypedExpression) -> str:
@@ -79,6 +81,12 @@ class Printer:
                 return name
         name = f"{prefix}{len(self.bindings)}"
         self.bindings[name] = value
+        return name
+
+    def bind_cell(self, read: Callable[[Environment], Any], prefix: str) -> str:
+        """A name for an object of the environment that an instance of a statement may have of its own."""
+        name = self.bind(read(self.environment), prefix)
+        self.instance_cells[name] = read
         return name
 
     def constant(self, value: Any) -> str:

@@ -1,13 +1,13 @@
-"""What the operators of one statement get while they are built: timers, evaluators, accumulators, the way out."""
+"""What the operators of one instance of a statement get while they are built: timers, evaluators, accumulators, the way out."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
-from weakref import WeakSet
 
 from epl.collation import collation_key
-from epl.plan.expressions import Logic, TypedExpression, VariableValue
+from epl.plan.expressions import Aggregated, Constant, ContextValue, Logic, Previous, Prior, TypedExpression, VariableValue
 from epl.plan.statements import DeliveryPlan, StatementPlan
+from epl.plan.walk import expressions_of
 from epl.value_types import BOXED_BOOLEAN
 from runtime.clock.periods import add_period
 from runtime.clock.schedule import ScheduledTimer
@@ -21,23 +21,61 @@ from windows.prior import PriorBuffer
 from windows.protocol import Accumulator, Evaluate, RandomAccess, Sink, State
 
 
-class OperatorContext:
-    """Implements windows.protocol.BuildContext for one statement."""
+class StatementContext:
+    """What all instances of one statement have in common. ``environment``: what its expressions may touch, with all that is compiled of
+    them."""
+
+    __slots__ = ("core", "plan", "number", "environment", "output", "_has_cells")
 
     def __init__(self, core: EventLoop, plan: StatementPlan, number: int, environment: Environment, output: Sink) -> None:
         self.core = core
         self.plan = plan
-        self.name = plan.name
+        self.number = number
         self.environment = environment
         self.output = output
-        self._number = number
-        self._timers: WeakSet[ScheduledTimer] = WeakSet()
-        """Those of operators that are still there: groups come and go."""
+        self._has_cells = any(isinstance(node, (Previous, Prior, ContextValue)) for node in _nodes(plan.body))
+
+    def environment_of_instance(self, context: Mapping[str, Any] | None) -> Environment:
+        """What the expressions of a new instance may touch: the statement's, where they read nothing that is the instance's own."""
+        return self.environment.of_instance(context) if self._has_cells else self.environment
+
+
+def _nodes(*plans: Any) -> Iterator[TypedExpression]:
+    """Every node of the expressions in plans, those of aggregations among them."""
+    for expression in expressions_of(*plans):
+        for node in expression.walk():
+            yield node
+            if isinstance(node, Aggregated):
+                yield from _nodes(node.plan)
+
+
+class OperatorContext:
+    """Implements windows.protocol.BuildContext for one instance of a statement: that of a context partition, or the only one.
+
+    ``partition``: its number, 0 where there is one only. ``context``: the partition's properties.
+    """
+
+    __slots__ = ("core", "environment", "output", "partition", "statement", "withholding", "_prior", "_timers_made", "_watched")
+
+    def __init__(self, statement: StatementContext, partition: int = 0, context: Mapping[str, Any] | None = None) -> None:
+        self.statement = statement
+        self.core = statement.core
+        self.environment = statement.environment_of_instance(context)
+        self.output = statement.output
+        self.partition = partition
         self._timers_made = 0
         self._prior: PriorBuffer | None = None
         self.withholding = False
         """Whether what comes now is taken in and not put out (``withhold``)."""
-        self._watched: list[tuple[Any, Callable[[], None]]] = []
+        self._watched: list[tuple[Any, Callable[[], None]]] | None = None
+
+    @property
+    def plan(self) -> StatementPlan:
+        return self.statement.plan
+
+    @property
+    def name(self) -> str:
+        return self.statement.plan.name
 
     # ------------------------------------------------------------------ BuildContext
 
@@ -53,15 +91,16 @@ class OperatorContext:
         return self.core.clock.now
 
     def timer(self, callback: Callable[[], None]) -> ScheduledTimer:
-        made = ScheduledTimer(self.core.schedule, (self._number, self._timers_made), self.name, callback)
-        self._timers_made += 1
-        self._timers.add(made)
-        return made
+        number = self._timers_made
+        self._timers_made = number + 1
+        return ScheduledTimer(self.core.schedule, (self.statement.number, self.partition, number), self.name, callback)
 
     def evaluator(self, expression: TypedExpression) -> Evaluate:
         return compile_expression(expression, self.environment, 1)
 
     def constant(self, expression: TypedExpression) -> Any:
+        if isinstance(expression, Constant):
+            return expression.value
         return compile_expression(expression, self.environment, 0)()
 
     def add_time(self, start: int, period: TypedExpression, times: int = 1) -> int:
@@ -73,9 +112,11 @@ class OperatorContext:
     def on_variable_change(self, expression: TypedExpression, callback: Callable[[], None]) -> None:
         def changed() -> None:
             if self.core.changed_statements is not None:
-                self.core.changed_statements.add(self._number)
+                self.core.changed_statements.add(self.statement.number)
             callback()
 
+        if self._watched is None:
+            self._watched = []
         for name in {n.name for n in expression.walk() if isinstance(n, VariableValue)}:
             cell = self.environment.variables[name]
             cell.watchers.append(changed)  # type: ignore[attr-defined]
@@ -89,7 +130,8 @@ class OperatorContext:
             self.withholding = outer
 
     def publish_random_access(self, access: RandomAccess) -> None:
-        self.environment.random_access[0] = access
+        if self.environment is not self.statement.environment:  # else no expression asks
+            self.environment.random_access[0] = access
 
     @property
     def match_states(self) -> MatchStates:
@@ -100,7 +142,7 @@ class OperatorContext:
     def order(self, stream: int) -> tuple[int, int, int]:
         """Where this statement's stream stands among the receivers of one event."""
         priority = self.plan.priority if self.core.settings.prioritized else 0
-        return (-priority, self._number, stream)
+        return (-priority, self.statement.number, stream)
 
     @property
     def drops(self) -> bool:
@@ -109,9 +151,12 @@ class OperatorContext:
 
     def conjunction(self, conditions: Sequence[TypedExpression]) -> Callable[[Event], bool]:
         """One predicate for conditions that must all hold."""
-        if len(conditions) == 1:
-            return compile_predicate(conditions[0], self.environment, 1)
-        return compile_predicate(Logic(operator="and", operands=tuple(conditions), type=BOXED_BOOLEAN), self.environment, 1)
+        condition = conditions[0]
+        if len(conditions) > 1:
+            condition = self.environment.shared(
+                "conjunction", tuple(conditions), lambda: Logic(operator="and", operands=tuple(conditions), type=BOXED_BOOLEAN)
+            )
+        return compile_predicate(condition, self.environment, 1)
 
     def prior_in_front(self, stream: int, sink: Sink, largest: int | None, *, retains: bool) -> Sink:
         """The buffer that prior reads, between the stream's windows and ``sink``; ``sink`` itself where prior is not used."""
@@ -135,7 +180,11 @@ class OperatorContext:
             self.output.divide = divider(plan, self.environment)  # type: ignore[attr-defined]
 
     def close(self) -> None:
-        for timer in tuple(self._timers):
-            timer.cancel()
-        for cell, callback in self._watched:
+        """Watch no variables any more. Timers are cancelled by the operators that have them."""
+        for cell, callback in self._watched or ():
             cell.watchers.remove(callback)
+
+    def abandon(self) -> None:
+        """Close, operators having been built in part: their timers are looked for."""
+        self.core.schedule.discard_instance(self.statement.number, self.partition)
+        self.close()

@@ -63,6 +63,9 @@ class ResultSet:
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
         raise NotImplementedError
 
+    def close(self) -> None:
+        """Cancel timers."""
+
     def state(self) -> State:
         raise NotImplementedError
 

@@ -1,9 +1,10 @@
 """What stands for a statement while it is deployed, in whatever tier."""
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
 
+from runtime.expressions import Environment
 from windows.event import NO_EVENTS, Event
 from windows.protocol import State
 
@@ -22,6 +23,15 @@ class Running(Protocol):
     def state(self) -> State: ...
 
     def restore(self, state: State) -> None: ...
+
+
+class Prepared(Protocol):
+    """What instances of a statement are made from: runtime.build.PreparedStatement."""
+
+    @property
+    def environment(self) -> Environment: ...
+
+    def instantiate(self, partition: int = 0, state: State = None, properties: Mapping[str, Any] | None = None) -> Running: ...
 
 
 class Declaration:
@@ -44,4 +54,4 @@ class Declaration:
             raise ValueError("a declaration has no state")
 
 
-__all__ = ["Declaration", "Running"]
+__all__ = ["Declaration", "Prepared", "Running"]

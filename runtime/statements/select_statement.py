@@ -119,6 +119,7 @@ class RunningSelect:
         self.chain.close()
         if self.recognizer is not None:
             self.recognizer.close()
+        self.result_set.close()
         self.context.close()
 
     def iterate(self) -> Iterable[Event]:

@@ -17,7 +17,7 @@ from runtime.event_loop.cause import Cause
 from runtime.event_loop.delivery import Delivery
 from runtime.event_loop.loop import EventLoop
 from runtime.operators.grouped_delivery import Divide
-from runtime.statements.running import Running
+from runtime.statements.running import Prepared, Running
 from windows.event import Event
 
 if TYPE_CHECKING:
@@ -115,6 +115,7 @@ class Statement(Delivery):
         self._causes: CauseColumns | None = None
         self._outputs: list[ColumnOutput] = []
         """What the batch tier has put out, to be delivered at the end of the call."""
+        self.prepared: Prepared
         self.running: Running | None = None
         self.divide: Divide | None = None
 

@@ -35,7 +35,6 @@ from runtime.batch.tier.statement_groups import statement_groups
 from runtime.event_loop.cause import RowOf
 from runtime.event_loop.filter_index import Entry
 from runtime.event_loop.loop import EventLoop
-from runtime.expressions import Environment
 from runtime.expressions.generated_steps import EmitSteps
 from windows.event import Event
 from windows.protocol import State
@@ -99,12 +98,6 @@ class TierHost(Protocol):
     @property
     def deployments(self) -> Mapping[str, Iterable[Statement]]:
         """By id, as they are at any time."""
-
-    def environment_of(self, statement: Statement) -> Environment:
-        """What a deployed statement's expressions may touch."""
-
-    def running_of(self, statement: Statement) -> Running:
-        """The row tier's operators of a deployed statement, built again; they have not started."""
 
 
 class BatchTier:
@@ -209,7 +202,7 @@ class BatchTier:
                 node.statement.running = BatchRunning(node, self.forget, self.row_running)
         component.chain, component.sends = chain, 0
         for event_type in _roots([n.reads for n in nodes]):
-            entry = Entry(_Receiver(self, component), None, None, (), (), self._host.environment_of(component.statements[0]))
+            entry = Entry(_Receiver(self, component), None, None, (), (), component.statements[0].prepared.environment)
             component.entries.append((event_type, entry))
             self._core.filters.add(event_type, entry)
 
@@ -232,7 +225,7 @@ class BatchTier:
         if statement.plan.drop or (statement.plan.priority and self._core.settings.prioritized):
             raise NotCompilable("priorities are not kept in columns")
         check_insert(plan)
-        surroundings = RunContext(self._pool, self._host.environment_of(statement), self.compile)
+        surroundings = RunContext(self._pool, statement.prepared.environment, self.compile)
         bare = _without_insert(plan)
         member = Member(bare, build_run(bare, surroundings), surroundings)
         return PipelineNode(statement, member, plan.streams[0].filter.event_type, plan.insert)
@@ -253,9 +246,7 @@ class BatchTier:
 
     def row_running(self, statement: Statement, state: State) -> Running:
         """The row tier's operators of a statement, in a state; they have not started."""
-        running = self._host.running_of(statement)
-        running.restore(state)
-        return running
+        return statement.prepared.instantiate(state=state)
 
     def _leave_filters(self, component: StatementGroup) -> None:
         for event_type, entry in component.entries:

@@ -35,6 +35,9 @@ class Condition:
     def add(self, new: int, old: int) -> None:
         raise NotImplementedError
 
+    def close(self) -> None:
+        """Cancel timers."""
+
     def state(self) -> State:
         raise NotImplementedError
 
@@ -138,6 +141,9 @@ class When(Condition):
         self._scheduled = None
         self._fire(True)
         self._counts.flush(self._context.now())
+
+    def close(self) -> None:
+        self._timer.cancel()
 
     def state(self) -> State:
         return [list(self._counts.values()), self._scheduled]

@@ -77,6 +77,9 @@ class AtTimes(Condition):
         if self.next is not None:
             self._timer.set(self.next)
 
+    def close(self) -> None:
+        self._timer.cancel()
+
     def state(self) -> State:
         return self.next
 
@@ -213,6 +216,9 @@ class OutputStage(ResultSet):
         if plan.unit == "events":
             return EveryEvents(compile_expression(plan.every, context.environment, 0), self._flush)
         return AtTimes(context, periods(context, plan.every), self._flush)
+
+    def close(self) -> None:
+        self.condition.close()
 
     @property
     def child(self) -> Sink:
