@@ -31,7 +31,7 @@ class Catalog:
     """Everything that names in a statement can mean.
 
     ``window_configs``: by name and by ``namespace:name``. ``aggregations``: by function name (epl.functions.aggregations). ``enums``: by
-    the name that a column's type may have. Named windows, tables and contexts come with their rooms.
+    the name that a column's type may have. Named windows, tables and contexts are not supported yet.
     """
 
     event_types: Mapping[str, EventType]

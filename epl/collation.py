@@ -1,7 +1,7 @@
 """The order of texts of ``java.text.Collator`` in the US: letters before case, accents between them.
 
 A text's key is its letters and signs, then its accents, spaces and hyphens, then its case: ``a < A < á < b``, ``cd < c d < c-d < ce``.
-Characters that the collator has no rule for stand behind all others, in the order of their UTF-16 units.
+Characters without a rule of the collator follow all others, in the order of their UTF-16 units.
 """
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _LOWER, _UPPER = 1, 2
 _PAIRS = {"æ": "ae", "Æ": "ae", "œ": "oe", "Œ": "oe", "þ": "th", "Þ": "th", "ß": "ss"}
 """Letters that stand for two; as cases the lower one is 3, 2 and the upper one 4, 2."""
 _ACCENTED_PAIRS = {"ǣ": ("\u0304", _LOWER), "Ǣ": ("\u0304", _UPPER), "ǽ": ("\u0301", _LOWER), "Ǽ": ("\u0301", _UPPER)}
-"""Java has these behind z."""
+"""Java has these after z."""
 _BEHIND_Z, _WITHOUT_RULE = len(_LETTERS) + 1, len(_LETTERS) + 2
 _UNRULED = "ǮǯǾǿ"
-"""Java has no rules for these, though it has for the letter and the accent that they are made of."""
+"""Java has no rules for these, though it has for their letter and their accent."""
 
 
 def _known() -> dict[str, tuple[Element, ...]]:

@@ -1,4 +1,4 @@
-"""Event types: what events are made of, and which types they are sub-types of."""
+"""Event types: what events consist of, and which types they are sub-types of."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping

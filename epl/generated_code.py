@@ -1,10 +1,10 @@
 """Generated Python: how names and literals of EPL come into its text, and how the text is run. Nothing else does either.
 
 A property is an attribute of its own (``field_name``), a lambda's parameter is a number (``local_name``), a value is a literal of ASCII
-characters (``literal``) or an object that the text names. So no character of an EPL text stands in generated text outside of a string
+characters (``literal``) or an object that the text names. So no character of an EPL text reaches generated text outside of a string
 literal, and names that Python would take for one (it folds ``ſ`` into ``s``) stay apart.
 
-Were a name to slip through all the same, a second wall stands: the text has to be ASCII, it may not name what leads out of it
+A second check guards against a name that slips through: the text has to be ASCII, it may not name what leads out of it
 (``__import__``, ``__globals__``, frames), and it is run with the builtins that it needs and no others.
 """
 from __future__ import annotations

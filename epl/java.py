@@ -212,7 +212,7 @@ def math_context(precision: int, rounding: str) -> decimal.Context:
 
 
 def scale_of(value: Decimal) -> int:
-    """Number of digits behind the point; below zero for trailing zeros in front of it."""
+    """Number of digits after the point; below zero for trailing zeros in front of it."""
     return -int(value.as_tuple().exponent)
 
 

@@ -27,12 +27,12 @@ def _grammar() -> Grammar:
 
 
 def parse_module(text: str) -> Module:
-    """A module file: statements between semicolons, behind ``module``, ``uses`` and ``import`` lines."""
+    """A module file: statements between semicolons, after ``module``, ``uses`` and ``import`` lines."""
     return _grammar().module(text)
 
 
 def parse_statement(text: str) -> Statement:
-    """One statement, perhaps with a semicolon behind it."""
+    """One statement, perhaps with a semicolon after it."""
     return _grammar().statement(text)
 
 

@@ -1,4 +1,4 @@
-"""What changes the meaning of statements for all of a runtime."""
+"""Settings that change the meaning of all statements of a runtime."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable

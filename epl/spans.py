@@ -1,4 +1,4 @@
-"""Where a piece of EPL text stands: offsets in nodes, lines and carets in messages."""
+"""Where a piece of EPL text is: offsets in nodes, lines and carets in messages."""
 from __future__ import annotations
 
 import attrs

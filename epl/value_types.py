@@ -11,7 +11,7 @@ boolean / String / char       bool / str / str of length 1
 Date                          datetime.datetime, aware, UTC
 Calendar, ZonedDateTime       datetime.datetime, aware
 LocalDateTime / LocalDate / LocalTime   naive datetime.datetime / date / time
-arrays, List, Collection, Set list (hash keys are made of tuples, never of these)
+arrays, List, Collection, Set list (hash keys are tuples, never these)
 Map                           dict
 enum                          str, the constant's name
 event                         windows.event.Event

@@ -1,4 +1,4 @@
-"""The two zeros of doubles, told apart as Java's ``Double.compareTo`` and ``Double.equals`` do: -0.0 is less than 0.0.
+"""The two zeros of doubles, distinguished as Java's ``Double.compareTo`` and ``Double.equals`` do: -0.0 is less than 0.0.
 
 Python's compare as equal, so what sorts or looks up doubles holds ``ordered(x)`` in place of x, and gives ``plain`` of it back.
 """

@@ -138,7 +138,7 @@ def only_events(values: Iterable[Any]) -> None:
     """Raise TypeError where another value than an event stands among those of a restored state."""
     for kind in set(map(type, values)):
         if not issubclass(kind, Event):
-            raise TypeError(f"a value of type {kind.__name__} stands where an event is wanted")
+            raise TypeError(f"a value of type {kind.__name__} where an event is expected")
 
 
 Events = Sequence[Event]

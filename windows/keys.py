@@ -50,7 +50,7 @@ def key_of_values(values: Sequence[Any], types: Sequence[ValueType]) -> Key:
 def _plain(value: Any, value_type: ValueType) -> Any:
     if value is None or not isinstance(value_type, Scalar) or isinstance(value, str if value_type.kind in TEXTS else int):
         return value
-    raise TypeError(f"a value of type {type(value).__name__} stands where a key of type {value_type} is wanted")
+    raise TypeError(f"a value of type {type(value).__name__} where a key of type {value_type} is expected")
 
 
 def values_of_key(key: Key, count: int) -> list[Any]:

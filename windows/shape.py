@@ -9,7 +9,7 @@ it would raise at some later event.
 >>> check({"size": -1, "times": []})
 Traceback (most recent call last):
 ...
-windows.protocol.Damaged: -1 stands where a count is wanted
+windows.protocol.Damaged: -1 where a count is expected
 """
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LONG_MIN, LONG_MAX = -(1 << 63), (1 << 63) - 1
 
 def wrong(value: Any, wanted: str) -> Damaged:
     """The error for a value of the wrong kind."""
-    return Damaged(f"a value of type {type(value).__name__} stands where {wanted} is wanted")
+    return Damaged(f"a value of type {type(value).__name__} where {wanted} is expected")
 
 
 # ------------------------------------------------------------------ shapes
@@ -79,13 +79,13 @@ def _each(check: Check) -> Check:
 def _events(value: Any) -> None:
     for kind in set(map(type, _list(value))):
         if not issubclass(kind, Event):
-            raise Damaged(f"a value of type {kind.__name__} stands where an event is wanted")
+            raise Damaged(f"a value of type {kind.__name__} where an event is expected")
 
 
 def _exactly(checks: list[Check]) -> Check:
     def check_exactly(value: Any) -> None:
         if len(_list(value)) != len(checks):
-            raise Damaged(f"a list of {len(value)} stands where a list of {len(checks)} is wanted")
+            raise Damaged(f"a list of {len(value)} where a list of {len(checks)} is expected")
         for check, item in zip(checks, value):
             check(item)
 
@@ -139,7 +139,7 @@ def integer(wanted: str, least: int, most: int = LONG_MAX) -> Check:
         if value.__class__ is not int:
             raise wrong(value, wanted)
         if not least <= value <= most:
-            raise Damaged(f"{brief(value)} stands where {wanted} is wanted")
+            raise Damaged(f"{brief(value)} where {wanted} is expected")
 
     return check
 
@@ -235,7 +235,7 @@ def _scalar(value_type: Scalar) -> Check:
     def check_integer(value: Any) -> None:
         check(value)
         if value is not None and not least <= value <= most:
-            raise Damaged(f"{brief(value)} stands where a value of type {value_type} is wanted")
+            raise Damaged(f"{brief(value)} where a value of type {value_type} is expected")
 
     return check_integer
 
@@ -262,7 +262,7 @@ def of_event(event_type: EventType) -> Check:
             EVENT(value)
             missing = [name for name, field in zip(event_type.names, event_class(event_type).fields) if not hasattr(value, field)]
             if missing:
-                raise Damaged(f"an event of type '{value.type.name}' stands where one of type '{event_type.name}' is wanted")
+                raise Damaged(f"an event of type '{value.type.name}' where one of type '{event_type.name}' is expected")
             known.add(value.__class__)
 
     return check_event

@@ -129,7 +129,7 @@ class KeyedView(View):
 def _peak_of(value: Any) -> int:
     """Raise ValueError for what no window can have held: the order of iteration takes steps by it."""
     if type(value) is not int or not 0 <= value < 1 << 63:
-        raise ValueError("a number of keys is wanted")
+        raise ValueError("a number of keys is expected")
     return value
 
 

@@ -2,7 +2,7 @@
 
 A function is an AggregationSpec: ``bind`` makes an AggregationPlan of a call whose arguments are typed, or refuses in Esper's words. The
 accumulators
-behind the plans are in runtime.aggregation, under the plan's ``function``.
+of the plans are in runtime.aggregation, under the plan's ``function``.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _with_filter(call: AggregationCall, position: int) -> AggregationCall:
 
 
 def _one_value(call: AggregationCall) -> tuple[AggregationCall, TypedExpression]:
-    """The only argument, behind which a filter may stand."""
+    """The only argument; a filter may follow it."""
     if not 1 <= len(call.arguments) <= 2:
         raise EplValidationError(f"The '{call.name}' function expects at least 1 and up to 2 parameters")
     call = _with_filter(call, 1)

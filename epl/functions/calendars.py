@@ -301,7 +301,7 @@ def elapse(moment: Moment, microseconds: int) -> Moment:
 
 
 def add_period(moment: Moment, period: Sequence[Any], sign: int) -> Moment | None:
-    """``period`` is unit, number, unit, number …; each number is cut to a whole one, microseconds are left out. Null for a null number."""
+    """``period`` is unit, number, unit, number …; each number is cut to a whole one, microseconds are omitted. Null for a null number."""
     for unit, number in zip(period[::2], period[1::2]):
         if number is None:
             return None

@@ -177,7 +177,7 @@ def field_of(name: str, constant: Any) -> str:
 
 
 class TimestampOfInterval(int):
-    """The changed start timestamp of an event with an end timestamp, as the methods behind it see it: a long that knows the interval's
+    """The changed start timestamp of an event with an end timestamp, as the methods after it see it: a long that knows the interval's
     length."""
 
     length: int

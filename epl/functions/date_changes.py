@@ -43,7 +43,7 @@ def interval_reader(settings: TimeSettings, source: TimeSource) -> Callable[[Any
 
 
 def changing(change_of: ChangeOf) -> Callable[..., Call]:
-    """A method that changes a time; an event's interval keeps its length for the methods behind it."""
+    """A method that changes a time; an event's interval keeps its length for the methods after it."""
 
     def make(settings: TimeSettings, source: TimeSource, field: str | None) -> Call:
         change = change_of(settings, source.kind, field)

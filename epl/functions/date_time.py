@@ -178,7 +178,7 @@ def _to_milliseconds(settings: TimeSettings, kind: str, _: str | None) -> Callab
 
 
 class _Between:
-    """``between(a, b[, include low, include high])``: the ends stand in either order."""
+    """``between(a, b[, include low, include high])``: the ends are in either order."""
 
     def bind(self, types: Sequence[ValueType], constants: Sequence[Any]) -> Bound | None:
         source = time_source(types[0])

@@ -81,7 +81,7 @@ def _week_start(year: int, day_of: Callable[[int, int, int], int] = day_of) -> i
 
 
 def _near(microseconds: int) -> tuple[datetime.datetime, int]:
-    """A time that ``datetime`` holds, and what was taken away: whole cycles, at whose ends the clocks stand alike."""
+    """A time that ``datetime`` holds, and what was taken away: whole cycles, at whose ends the clocks agree."""
     cycles = (microseconds - 127_174_492_800_000_000) // _CYCLE if microseconds >= NEAR_END else 0
     return datetime.datetime(1970, 1, 1) + (microseconds - cycles * _CYCLE) * MICROSECOND, cycles * _CYCLE
 

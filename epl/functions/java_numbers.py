@@ -71,7 +71,7 @@ def compare(left: Any, right: Any) -> int:
 
 
 def compare_floating(left: float, right: float) -> int:
-    """``Double.compare``: -0.0 before 0.0, NaN behind all and equal to itself."""
+    """``Double.compare``: -0.0 before 0.0, NaN after all others and equal to itself."""
     if left < right:
         return -1
     if left > right:

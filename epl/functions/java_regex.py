@@ -2,7 +2,7 @@
 
 ``translate`` rewrites what is written differently (``(?<n>…)``, ``\\z``, ``\\h``, ``\\R``, ``\\p{Alpha}``, ``\\Q…\\E``, class
 intersections …) and
-refuses by name what Python cannot do. In Java ``\\d \\w \\s \\b`` are ASCII unless ``(?U)`` stands in front, ``.`` stops at more line ends
+refuses by name what Python cannot do. In Java ``\\d \\w \\s \\b`` are ASCII unless ``(?U)`` comes first, ``.`` stops at more line ends
 and
 ``$`` knows more of them; so do the translations.
 """
@@ -146,7 +146,7 @@ class Translator:
             self.cost.ways *= group.branches
         return "".join(out), self.flags
 
-    # Flags that stand in front hold for the whole pattern: Python takes them as compile flags.
+    # Leading flags hold for the whole pattern: Python takes them as compile flags.
     def _leading_flags(self) -> None:
         while found := re.compile(r"\(\?([a-zA-Z]+)\)").match(self.pattern, self.position):
             for letter in found[1]:
@@ -163,7 +163,7 @@ class Translator:
         elif letter == "m":
             self.multi_line[-1] = True
         elif letter in "ixu":
-            self.cost.nested |= letter == "x"  # blanks stand between what is repeated and its quantifier
+            self.cost.nested |= letter == "x"  # blanks are between what is repeated and its quantifier
             self.flags |= _FLAGS.get(letter, re.RegexFlag(0))
         else:
             raise UnsupportedPattern(f"Flag '(?{letter})' of a regular expression is not supported")
@@ -443,7 +443,7 @@ class Translator:
     # -------------------------------------------------------------- character classes
 
     def _character_class(self) -> _CharacterSet:
-        """What stands behind ``[``: a union of items, intersected at ``&&``."""
+        """What follows ``[``: a union of items, intersected at ``&&``."""
         self._depth += 1
         if self._depth > DEEPEST:
             raise too_deep()

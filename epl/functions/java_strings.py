@@ -138,7 +138,7 @@ def _bytes(text: str) -> list[int]:
 
 
 def _split(text: str, pattern: str, limit: int = 0) -> list[str]:
-    """``split``: empty texts at the end are left out unless a limit is given; no empty text in front for a match of width zero."""
+    """``split``: empty texts at the end are omitted unless a limit is given; no empty text in front for a match of width zero."""
     parts: list[str] = []
     start = 0
     for found in java_pattern(pattern).finditer(text):

@@ -1,6 +1,6 @@
 """SQL's ``like`` in time that grows with the text's length, whatever the pattern.
 
-A pattern is cut at its ``%``. The first run of characters stands at the text's beginning, the last at its end, and each one between at
+A pattern is cut at its ``%``. The first run of characters is at the text's beginning, the last at its end, and each one between at
 its leftmost place after the one before: a later place could never help, so nothing is tried twice.
 """
 from __future__ import annotations

@@ -147,7 +147,7 @@ _CONVERT: Mapping[str, Call] = {"": lambda v: v, "float": float, "ord": ord, "fl
 
 
 def convert_arguments(call: Call, steps: tuple[str, ...]) -> Call:
-    """``call`` behind the conversions; null passes through."""
+    """``call`` with its arguments converted; null passes through."""
     if not steps:
         return call
     functions = [_CONVERT[s] for s in steps]

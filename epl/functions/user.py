@@ -2,7 +2,7 @@
 and classes.
 
 Type hints give the types: int is long, float is double, Optional and ``X | None`` are taken off; what has no hint is Object. A value type
-(``epl.value_types.INT``) may stand as a hint too. Arguments are handed over as Python values (``epl.value_types``), nulls as None.
+(``epl.value_types.INT``) may occur as a hint too. Arguments are handed over as Python values (``epl.value_types``), nulls as None.
 """
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _bind(
 
 
 def _positions(parameters: Sequence[inspect.Parameter], count: int) -> list[inspect.Parameter]:
-    """The parameter behind each position; the last one repeats where it is ``*rest``."""
+    """The parameter at each position; the last one repeats where it is ``*rest``."""
     return [parameters[min(i, len(parameters) - 1)] for i in range(count)]
 
 
@@ -207,9 +207,9 @@ def _is_static(source: Any, value: Any) -> bool:
 
 
 def import_python(registry: FunctionRegistry, dotted: str) -> bool:
-    """Makes a Python module or class callable by its dotted name; False if there is none of that name.
+    """Make a Python module or class callable by its dotted name; return False if there is none of that name.
 
-    Importing runs the module's code: only for names that whoever configures the engine trusts, never for names taken from EPL text alone.
+    Importing runs the module's code: only for names that the engine's configuration lists, never for names taken from EPL text alone.
     """
     source = _find(dotted)
     if source is None:

@@ -23,7 +23,7 @@ def is_property_name(token: Token) -> bool:
 
 
 class Links(Element):
-    """The rest of a chain behind a root: ``[0]``, ``.name``, ``.name(arguments)``, each with ``?``; yields the links."""
+    """The rest of a chain after a root: ``[0]``, ``.name``, ``.name(arguments)``, each with ``?``; yields the links."""
 
     def __init__(self, source: Source, expression: ParserElement) -> None:
         super().__init__(source)
@@ -36,7 +36,7 @@ class Links(Element):
         return loc, links
 
     def extend(self, loc: int, links: list[S.Link]) -> int:
-        """Append the links that stand at the offset."""
+        """Append the links at the offset."""
         at = self.source.at
         while True:
             token = at[loc]
@@ -179,7 +179,7 @@ class Argument(Element):
         return token.end, S.CronPart("any", span=token.span) if self.cron_star else S.Wildcard(span=token.span)
 
     def _atom(self, loc: int) -> Step:
-        """A number, a name or a substitution parameter: what crontab parts are made of."""
+        """A number, a name or a substitution parameter: the elements of a crontab part."""
         token = self.source.at[loc]
         if token.kind in ("integer", "float"):
             return token.end, number(token)
@@ -222,7 +222,7 @@ class Argument(Element):
         return closing.end, S.CronPart("list", items=tuple(items), span=Span(opening.start, closing.end))
 
     def _parameters(self, token: Token) -> list[Token]:
-        """The tokens of ``x =>`` or ``(x, y) =>`` up to the arrow, or none where no lambda stands here."""
+        """The tokens of ``x =>`` or ``(x, y) =>`` up to the arrow, or none where there is no lambda."""
         at = self.source.at
         if token.key != "(":
             return [token, at[token.end]] if is_property_name(token) else []
@@ -331,7 +331,7 @@ _ORDER = {
 
 
 def time_period(source: Source, expression: ParserElement, loc: int, first: S.Expression, start: int) -> Step:
-    """The period whose first part's value has been read: the unit stands at ``loc``. Parts go from large units to small ones."""
+    """The period whose first part's value has been read: the unit is at ``loc``. Parts go from large units to small ones."""
     at = source.at
     parts: list[tuple[Any, S.Expression]] = []
     value = first
@@ -349,7 +349,7 @@ def time_period(source: Source, expression: ParserElement, loc: int, first: S.Ex
 
 
 _FOLLOWS_PERIOD = RESERVED_FOR_NAMES
-"""What may stand behind a time period and is no value of its next part."""
+"""What may occur after a time period and is no value of its next part."""
 
 
 def _begins_value(token: Token) -> bool:

@@ -281,7 +281,7 @@ def _is_alias(token: Token, after: Token) -> bool:
 
 
 def _counts_events(source: Source, token: Token, after: Token) -> bool:
-    """Whether a number or name and then ``events`` stands here."""
+    """Return whether a number or name is next, then ``events``."""
     return after.key == "events" or (token.key in ("-", "+") and source.at[after.end].key == "events")
 
 
@@ -331,7 +331,7 @@ class _LimitNumber(Element):
 
 
 class _Condition(Element):
-    """An expression as ``where`` and ``having`` take it: ``case`` stands in parentheses there, as in Esper."""
+    """An expression as ``where`` and ``having`` take it: ``case`` is in parentheses there, as in Esper."""
 
     def __init__(self, expressions: Expressions) -> None:
         super().__init__(expressions.operators.source)
@@ -388,7 +388,7 @@ class _Discard(Element):
 
 
 class _Unless(Element):
-    """The element, unless the word with these two tokens behind it stands here."""
+    """The element, unless the word is next, with these two tokens after it."""
 
     def __init__(self, source: Source, word: str, behind: tuple[str, str], element: ParserElement) -> None:
         super().__init__(source)
@@ -403,7 +403,7 @@ class _Unless(Element):
 
 
 class _SelectItem(Element):
-    """``*``, ``s.*`` or an expression, told apart by the next tokens."""
+    """``*``, ``s.*`` or an expression, distinguished by the next tokens."""
 
     def __init__(self, source: Source, wildcard: ParserElement, stream: ParserElement, plain: ParserElement) -> None:
         super().__init__(source)

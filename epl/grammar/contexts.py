@@ -14,7 +14,7 @@ from epl.spans import Span
 
 
 class Contexts:
-    """``statement`` is ``context Name [as] …``, behind ``create``."""
+    """``statement`` is ``context Name [as] …``, after ``create``."""
 
     def __init__(self, kit: Kit, clauses: Clauses, pattern: ParserElement) -> None:
         self.kit = kit
@@ -123,7 +123,7 @@ class Contexts:
 
 
 def _same_context(token: Token, _: Token) -> bool:
-    """Whether what stands behind a comma goes on with this context, and is not the next of a nested context."""
+    """Whether what follows a comma goes on with this context, and is not the next of a nested context."""
     return token.key != "context"
 
 

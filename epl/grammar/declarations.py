@@ -13,13 +13,13 @@ from epl.grammar.elements import Bound, Element, Kit, Parsed, Source
 
 
 class Declarations:
-    """``expression`` is a declaration (behind ``create`` too), ``dataflow`` the rest of ``create dataflow …``."""
+    """``expression`` is a declaration (after ``create`` too), ``dataflow`` the rest of ``create dataflow …``."""
 
     def __init__(self, kit: Kit, clauses: Clauses) -> None:
         self.kit = kit
         self.clauses = clauses
         self.schema = kit.reference()
-        """``schema …`` behind ``create``; given by the statements."""
+        """``schema …`` after ``create``; given by the statements."""
         self.expression = self._expression()
         self.dataflow = self._dataflow()
 
@@ -134,7 +134,7 @@ class _LambdaBody(Element):
 
 
 class _DeclarationHead(Element):
-    """``[return type] [dialect:] name``: a type stands in front when a name follows what reads as one."""
+    """``[return type] [dialect:] name``: a type comes first when a name follows what reads as one."""
 
     def __init__(self, source: Source, typed: ParserElement, dialect: ParserElement, named: ParserElement) -> None:
         super().__init__(source)

@@ -1,4 +1,4 @@
-"""The pyparsing elements that EPL's grammar is made of: words, symbols and names that match whole tokens, and nodes built from named
+"""The pyparsing elements of EPL's grammar: words, symbols and names that match whole tokens, and nodes built from named
 fields.
 
 Every element here reads tokens from the `Source` it was made with, whose offsets are those of the text: they compose with pyparsing's
@@ -238,7 +238,7 @@ class Ahead(Element):
 
 
 class Listed(Element):
-    """``item, item, …``: yields every item's tokens. Ends before a separator where ``onward`` is false of the two tokens behind it."""
+    """``item, item, …``: yields every item's tokens. Ends before a separator where ``onward`` is false of the two tokens after it."""
 
     def __init__(
         self,

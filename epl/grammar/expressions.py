@@ -130,7 +130,7 @@ class Expressions:
 
 
 def _names_field(source: Source, token: Token) -> bool:
-    """Whether a JSON field's name and its colon stand here."""
+    """Return whether a JSON field's name and its colon are next."""
     return token.kind in ("word", "quoted", "string") and source.at[token.end].key == ":"
 
 
@@ -153,7 +153,7 @@ def _filled_array(type_name: S.TypeName, sizes: tuple[Any, ...], initializer: S.
 
 
 class _New(Element):
-    """What stands behind ``new``: told apart by the first token that is not part of a class's name."""
+    """What follows ``new``: distinguished by the first token that is not part of a class's name."""
 
     def __init__(self, source: Source, struct: ParserElement, instance: ParserElement, sized: ParserElement, filled: ParserElement) -> None:
         super().__init__(source)
@@ -274,7 +274,7 @@ class _Cast(Element):
         return self._call(loc, value, start)
 
     def _type_end(self, separator: Any) -> int | None:
-        """Where a type that stands behind the separator ends, if nothing but the end or a named argument follows it."""
+        """Where a type that follows the separator ends, if nothing but the end or a named argument follows it."""
         at = self.source.at
         token, depth = at[separator.end], 0
         if not (is_property_name(token)):

@@ -1,6 +1,6 @@
 """The words of EPL: tokens with their offsets, which words are reserved where, and what literals hold.
 
-Keywords are words without regard to case; what a word means is decided by where it stands. Comments are ``// …`` and ``/* … */`` only.
+Keywords are words without regard to case; what a word means is decided by where it occurs. Comments are ``// …`` and ``/* … */`` only.
 """
 
 from __future__ import annotations
@@ -167,11 +167,11 @@ def _half_character(half: str, span: Span, text: str) -> EplSyntaxError:
     )
 
 
-COMMENTS = "a comment begins with // and ends with its line, or stands between /* and */"
+COMMENTS = "a comment begins with // and ends with its line, or is between /* and */"
 
 
 def begins_line(text: str, offset: int) -> bool:
-    """Whether nothing but space stands before the offset in its line."""
+    """Whether nothing but space is before the offset in its line."""
     return not text[text.rfind("\n", 0, offset) + 1 : offset].strip()
 
 

@@ -1,4 +1,4 @@
-"""What to tell people about text that is not EPL."""
+"""Errors for text that is not EPL: what is wrong and what was probably meant."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ def _at_the_end(source: Source, token: Token, expected: list[str]) -> str:
 
 _BRACKETS = (")", "]", "}", "{")
 _AFTER = {"an identifier": ("schema", "window", "context", "define", "merge", "for"), "(": ("pattern",)}
-"""What Esper names as the only choice behind these words alone; elsewhere there are several to it."""
+"""What Esper names as the only choice after these words alone; elsewhere there are several to it."""
 
 
 def _only_choice(before: Token | None, expected: list[str]) -> str | None:
-    """What Esper says must follow where text ends: a single keyword or symbol, or the bracket behind a finished phrase."""
+    """What Esper says must follow where text ends: a single keyword or symbol, or the bracket after a finished phrase."""
     if len(expected) == 1:
         only = expected[0]
         if only in _AFTER:
@@ -96,14 +96,14 @@ def _foreign(source: Source, token: Token) -> str | None:
 
 
 def _starts_another(source: Source, token: Token, expected: list[str]) -> bool:
-    """Whether a finished statement stands before the token, and the token begins the next one."""
+    """Whether a finished statement is before the token, and the token begins the next one."""
     if token.key not in STATEMENT_STARTS or source.tokens.preceding(token.start) is None:
         return False
     return "end of input" in expected
 
 
 def _hint(source: Source, token: Token, expected: list[str]) -> str | None:
-    """A missing semicolon, a sign of another language, a near-miss keyword, an open bracket, or what could have stood there."""
+    """A missing semicolon, a sign of another language, a near-miss keyword, an open bracket, or what could be there."""
     foreign = _foreign(source, token)
     if foreign is not None:
         return foreign

@@ -1,4 +1,4 @@
-"""Module files: statements between semicolons, behind ``module``, ``uses`` and ``import``."""
+"""Module files: statements between semicolons, after ``module``, ``uses`` and ``import``."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Grammar:
         return loc, tokens[0]
 
     def _alone(self, element: ParserElement) -> Any:
-        """The element and nothing behind it but a semicolon."""
+        """The element and nothing after it but a semicolon."""
         loc, found = self._one(element, 0)
         end = self._source.at[loc]
         if end.key == ";":

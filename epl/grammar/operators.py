@@ -26,7 +26,7 @@ _PREDICATES = frozenset({"in", "between", "like", "regexp"})
 _QUANTIFIERS = {"any": "any", "some": "any", "all": "all"}
 _NUMBERS = frozenset({"integer", "float"})
 MAX_OPERATORS = 200
-"""How many operators of one level may stand in a row (``or`` and ``and`` excepted): each makes the tree one level deeper."""
+"""How many operators of one level may occur in a row (``or`` and ``and`` excepted): each makes the tree one level deeper."""
 
 Step = tuple[int, Any]
 
@@ -35,7 +35,7 @@ class Operators(Element):
     """``a or not b + 1 in (…)`` …: an expression of operators over operands, or a case expression, which takes no operators outside
     parentheses.
 
-    ``not`` stands once, before comparisons; unary minus before numbers, names and calls; comparisons of one level do not chain.
+    ``not`` occurs once, before comparisons; unary minus before numbers, names and calls; comparisons of one level do not chain.
     """
 
     def __init__(self, source: Source, operand: ParserElement, case: ParserElement, subquery: ParserElement, tail: ParserElement) -> None:

@@ -15,7 +15,7 @@ _SKIPS = {"past last row", "to next row", "to current row"}
 
 
 def match_recognize(kit: Kit, clauses: Clauses) -> ParserElement:
-    """The clause as a whole; its parts stand in fixed order."""
+    """The clause as a whole; its parts are in fixed order."""
     expression = clauses.expression
     measure = kit.node(S.SelectItem, kit.field("expression", expression) + Opt(kit.key("as") + kit.field("alias", kit.name)))
     partition = Opt(kit.key("partition by") + kit.fields("partition_by", kit.listed(expression)))

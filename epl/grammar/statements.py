@@ -1,4 +1,4 @@
-"""Statements: what stands between two semicolons of a module."""
+"""Statements: what is between two semicolons of a module."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ class Statements:
 
 
 def _is_call(kit: Kit, token: Token) -> bool:
-    """Whether a dotted name with an opening bracket behind it stands here."""
+    """Return whether a dotted name with an opening bracket after it is next."""
     at = kit.source.at
     while token.kind in ("word", "quoted") and at[token.end].key == ".":
         token = at[at[token.end].end]

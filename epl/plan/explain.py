@@ -42,7 +42,7 @@ def _statement(plan: StatementPlan) -> Iterator[str]:
 
 
 def _streams(plan: StatementPlan) -> Streams:
-    """One stream's properties stand alone, those of several behind the stream's name."""
+    """One stream's properties have no prefix, those of several follow the stream's name."""
     body = plan.body
     if not isinstance(body, SelectPlan) or len(body.streams) < 2:
         return [plain]

@@ -21,13 +21,13 @@ def of(stream: str) -> PropertyText:
 
 def expression_text(node: typed.TypedExpression, streams: Sequence[PropertyText] = ()) -> str:
     """An expression as EPL; what has no form of its own in EPL is a call of its name. ``streams``: how properties of each stream are
-    written; without it those of the first stream stand alone, the others behind ``s1`` and so on."""
+    written; without it those of the first stream have no prefix, the others have ``s1`` and so on."""
     text = Writer(streams)(node)
     return text[1:-1] if isinstance(node, INFIX) and not isinstance(node, typed.Concatenation) else text
 
 
 class Writer:
-    """Writes expressions over streams; infix ones stand in parentheses."""
+    """Writes expressions over streams; infix ones are in parentheses."""
 
     def __init__(self, streams: Sequence[PropertyText]) -> None:
         self.streams = streams

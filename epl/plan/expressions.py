@@ -1,6 +1,6 @@
 """Typed expressions: what analysis makes of syntax, with every Java rule explicit. Back ends print them and decide nothing.
 
-Conversions stand as nodes (``Convert``), operand types are equal where an operation needs them equal, null rules are those of each node's
+Conversions are nodes (``Convert``), operand types are equal where an operation needs them equal, null rules are those of each node's
 docstring. Every value but those of primitive type may be null (None).
 """
 from __future__ import annotations
@@ -151,7 +151,7 @@ class VariableValue(TypedExpression):
 
 @attrs.frozen(kw_only=True)
 class ContextValue(TypedExpression):
-    """``context.name``, ``context.key1``, ``context.a.x``: a property of the context partition; ``path`` as written behind ``context.``."""
+    """``context.name``, ``context.key1``, ``context.a.x``: a property of the context partition; ``path`` as written after ``context.``."""
 
     path: tuple[str, ...]
 
@@ -173,7 +173,7 @@ class Local(TypedExpression):
 
 @attrs.frozen(kw_only=True)
 class IsInsertStream(TypedExpression):
-    """``istream()``: whether the row stands in the insert stream."""
+    """``istream()``: whether the row is in the insert stream."""
 
 
 # ------------------------------------------------------------------ numbers, text, logic
@@ -410,7 +410,7 @@ class Invoke(TypedExpression):
     """A call of a Python function of the registry with evaluated arguments.
 
     ``function`` is the registry's key (module-level data: looked up again by name after a restore); ``bound`` is extra constant data that
-    the function's factory asked for at bind (see epl.functions.registry). ``null_propagates``: the call is left out and null given if an
+    the function's factory asked for at bind (see epl.functions.registry). ``null_propagates``: the call is omitted and null given if an
     argument is null; ``null_receiver``: if the first is null (a method's receiver). ``once``: its first result holds for good.
     """
 
@@ -455,7 +455,7 @@ class Aggregated(TypedExpression):
 class AggregationMethodCall(TypedExpression):
     """A method of an aggregation that keeps events; ``method`` is the Python name in epl.functions.aggregation_methods.
 
-    ``written``: what a Function among the arguments was made of. It is not evaluated, but its properties count as selected.
+    ``written``: what a Function among the arguments was built from. It is not evaluated, but its properties count as selected.
     """
 
     operand: Aggregated
@@ -473,7 +473,7 @@ class GroupingCall(TypedExpression):
 
 @attrs.frozen(kw_only=True)
 class SubqueryValue(TypedExpression):
-    """The result of subquery number ``number`` of the statement (a later room)."""
+    """The result of subquery number ``number`` of the statement (not supported yet)."""
 
     number: int
 

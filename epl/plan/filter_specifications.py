@@ -41,10 +41,10 @@ class RangeLookup:
 
 @attrs.frozen(kw_only=True)
 class FilterSpecification:
-    """Which events of a type (and its sub-types) an entry with ``values`` wants: all that satisfy each lookup and ``conditions``.
+    """Which events of a type (and its sub-types) match an entry with ``values``: all that satisfy each lookup and ``conditions``.
 
     ``values``: what an entry brings, over the streams and the context that it comes from. Operands and conditions read value number n as
-    ``Local(number=first_local + n)``; the event itself is stream 0 and stands in lookups' expressions and in conditions.
+    ``Local(number=first_local + n)``; the event itself is stream 0 and is in lookups' expressions and in conditions.
     """
 
     event_type: EventType

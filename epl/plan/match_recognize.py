@@ -156,7 +156,7 @@ class Condition:
 
     @property
     def reads_row_only(self) -> bool:
-        """Whether the condition is the same for all matches in progress."""
+        """Whether the condition is the same for all partial matches."""
         return all(o.kind in ("current", "previous") for o in self.operands)
 
 

@@ -20,7 +20,7 @@ Shape = Choice["un-aggregated", "fully aggregated", "aggregated", "grouped fully
 
 ==========================  ========================================================================
 un-aggregated               one an event
-fully aggregated            one a delta: every selected property stands inside an aggregation
+fully aggregated            one a delta: every selected property is inside an aggregation
 aggregated                  one an event, with the aggregations of all events
 grouped fully aggregated    one a group touched: every other property is a group key
 grouped aggregated          one an event, with the aggregations of its group
@@ -77,7 +77,7 @@ class LimitPlan:
 class GroupLevel:
     """One grouping of rollup, cube or grouping sets: ``keys`` are positions in ``group_by``.
 
-    Columns, having and order keys are those of this level: keys that it leaves out are null in them, and ``grouping()`` is constant.
+    Columns, having and order keys are those of this level: keys that it omits are null in them, and ``grouping()`` is constant.
     """
 
     keys: tuple[int, ...]
@@ -98,11 +98,11 @@ class ReclaimGroups:
 
 @attrs.frozen
 class OutputPlan:
-    """Output rate limiting: what is put out (``selector``; ``default`` everything), and when.
+    """Output rate limiting: what is emitted (``selector``; ``default`` everything), and when.
 
     ``every``: a number of events (``unit`` events) or a time period (``unit`` time); None: only ``after`` is written.
-    ``after``: nothing is put out before that many events or that time. ``optimized``: False with order by or
-    ``@Hint('disable_outputlimit_opt')``, which change what ``all`` puts out for groups that rows have only left.
+    ``after``: nothing is emitted before that many events or that time. ``optimized``: False with order by or
+    ``@Hint('disable_outputlimit_opt')``, which change what ``all`` emits for groups that rows have only left.
     ``crontab``: at these times. ``condition``: whenever it is true, and then ``assignments`` are made; both may read the Local values that
     OUTPUT_NAMES lists.
     """
@@ -130,9 +130,9 @@ class ResultSetPlan:
 
     ``columns`` are the values of ``output_type``'s properties in order; empty when ``forward`` hands stream ``forward``'s event on as it
     is.
-    ``selector``: which streams listeners get. ``raw``: an insert into wants others (``insert rstream into X select istream …``), so the
+    ``selector``: which streams listeners get. ``raw``: an insert into needs others (``insert rstream into X select istream …``), so the
     result set
-    puts out both and the selector is applied behind the insert.
+    emits both and the selector is applied after the insert.
     """
 
     shape: Shape

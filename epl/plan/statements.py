@@ -130,7 +130,7 @@ class Declared:
         return self.kind == kind and self.name == name
 
     def place(self, text: str) -> str:
-        """Where the declaration stands in its module's text."""
+        """Where the declaration is in its module's text."""
         if self.span is None:
             return "an unknown place"
         line, column = self.span.line_column(text)

@@ -1,4 +1,4 @@
-"""Streams of a from clause or a trigger: which events they want, and their windows."""
+"""Streams of a from clause or a trigger: their filters and their windows."""
 from __future__ import annotations
 
 from typing import Literal as Choice
@@ -35,9 +35,9 @@ class EqualConstants:
 
 @attrs.frozen
 class FilterPlan:
-    """Which events of a type (and its sub-types) a stream wants: all that satisfy ``conditions``.
+    """Which events of a type (and its sub-types) match a stream: all that satisfy ``conditions``.
 
-    ``key`` is one of them that is looked up instead of evaluated; it does not stand in ``conditions`` again. ``repeats``: those of them
+    ``key`` is one of them that is looked up instead of evaluated; it does not occur in ``conditions`` again. ``repeats``: those of them
     that may deliver an event more than once; the counts multiply.
     """
 
@@ -49,7 +49,7 @@ class FilterPlan:
 
 @attrs.frozen
 class StreamPlan:
-    """One stream: filter, then windows. ``event_type`` is what comes out behind the windows (derived-value windows change it)."""
+    """One stream: filter, then windows. ``event_type`` is what comes out after the windows (derived-value windows change it)."""
 
     filter: FilterPlan
     event_type: EventType

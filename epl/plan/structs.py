@@ -1,4 +1,4 @@
-"""``new {…}`` where an event of a declared type is wanted."""
+"""``new {…}`` where an event of a declared type is expected."""
 from __future__ import annotations
 
 import attrs

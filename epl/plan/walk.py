@@ -1,4 +1,4 @@
-"""Everything that stands in a plan."""
+"""Every part of a plan."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from epl.value_types import ArrayType, CollectionType, MapType, ValueType
 
 
 def plans_of(value: Any) -> Iterator[Any]:
-    """Everything that stands in a plan, at any depth, down to event types and typed expressions (which are not entered)."""
+    """Every part of a plan, at any depth, down to event types and typed expressions (which are not entered)."""
     yield value
     if isinstance(value, tuple):
         for item in value:
@@ -21,7 +21,7 @@ def plans_of(value: Any) -> Iterator[Any]:
 
 
 def expressions_of(*plans: Any) -> Iterator[TypedExpression]:
-    """Every typed expression that stands anywhere in the plans."""
+    """Every typed expression anywhere in the plans."""
     return (value for value in plans_of(plans) if isinstance(value, TypedExpression))
 
 
@@ -38,7 +38,7 @@ def types_in(value: Any) -> Iterator[EventType]:
 
 
 def types_of(value_type: ValueType) -> Iterator[EventType]:
-    """The event types that values of a type are made of."""
+    """The event types that values of a type consist of."""
     if isinstance(value_type, EventOf):
         yield value_type.event_type
     elif isinstance(value_type, (ArrayType, CollectionType)):

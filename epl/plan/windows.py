@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class WindowRefused(EplValidationError):
     """Parameters that a window cannot take.
 
-    ``message`` stands behind ``Error in view 'name', ``; where Esper says its refusal without that, ``whole_message`` is it. Either way
+    ``message`` follows ``Error in view 'name', ``; where Esper says its refusal without that, ``whole_message`` is it. Either way
     the caller puts ``Failed to validate data window declaration: `` before.
     """
 
@@ -96,7 +96,7 @@ class WindowConfig:
     def builtins(cls, event_type: EventType) -> Mapping[str, ValueType]:
         """Names that the first argument may use beside the event's properties (the expr windows: ``current_count`` …).
 
-        They are bound as ``Local`` nodes; aggregation functions over the stream's events may stand in that argument too.
+        They are bound as ``Local`` nodes; aggregation functions over the stream's events may occur in that argument too.
         """
         return {}
 
@@ -110,7 +110,7 @@ class WindowConfig:
         return None
 
     def merge(self, event_type: EventType) -> WindowConfig:
-        """groupwin: the merge that ends it, behind rows of this type."""
+        """groupwin: the merge that ends it, after rows of this type."""
         raise NotImplementedError
 
     def output_type(self, event_type: EventType) -> EventType:
@@ -154,7 +154,7 @@ def _check_merge(configs: Sequence[WindowConfig]) -> None:
 def merge_groups(configs: Sequence[WindowConfig], event_type: EventType) -> tuple[tuple[WindowConfig, ...], EventType]:
     """The configs with the merge that ends a groupwin put in where it is not written, and the type of what comes out.
 
-    Only rows of derived-value windows need one: they get the group's keys as properties. ``event_type``: of what the last config puts out.
+    Only rows of derived-value windows need one: they get the group's keys as properties. ``event_type``: of what the last config emits.
     """
     if not configs or not configs[0].groups or configs[-1].retains or any(c.merges for c in configs):
         return tuple(configs), event_type
@@ -169,7 +169,7 @@ NOT_SINGLE = "Previous function requires a single data window view onto the stre
 def previous_refusal(configs: Sequence[WindowConfig], *, followed: bool = False) -> str | None:
     """Why prev and its relatives cannot be asked of a stream with these windows, in Esper's words; None where they can.
 
-    A window of its own must answer them (an intersection or union does not), and nothing may stand beside it; within a groupwin
+    A window of its own must answer them (an intersection or union does not), and it has to be the only one; within a groupwin
     derived-value windows may. ``followed``: match_recognize takes the windows' events.
     """
     grouped = bool(configs) and configs[0].groups

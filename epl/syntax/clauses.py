@@ -1,4 +1,4 @@
-"""The clauses that statements are made of."""
+"""The clauses of statements."""
 from __future__ import annotations
 
 from typing import Literal as Choice
@@ -42,7 +42,7 @@ class View(Node):
 
 @attrs.frozen
 class Contained(Node):
-    """``[select x from items as i where …]`` or ``[items]`` behind a type: contained-event selection, level by level."""
+    """``[select x from items as i where …]`` or ``[items]`` after a type: contained-event selection, level by level."""
 
     expression: Expression
     items: tuple[SelectItem, ...] = ()
@@ -146,7 +146,7 @@ class RowPermutation(RowPattern):
 
 @attrs.frozen
 class RowRepetition(RowPattern):
-    """``item quantifier {low,high}``. The quantifier (``* + ? *? +? ??``) and the braces may both stand (``A+?{2}``).
+    """``item quantifier {low,high}``. The quantifier (``* + ? *? +? ??``) and the braces may both occur (``A+?{2}``).
 
     ``{n}``: low = high = n, ``exact``; ``{n,}``: low; ``{n,m}``: both; ``{,m}``: high. A group is written in parentheses whenever it is no
     variable.

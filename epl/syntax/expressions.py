@@ -10,7 +10,7 @@ from epl.syntax.nodes import Body, Node
 
 @attrs.frozen
 class Expression(Node):
-    """Anything that may stand where a value is asked for."""
+    """Anything that may occur where a value is asked for."""
 
 
 LiteralKind = Choice["null", "boolean", "byte", "int", "long", "float", "double", "string"]
@@ -69,7 +69,7 @@ class Index(Link):
 
 @attrs.frozen
 class Chain(Expression):
-    """``a``, ``a.b[0].c('k')?.d``, ``Math.abs(x)``, ``(expression).method()``: links from left to right, behind a root expression or none.
+    """``a``, ``a.b[0].c('k')?.d``, ``Math.abs(x)``, ``(expression).method()``: links from left to right, after a root expression or none.
     """
 
     links: tuple[Link, ...]
@@ -324,7 +324,7 @@ class TimePeriod(Expression):
 
 @attrs.frozen
 class CurrentTimestamp(Expression):
-    """``current_timestamp`` or ``current_timestamp()``; links behind it stand in a Chain whose root it is."""
+    """``current_timestamp`` or ``current_timestamp()``; links after it are in a Chain whose root it is."""
 
 
 @attrs.frozen

@@ -37,7 +37,7 @@ class Every(Pattern):
 
 @attrs.frozen
 class EveryDistinct(Pattern):
-    """``every-distinct(a.id, 10 sec) a=A``; a last argument that is a time period is the expiry, which analysis tells."""
+    """``every-distinct(a.id, 10 sec) a=A``; a last argument that is a time period is the expiry, which the analysis decides."""
 
     arguments: tuple[Expression, ...]
     item: Pattern

@@ -53,7 +53,7 @@ class Select(Body):
 class CreateSchema(Body):
     """``create [variant] [map|objectarray|json|xml|avro] schema N (columns) | as Class`` with inherits, copyfrom and timestamps.
 
-    ``types``: the member types of a variant (``*`` is the name ``*``), or the one class behind ``as``. ``qualifiers`` are other
+    ``types``: the member types of a variant (``*`` is the name ``*``), or the one class after ``as``. ``qualifiers`` are other
     ``name value`` pairs, lower-case names: inherits, copyfrom, starttimestamp, endtimestamp → tuple of names.
     """
 

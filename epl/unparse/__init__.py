@@ -37,7 +37,7 @@ def expression_text(expression: Expression, first_subquery: int = 1, names: Name
 
 
 def quoted(expression: Expression, names: Names | None = None) -> str:
-    """The expression's text in single quotes; a long one is cut, with its length behind.
+    """The expression's text in single quotes; a long one is cut, with its length after.
 
     >>> from epl.parse import parse_expression
     >>> quoted(parse_expression("case when 1=2 then 1 when 1=3 then true end"))

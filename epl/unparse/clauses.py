@@ -94,7 +94,7 @@ def select(node: S.Select, text: Text) -> str:
 
 
 def select_rest(node: S.Select, text: Text) -> str:
-    """Everything behind ``select [istream]``."""
+    """Everything after ``select [istream]``."""
     return joined(
         "distinct" if node.distinct else "",
         listed(node.items, text),

@@ -1,8 +1,8 @@
 """Expressions as Esper prints them: the names of columns without alias, and what its refusals quote.
 
-The text is not meant to be parsed again: brackets stand only where an operand binds looser than its operator (``1-(2-a)`` prints as
+The text is not meant to be parsed again: brackets occur only where an operand binds looser than its operator (``1-(2-a)`` prints as
 ``1-2-a``),
-lambdas print as nothing, text stands in double quotes without escapes.
+lambdas print as nothing, strings are in double quotes without escapes.
 """
 
 from __future__ import annotations
@@ -285,7 +285,7 @@ _METHODS = frozenset(
         "format",
     }
 )
-"""Methods of one text that nobody takes for a mapped property; Esper, which knows the types, prints a property's key as written and a
+"""Methods of one text that are never taken for a mapped property; Esper, which knows the types, prints a property's key as written and a
 method's in double quotes."""
 
 

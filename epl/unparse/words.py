@@ -35,7 +35,7 @@ def dotted(text: str) -> str:
 
 
 def string(text: str) -> str:
-    """A string literal: only quotes and backslashes need escaping; line ends stand as they are."""
+    """A string literal: only quotes and backslashes need escaping; line ends stay as they are."""
     return "'" + text.translate(_ESCAPES) + "'"
 
 

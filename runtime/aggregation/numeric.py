@@ -24,7 +24,7 @@ def only_numbers(*values: Any) -> None:
     """Raise TypeError where another value than a number stands among those of a restored state."""
     for value in values:
         if not isinstance(value, (int, float, Decimal)):
-            raise TypeError(f"a value of type {type(value).__name__} stands where a number is wanted")
+            raise TypeError(f"a value of type {type(value).__name__} where a number is expected")
 
 
 class CountRows:

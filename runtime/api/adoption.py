@@ -46,7 +46,7 @@ def _named(runtime: Runtime, before: Runtime, forget: Collection[str]) -> list[t
     if changed:
         raise EplDeploymentError(
             f"statement '{changed[0]}' is not the one whose state was kept: its text, or the schema of a type it uses, has changed",
-            hint=f"give it another name, or let it begin anew: forget={changed!r}",
+            hint=f"give it another name, or let it start without state: forget={changed!r}",
         )
     return [(old[name], new[name][0]) for name in kept]
 

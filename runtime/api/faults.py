@@ -42,7 +42,7 @@ class StatementFault(EplRuntimeError):
 
 
 def fault_of(runtime: Runtime, error: BaseException, statement: str, event: Any) -> StatementFault:
-    """The error as one that says where it happened. Called where the error is handled, while the clock stands at the event."""
+    """The error as one that says where it happened. Called where the error is handled, while the clock is at the event."""
     text = None
     spans: list[Span] = []
     found = _statement(runtime, statement)

@@ -311,7 +311,7 @@ class Runtime(Registry):
 
     def advance_time_span(self, now: Instant, resolution: int | None = None, *, max_stops: int | None = None) -> None:
         """Walk to ``now``, stopping at every time at which something is due (or at steps of ``resolution``). ``max_stops``: as for
-        ``send_batch``; the clock stands at the last stop where there are more."""
+        ``send_batch``; the clock is at the last stop where there are more."""
         with self.lock:
             self._check_open()
             now, tier = self._instant(now), self._batch_tier

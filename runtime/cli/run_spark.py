@@ -45,7 +45,7 @@ class SparkFeed:
         self.now = target
 
     def finish(self) -> None:
-        """Run the query over everything; what ended it is raised as it was, time stands where the input left it."""
+        """Run the query over everything; what ended it is raised as it was, time where the input left it."""
         if self.rows:
             with tempfile.TemporaryDirectory(prefix="epl-run-") as name:
                 self._run(Path(name))

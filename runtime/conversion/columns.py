@@ -64,7 +64,7 @@ def columns_of(table: Any, owner: str) -> Columns:
     if hasattr(table, "__arrow_c_stream__"):
         return _arrow_columns(pa.table(table), owner)
     raise EplRuntimeError(
-        f"Event type '{owner}' cannot be made of {type(table).__name__}",
+        f"Event type '{owner}' cannot be built from {type(table).__name__}",
         hint="give a pyarrow Table or RecordBatch, or a pandas DataFrame; send takes single events",
     )
 

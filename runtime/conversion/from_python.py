@@ -279,7 +279,7 @@ def to_event(event_type: EventType, value: Any) -> Event:
     except EplError:
         raise
     except Exception as error:  # what the object's own methods raise
-        raise EplRuntimeError(f"Event type '{event_type.name}' cannot be made of {brief(value)}: {error!r}") from error
+        raise EplRuntimeError(f"Event type '{event_type.name}' cannot be built from {brief(value)}: {error!r}") from error
 
 
 def _event_of(event_type: EventType, value: Any) -> Event:
@@ -293,11 +293,12 @@ def _event_of(event_type: EventType, value: Any) -> Event:
         return to_event(event_type, parse_json(event_type, value))
     if isinstance(value, (str, bytes, int, float)) or value is None:
         raise EplRuntimeError(
-            f"Event type '{event_type.name}' cannot be made of {brief(value)}", hint="send a mapping, a tuple or an object with attributes"
+            f"Event type '{event_type.name}' cannot be built from {brief(value)}",
+            hint="send a mapping, a tuple or an object with attributes",
         )
     if event_type.properties and not any(hasattr(value, name) for name in event_type.properties):
         raise EplRuntimeError(
-            f"Event type '{event_type.name}' cannot be made of {brief(value)}: it has none of the properties",
+            f"Event type '{event_type.name}' cannot be built from {brief(value)}: it has none of the properties",
             hint="send a mapping or a tuple"
         )
     return maker(event_type)({name: getattr(value, name, None) for name in event_type.properties})

@@ -72,7 +72,7 @@ def event_type_of(name: str, schema: Any, known: Known) -> EventType:
     if module == "pyspark":
         return event_type_of_spark(name, schema)
     raise EplDeploymentError(
-        f"Event type '{name}' cannot be made of {schema!r}",
+        f"Event type '{name}' cannot be built from {schema!r}",
         hint="give a dict of types, a dataclass, an attrs or pydantic class, a TypedDict, a NamedTuple, a pyarrow or Spark schema"
     )
 
@@ -156,7 +156,7 @@ def _generic(annotation: Any, where: str, known: Known) -> ValueType:
     if origin is dict:
         return MapType(value_type(arguments[0], where, known), value_type(arguments[1], where, known))
     raise EplDeploymentError(
-        f"{where}: no property type can be made of {annotation!r}",
+        f"{where}: no property type can be built from {annotation!r}",
         hint="use a Python type, an enum, an EPL type name such as 'long', or a nested dict"
     )
 

@@ -265,7 +265,7 @@ class EventLoop:
             if stops == max_stops:
                 raise EplRuntimeError(
                     f"Time cannot move by span to {target}: more than {max_stops} timers are due on the way, "
-                    f"the clock stands at {self.clock.now}"
+                    f"the clock is at {self.clock.now}"
                 )
             self.advance(max(nearest, self.clock.now))
             stops += 1

@@ -164,7 +164,7 @@ class Decoder:
         decode = self._decoders.get(code)
         if decode is None:
             if 1 <= code <= len(KIND_NAMES):
-                raise Damaged(f"a value of kind '{KIND_NAMES[code - 1]}' stands where none can")
+                raise Damaged(f"a value of kind '{KIND_NAMES[code - 1]}' where none can be")
             raise EplRuntimeError(f"the snapshot holds a value of unknown kind {code}", hint="it was written by a newer version")
         return decode(data)
 
@@ -188,20 +188,20 @@ def list_of(value: Any, length: int | None = None) -> list[Any]:
     if type(value) is not list or (length is not None and len(value) != length):
         wanted = "a list" if length is None else f"a list of {length}"
         found = f"a list of {len(value)}" if type(value) is list else f"a value of type {type(value).__name__}"
-        raise Damaged(f"{found} stands where {wanted} is wanted")
+        raise Damaged(f"{found} where {wanted} is expected")
     return value
 
 
 def map_of(value: Any) -> dict[Any, Any]:
     """The value, if it is a map. Raises Damaged."""
     if type(value) is not dict:
-        raise Damaged(f"a value of type {type(value).__name__} stands where a map is wanted")
+        raise Damaged(f"a value of type {type(value).__name__} where a map is expected")
     return value
 
 
 def _of_length(data: bytes, length: int) -> bytes:
     if len(data) != length:
-        raise Damaged(f"{len(data)} bytes stand where {length} are wanted")
+        raise Damaged(f"{len(data)} bytes where {length} are expected")
     return data
 
 

@@ -156,13 +156,13 @@ def _scalar(kind: Any, primitive: Any) -> Scalar:
 
 def _one_of(known: Collection[str], value: Any) -> str:
     if value not in known:
-        raise Damaged(f"{brief(value)} stands where one of {', '.join(sorted(known))} is wanted")
+        raise Damaged(f"{brief(value)} where one of {', '.join(sorted(known))} is expected")
     return str(value)
 
 
 def _text(value: Any) -> str:
     if type(value) is not str:
-        raise Damaged(f"a value of type {type(value).__name__} stands where a name is wanted")
+        raise Damaged(f"a value of type {type(value).__name__} where a name is expected")
     return value
 
 
@@ -172,7 +172,7 @@ def _text_or_none(value: Any) -> str | None:
 
 def _flag(value: Any) -> bool:
     if type(value) is not bool:
-        raise Damaged(f"a value of type {type(value).__name__} stands where true or false is wanted")
+        raise Damaged(f"a value of type {type(value).__name__} where true or false is expected")
     return value
 
 

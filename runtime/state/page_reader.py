@@ -44,7 +44,7 @@ class PageReader:
         self._plain.vast = self._statement.vast = False
         found = self.body(key, "statement")
         if columns and (self._plain.vast or self._statement.vast):
-            raise Damaged(f"a decimal of more than {VAST} digits stands where columns hold none")
+            raise Damaged(f"a decimal of more than {VAST} digits where columns hold none")
         return found
 
     def _body(self, key: str, kind: str, packed: bytes) -> Any:

@@ -1,4 +1,4 @@
-"""``max_stops`` in both tiers: the same calls go through, others are refused in the same words, and the clock stands at the same stop."""
+"""``max_stops`` in both tiers: the same calls go through, others are refused in the same words, and the clock is at the same stop."""
 from __future__ import annotations
 
 import os
@@ -139,10 +139,10 @@ def test_row_listeners_get_the_same_calls(calls: Any) -> None:
 def test_a_refused_gap_leaves_the_statement_in_its_tier() -> None:
     played = Played("batch", "@name('a') select x from T output every 10 msec")
     played.send([("T", "a", 1, 0)], "span", 20)
-    with pytest.raises(EplRuntimeError, match="more than 20 timers are due on the way, the clock stands at 200"):
+    with pytest.raises(EplRuntimeError, match="more than 20 timers are due on the way, the clock is at 200"):
         played.runtime.send_batch(tables([("T", "a", 2, 10_000)], 0), time="ts", max_stops=20)
     assert played.runtime.now == 200 and played.runtime.statement("a").tier == "batch"
-    with pytest.raises(EplRuntimeError, match="more than 5 timers are due on the way, the clock stands at 250"):
+    with pytest.raises(EplRuntimeError, match="more than 5 timers are due on the way, the clock is at 250"):
         played.runtime.advance_time_span(1000, max_stops=5)
     played.runtime.advance_time_span(1000, max_stops=75)
     assert played.runtime.now == 1000

@@ -200,7 +200,7 @@ def test_a_gap_with_too_many_timers_is_refused_where_it_stands() -> None:
     with Runtime() as runtime:
         listen(runtime, "create schema T(i int); @name('s') select count(*) as c from T#time_batch(1 sec, \"FORCE_UPDATE\");")
         rows = pa.table({"i": pa.array([1, 2], pa.int32()), "ts": [0, 3_000_000_000]})
-        with pytest.raises(EplRuntimeError, match="more than 20 timers are due on the way, the clock stands at 20000"):
+        with pytest.raises(EplRuntimeError, match="more than 20 timers are due on the way, the clock is at 20000"):
             runtime.send_batch("T", rows, time="ts", max_stops=20)
         assert runtime.now == 20_000
 
@@ -233,7 +233,7 @@ def test_pandas_frames() -> None:
 def test_whatever_is_no_table_is_refused() -> None:
     with Runtime() as runtime:
         listen(runtime, ONE)
-        with pytest.raises(EplRuntimeError, match="Event type 'T' cannot be made of list"):
+        with pytest.raises(EplRuntimeError, match="Event type 'T' cannot be built from list"):
             runtime.send_batch("T", [{"i": 1}])
         with pytest.raises(EplRuntimeError, match="the table has more than one column 'i'"):
             runtime.send_batch("T", pa.table([pa.array([1]), pa.array([1])], names=["i", "i"]))

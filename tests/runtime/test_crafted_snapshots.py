@@ -148,7 +148,7 @@ CRAFTED: dict[str, tuple[Callable[[Pages], None], str]] = {
         lambda p: rows(p, lambda n, row: [*row[:2], [{}, [1]], row[3]]), "event 0: it lacks properties that its type does not declare"),
     "an event of another type in a window": (
         lambda p: rows(p, lambda n, row: ["d0/0/0", [1], *row[2:]] if row[0] == "d0/1/0" and n % 3 else row),
-        "an event of type 'Other' stands where one of type 'E' is wanted"),
+        "an event of type 'Other' where one of type 'E' is expected"),
     "an event of no type": (lambda p: rows(p, lambda n, row: ["none", *row[1:]]), "names an event type that is not there: none"),
     "an event of a list": (lambda p: rows(p, lambda n, row: [[], *row[1:]]), "event 0 cannot be read: TypeError"),
     "an event that stands for 1": (lambda p: rows(p, lambda n, row: [*row[:3], 1]), "event 0: its origin is no event"),
@@ -160,14 +160,14 @@ CRAFTED: dict[str, tuple[Callable[[Pages], None], str]] = {
     "counts of what is not there": (many_counts, "page 'variables' cannot be read"),
     "pages of a page": (
         lambda p: p.update({"x/0": ["groups", 1, [[0, [False, "a"], Ext(KEYED, msgpack.packb(["x", "groups", 1, 1]))]]]})
-        or parts(p, KEYED, lambda part: ["x", "groups", 1, 1]), "page 'x/0': a value of kind 'pages by key' stands where none can"),
+        or parts(p, KEYED, lambda part: ["x", "groups", 1, 1]), "page 'x/0': a value of kind 'pages by key' where none can be"),
     "fewer keys than are there": (lambda p: parts(p, KEYED, lambda part: [*part[:3], 0]), "of 0 keys, pages 'state/d0/"),
     "keys of another kind": (lambda p: parts(p, KEYED, lambda part: [part[0], "unique", *part[2:]]), "is of kind 'groups', not 'unique'"),
     "a piece that comes often": (lambda p: parts(p, LONG, lambda part: [part[0], part[1] * 10_000]), "is referred to twice"),
     "a decimal of words": (variable(Ext(DECIMAL, b"many")), "page 'variables' cannot be read: InvalidOperation"),
     "a zone of nowhere": (variable(Ext(ZONED, b"2020-01-01T00:00:00|0|Nowhere/Land")), "cannot be read: ZoneInfoNotFoundError"),
     "a zone that is a file": (variable(Ext(ZONED, b"2020-01-01T00:00:00|0|../../../../etc/passwd")), "cannot be read: ValueError"),
-    "a page that is a map": (lambda p: p.update(clock={}), "page 'clock': a value of type dict stands where a list of 3 is wanted"),
+    "a page that is a map": (lambda p: p.update(clock={}), "page 'clock': a value of type dict where a list of 3 is expected"),
     "variables that no module has": (lambda p: p["variables"][2].update(y=1), "its variables are not those of the modules"),
     "a variable that is gone": (lambda p: p["variables"][2].clear(), "its variables are not those of the modules"),
     "time that no long holds": (clock(now=2**63), "'now' is not a point in engine time"),
@@ -175,20 +175,20 @@ CRAFTED: dict[str, tuple[Callable[[Pages], None], str]] = {
     "time in words": (clock(now="noon"), "'now' is not a point in engine time"),
     "counts that are no numbers": (head(counts=["many", 1]), "a count of deployments or statements is no number"),
     "a text that is no EPL": (head(deployments=[["d0", "select", []]]), "deployment 'd0': Unexpected end-of-input near"),
-    "deployments that are no list": (head(deployments=[1]), "page 'head': a value of type int stands where a list of 3 is wanted"),
+    "deployments that are no list": (head(deployments=[1]), "page 'head': a value of type int where a list of 3 is expected"),
     "no settings": (head(settings={}), "cannot be read: KeyError: 'python_imports'"),
     "settings that there are not": (settings(faster=True), "page 'head' cannot be read: TypeError"),
     "types that are no list": (head(types=1), "page 'head' cannot be read: TypeError"),
-    "a type with a name of bytes": (described(name=b"T"), "a value of type bytes stands where a name is wanted"),
-    "a type of no kind": (described(kind="list"), "'list' stands where one of avro, bean"),
-    "a type that is open or not": (described(open=1), "a value of type int stands where true or false is wanted"),
+    "a type with a name of bytes": (described(name=b"T"), "a value of type bytes where a name is expected"),
+    "a type of no kind": (described(kind="list"), "'list' where one of avro, bean"),
+    "a type that is open or not": (described(open=1), "a value of type int where true or false is expected"),
     "a scalar of no kind": (described(properties=[["a", ["scalar", "os", True], False, False]]), "stands where one of boolean"),
     "a primitive that is none": (described(properties=[["a", ["scalar", "String", True], False, False]]), "stands where one of boolean"),
-    "a property without a name": (described(properties=[[None, ["scalar", "int", False], False, False]]), "NoneType stands where a name"),
-    "an enum of numbers": (described(properties=[["a", ["enum", "C", [1]], False, False]]), "int stands where a name is wanted"),
+    "a property without a name": (described(properties=[[None, ["scalar", "int", False], False, False]]), "NoneType where a name"),
+    "an enum of numbers": (described(properties=[["a", ["enum", "C", [1]], False, False]]), "int where a name is expected"),
     "types in types in types": (chain_of_types, "page 'head' cannot be read: RecursionError"),
     "more keys than there can be": (peak(Ext(DECIMAL, b"1E+999999999")), "UniqueView cannot be read: ValueError: a number of keys"),
-    "fewer keys than none": (peak(-1), "a number of keys is wanted"),
+    "fewer keys than none": (peak(-1), "a number of keys is expected"),
     "a type of nothing": (head(types=[{"name": "T"}]), "page 'head' cannot be read: KeyError"),
 }
 
@@ -321,7 +321,7 @@ NODES: dict[str, tuple[int, Any, str]] = {
     "a step that there is not": (2, 3, "there is no step 3"),
     "a step of a decimal": (2, Ext(DECIMAL, b"1E+99"), "there is no step"),
     "a step far away": (2, 2**40, "there is no step"),
-    "a number for a row": (1, 7, "a value of type int stands where an event is wanted"),
+    "a number for a row": (1, 7, "a value of type int where an event is expected"),
 }
 
 
@@ -371,7 +371,7 @@ LAYERS = (
     (lambda written: written[2][0].__setitem__(2, 8), "there is no set of steps 8"),
     (lambda written: written[2][0].__setitem__(2, -1), "there is no set of steps -1"),
     (lambda written: written[2][0].__setitem__(1, 2**63), "there is no row 9223372036854775808"),
-    (lambda written: written[2][0].__setitem__(0, "a"), "a value of type str stands where an event is wanted"),
+    (lambda written: written[2][0].__setitem__(0, "a"), "a value of type str where an event is expected"),
     (lambda written: written.__setitem__(1, [1]), "there are 1 first rows for 3 steps"),
     (lambda written: written.__setitem__(1, ["x", 0, 0]), "there is no row"),
     (lambda written: written.__setitem__(0, None), "there is no row None"),
@@ -411,7 +411,7 @@ def test_columns_take_no_decimals_of_any_number_of_digits(aggregation: str) -> N
     vast = Ext(DECIMAL, b"1E+999999999")
     for key in [key for key in pages if key.startswith("state/d0/1")]:
         changed = {**pages, key: [*pages[key][:2], with_numbers(pages[key][2], vast)]}
-        with pytest.raises(EplRuntimeError, match="a decimal of more than 10000 digits stands where columns hold none"):
+        with pytest.raises(EplRuntimeError, match="a decimal of more than 10000 digits where columns hold none"):
             Runtime.restore(written(changed), tier="batch")
     assert Runtime.restore(blob, tier="batch").snapshot() == blob
 

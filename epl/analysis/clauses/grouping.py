@@ -107,7 +107,7 @@ def make_level(
     having: TypedExpression | None,
     order_by: tuple[OrderKey, ...],
 ) -> GroupLevel:
-    """What is computed for the groups of one level: keys that it leaves out are null, and so is every property that they read."""
+    """What is computed for the groups of one level: keys that it omits are null, and so is every property that they read."""
     absent = {i for i in range(len(keys)) if i not in level}
     unread = set(reads(keys[i] for i in absent))
 

@@ -1,4 +1,4 @@
-"""output: when rows are put out, and which."""
+"""output: when rows are emitted, and which."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NO_AGGREGATION = "Aggregation functions may not be used within the output limit 
 def analyse_output(output: Output | None, catalog: Catalog, *, ordered: bool = False, hints: Container[str] = ()) -> OutputPlan | None:
     """The plan of an output clause; None without one. Raises EplUnsupportedError for the terminated forms, once the rest is found right.
 
-    ``ordered``: an order by stands behind it; ``hints``: names of the statement's hints, in lower case.
+    ``ordered``: an order by follows it; ``hints``: names of the statement's hints, in lower case.
     """
     if output is None:
         return None

@@ -1,4 +1,4 @@
-"""prev, prevtail, prevcount, prevwindow: what the stream's windows must be, and where they may not stand."""
+"""prev, prevtail, prevcount, prevwindow: what the stream's windows must be, and where they may not occur."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ NAMES = {"previous": "prev", "tail": "prevtail", "count": "prevcount", "window":
 def check_previous(
     select: Select, streams: Sequence[StreamPlan], where: TypedExpression | None, rows: ResultSetPlan, *, recognized: bool
 ) -> None:
-    """Refuse in Esper's words what no window answers. ``recognized``: match_recognize stands between the windows and the expressions."""
+    """Refuse in Esper's words what no window answers. ``recognized``: match_recognize is between the windows and the expressions."""
     if rows.aggregations:
         for asked in _asked((where, rows.having)):
             raise StatementRefusal(

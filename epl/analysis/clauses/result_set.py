@@ -43,7 +43,7 @@ def analyse(
     iterable_unbound: bool = False,
     hints: Container[str] = (),
 ) -> ResultSetPlan:
-    """The plan behind windows, where and match_recognize.
+    """The plan of what follows windows, where and match_recognize.
 
     ``output_name`` names the output type where the select makes one. ``has_remove_stream``: rows may leave; ``is_unbound``: no data window
     at all.
@@ -168,7 +168,7 @@ def _check_having(having: TypedExpression, grouping: Grouping, select: Select, s
 
 
 def _aggregated(having: TypedExpression) -> list[TypedExpression]:
-    """What the aggregations of the having clause are made of."""
+    """What the aggregations of the having clause consist of."""
     return [e for n in having.walk() if isinstance(n, Aggregated) and n.plan is not None for e in n.plan.expressions]
 
 

@@ -64,7 +64,7 @@ def analyse_selection(items: Sequence[SelectItem], scope: Scope, output_name: st
 
 
 def _without_repeats(items: Sequence[SelectItem], streams: int) -> Sequence[SelectItem]:
-    """As in Esper, ``*`` counts once however often it stands; of one stream it counts for nothing beside ``s.*``."""
+    """As in Esper, ``*`` counts once however often it occurs; of one stream it counts for nothing beside ``s.*``."""
     replaced = streams == 1 and any(isinstance(i.expression, StreamWildcard) and i.alias is None for i in items)
     kept: list[SelectItem] = []
     seen = replaced
@@ -93,7 +93,7 @@ def _forwarded(items: Sequence[SelectItem], streams: Sequence[ScopeStream]) -> i
 
 
 def _stream_number(name: str, streams: Sequence[ScopeStream]) -> int | None:
-    """The stream of that alias; the name of its type does not stand for a stream here."""
+    """The stream of that alias; the name of its type does not name a stream here."""
     return next((number for number, stream in enumerate(streams) if name == stream.alias), None)
 
 

@@ -90,7 +90,7 @@ def _close(name: str, catalog: Catalog) -> str | None:
 def analyse_windows(
     views: Sequence[View], event_type: EventType, catalog: Catalog, declarations: tuple[Declaration, ...] = ()
 ) -> tuple[tuple[WindowConfig, ...], EventType]:
-    """The windows' configs, and the event type behind the last of them."""
+    """The windows' configs, and the event type after the last of them."""
     configs: list[WindowConfig] = []
     source = event_type
     for view in views:

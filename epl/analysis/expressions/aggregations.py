@@ -27,7 +27,7 @@ class Collector(AggregationCollector):
 
     ``plans`` grows while expressions are bound with this collector in their scope. ``group_by``: the statement's keys, which
     ``grouping()`` names;
-    ``rollup``: whether it may stand at all. ``allow_group_by``: the words of refusal for ``group_by:``, or None where it may stand.
+    ``rollup``: whether it may occur at all. ``allow_group_by``: the words of refusal for ``group_by:``, or None where it may occur.
     """
 
     def __init__(

@@ -11,7 +11,7 @@ from epl.syntax.expressions import Expression
 
 
 class StatementRefusal(EplValidationError):
-    """A refusal that Esper gives for the statement as a whole: no clause stands in front of it."""
+    """A refusal that Esper gives for the statement as a whole: no clause precedes it."""
 
 
 @singledispatch

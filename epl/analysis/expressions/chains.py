@@ -293,11 +293,11 @@ def _keyed_property(call: Call, scope: Scope) -> TypedExpression | None:
     return keyed_access(read_property(stream_value(owners[0], scope), found, scope), call.arguments[0], scope)
 
 
-# ------------------------------------------------------------------ the links behind a value
+# ------------------------------------------------------------------ the links after a value
 
 
 def follow(value: TypedExpression, links: Sequence[Link], scope: Scope, node: Chain) -> TypedExpression:
-    """``value`` and what stands behind it."""
+    """``value`` and what follows it."""
     at, name = 0, None
     while at < len(links):
         link = links[at]
@@ -322,7 +322,7 @@ def follow(value: TypedExpression, links: Sequence[Link], scope: Scope, node: Ch
 
 
 def _is_dynamic(value: TypedExpression, link: Name | Call) -> bool:
-    """Behind a dynamic property names are dynamic too, and so are all of a type of which no properties are declared."""
+    """After a dynamic property names are dynamic too, and so are all of a type of which no properties are declared."""
     if isinstance(value, typed.DynamicProperty) or (isinstance(value.type, MapType) and value.type.nested):
         return isinstance(link, Name) or isinstance(literal_of(link), str)
     event_type = event_type_of(value)

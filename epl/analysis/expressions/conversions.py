@@ -205,6 +205,6 @@ def is_array(value_type: ValueType) -> bool:
 
 
 def is_opaque(value_type: ValueType) -> bool:
-    """Object and classes known by name only: any value may be behind them."""
+    """Return whether the type is Object or a class known by name only, whose values may be anything."""
     return value_type == OBJECT or isinstance(value_type, ClassType)
 

@@ -42,7 +42,7 @@ def _expanding(declaration: Declaration, scope: Scope) -> Scope:
 
 
 def bind_alias(declaration: Declaration, scope: Scope) -> TypedExpression:
-    """The alias's body, seen from where its name stands."""
+    """The alias's body, resolved where its name occurs."""
     assert declaration.body is not None
     return bind(declaration.body, _expanding(declaration, scope))
 

@@ -15,7 +15,7 @@ CHECKED = ("map", "objectarray", "json")
 
 
 def check_dynamic(value: TypedExpression, links: Sequence[Link], at: int, node: Chain) -> None:
-    """Refuse what events of a map, object array or JSON cannot be asked for: ``x?[0]``, ``x[0]?.y`` unless ``x`` holds events, behind a
+    """Refuse what events of a map, object array or JSON cannot be asked for: ``x?[0]``, ``x[0]?.y`` unless ``x`` holds events, after a
     declared ``x?`` a name that its type does not have, of JSON and below object arrays what is not declared.
     """
     event_type, link = event_type_of(value), links[at]

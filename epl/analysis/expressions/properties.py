@@ -69,6 +69,6 @@ def path_of(expression: TypedExpression) -> Read | None:
 
 
 def missing(wanted: Iterable[Read], available: Iterable[Read]) -> Read | None:
-    """The first of ``wanted`` that ``available`` has not."""
+    """Return the first of ``wanted`` that ``available`` lacks."""
     have = frozenset(available)
     return next((read for read in wanted if read not in have), None)

@@ -1,4 +1,4 @@
-"""Where an expression stands: which streams it sees, what it may call, how refusals are introduced."""
+"""Where an expression occurs: which streams it sees, what it may call, how refusals are introduced."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -55,11 +55,11 @@ class Scope:
     """``clause``: the words of Esper's refusals (``select-clause``, ``filter``, ``where-clause`` …).
 
     ``unqualified``: whether a bare property name is looked up in the streams (not so in match_recognize). ``aggregations``: None where no
-    aggregation may stand; then a refusal says ``aggregation_refusal``. ``locals``: lambda parameters, and names that a window brings (those
-    stand in ``builtin_names`` too); of equal names the first one counts. ``next_local``: the number of the next one, which grows inwards
-    also where the names outside are hidden, as within a declared expression. ``allow_previous``: prev / prior may stand.
+    aggregation may occur; then a refusal says ``aggregation_refusal``. ``locals``: lambda parameters, and names that a window brings (those
+    are in ``builtin_names`` too); of equal names the first one counts. ``next_local``: the number of the next one, which grows inwards
+    also where the names outside are hidden, as within a declared expression. ``allow_previous``: prev / prior may occur.
     ``substitutions``: what the parameters of a declared expression stand for. ``context_properties``: what ``context.x`` has, None without
-    a context. ``expansions``: how many calls of declared expressions have been put in place, one number that all scopes made from this one
+    a context. ``expansions``: how many calls of declared expressions have been put in place, one number that all scopes built from this one
     share.
     """
 

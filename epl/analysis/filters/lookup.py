@@ -156,7 +156,7 @@ def _compared_to_constant(condition: TypedExpression) -> tuple[TypedExpression, 
 
 
 def _is_looked_up(value: TypedExpression) -> bool:
-    """Whether Esper's filter index can look up the value: it is made of the event alone."""
+    """Whether Esper's filter index can look up the value: it is computed from the event alone."""
     return 0 in value.streams and not any(isinstance(node, NOT_INDEXED) for node in value.walk())
 
 
@@ -186,7 +186,7 @@ def _may_repeat(found: EqualConstants) -> bool:
 # ------------------------------------------------------------------ constants of a wider type
 
 WIDER = {"byte": 0, "short": 0, "int": 0, "long": 1, "float": 2, "double": 3}
-"""Ranks of the kinds that Esper's filters tell apart; constants up to int fit all integral properties."""
+"""Ranks of the kinds that Esper's filters distinguish; constants up to int fit all integral properties."""
 
 
 def check_strict_coercion(condition: TypedExpression) -> None:
@@ -220,12 +220,12 @@ def _check_pair(one: TypedExpression, other: TypedExpression) -> None:
 
 
 def _unconverted(value: TypedExpression) -> TypedExpression:
-    """What stands there before the comparison's own widening."""
+    """What is there before the comparison's own widening."""
     return value.operand if isinstance(value, Convert) else value
 
 
 def _is_constant(value: TypedExpression) -> bool:
-    """Whether all that the value is made of is constants and substitution parameters, and there is something."""
+    """Whether all that the value consists of is constants and substitution parameters, and there is something."""
     leaves = [node for node in value.walk() if not tuple(node.children())]
     return bool(leaves) and all(isinstance(node, (Constant, Parameter)) for node in leaves)
 

@@ -47,7 +47,7 @@ HASHED = (*NUMBERS, "boolean", "char", "String", "BigInteger")
 SORTED = (*NUMBERS, "char", "String", "BigInteger")
 """Kinds of values that are in one order."""
 COMPUTED = (StreamProperty, Convert, Arithmetic, Negation, Constant)
-"""What the expression of a lookup, if it is no property, is made of: of numbers, it never raises."""
+"""What the expression of a lookup, if it is no property, consists of: of numbers, it never raises."""
 READ_FOR_EACH_EVENT = (VariableValue, CurrentTime, Invoke, Function, Local, Previous, Prior, SubqueryValue, IsInsertStream)
 """What may differ from event to event, so that no entry brings its value."""
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -106,7 +106,7 @@ class _Specification:
         return replaced(condition, self._value)
 
     def _value(self, node: TypedExpression) -> TypedExpression | None:
-        """What stands in the place of a part that the entry brings; None: look into it."""
+        """What is in the place of a part that the entry brings; None: look into it."""
         if not _belongs_to_entry(node):
             return None
         if node not in self._values:

@@ -48,7 +48,7 @@ class MeasureBinder:
         return tuple(self._collector.found)
 
     def extended_match_type(self) -> EventType:
-        """The match type with a property behind the variables for each aggregation's value, which measures read like any other."""
+        """The match type with a property after the variables for each aggregation's value, which measures read like any other."""
         values = {column_name(n): Property(column_name(n), a.plan.type) for n, a in enumerate(self.aggregations)}
         return EventType(self._match_type.name, self._match_type.kind, {**self._match_type.properties, **values}, is_bus=False)
 

@@ -61,7 +61,7 @@ def normalise(written: Written, numbers: Mapping[str, int]) -> RowPattern:
     ``A{2,3}`` is ``A A A?``, ``A{,2}`` ``A? A?``, ``A{2,}`` ``A A A*``; a quantifier before the braces stays with each copy (``A+?{2}``
     is ``A+? A+?``),
     optional copies of it may be empty. Copies join the
-    concatenation they stand in; a group of one item (``(A)*``) stays a group.
+    concatenation they are in; a group of one item (``(A)*``) stays a group.
     """
     _check_size(written)
     return _normal(written, numbers)
@@ -94,7 +94,7 @@ def _normal(written: Written, numbers: Mapping[str, int]) -> RowPattern:
 
 
 def _items(written: Written, numbers: Mapping[str, int]) -> tuple[RowPattern, ...]:
-    """What a node adds to the concatenation that it stands in."""
+    """What a node adds to the concatenation that it is in."""
     if isinstance(written, RowVariable):
         return (Variable(numbers[written.name], written.name),)
     if isinstance(written, RowRepetition):
@@ -193,7 +193,7 @@ def _is_history_call(written: Expression) -> bool:
 
 
 def _text(written: Expression) -> str:
-    """The expression as Esper's messages print it, for the few kinds that stand as a bound."""
+    """The expression as Esper's messages print it, for the few kinds that may be a bound."""
     constant = _constant(written)
     if constant is not None:
         return "null" if constant.value is None else str(constant.value)
@@ -240,7 +240,7 @@ def _collect_groups(node: RowPattern, seen: set[int], found: set[int], *, below_
 
 
 def visible_variables(pattern: RowPattern, count: int) -> tuple[tuple[int, ...], ...]:
-    """For each variable, those that its define may name: itself and those that stand before one of its occurrences on the way to it.
+    """For each variable, those that its define may name: itself and those that are before one of its occurrences on the way to it.
 
     Loops do not count as a way (in ``(A B)*`` the A does not see the B before it), and the branches of an alternation do not see one
     another.

@@ -59,7 +59,7 @@ class NotPartitionable(Exception):
 
 
 class Collector:
-    """Goes along a statement's operators; ``stages`` lead from the rows behind the last one back to those that come in."""
+    """Goes along a statement's operators; ``stages`` lead from the rows after the last one back to those that come in."""
 
     def __init__(self, statement: str) -> None:
         self.statement = statement

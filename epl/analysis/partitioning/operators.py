@@ -1,6 +1,6 @@
 """Which operators of a select are local to a key: contained events, windows, match_recognize, the select clause.
 
-Each operator is known here to be local, and to what, or it is refused by name. Local to a key means: what the operator puts out for rows of
+Each operator is known here to be local, and to what, or it is refused by name. Local to a key means: what the operator emits for rows of
 one key value is the same whether or not rows of other values go through it too, and at the same time.
 """
 from __future__ import annotations
@@ -21,8 +21,8 @@ from epl.plan.windows import WindowConfig
 SHARED_WINDOWS = {
     "length": "an event leaves when enough others have come, whatever their keys",
     "length_batch": "a batch is full when enough events have come, whatever their keys",
-    "time_batch": "its periods begin with the first event of all, or its flags tell listeners of periods without events; with a reference "
-    "point and no flags it is local",
+    "time_batch": "its periods begin with the first event of all, or its flags notify listeners of periods without events; with a "
+    "reference point and no flags it is local",
     "time_length_batch": "a batch is full when enough events have come, whatever their keys",
     "time_accum": "events stay until none has come for a while, whatever its key",
     "ext_timed": "an event leaves when a later one has come, whatever its key",
@@ -51,14 +51,14 @@ def contained(plan: ContainedPlan, collector: Collector) -> None:
 
 
 def windows(stream: StreamPlan, collector: Collector) -> None:
-    """Every window is local, or stands behind a groupwin."""
+    """Every window is local, or follows a groupwin."""
     configs = stream.windows
     if not configs:
         return
     together = [c for c in configs if c.is_data_window and not c.groups]
     if len(together) > 1 and any(c.is_selective for c in together):
         names = "".join(map(title, together))
-        raise NotPartitionable(f"the windows {names}", "what one of them does not let in is told to have left the others")
+        raise NotPartitionable(f"the windows {names}", "what one of them does not admit leaves the others")
     if configs[0].groups:
         _grouped(configs, collector)
     else:
@@ -89,7 +89,7 @@ def _why_shared(config: WindowConfig) -> str:
 
 
 def _grouped(configs: Sequence[WindowConfig], collector: Collector) -> None:
-    """Whatever stands under a groupwin is one window a group, local to the group's keys; what stands behind the merge sees all groups."""
+    """Whatever is inside a groupwin is one window a group, local to the group's keys; what follows the merge sees all groups."""
     group = configs[0]
     locality = group.locality
     if locality is None:
@@ -113,7 +113,7 @@ def _only_window(configs: Sequence[WindowConfig]) -> WindowConfig | None:
 
 def leaves_in_order(configs: Sequence[WindowConfig], partition_by: Sequence[TypedExpression]) -> bool:
     """Whether the rows of each partition leave in the order in which they came: where one leaves out of order, match_recognize matches all
-    partitions anew.
+    partitions again.
     """
     only = _only_window(configs)
     if only is None or not only.leaves_in_order:
@@ -127,7 +127,7 @@ def leaves_in_order(configs: Sequence[WindowConfig], partition_by: Sequence[Type
 def groups_are_steady(stream: StreamPlan, where: TypedExpression | None, plan: ResultSetPlan) -> None:
     """A group that counts no rows is dropped when a row of any group comes (so Esper 9.0.0), and that must not show.
 
-    So rows that leave were in, and where the remove stream tells of groups before they have rows again, aggregations are as new once all
+    So rows that leave were in, and where the remove stream has groups before they have rows again, aggregations are as new once all
     rows have left.
     """
     if not stream.windows or not (plan.group_by or plan.aggregations):

@@ -14,7 +14,7 @@ KEY_KINDS = {
     "boolean", "byte", "short", "int", "long", "float", "double", "char", "String", "BigInteger", "BigDecimal", "Date", "LocalDateTime",
     "LocalDate", "LocalTime",
 }
-"""Values that a host can hash so that keys that are equal in EPL are equal there."""
+"""Values that Spark can hash so that keys that are equal in EPL are equal there."""
 
 KEEPS_APART = {
     ("byte", "short"), ("byte", "int"), ("byte", "long"), ("short", "int"), ("short", "long"), ("int", "long"), ("byte", "float"),
@@ -54,8 +54,9 @@ def key_paths(expressions: Iterable[TypedExpression]) -> tuple[Path, ...]:
 
 @attrs.frozen
 class Carrying:
-    """From the rows behind an operator to those in front of it: ``names`` says which of their properties each property still is; None:
-    the rows are the same.
+    """From the rows downstream of an operator to those upstream of it.
+
+    ``names``: which of their properties each property still is; None: the rows are the same.
     """
 
     names: Mapping[str, Path] | None = None
@@ -68,13 +69,13 @@ class Carrying:
 
 
 def carried(row_type: EventType, columns: Iterable[TypedExpression], stream: int = 0) -> Carrying:
-    """Rows of ``row_type`` made of ``columns``."""
+    """Rows of ``row_type`` built from ``columns``."""
     paths = ((name, path_of(column, stream)) for name, column in zip(row_type.names, columns))
     return Carrying({name: path for name, path in paths if path is not None})
 
 
 def back_through(stages: tuple[Carrying, ...], path: Path | None) -> Path | None:
-    """From behind the last of the stages to in front of the first."""
+    """From downstream of the last stage to upstream of the first."""
     for stage in reversed(stages):
         if path is None:
             return None

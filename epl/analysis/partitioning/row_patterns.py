@@ -15,17 +15,17 @@ CLAUSE = "match_recognize"
 
 
 def row_recognition(plan: RowRecognitionPlan, configs: Sequence[WindowConfig], limited: bool, collector: Collector) -> None:
-    """``limited``: whether the number of matches in progress is."""
+    """``limited``: whether the number of partial matches is."""
     if not plan.partition_by:
         raise NotPartitionable(CLAUSE, "without partition by, rows of all keys make one match")
     if plan.iterate_only:
-        raise NotPartitionable(CLAUSE, "with the hint iterate_only nothing is put out that could be put together")
+        raise NotPartitionable(CLAUSE, "with the hint iterate_only nothing is emitted that could be combined")
     if limited:
-        raise NotPartitionable(CLAUSE, "the limit on matches in progress (max_states) is one for all partitions")
+        raise NotPartitionable(CLAUSE, "the limit on partial matches (max_states) is one for all partitions")
     if plan.interval is not None:
         raise NotPartitionable("interval", "a match waits with those of other partitions that began at the same time")
     if plan.has_window and not leaves_in_order(configs, plan.partition_by):
-        reason = "unless rows leave the window in the order in which they came, those of all partitions are matched anew"
+        reason = "unless rows leave the window in the order in which they came, those of all partitions are matched again"
         raise NotPartitionable(CLAUSE, reason)
     if plan.has_window and any(isinstance(n, CHANGING) for e in plan.partition_by for n in e.walk()):
         raise NotPartitionable(f"{CLAUSE} partition by", "what it reads may have changed when a row leaves the window")

@@ -1,6 +1,6 @@
 """From what each statement needs to one key for each event type that comes in.
 
-A *dimension* gives every stream that feeds something stateful one property, such that every stateful operator finds its stream's among its
+A *dimension* gives every stream that a stateful operator reads one property, such that every stateful operator finds it among its
 own keys, and an insert into carries the property of the stream that it fills from the property of the one that it reads. Any dimension is a
 key by which the rows may be split; all of them together are the most selective one.
 """

@@ -1,4 +1,4 @@
-"""What each class of statement needs of a split. FACTS is explicit: a class that does not stand there is refused by name."""
+"""What each class of statement needs of a split. FACTS is explicit: a class that is missing there is refused by name."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
@@ -71,7 +71,7 @@ def _check_expressions(body: BodyPlan, surroundings: OtherStatements) -> None:
 
 
 def _stream(stream: StreamPlan, collector: Collector) -> None:
-    """From the filter to behind the windows."""
+    """From the filter to the end of the windows."""
     read = stream.filter.event_type
     if read.kind == "variant" or read.any_type:
         raise NotPartitionable("the stream", f"rows of several types meet in the variant stream '{read.name}'")

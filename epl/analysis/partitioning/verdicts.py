@@ -1,4 +1,4 @@
-"""What partitioning finds: by which key the rows of each event type may be split over engines, or what stands in the way."""
+"""What partitioning finds: by which key the rows of each event type may be split over engines, or what prevents it."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -83,7 +83,7 @@ class AnySplit(Verdict):
 
 @attrs.frozen
 class Whole(Verdict):
-    """The rows have to stay together: ``operator`` of ``statement`` stands in the way, for ``reason``."""
+    """The rows have to stay together: ``operator`` of ``statement`` prevents it, for ``reason``."""
 
     statement: str
     operator: str

@@ -44,7 +44,7 @@ def _holds(part: Span | None, fault: Span) -> bool:
 
 
 Without = Iterator[tuple[Span | None, Statement]]
-"""(where a part stands, the statement without it)."""
+"""(where a part is, the statement without it)."""
 
 
 def _without(statement: Statement) -> Without:

@@ -11,7 +11,7 @@ from epl.syntax import Annotation, CreateSchema, Statement
 from epl.value_types import CALENDAR, ArrayType, ClassType, CollectionType, ValueType
 
 READABLE_CLASSES = ("UUID", "URL", "URI")
-"""Java classes that have no type of their own here and stand in JSON as text."""
+"""Java classes that have no type of their own here and that JSON holds as text."""
 NESTED_KINDS = ("json", "map", "bean")
 
 

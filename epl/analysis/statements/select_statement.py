@@ -62,7 +62,7 @@ def refuse_what_cannot_be_planned(facts: SelectFacts) -> SelectFacts:
 
 
 def refuse_what_cannot_run(facts: SelectFacts) -> SelectFacts:
-    """Clauses whose rooms are not there yet; last, so that what is wrong in itself is told first."""
+    """Refuse clauses that are not supported yet; last, so that other errors are reported first."""
     refusals = (
         (len(facts.streams) > 1, "Joins are not supported yet"),
         (facts.statement.context, "Contexts are not supported yet"),
@@ -97,7 +97,7 @@ def check_join(facts: SelectFacts) -> SelectFacts:
 
 
 def bind_match_recognize(facts: SelectFacts) -> SelectFacts:
-    """match_recognize turns the stream into one of its measures; what stands behind it sees only those."""
+    """match_recognize turns the stream into one of its measures; what follows it sees only those."""
     clause = facts.select.match_recognize
     if clause is None:
         return facts
@@ -111,7 +111,7 @@ def bind_match_recognize(facts: SelectFacts) -> SelectFacts:
 
 
 def bind_where(facts: SelectFacts) -> SelectFacts:
-    """where: moved into the filter of a stream without window, which changes nothing but the cost; else evaluated behind the windows."""
+    """where: moved into the filter of a stream without window, which changes nothing but the cost; else evaluated after the windows."""
     where = facts.select.where
     if where is None:
         return facts
@@ -159,7 +159,7 @@ def _all_conditions(facts: SelectFacts) -> tuple[TypedExpression, ...]:
 
 
 def _visible(facts: SelectFacts) -> tuple[ScopeStream, ...]:
-    """What select, having, order by see: the measures behind match_recognize, else the streams."""
+    """What select, having, order by see: the measures after match_recognize, else the streams."""
     if facts.row_recognition is None:
         return facts.scopes
     return (ScopeStream(facts.scopes[0].alias, facts.row_recognition.output_type),)

@@ -272,7 +272,7 @@ class ShardProcessor(StatefulProcessor):
         )
 
     def _keep(self, shard: int, head: Head, feed: Feed) -> None:
-        """The engine that stands where the state does, for the next batch that comes to this worker."""
+        """The engine that where the state does, for the next batch that comes to this worker."""
         _kept[self.name, shard] = Kept(head.step, head.ids[-1], feed)
         while len(_kept) > KEPT:
             _kept.popitem(last=False)
