@@ -14,7 +14,7 @@ class BatchView(View):
     """Base of windows that release events in batches.
 
     ``current`` grows; ``last`` was released before and leaves with the next release. The contents that an iterator sees are ``current``.
-    A removal by the parent takes an event out of ``current`` and tells nobody, since nobody has seen it yet.
+    A removal by the parent takes an event out of ``current`` and emits nothing, since it has not been emitted yet.
     It answers prev for the events of the batch released last, by their places in it; for others there is no answer.
     """
 
@@ -32,7 +32,7 @@ class BatchView(View):
             self.current.pop(event, None)
 
     def release(self) -> None:
-        """Tell the child: the current batch is new, the last one old; neither: nothing is told."""
+        """Emit the current batch as new rows and the last one as old rows; without either, nothing."""
         new, old = list(self.current), self.last
         self._turn(new)
         if new or old:

@@ -32,7 +32,7 @@ def build_chain(configs: Sequence[WindowConfig], retain: str | None, context: Bu
 
 
 def _grouped(group: GroupWin, configs: Sequence[WindowConfig], retain: str | None, context: BuildContext) -> View:
-    """A groupwin: its windows up to the merge once a group, those behind it once."""
+    """A groupwin: its windows up to the merge once a group, those after it once."""
     merge = next((c for c in configs if isinstance(c, Merge)), None)
     end = len(configs) if merge is None else configs.index(merge)
     inner, outer = configs[:end], configs[end + 1 :]
@@ -43,7 +43,7 @@ def _grouped(group: GroupWin, configs: Sequence[WindowConfig], retain: str | Non
 
 
 def compose(configs: Sequence[WindowConfig], retain: str | None, context: BuildContext | GroupContext) -> View:
-    """Windows without a groupwin, one behind the other; data windows side by side become an intersection or union in their place."""
+    """Windows without a groupwin, one after the other; several data windows become an intersection or union in their place."""
     views: list[View] = []
     run: list[WindowConfig] = []
     for config in configs:

@@ -43,7 +43,7 @@ class Derived(WindowConfig):
 
 
 def extra_values(arguments: Sequence[WindowArgument], event_type: EventType, taken: Sequence[str]) -> tuple[Extra, ...]:
-    """The extra properties that parameters name: each under its text, ``*`` all of the event's; a name that is taken is left out."""
+    """The extra properties that parameters name: each under its text, ``*`` all of the event's; a name that is taken is omitted."""
     found: dict[str, Extra] = {}
     for argument in arguments:
         if argument.typed is None:
@@ -64,7 +64,7 @@ def derived_type(name: str, numbers: Sequence[tuple[str, ValueType]], extras: Se
 
 
 class DerivedView(View):
-    """Base of their views: one row, told anew at each delta together with the row before it.
+    """Base of their views: one row, emitted at each delta together with the row before it.
 
     Subclasses keep sums: ``enter``, ``leave``, ``numbers`` (in the order of the type), ``state`` and ``restore`` of the sums.
     ``removals``: whether events leave again (not without a data window in front).
@@ -108,7 +108,7 @@ class DerivedView(View):
         self.child.update((self.row(),), (before,))
 
     def take(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        """Bring the sums up to date; an event whose values raise does not count, and nothing is told."""
+        """Bring the sums up to date; an event whose values raise does not count, and nothing is emitted."""
         failures = Failures()
         for event in new:
             if not failures.attempt(self.enter, event) and self.removals:

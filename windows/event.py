@@ -41,7 +41,7 @@ class Event:
     """Base of all events. Never compared by value: the same object is the same event.
 
     ``extra``: undeclared properties of an open type (a dict; ``Extra`` where declared ones were not sent), None elsewhere. ``origin``: the
-    event that stands in a variant stream, None elsewhere.
+    event in a variant stream, None elsewhere.
     """
 
     if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Event:
 
 
 class VariantEvent(Event):
-    """An event of any member type as it stands in a variant stream: the stream's own properties, and behind them all of ``origin``'s."""
+    """An event of any member type in a variant stream: the stream's own properties, and after them all of ``origin``'s."""
 
     __slots__ = ()
 
@@ -104,7 +104,7 @@ class VariantEvent(Event):
 
 
 def as_variant(event: Event, variant: EventType) -> Event:
-    """The event as it stands in the variant stream."""
+    """The event as a row of the variant stream."""
     made = event_class(variant)(*[event.get(n) for n in variant.names])
     made.origin = event.origin or event
     return made
@@ -135,7 +135,7 @@ def _make_class(event_type: EventType) -> type[Event]:
 
 
 def only_events(values: Iterable[Any]) -> None:
-    """Raise TypeError where another value than an event stands among those of a restored state."""
+    """Raise TypeError where a restored state has another value in place of an event."""
     for kind in set(map(type, values)):
         if not issubclass(kind, Event):
             raise TypeError(f"a value of type {kind.__name__} where an event is expected")

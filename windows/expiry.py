@@ -37,7 +37,7 @@ def expiry_argument(argument: WindowArgument) -> TypedExpression:
 
 
 class Expiry:
-    """The expression of one window, its aggregations over the window's events, and where they stand."""
+    """The expression of one window, its aggregations over the window's events, and where they occur."""
 
     def __init__(self, expression: TypedExpression, view: Any, context: BuildContext) -> None:
         self.accumulators, self.evaluate = context.accumulators(expression, BUILTINS)

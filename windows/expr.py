@@ -60,7 +60,7 @@ class Expr(WindowConfig):
 class ExprView(TimedView):
     """See Expr. Notes each event's time of arrival.
 
-    Where the condition raises, all events stay and nothing is put out. Where it raises for the same oldest event again, that event leaves,
+    Where the condition raises, all events stay and nothing is emitted. Where it raises for the same oldest event again, that event leaves,
     so that it does not keep the window from ever letting go: ``doubtful`` is the event for which it raised last.
     """
 
@@ -84,7 +84,7 @@ class ExprView(TimedView):
         self._emit(new, gone)
 
     def _emit(self, new: Sequence[Event], gone: list[Event]) -> None:
-        """Let go of what is to go and tell the child; where the condition raises, what is in stays in and nothing is put out."""
+        """Evict what expires and emit the delta; where the condition raises, nothing is evicted or emitted."""
         failures = Failures()
         if failures.attempt(self._enter_and_expire, new, gone):
             if new or gone:

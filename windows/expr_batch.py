@@ -101,7 +101,7 @@ class ExprBatchView(BatchView):
         del self.current[event]
         try:
             self._release()
-        finally:  # whatever raises behind the window, the event begins the next batch
+        finally:  # whatever raises downstream, the event begins the next batch
             self.current[event] = None
             self.times[event] = now
             self.expiry.enter((event,))

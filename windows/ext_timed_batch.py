@@ -99,7 +99,7 @@ class ExtTimedBatchView(BatchView):
         failures.settle()
 
     def _boundary(self, reference: int) -> int:
-        """The end of the batch: the first boundary behind its oldest event."""
+        """The end of the batch: the first boundary after its oldest event."""
         if self.boundary is None:
             oldest = int(self.timestamp(next(iter(self.current))) or 0)
             self.boundary = self.duration.boundary_after(reference, oldest)

@@ -3,8 +3,8 @@
 What a window does with an event whose expression raises:
 
 * A key, a sort key or a timestamp is not known (unique, firstunique, sort, rank, groupwin, ext_timed, ext_timed_batch, time_order,
-  timetolive): the event does not enter the window, nor any other window beside it, nor what stands behind them.
-* A condition asked once the event is in (expr, expr_batch): the event stays, what stands behind the window takes it in, and nothing is put
+  timetolive): the event does not enter the window, nor any other window of the stream, nor what follows them.
+* A condition asked once the event is in (expr, expr_batch): the event stays, downstream operators take it in, and nothing is emit-
   out (``BuildContext.withhold``). See windows.expr for an oldest event that would block the window.
 * A value of a derived window (uni, …): the event does not count there, neither coming nor going.
 

@@ -72,7 +72,7 @@ class GroupWin(WindowConfig):
 class Merge(WindowConfig):
     """``merge(keys)``: ends a groupwin. Rows of derived-value windows get the group's keys; downstream windows see all groups together.
 
-    Where it is not written it stands at the end of the chain. ``made``: the type of rows with keys, None where rows are events and have
+    Where it is not written it is at the end of the chain. ``made``: the type of rows with keys, None where rows are events and have
     them.
     """
 
@@ -96,7 +96,7 @@ class Merge(WindowConfig):
 
     @classmethod
     def of(cls, keys: tuple[TypedExpression, ...], key_names: tuple[str, ...], event_type: EventType) -> Merge:
-        """``event_type``: of the rows that the derived-value windows of a group put out."""
+        """``event_type``: of the rows that the derived-value windows of a group emit."""
         added = tuple(i for i, name in enumerate(key_names) if event_type.property(name) is None)
         properties = {**event_type.properties, **{key_names[i]: Property(key_names[i], keys[i].type.boxed) for i in added}}
         return cls(keys, added, EventType(event_type.name, event_type.kind, properties, is_bus=False))
@@ -106,7 +106,7 @@ class Merge(WindowConfig):
 
 
 class KeyAdder:
-    """Stands behind one group's windows: puts the group's keys into its rows."""
+    """Downstream of one group's windows: puts the group's keys into its rows."""
 
     def __init__(self, merge: Merge, values: Sequence[Any], owner: GroupView) -> None:
         assert merge.made is not None
@@ -122,7 +122,7 @@ class KeyAdder:
 
 
 class Group:
-    """One group: its windows, what answers prev, the values of its keys, when it was told something last."""
+    """One group: its windows, what answers prev, the values of its keys, when it last changed."""
 
     __slots__ = ("access", "adder", "touched", "values", "view")
 
@@ -188,7 +188,7 @@ class GroupView(View):
         for event in old:
             try:
                 deltas.setdefault(self.key(event), ([], []))[1].append(event)
-            except Exception:  # noqa: BLE001 - told when the event came; it may be held all the same
+            except Exception:  # noqa: BLE001 - reported when the event came; it may be held all the same
                 for key, group in self.groups.items():
                     if any(held is event for held in group.view):
                         deltas.setdefault(key, ([], []))[1].append(event)
@@ -251,7 +251,7 @@ class Reclaim:
         self.next_look: int | None = None
 
     def limit(self, now: int) -> int | None:
-        """Groups that were told nothing since this time are to go; None where it is not time to look."""
+        """Discard groups that have not changed since this time; None where it is not time to look."""
         if self.next_look is None:
             self.next_look = self.frequency.after(now)
             return None

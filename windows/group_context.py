@@ -63,7 +63,7 @@ class GroupContext:
         self.key: Key = None
         """Of the group that is being built."""
         self.touch: Callable[[Key], None] = lambda key: None
-        """Told the key of a group in which something changes without an event."""
+        """Called with the key of a group that changes without an event."""
 
     @property
     def text_key(self) -> Callable[[str], Any] | None:

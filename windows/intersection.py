@@ -14,7 +14,7 @@ __all__ = ["BatchIntersectionView", "IntersectionView", "Part"]
 
 
 class Part:
-    """Stands behind one of the windows: notes what it tells while ``open``, else hands what its timer lets go to ``timed``."""
+    """Downstream of one of the windows: notes what it emits while ``open``, else passes what its timer evicts to ``timed``."""
 
     def __init__(self, owner: IntersectionView | BatchIntersectionView, view: View) -> None:
         self.owner = owner
@@ -40,7 +40,7 @@ class Part:
             self.open = False
 
     def holds(self, event: Event) -> bool:
-        """Whether the event is in the window, or came and went in what it was told last."""
+        """Whether the event is in the window, or came and went in its last delta."""
         return event in self.new or any(held is event for held in self.view)
 
 
@@ -53,8 +53,8 @@ class PartsView(View):
         self._withhold = context.withhold
 
     def update_all(self, new: Sequence[Event], failures: Failures, parts: Sequence[Part]) -> Sequence[Event]:
-        """Tell the windows of new events, ``parts`` in an order in which those that may not take an event come first; the events that are
-        in."""
+        """Pass new events to the windows, ``parts`` in an order in which those that may refuse an event come first; return the events
+        that are in."""
         told: list[Part] = []
         for part in parts:
             if not failures.attempt(part.update_window, new, NO_EVENTS):
@@ -73,7 +73,7 @@ class PartsView(View):
         part.old = [e for e in before if e not in events]
 
     def emit(self, new: Sequence[Event], old: Sequence[Event], failures: Failures) -> None:
-        """Tell the child and raise what failed; where a window holds an event although its condition raised, nothing is put out."""
+        """Pass the delta on and raise what failed; where a window holds an event although its condition raised, nothing is emitted."""
         if new or old:
             if failures.first is not None and new:
                 failures.attempt(self._withhold, self.child, new, old)
@@ -112,7 +112,7 @@ class IntersectionView(PartsView):
         new                   E1      E2      E3      E4      E5
         old                   -       -       E1      -       E2
 
-    ``selective``: one of them may refuse events (``firstunique`` …). A refused event is taken out of the others again: nothing is told
+    ``selective``: one of them may refuse events (``firstunique`` …). A refused event is taken out of the others again: nothing is emitted
     of it, but if it pushed others out of theirs these leave, and it is named among them.
     """
 
@@ -135,7 +135,7 @@ class IntersectionView(PartsView):
         self.emit(new, list(gone), failures)
 
     def _let_in(self, new: Sequence[Event], gone: dict[Event, None], failures: Failures) -> Sequence[Event]:
-        """Tell the windows; what leaves is added to ``gone``. What they let in."""
+        """Update the windows and add what leaves to ``gone``; return what they admit."""
         pushed: dict[Event, None] = {}
         refused: dict[Event, None] = {}
         new = self.update_all(new, failures, self.keyed_first)
@@ -156,7 +156,7 @@ class IntersectionView(PartsView):
         return new
 
     def _take_out(self, events: list[Event], failures: Failures) -> None:
-        """What one window let go leaves the others."""
+        """What one window evicts leaves the others."""
         for part in self.parts:
             known = set(part.old)
             rest = [e for e in events if e not in known]
@@ -172,7 +172,7 @@ class IntersectionView(PartsView):
 
 
 class BatchIntersectionView(PartsView):
-    """One batch window among others: what the others let go leaves the batch unseen; what the batch releases leaves the others.
+    """One batch window among others: what the others evict leaves the batch unseen; what the batch releases leaves the others.
 
     ::
 
@@ -190,7 +190,7 @@ class BatchIntersectionView(PartsView):
         return iter(self.batch.view)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        """``old`` is not heeded: such windows keep what their parent removes (as in Esper)."""
+        """``old`` has no effect: such windows keep what their parent removes (as in Esper)."""
         if not new:
             return
         failures = Failures()

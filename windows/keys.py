@@ -144,7 +144,7 @@ class ByIdentity:
 
 
 class SetKey(frozenset[Any]):
-    """A set used as a key: told from a frozenset, so that it can be given back as a set."""
+    """A set used as a key: not equal to a frozenset, so that it can be given back as a set."""
 
     __slots__ = ()
 

@@ -1,9 +1,9 @@
 """State that is kept in pages: what an operator puts into its ``state()`` where that grows with keys or with events.
 
-A ``Paged`` stands for a dictionary of an operator: its entries are written to pages by key hash. Who wants only what has changed since it
-looked last begins to note which keys change; until then an operator pays one comparison with None a change. ``Long`` marks a list of events
-that may be long: it is written to pages of some hundred items, of which those that are the same as last time are not written again. Whoever
-reads state finds a list in the place of either.
+A ``Paged`` stands for a dictionary of an operator: its entries are written to pages by key hash. A caller that needs only what has
+changed since it looked last begins to note which keys change; until then an operator pays one comparison with None a change. ``Long``
+marks a list of events that may be long: it is written to pages of some hundred items, of which those that are the same as last time are
+not written again. A caller that reads state finds a list in the place of either.
 """
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Paged:
     values, ``entry(key, value)`` the plain state of one key. It is read when it is written: until then nothing may change (``plain``).
 
     ``touched``: None until someone asks for changes; then the operator sets ``touched[key] = None`` whenever it changes what it keeps of a
-    key, and calls ``forget(key)`` when it gives a key up, ``forget_all()`` when it gives up all.
+    key, and calls ``forget(key)`` when it discards a key, ``forget_all()`` when it discards all.
     """
 
     __slots__ = ("kind", "entries", "values", "entry", "touched", "forgotten", "emptied")
@@ -48,13 +48,13 @@ class Paged:
             self.touched[key] = None
 
     def forget(self, key: Key) -> None:
-        """The key is given up; where it comes back it stands behind all others."""
+        """The key is discarded; where it comes back it is the last one."""
         if self.touched is not None:
             self.touched.pop(key, None)
             self.forgotten.add(key)
 
     def forget_all(self) -> None:
-        """All keys are given up."""
+        """All keys are discarded."""
         if self.touched is not None:
             self.touched, self.forgotten, self.emptied = {}, set(), True
 

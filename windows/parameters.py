@@ -141,7 +141,7 @@ class Duration:
         self.length = 0 if self.calendar else _length(context, period)
 
     def state(self) -> Any:
-        """The length, which a variable may have given once (a period of months is read anew)."""
+        """The length, which a variable may have given once (a period of months is read again)."""
         return self.length
 
     @takes(INTEGER)

@@ -15,7 +15,7 @@ __all__ = ["PriorBuffer"]
 
 
 class PriorBuffer:
-    """Stands behind a stream's windows and numbers the events of its insert stream.
+    """Downstream of a stream's windows; numbers the events of its insert stream.
 
     So the events of a batch count when the batch is released, and events that a window does not let in do not count at all. An event's
     predecessors stay known as long as it is in the windows, for iterators and for its row in the remove stream.
@@ -28,7 +28,7 @@ class PriorBuffer:
         old                   -     -     E1
         prior(1) of old       -     -     -
 
-    ``largest``: the largest n that is asked for. ``retains``: whether events leave by the remove stream; without windows, or behind a
+    ``largest``: the largest n that is asked for. ``retains``: whether events leave by the remove stream; without windows, or after a
     derived-value window, they do not, and only the last delta's events are known.
     """
 

@@ -1,6 +1,6 @@
 """What every operator of a statement keeps to: views push deltas to their child, timers come from the context, state is plain values.
 
-The flow of one statement: filter → view → view → … → match_recognize or result set. Each operator is told ``update(new, old)`` and tells
+The flow of one statement: filter → view → view → … → match_recognize or result set. Each operator gets ``update(new, old)`` and passes
 its child the same way. ``new`` is the insert stream, ``old`` the remove stream; both may be empty, never both for nothing.
 """
 from __future__ import annotations
@@ -43,7 +43,7 @@ class View:
     """Whether an event does not enter where its key, sort key or timestamp raises."""
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        """Take a delta from the parent; tell ``self.child``."""
+        """Take a delta from the parent; pass one to ``self.child``."""
         raise NotImplementedError
 
     def __iter__(self) -> Iterator[Event]:
@@ -54,7 +54,7 @@ class View:
         raise NotImplementedError
 
     def restore(self, state: State) -> None:
-        """Take over ``state()`` of another instance of the same config; sets timers anew; tells the child nothing."""
+        """Take over ``state()`` of another instance of the same config; sets its timers; emits nothing."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -64,7 +64,7 @@ class View:
 class Timer(Protocol):
     """One call-back of one operator; at most one due time at once. Timers due at the same time run in the order of their making.
 
-    ``due`` is None while the call-back runs, unless the call-back sets it anew. A due time that is not later than the clock is taken at
+    ``due`` is None while the call-back runs, unless the call-back sets it again. A due time that is not later than the clock is taken at
     the next step of the clock, not in the step that sets it.
     """
 
@@ -130,7 +130,7 @@ class BuildContext(Protocol):
         """Engine time, in engine time units (ms, or µs by configuration); valid at any later time too."""
 
     def timer(self, callback: Callable[[], None]) -> Timer:
-        """A new timer. The call-back runs under the statement's lock; what it tells its child is delivered when it returns."""
+        """A new timer. The call-back runs under the statement's lock; what it emits is delivered when it returns."""
 
     def evaluator(self, expression: TypedExpression) -> Evaluate:
         """evaluate(event) for an expression over this stream alone. It may read variables and the time."""
@@ -153,7 +153,7 @@ class BuildContext(Protocol):
         """Call back whenever a variable that ``expression`` reads was set; nothing to do where it reads none."""
 
     def withhold(self, sink: Sink, new: Sequence[Event], old: Sequence[Event]) -> None:
-        """Tell ``sink`` of a delta so that everything behind it takes it in and the statement puts nothing out: for an event that is in
+        """Pass ``sink`` a delta so that everything downstream takes it in and the statement emits nothing: for an event that is in
         although a condition raised. Only for configs with ``withholds``.
         """
 

@@ -122,7 +122,7 @@ class RankView(View):
         self.size, events = state["size"], state["events"]
         by_key = {self.unique(e): e for e in events}
         if len(by_key) != len(events):
-            raise Damaged("two events of one key stand in a window that keeps one a key")
+            raise Damaged("two events of one key are in a window that keeps one a key")
         self.sorted.refill(events, self.order)
         self.by_key = by_key
         self.key_of = {e: key for key, e in self.by_key.items()}

@@ -1,6 +1,6 @@
 """What saved state must look like: shapes that each ``restore`` declares, and kinds of values that the plan knows.
 
-A shape is a check (below), or is made of shapes: ``[shape]`` is a list of any length, ``(one, other)`` a list of exactly these,
+A shape is a check (below), or consists of shapes: ``[shape]`` is a list of any length, ``(one, other)`` a list of exactly these,
 ``{"name": shape}`` a map that has these keys. A snapshot may come from anywhere, so nothing of a wrong kind may get into an operator, where
 it would raise at some later event.
 

@@ -58,7 +58,7 @@ class SlidingView(View):
         return gone
 
     def _tidy(self) -> None:
-        """Make room: forget removed events in the middle."""
+        """Free space: forget removed events in the middle."""
         self.entries = deque(self)
         self.removed.clear()
 
@@ -99,7 +99,7 @@ class SlidingView(View):
 
 
 class TimedView(SlidingView):
-    """Base of windows that note a time with each event (``times``, beside ``entries``) and let go of what is old.
+    """Base of windows that note a time with each event (``times``, next to ``entries``) and evict what is old.
 
     Events leave in order of arrival: one with an earlier time waits for those before it, also for one that the parent removed meanwhile
     (as in Esper).

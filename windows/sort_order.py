@@ -77,7 +77,7 @@ def _part(evaluate: Callable[[Event], Any], descending: bool) -> Callable[[Event
 class SortedEvents:
     """Events in the order of their keys. Answers prev: ``previous(e, n)`` is the n-th event in that order.
 
-    ``newest_first``: where a new event stands among those of equal keys. Either way the oldest of the last key is the worst.
+    ``newest_first``: where a new event goes among those of equal keys. Either way the oldest of the last key is the worst.
     """
 
     def __init__(self, *, newest_first: bool) -> None:
@@ -110,7 +110,7 @@ class SortedEvents:
         return False
 
     def take_out(self, event: Event, key_of: Callable[[Event], Any]) -> bool:
-        """Whether it was there; looked for where its key cannot be told (that was told when the event came)."""
+        """Return whether it was there; search for it where its key raises (which was reported when the event came)."""
         try:
             key = key_of(event)
         except Exception:  # noqa: BLE001 - see above

@@ -152,10 +152,10 @@ class TimeOrderView(View):
         return gone
 
     def _time_held(self, event: Event) -> int:
-        """The timestamp under which an event that leaves is held, looked for where it cannot be told any more."""
+        """The timestamp under which an event that leaves is held, searched for where it cannot be computed any more."""
         try:
             return int(self.timestamp(event) or 0)
-        except Exception:  # noqa: BLE001 - told when the event came; it may be held all the same
+        except Exception:  # noqa: BLE001 - reported when the event came; it may be held all the same
             return next((at for at, bucket in self.buckets.items() if event in bucket), 0)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
@@ -182,7 +182,7 @@ class TimeOrderView(View):
         failures.settle()
 
     def expire(self) -> None:
-        """The timer: let go of what is due."""
+        """The timer: evict what is due."""
         limit = self._limit()
         gone: list[Event] = []
         while (earliest := self._earliest()) is not None and earliest <= limit:

@@ -74,7 +74,7 @@ class TimeView(TimedView):
             self.child.update(new, gone)
 
     def expire(self) -> None:
-        """The timer: let go of what is due, and be called again for the next."""
+        """The timer: evict what is due, and set the timer for the next."""
         gone = self.evict(self.duration.before(self.now()))
         if self.times:
             self.timer.set(self.duration.after(self.times[0]))

@@ -84,7 +84,7 @@ class FirstUnique(WindowConfig):
 
 
 class KeyedView(View):
-    """Base of the two: ``events`` by key, ``peak`` the most keys ever held (it tells the order of iteration, see windows.keys)."""
+    """Base of the two: ``events`` by key, ``peak`` the most keys ever held (it determines the order of iteration, see windows.keys)."""
 
     may_refuse = True
 
@@ -110,10 +110,10 @@ class KeyedView(View):
         return gone
 
     def _key_held(self, event: Event) -> Key:
-        """The key under which an event that leaves is held, looked for where it cannot be told any more."""
+        """The key under which an event that leaves is held, searched for where it cannot be computed any more."""
         try:
             return self.key(event)
-        except Exception:  # noqa: BLE001 - told when the event came; it may be held all the same, under an earlier key
+        except Exception:  # noqa: BLE001 - reported when the event came; it may be held all the same, under an earlier key
             return next((key for key, held in self.events.items() if held is event), None)
 
     def state(self) -> Any:
