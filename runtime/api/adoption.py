@@ -22,10 +22,10 @@ Place = tuple["Statement", str, int]
 
 def adopt(runtime: Runtime, before: Runtime, forget: Collection[str] = ()) -> None:
     """Give ``runtime``'s statements the state of those of the same name and fingerprint in ``before``, and its variables their values.
-    Statements without a name are found by their fingerprint, wherever they stand.
+    Statements without a name are found by their fingerprint, wherever they are.
 
-    ``runtime``: deployed at ``before``'s time, nothing sent. ``forget``: names of statements that may begin anew although they changed.
-    Raises EplDeploymentError, nothing having been done, where a statement changed and its state would be lost.
+    ``runtime``: deployed at ``before``'s time, nothing sent. ``forget``: names of statements that may start without state although they
+    changed. Raises EplDeploymentError, nothing having been done, where a statement changed and its state would be lost.
     """
     kept = sorted([*_named(runtime, before, forget), *_unnamed(runtime, before, forget)], key=lambda pair: pair[0][0].number)
     reader = PageReader(dict(all_pages(before.state(), frame(before.state()))))
@@ -52,7 +52,7 @@ def _named(runtime: Runtime, before: Runtime, forget: Collection[str]) -> list[t
 
 
 def _unnamed(runtime: Runtime, before: Runtime, forget: Collection[str]) -> list[tuple[Place, Statement]]:
-    """Equal ones in their order. One that is gone may have changed into one that is new, or have got a name, which nothing tells."""
+    """Equal ones in their order. One that is gone may have changed into one that is new, or have got a name; which of them is unknown."""
     new: dict[str, deque[Place]] = {}
     for place in _places(runtime, named=False):
         new.setdefault(_fingerprint(place), deque()).append(place)
@@ -84,7 +84,7 @@ def _places(runtime: Runtime, *, named: bool) -> Iterator[Place]:
 
 
 def _by_name(runtime: Runtime) -> dict[str, Place]:
-    """A name that several deployments use stands with the deployment's id."""
+    """A name that several deployments use gets the deployment's id."""
     found: dict[str, Place] = {}
     for place in _places(runtime, named=True):
         name = place[0].name

@@ -66,7 +66,7 @@ class Deployer:
 
     def analysed(self, module: Module, without: Sequence[Deployment] = ()) -> ModulePlan:
         """The plan of a module, as if the deployments ``without`` were not there. Raise EplError; warn of unknown annotations, in the name
-        of whoever has called the caller's public method."""
+        of the code that called the caller's public method."""
         self.bring_in(module)
         catalog = self.catalog(module.name, without)
         try:
@@ -167,7 +167,7 @@ class Deployer:
     # ------------------------------------------------------------------ undeploy
 
     def undeploy(self, deployment: Deployment) -> None:
-        """Stop and forget a deployment, whoever uses what it declares."""
+        """Stop and forget a deployment, even if others use what it declares."""
         for statement in deployment:
             assert statement.running is not None
             statement.running.close()

@@ -28,7 +28,7 @@ def without_engine_frames(method: Callable[P, T]) -> Callable[P, T]:
 
 
 def explained(handler: ErrorHandler) -> ErrorHandler:
-    """The handler, told of sends within sends that went too deep as what they are; the RecursionError is the cause."""
+    """The handler, called with an error for sends within sends that went too deep; the RecursionError is its cause."""
 
     def handle(error: BaseException, statement: str, event: Any) -> None:
         if isinstance(error, RecursionError):

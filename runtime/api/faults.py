@@ -1,4 +1,5 @@
-"""What an exception in a statement's expression is told as, where it ends the work: statement, place in the EPL text, event, engine time.
+"""What an exception in a statement's expression is reported as, where it ends the work: statement, place in the EPL text, event, engine
+time.
 
 All of it is found on the way of the error; events that raise nothing pay nothing.
 """
@@ -122,7 +123,7 @@ def _code(function: Any) -> CodeType | None:
 
 
 def _expressions(node: Any, wanted: tuple[str | None, str | None]) -> Iterator[Span]:
-    """Where in a statement the function is called, or the operator stands."""
+    """Where in a statement the function is called, or the operator is."""
     if isinstance(node, (tuple, list)):
         for each in node:
             yield from _expressions(each, wanted)

@@ -1,6 +1,6 @@
-"""Plans and event types by what they are made from: restoring again what was restored before parses, analyses and compiles nothing.
+"""Plans and event types by their source: restoring again what was restored before parses, analyses and compiles nothing.
 
-A plan holds event types by identity, and so does whoever restores: both come from here. Two deployments of a runtime never share a plan,
+A plan holds event types by identity, and so does a restore: both come from here. Two deployments of a runtime never share a plan,
 since a plan is known by its deployment's id too.
 """
 from __future__ import annotations

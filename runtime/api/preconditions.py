@@ -93,6 +93,6 @@ def sees(declared: Declared, plan: ModulePlan, module: str | None) -> bool:
 
 
 def names_in(module: Any) -> set[str]:
-    """Statement names and declared names that stand in a module's text."""
+    """Statement names and declared names that are in a module's text."""
     names = {s.name for s in module.statements if s.name}
     return names | {s.body.name for s in module.statements if hasattr(s.body, "name")}

@@ -104,7 +104,7 @@ class Registry:
             return event_type
 
     def _forget_type(self, event_type: EventType) -> None:
-        """Make room for another type of the name; raises EplDeploymentError while a deployment uses the type."""
+        """Make space for another type of the name; raises EplDeploymentError while a deployment uses the type."""
         raise NotImplementedError
 
     def event_type(self, name: str) -> EventType:

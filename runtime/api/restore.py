@@ -33,7 +33,7 @@ from windows.protocol import Damaged
 
 @attrs.frozen
 class Given:
-    """What a snapshot only names, and whoever restores it has to give."""
+    """What a snapshot only names and its restore has to be given."""
 
     functions: Mapping[str, Callable[..., Any]] = attrs.field(factory=dict)
     aggregations: Mapping[str, Callable[[], Any]] = attrs.field(factory=dict)
@@ -144,7 +144,7 @@ def _settings(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _redeploy(runtime: Restorable, state: RuntimeState, head: dict[str, Any], values: Mapping[str, Any]) -> None:
-    """Deploy the modules again; later ones see variables as they stand, since sizes of windows may be variables."""
+    """Deploy the modules again; later ones see the variables' current values, since sizes of windows may be variables."""
     with reading("page 'head'"):
         deployments = [list_of(each, 3) for each in list_of(head["deployments"])]
     for deployment_id, text, parameters in deployments:

@@ -65,7 +65,7 @@ class Runtime(Registry):
         began = instant_of("start_time", start_time, self.settings.units_per_second)
         self._core = EventLoop(self.settings, began, self._on_expression_error, self._on_error)
         self.on_fault: ErrorHandler | None = None
-        """Told of exceptions in expressions behind the error handler; what it raises ends the call (runtime.api.faults)."""
+        """Called with exceptions in expressions after the error handler; what it raises ends the call (runtime.api.faults)."""
         self._deployer = Deployer(
             self, self._core, functions=self._functions, types=self._types, variables=self._variables, catalog_of=self._catalog_of,
             undeploy=self.undeploy,
@@ -343,7 +343,7 @@ class Runtime(Registry):
 
     @property
     def cause(self) -> Cause:
-        """What is at work, for listeners and error handlers: the row of the batch, or a timer, that is behind their call."""
+        """What is being processed, for listeners and error handlers: the row of the batch, or the timer, that causes their call."""
         return self._core.position.cause(self._core.clock.now)
 
     @property
@@ -401,7 +401,7 @@ class Runtime(Registry):
             return self._marks.since(self.state(), since, snapshot_key)
 
     def state(self) -> RuntimeState:
-        """What snapshots are made of: the runtime's own objects, to be read under its lock."""
+        """What snapshots consist of: the runtime's own objects, to be read under its lock."""
         return RuntimeState(
             self.settings, self._types, self._user_functions, self._functions.aggregations, self.own_windows, self._enums, self._variables,
             self._deployer.deployments, self._deployer.counts, self._core,

@@ -1,7 +1,7 @@
-"""Many rows in one call: the work behind ``Runtime.send_batch``.
+"""Many rows in one call: the work of ``Runtime.send_batch``.
 
 A batch is one ordered sequence of (time, sequence, type, row) over all of its types. Everything is checked before anything is done: a
-batch that is refused has moved no clock and fed no statement. Then, row by row, time moves by span to the row's time and the event is
+batch that is refused has moved no clock and reached no statement. Then, row by row, time moves by span to the row's time and the event is
 processed, so that the output is that of ``advance_time_span(time); send(type, event)`` for each row: how rows are cut into batches, and
 time moved in between, never shows.
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from runtime.batch.tier.tier import BatchTier
 
 Placed = tuple[int, int, "Event | None"]
-"""(place, time, event) of a row; None for one that the row tier does not want."""
+"""(place, time, event) of a row; None for one that no statement of the row tier reads."""
 
 
 def send_batch(

@@ -1,6 +1,6 @@
 """Checked before anything else is imported: that ``epl`` and ``windows`` are epl-spark's own packages.
 
-A folder or file of an application that has one of these names, and stands before the installed packages on ``sys.path``, would hide them.
+A folder or file of an application that has one of these names, and is before the installed packages on ``sys.path``, would hide them.
 """
 from __future__ import annotations
 

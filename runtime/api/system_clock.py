@@ -31,7 +31,7 @@ class SystemClock:
                     self._advance(self.now())
 
     def stop(self) -> None:
-        """No further step is taken; waits for one in progress unless called from it."""
+        """Take no further step; wait for a running one unless called from it."""
         self._stopped.set()
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout=5)

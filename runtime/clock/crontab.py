@@ -9,8 +9,8 @@ Serves ``output at``, ``timer:at`` and contexts. Learnt from recorded schedules:
 - A range whose ends are the wrong way round is any value.
 - Where the month moves on, a day that ``*`` or days of week have reached stays (from 1 February, ``0, 0, *, */3, *`` begins on 2 March); a
   day of month beyond a month's end is looked for in the next month.
-- A time of day that clocks leave out comes as much later; one that they show twice comes the second time.
-- A time zone that nobody knows is GMT.
+- A time of day that clocks skip comes as much later; one that they show twice comes the second time.
+- An unknown time zone is GMT.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rows that come out of order, within a bound: held until no earlier one is expected.
 
     rows ─▶ accepted ─▶ held ─▶ released, in front of the watermark        watermark = newest time − bound
-        └─▶ late: behind the watermark, or without a time
+        └─▶ late: below the watermark, or without a time
         └─▶ ahead: too far beyond the wall clock to be true
 
 A row is released when its time is **below** the watermark: another one of the same time may still come with a lower sequence. The clock is
@@ -35,7 +35,7 @@ class LatePolicy:
     ``bound``: how much later than the newest row another one may be; None: nothing is held, each batch is ordered by itself, and rows
     below the clock are late. ``on_late``: such rows refuse the batch, are dropped, go to a side output, or (only without a bound) are kept
     at the current time. ``ahead``: how far beyond the wall clock a time may be; None: anything. ``max_buffered``: how many rows may be
-    held; when there are more, the oldest are released and the watermark moves behind them.
+    held; when there are more, the oldest are released and the watermark moves past them.
     """
 
     bound: int | None = None
@@ -48,7 +48,7 @@ class LatePolicy:
         if value not in ON_LATE:
             raise EplRuntimeError(f"on_late is one of {', '.join(ON_LATE)}, not {value!r}")
         if value == "keep" and self.bound is not None:
-            raise EplRuntimeError("on_late='keep' is for rows that are not held: leave out the bound, late=")
+            raise EplRuntimeError("on_late='keep' is for rows that are not held: omit the bound, late=")
 
     @max_buffered.validator
     def _check_max_buffered(self, _: Any, value: int) -> None:
@@ -58,8 +58,8 @@ class LatePolicy:
 
 @attrs.frozen
 class Released:
-    """``rows``: to be processed now, in any order; ``until``: where the clock moves behind them (None: where the last row's time is);
-    ``late``, ``ahead``: rows left out, as they came."""
+    """``rows``: to be processed now, in any order; ``until``: where the clock moves after them (None: where the last row's time is);
+    ``late``, ``ahead``: rows dropped, as they came."""
 
     rows: pa.Table
     until: int | None
@@ -84,7 +84,7 @@ class LateRows(EplRuntimeError):
 
 @attrs.define
 class Counts:
-    """How many rows so far: ``rows`` came, ``late`` and ``ahead`` were left out, ``forced`` were released because too many were held."""
+    """How many rows so far: ``rows`` came, ``late`` and ``ahead`` were dropped, ``forced`` were released because too many were held."""
 
     rows: int = 0
     late: int = 0
@@ -187,17 +187,17 @@ class ReorderBuffer:
         if not none[row]:
             assert self.watermark is not None
             of, watermark = (shown(int(each), self.per_second) for each in (times[row], self.watermark))
-            what = f"is of {of}, behind the watermark {watermark}"
+            what = f"is of {of}, below the watermark {watermark}"
         raise LateRows(row, f"{int(late.sum())} of {len(times)} rows are late: row {row} {what}", timeless=bool(none[row]))
 
     # ------------------------------------------------------------------ state
 
     def mark(self) -> Mark:
-        """How it stands, for ``back_to``."""
+        """Its position, for ``back_to``."""
         return self.newest, self.watermark, attrs.evolve(self.counts), self._held
 
     def back_to(self, mark: Mark) -> None:
-        """As it stood: what was released since could not be processed."""
+        """Return to a position: what was released since could not be processed."""
         self.newest, self.watermark, self.counts, self._held = mark
 
     def state(self) -> State:

@@ -6,13 +6,13 @@ One event type has one Arrow schema, whatever the events hold, so that batches c
 byte short int long           int8 int16 int32 int64
 float double                  float32 float64
 boolean / String, char, enum  bool / string
-BigDecimal                    decimal128(38, 18), as in Spark: decimals behind the 18th are rounded (half even), 10^20 and more is refused
+BigDecimal                    decimal128(38, 18), as in Spark: decimals after the 18th are rounded (half even), 10^20 and more is refused
 BigInteger                    decimal128(38, 0): 10^38 and more is refused
 Date, Calendar, ZonedDateTime, OffsetDateTime   timestamp[us, UTC]: the instant is kept, the offset is not
 LocalDateTime / LocalDate / LocalTime           timestamp[us] / date32 / time64[us]
 arrays, List, Collection, Set list of the element's type
 Map                           map; keys are never null
-event                         struct of its declared properties (undeclared properties of open types stay behind)
+event                         struct of its declared properties (undeclared properties of open types are omitted)
 Object, Number, other classes, events of a variant or of a type that holds itself    string: text as it is, anything else as JSON
 null                          null
 ============================  =============================================================
@@ -132,7 +132,7 @@ def to_batch(events: Sequence[Event], event_type: EventType) -> pa.RecordBatch:
 
 
 def together(batches: Sequence[pa.RecordBatch | None], events: Sequence[Event], event_type: EventType) -> pa.RecordBatch | None:
-    """Record batches, and events behind them, as one record batch; None where there is nothing. Raises EplRuntimeError as to_batch does."""
+    """Record batches, and events after them, as one record batch; None where there is nothing. Raises EplRuntimeError as to_batch does."""
     found = [b for b in batches if b is not None]
     if events:
         found.append(to_batch(events, event_type))

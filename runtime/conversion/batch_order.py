@@ -71,7 +71,7 @@ class Part:
     ascends: bool
 
     def is_ordered(self) -> bool:
-        """Whether the rows stand in order as they are."""
+        """Whether the rows are in order as they are."""
         return self.sequence is None and self.ascends
 
     def end(self, now: int) -> int:
@@ -88,8 +88,8 @@ def _standing(now: int, rows: int) -> Times:
 
 
 class BatchOrder:
-    """All rows of a batch in order of (time, sequence, type, row). ``start``: where the clock stands; ``times``: by place, none below it;
-    ``places``: by part and row, None where the rows of the only part stand in order as they are.
+    """All rows of a batch in order of (time, sequence, type, row). ``start``: engine time; ``times``: by place, none below it;
+    ``places``: by part and row, None where the rows of the only part are in order as they are.
     """
 
     def __init__(self, parts: Sequence[Part], options: Options, now: int) -> None:
@@ -126,7 +126,7 @@ class BatchOrder:
         return int(np.diff(self.times, prepend=self.start).max(initial=0))
 
     def row_of(self, place: int) -> tuple[str, int]:
-        """Which row stands at a place: (type, row in its table)."""
+        """Which row is at a place: (type, row in its table)."""
         for part, places in self.places.items():
             if places is None:
                 return part.event_type.name, place

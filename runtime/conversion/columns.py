@@ -3,7 +3,7 @@
 Each column is converted once, as a whole; a value is looked at alone only where its Arrow type does not decide that it fits.
 
 Times: an instant (timestamp with a zone) keeps its instant and is seen in UTC; a timestamp without a zone is taken as UTC where an instant
-or engine time is wanted. A timestamp column for a ``long`` property, or as the time column, gives engine units since 1970, rounded down.
+or engine time is expected. A timestamp column for a ``long`` property, or as the time column, gives engine units since 1970, rounded down.
 pandas: NaN, NaT and NA are null; a float column of whole numbers with gaps fits an integer property (pandas' usual way to write them).
 """
 

@@ -1,4 +1,4 @@
-"""Rows of values that no event holds yet: what fused statements hand to listeners. The event is made where somebody asks for it."""
+"""Rows of values that no event holds yet: what fused statements hand to listeners. The event is made where someone asks for it."""
 from __future__ import annotations
 
 from operator import itemgetter

@@ -1,7 +1,7 @@
 """JSON text → values of json event types, by Esper's rules.
 
-A declared type reads what stands in the text: ``"1"`` is an int where an int is declared, ``1`` a string where a string is; an object or
-array where a single value is declared is null, and so is a single value where an object or array is; undeclared members are left out, or
+A declared type reads what is in the text: ``"1"`` is an int where an int is declared, ``1`` a string where a string is; an object or
+array where a single value is declared is null, and so is a single value where an object or array is; undeclared members are omitted, or
 kept where the type is dynamic. What cannot be read is refused as Esper does (EplRuntimeError, ``Failed to parse …``).
 """
 from __future__ import annotations

@@ -392,7 +392,7 @@ def _misfits(name: str, value_type: ValueType) -> str:
     if kind in DIRECT:
         return f"{name}.__class__ is not {DIRECT[kind]} and {name} is not None"
     if kind in RANGES:
-        bound = RANGES[kind]  # a shift is the quickest way to tell those that are not negative and in range
+        bound = RANGES[kind]  # a shift is the quickest test for those that are not negative and in range
         return (
             f"({name}.__class__ is not int or {name} >> {bound.bit_length() - 1} and not {-bound} <= {name} <= {bound - 1}) "
             f"and {name} is not None"

@@ -29,7 +29,7 @@ def fault_of(text: str) -> str | None:
 
 
 class _Reader:
-    """One pass over the text; every method starts at ``at`` and leaves it behind what it has read."""
+    """One pass over the text; every method starts at ``at`` and leaves it after what it has read."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -27,7 +27,7 @@ class Row(Mapping[str, Any]):
 
     @property
     def event(self) -> Event:
-        """The event behind the row."""
+        """The event of the row."""
         raise NotImplementedError
 
     def __iter__(self) -> Iterator[str]:
@@ -72,7 +72,7 @@ class EventRow(Row):
 
     __slots__ = ("_event",)
     _event: Event
-    """Set by whoever makes a row (``row_of``): a class without ``__init__`` is made twice as fast."""
+    """Set by the code that makes a row (``row_of``): a class without ``__init__`` is made twice as fast."""
 
     @property
     def event(self) -> Event:

@@ -1,1 +1,1 @@
-"""One event and all that follows from it: who wants it, in which order, what is delivered."""
+"""One event and all that follows from it: which statements get it, in which order, what is delivered."""

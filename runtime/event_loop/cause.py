@@ -1,4 +1,4 @@
-"""What is at work: which row of a batch, or a timer, is behind the call that a listener gets. ``Runtime.cause`` tells."""
+"""What the runtime is processing: the row of a batch, or the timer, that causes a listener's call (``Runtime.cause``)."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ log = logging.getLogger("epl")
 
 
 class Delivery:
-    """What a statement has put out and not delivered yet. Implemented by runtime.statements.statement.Statement."""
+    """What a statement has emitted and not delivered yet. Implemented by runtime.statements.statement.Statement."""
 
     name: str
 

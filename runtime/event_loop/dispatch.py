@@ -1,10 +1,10 @@
-"""Who is told of an event: for each event type one generated function, made anew when statements come or go.
+"""Which statements get an event: one generated function an event type, generated again when statements come or go.
 
-``dispatcher`` takes events; ``intake`` takes the dicts that users send: values are read and checked, the filters' tests stand in the
-function itself and read the values, and an event is made only where somebody wants it. Where a condition raises, all is asked again entry
+``dispatcher`` takes events; ``intake`` takes the dicts that users send: values are read and checked, the filters' tests are part of the
+function and read the values, and an event is made only where a receiver needs it. Where a condition raises, all are evaluated again entry
 by entry (``EventLoop.match_and_deliver``), so that nothing has to be guarded before.
 
-Where one statement alone wants events of the type, and offers its steps as text (``Receiver.write``), these stand in the intake as well.
+Where one statement alone receives events of the type, and offers its steps as text (``Receiver.write``), the intake contains these too.
 
 ``names``: what the generated code may use of the core, by name (``EventLoop._names``).
 """
@@ -45,7 +45,7 @@ class _Source:
 
 
 class _TestPrinter(Printer):
-    """Prints conditions over values that stand elsewhere than in an event."""
+    """Prints conditions over values that are not in an event."""
 
     def __init__(self, environment: Environment, bindings: dict[str, Any], place: Callable[[str], str]) -> None:
         super().__init__(environment, 1, bindings)
@@ -56,7 +56,7 @@ class _TestPrinter(Printer):
 
 
 class _Tests:
-    """The lines that ask which entries want an event, for one function."""
+    """The lines that test which entries match an event, for one function."""
 
     def __init__(self, indexes: Sequence[TypeIndex], source: _Source, scope: dict[str, Any]) -> None:
         entries = sorted((e for index in indexes for e in index.always), key=lambda entry: order_of(entry.receiver))
@@ -71,35 +71,35 @@ class _Tests:
         """The one entry there is, where its statement offers its steps as text."""
         self._source = source
         self._scope = scope
-        self.wanted: list[str] = []
+        self.matched: list[str] = []
 
     def lines(self) -> list[str]:
-        """Lines that set w0, w1, … and b0, b1, …; ``wanted`` is then what they come to."""
+        """Lines that set w0, w1, … and b0, b1, …; ``matched`` is then the list of tests."""
         lines = []
         for n, entry in enumerate(self.inline):
             if entry.test is not None:
                 test = _text(entry, self._scope, self._source.place)
                 lines += [f"w{n} = True if {test} else False"]  # comparing is fastest before a jump
-                self.wanted.append(f"w{n}")
+                self.matched.append(f"w{n}")
         for n, (field, table) in enumerate(self._tables):
             self._scope[f"table{n}"] = table
             lines += [f"b{n} = table{n}.get({self._source.place(field)})"]
-            self.wanted.append(f"b{n} is not None")
+            self.matched.append(f"b{n} is not None")
         printer = _TestPrinter(Environment(), self._scope, self._source.place)
         for n, active in enumerate(self._active):
             lines += [f"a{n} = {active.text(printer)}"]
-            self.wanted.append(f"a{n} is not None")
+            self.matched.append(f"a{n} is not None")
         if self._called or any(e.test is None for e in self.inline):
-            self.wanted = ["True"]
+            self.matched = ["True"]
         return lines
 
     def gathering(self) -> list[str]:
-        """Lines that put the receivers that want ``e`` into ``found``, in order."""
-        lines = ["found = []"]
+        """Lines that put the receivers that match ``e`` into ``receivers``, in order."""
+        lines = ["receivers = []"]
         for n, entry in enumerate(self.inline):
             self._scope[f"receiver{n}"] = entry.receiver
-            lines += [f"{'' if entry.test is None else f'if w{n}: '}found.append(receiver{n})"]
-        ask = ["    if entry.test is None or entry.test(e):", "        found.append(entry.receiver)"]
+            lines += [f"{'' if entry.test is None else f'if w{n}: '}receivers.append(receiver{n})"]
+        ask = ["    if entry.test is None or entry.test(e):", "        receivers.append(entry.receiver)"]
         if self._called:
             self._scope["called"] = self._called
             lines += ["for entry in called:", *ask]
@@ -107,8 +107,8 @@ class _Tests:
             lines += [f"if b{n} is not None:", f"    for entry in b{n}:", *(f"    {line}" for line in ask)]
         for n in range(len(self._active)):
             lines += [f"if a{n} is not None:", f"    for active in a{n}:", "        test = active.prepared.test"]
-            lines += ["        if test is None or test(e, *active.values): found.append(active)"]
-        return [*lines, "if len(found) > 1: found.sort(key=order_of)"]
+            lines += ["        if test is None or test(e, *active.values): receivers.append(active)"]
+        return [*lines, "if len(receivers) > 1: receivers.sort(key=order_of)"]
 
 
 def _reads_properties_only(conditions: Sequence[TypedExpression]) -> bool:
@@ -126,7 +126,7 @@ def _text(entry: Entry, scope: dict[str, Any], place: Callable[[str], str]) -> s
 
 
 def dispatcher(names: Names, indexes: Sequence[TypeIndex], stream_type: EventType) -> Callable[[Event], None]:
-    """f(event): tell all that want an event of the stream, deliver. Routed events wait for the caller."""
+    """Return f(event), which delivers an event of the stream to all that match and flushes. Routed events wait for the caller."""
     source = _Source(lambda field: f"e.{field}", "e", ())
     scope = _scope(names, stream_type)
     return _function("def take(e):", _body(indexes, source, scope), scope)
@@ -135,7 +135,7 @@ def dispatcher(names: Names, indexes: Sequence[TypeIndex], stream_type: EventTyp
 def intake(
     names: Names, indexes: Sequence[TypeIndex], event_type: EventType, *, refuse_unknown: bool, updated: bool
 ) -> Callable[[dict[str, Any]], None]:
-    """f(d): check what a user sends, then all that ``EventLoop.process`` does with the event.
+    """Return f(dict), which checks what a user sends and then does all that ``EventLoop.process`` does with the event.
 
     ``refuse_unknown``: raise where a property is not declared. ``updated``: there are update istream statements, which see the event first.
     """
@@ -163,23 +163,23 @@ def _with_extra(event: Event, extra: dict[str, Any] | None) -> Event:
 
 
 def _body(indexes: Sequence[TypeIndex], source: _Source, scope: dict[str, Any], *, whole: bool = False) -> list[str]:
-    """Test, tell, deliver; ``whole``: mark the core as busy meanwhile, and process in the end what was routed."""
+    """Return the lines that test, deliver and flush; ``whole``: mark the core as busy meanwhile, and process in the end what was routed."""
     tests = _Tests(indexes, source, scope)
     asked = tests.lines()
-    if not tests.wanted:
+    if not tests.matched:
         return ["pass"]
     if whole and tests.alone is not None:
         return [*_guarded(asked, source, whole), *_alone(tests, tests.alone, source, scope)]
-    told = _direct(tests, scope) if tests.direct else ["deliver(found, e)"]
+    delivering = _direct(tests, scope) if tests.direct else ["deliver(receivers, e)"]
     if whole:
-        told = ["try:", *indented([*told, "if queue: work()"]), "finally:", "    core.busy = outer"]
-        told = ["outer = core.busy", "core.busy = True", *told]
-    wanted = f"if {' or '.join(tests.wanted)}:"
+        delivering = ["try:", *indented([*delivering, "if queue: work()"]), "finally:", "    core.busy = outer"]
+        delivering = ["outer = core.busy", "core.busy = True", *delivering]
+    matched = f"if {' or '.join(tests.matched)}:"
     if tests.direct:
-        rest = [*source.make, *told]
-        return [*_guarded(asked, source, whole), *(rest if tests.wanted == ["True"] else [wanted, *indented(rest)])]
-    gathered = ["found = None", *asked, wanted, *indented([*source.make, *tests.gathering()])]
-    return [*_guarded(gathered, source, whole), "if found:", *indented(told)]
+        rest = [*source.make, *delivering]
+        return [*_guarded(asked, source, whole), *(rest if tests.matched == ["True"] else [matched, *indented(rest)])]
+    gathered = ["receivers = None", *asked, matched, *indented([*source.make, *tests.gathering()])]
+    return [*_guarded(gathered, source, whole), "if receivers:", *indented(delivering)]
 
 
 def _guarded(lines: list[str], source: _Source, whole: bool) -> list[str]:
@@ -191,7 +191,7 @@ def _guarded(lines: list[str], source: _Source, whole: bool) -> list[str]:
 
 
 def _direct(tests: _Tests, scope: dict[str, Any]) -> list[str]:
-    """Each receiver called where it stands."""
+    """Return the calls of each receiver, without a list."""
     lines = []
     for n, entry in enumerate(tests.inline):
         receiver = entry.receiver
@@ -218,7 +218,7 @@ def _alone(tests: _Tests, entry: Entry, source: _Source, scope: dict[str, Any]) 
     lines += ["except Exception as error:", f"    on_error(error, name, {'e' if named else source.made})"]
     lines += ["if pending: flush()", "if queue: work()"]
     lines = [*made, *steps.before, "outer = core.busy", "core.busy = True", "try:", *indented(lines), "finally:", "    core.busy = outer"]
-    return lines if tests.wanted == ["True"] else [f"if {tests.wanted[0]}:", *indented(lines)]
+    return lines if tests.matched == ["True"] else [f"if {tests.matched[0]}:", *indented(lines)]
 
 
 def _function(head: str, body: list[str], scope: dict[str, Any]) -> Callable[[Any], None]:

@@ -1,4 +1,4 @@
-"""Which streams want an event: an index, so that a statement that does not want it costs nothing.
+"""Which streams an event matches: an index, so that statements that it does not match cost nothing.
 
 Each event type has a table per looked-up property (value → entries) and a list of entries without a key. An entry's remaining conditions
 are one compiled predicate. Entries of super-types serve sub-types' events. Entries of statements are generated code
@@ -36,7 +36,7 @@ class Receiver(Protocol):
 
 
 class Entry:
-    """One stream's wish: ``test`` (None: no further condition) behind the key's ``values``.
+    """One stream's filter: ``test`` (None: no further condition) after the key's ``values``.
 
     ``conditions``, those of ``test``, may be printed into the dispatch of the type instead.
     """
@@ -152,10 +152,10 @@ class FilterIndex:
         return tuple(self._by_type[t] for t in event_type.lineage() if t in self._by_type)
 
     def match(self, event: Event, event_type: EventType) -> list[Receiver]:
-        """The receivers that want the event, in order, when it goes into the stream ``event_type``.
+        """Return the receivers that match the event, in order, when it goes into the stream ``event_type``.
 
-        All conditions are evaluated before any receiver is told. Where one fails, its statement does not get the event and the handler is
-        told; the others are not harmed.
+        All conditions are evaluated before any receiver gets the event. Where one fails, its statement does not get the event and the
+        handler is called; the others are not harmed.
         """
         found: list[Receiver] = []
         for index in self.indexes(event_type):

@@ -131,7 +131,7 @@ class EntryList(_Table):
 
 
 def key_part(node: TypedExpression, printer: Printer) -> str:
-    """A value as hash tables hold it: Java's ``equals`` tells 0.0 from -0.0 and finds NaN."""
+    """A value as hash tables hold it: Java's ``equals`` distinguishes 0.0 from -0.0 and finds NaN."""
     node = exact_operand(node)
     text = printer.value(node)
     if isinstance(node.type, Scalar) and node.type.kind in ("double", "float"):

@@ -1,7 +1,7 @@
 """The engine without its face: clock, schedule, filters, work queue, delivery.
 
-One event: all filters are evaluated → each statement that wants it is told → what they put out is delivered to listeners → events routed
-meanwhile (insert into) are processed the same way, first come first served. Time works the same with timers in place of filters.
+One event: all filters are evaluated → it is delivered to each statement that matches → what they emit is delivered to listeners → events
+routed meanwhile (insert into) are processed the same way, first come first served. Time works the same with timers in place of filters.
 """
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class EventLoop:
         self.restoring = False
         """Whether what is deployed gets its state from a snapshot."""
         self.on_listener_error = on_listener_error or on_error
-        """Told of what listeners raise: their faults are not the engine's."""
+        """Called with what listeners raise: their faults are not the engine's."""
         self.begun = 0
         """How many batches have begun to have effects: whether one that was refused had any."""
         self.records_causes = False
-        """Whether a batch listener wants causes: the batch tier numbers its calls then."""
+        """Whether a batch listener needs causes: the batch tier numbers its calls then."""
         self.match_states = MatchStates(settings.max_states, settings.max_states_prevent_start)
         self.queue: deque[tuple[Event, EventType, int]] = deque()
         self.routed = RoutedEvents(settings.max_routed)
@@ -66,7 +66,7 @@ class EventLoop:
         self.span_stops = 0
         self.busy = False
         self.changed_statements: set[int] | None = None
-        """Numbers of the statements that were told something since someone asked for changed pages; None until someone asks."""
+        """Numbers of the statements that may have changed since changed pages were last asked for; None until they are."""
         self.position = ProcessingPosition()
 
     # ------------------------------------------------------------------ events
@@ -84,7 +84,7 @@ class EventLoop:
             self.busy = outer
 
     def _update_and_process(self, event: Event) -> None:
-        """As update istream statements have it; their own listeners are told even where no other statement wants the event."""
+        """Process the event as update istream statements change it; their listeners are notified even where no other statement gets it."""
         updated = self.updates.apply(event, event.type)
         if updated is not None:
             self._process_one(updated, updated.type)
@@ -114,13 +114,13 @@ class EventLoop:
         }
 
     def deliver(self, receivers: list[Receiver], event: Event) -> None:
-        """Tell those that want the event, then deliver."""
+        """Deliver the event to the receivers, then flush."""
         if self.changed_statements is not None:
             self.changed_statements.update([receiver.order[1] for receiver in receivers])
         for receiver in receivers:
             try:
                 receiver.receive(event)
-            except Exception as error:  # noqa: BLE001 - law 6: one statement's fault harms no other; the handler is told
+            except Exception as error:  # noqa: BLE001 - law 6: one statement's fault harms no other; the handler is called
                 self.on_error(error, receiver.name, event)
             if receiver.drop:
                 break
@@ -142,7 +142,7 @@ class EventLoop:
             self.busy = outer
 
     def deliver_alone(self, receiver: Receiver, event: Event) -> None:
-        """``process`` of an event that one receiver alone wants."""
+        """``process`` of an event that only one receiver matches."""
         outer, self.busy = self.busy, True
         try:
             self.deliver([receiver], event)
@@ -164,7 +164,7 @@ class EventLoop:
             del self.intakes[sent_as], self._intake_types[sent_as]
 
     def deliver_to_statements(self, event: Event, numbers: set[int]) -> None:
-        """Tell those receivers that belong to the statements of these numbers; delivery follows with that of the others."""
+        """Deliver to the receivers of the statements of these numbers; the flush follows with that of the others."""
         for receiver in self.filters.match(event, event.type):
             if receiver.order[1] in numbers:
                 try:
@@ -252,7 +252,8 @@ class EventLoop:
     def advance_span(self, target: int, resolution: int | None = None, max_stops: int | None = None) -> None:
         """Walk: stop at every due time on the way (at multiples of ``resolution`` from now where one is given).
 
-        ``max_stops``: EplRuntimeError where the way has more of them; the clock then stands at the last. ``span_stops`` counts all of them.
+        ``max_stops``: EplRuntimeError where there are more of them on the way; the clock is then at the last. ``span_stops`` counts all
+        of them.
         """
         if resolution is not None and resolution > 0:
             self._walk(target, resolution)

@@ -113,7 +113,7 @@ class PreparedFilter:
         """test(event, *values): whether the conditions hold that are not looked up; None: there are none."""
         self.values_of = _values_of(specification, environment)
         """values_of(event of stream 1, event of stream 2, …): the values that an entry brings. Events that none is read of may be
-        given too; None stands for a stream without an event."""
+        given too; None for a stream without an event."""
         self._place = _place_of(specification, environment)
         self._enter = table.enter
         self._leave_one = table.leave

@@ -19,7 +19,7 @@ Path = tuple[Event, ...]
 
 
 class Containment:
-    """``rows(event)``: the events that an event contains; None where nothing is told further on."""
+    """``rows(event)``: the events that an event contains; None where nothing is passed on."""
 
     def __init__(self, plan: ContainedPlan, environment: Environment) -> None:
         self._plan = plan
@@ -38,7 +38,7 @@ class Containment:
 
 
 class ContainedStage:
-    """Tells its child the contained events of each event: one delta an event."""
+    """Passes its child the contained events of each event: one delta an event."""
 
     def __init__(self, containment: Containment, child: Sink, *, quiet: bool) -> None:
         self._rows = containment.rows

@@ -111,7 +111,7 @@ def _row_converter(plan: InsertPlan) -> Convert:
 
 
 def _extra_of(event: Event, unfilled: frozenset[str]) -> dict[str, Any] | None:
-    """What an inserted event holds besides its declared values: what the event that it was made of holds; a map lacks what is unfilled."""
+    """What an inserted event holds besides its declared values: what its source event holds; a map lacks what is unfilled."""
     extra = event.extra
     if not unfilled:
         return extra

@@ -66,7 +66,7 @@ class OperatorContext:
         self._timers_made = 0
         self._prior: PriorBuffer | None = None
         self.withholding = False
-        """Whether what comes now is taken in and not put out (``withhold``)."""
+        """Whether what comes now is taken in and not emitted (``withhold``)."""
         self._watched: list[tuple[Any, Callable[[], None]]] | None = None
 
     @property
@@ -140,13 +140,13 @@ class OperatorContext:
     # ------------------------------------------------------------------ for the builders
 
     def order(self, stream: int) -> tuple[int, int, int]:
-        """Where this statement's stream stands among the receivers of one event."""
+        """The order of this statement's stream among the receivers of one event."""
         priority = self.plan.priority if self.core.settings.prioritized else 0
         return (-priority, self.statement.number, stream)
 
     @property
     def drops(self) -> bool:
-        """Whether an event that this statement wants goes no further (``@drop``, where execution is prioritized)."""
+        """Whether an event that this statement gets goes no further (``@drop``, where execution is prioritized)."""
         return self.plan.drop and self.core.settings.prioritized
 
     def conjunction(self, conditions: Sequence[TypedExpression]) -> Callable[[Event], bool]:
@@ -175,7 +175,7 @@ class OperatorContext:
             self._prior.restore(state)
 
     def divide_output(self, plan: DeliveryPlan | None) -> None:
-        """for grouped_delivery, discrete_delivery: the statement's listeners are called once a part of what it puts out."""
+        """for grouped_delivery, discrete_delivery: the statement's listeners are called once a part of what it emits."""
         if plan is not None:
             self.output.divide = divider(plan, self.environment)  # type: ignore[attr-defined]
 

@@ -20,7 +20,7 @@ Receive = Callable[[Event], None]
 
 
 class StreamReceiver:
-    """The place where a stream's events enter: filter index → windows. ``receive(event)`` tells the statement of one; ``write`` gives the
+    """The place where a stream's events enter: filter index → windows. ``receive(event)`` passes one on; ``write`` gives the
     same as text, where there is one.
     """
 
@@ -35,9 +35,9 @@ class StreamReceiver:
 
 
 def entry_of(stream: StreamPlan, context: OperatorContext, first: Sink, *, quiet: bool = False) -> Entry:
-    """What the filter index keeps of a stream, ``first`` being told of its events.
+    """What the filter index keeps of a stream whose events ``first`` gets.
 
-    ``quiet``: an event that contains none is not told of at all (else it is an empty delta, as the listener is called then).
+    ``quiet``: an event that contains none is not passed on at all (else it is an empty delta, as the listener is called then).
     """
     if stream.contained is not None:
         first = ContainedStage(Containment(stream.contained, context.environment), first, quiet=quiet)
@@ -50,7 +50,7 @@ def entry_of(stream: StreamPlan, context: OperatorContext, first: Sink, *, quiet
 
 
 def _entry(stream: StreamPlan, context: OperatorContext, receive: Receive) -> Entry:
-    """The receiver behind the predicate of the filter's conditions and the values of its key."""
+    """The receiver of events that satisfy the filter's conditions and the values of its key."""
     plan = stream.filter
     receiver = StreamReceiver(context.name, context.order(0), context.drops, receive)
     test = context.conjunction(plan.conditions) if plan.conditions else None

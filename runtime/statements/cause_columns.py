@@ -27,7 +27,7 @@ class CauseColumns:
         self._old += [cause] * old
 
     def beside(self, new: pa.RecordBatch | None, old: pa.RecordBatch | None) -> tuple[Any, Any]:
-        """The batches with the columns of COLUMNS behind their own; the causes are told once."""
+        """The batches with the columns of COLUMNS after their own; the causes are computed once."""
         told = _beside(new, self._new), _beside(old, self._old)
         self._new, self._old = [], []
         return told

@@ -1,4 +1,4 @@
-"""create variable: the statement's rows are the variable's values, told whenever they change."""
+"""create variable: the statement's rows are the variable's values, emitted whenever they change."""
 from __future__ import annotations
 
 from collections.abc import Iterable

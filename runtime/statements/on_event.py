@@ -30,7 +30,7 @@ class Stateless:
 
 
 class OnEvent(Stateless):
-    """``on T …``: told of a stream's events from its start to its end."""
+    """``on T …``: gets a stream's events from its start to its end."""
 
     def __init__(self, stream: StreamPlan, context: OperatorContext, told: Sink) -> None:
         super().__init__(context)

@@ -1,4 +1,4 @@
-"""What stands for a statement while it is deployed, in whatever tier."""
+"""The running part of a deployed statement, in either tier."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -10,7 +10,7 @@ from windows.protocol import State
 
 
 class Running(Protocol):
-    """What runs behind a statement."""
+    """What a statement runs."""
 
     def start(self) -> None:
         """Take part from now on: filters are entered."""

@@ -20,7 +20,7 @@ from windows.shape import ANYTHING, of_event, takes
 
 
 class Where:
-    """where behind a window: applies to insert and remove stream alike.
+    """where after a window: applies to insert and remove stream alike.
 
     An event for which the condition raises does not pass, neither coming nor going; the others do, then the first failure is raised.
     """
@@ -60,7 +60,7 @@ class Where:
 
 
 class Gate:
-    """In front of a result set: what a window withholds (``BuildContext.withhold``) is taken in and not put out."""
+    """In front of a result set: what a window withholds (``BuildContext.withhold``) is taken in and not emitted."""
 
     def __init__(self, rows: result_set.ResultSet, context: OperatorContext) -> None:
         self._rows = rows
@@ -129,7 +129,7 @@ class RunningSelect:
         return [self.inserter.convert(row) for row in rows]
 
     def _contents(self) -> Iterable[Event]:
-        """What stands in front of the result set now."""
+        """The operator that now precedes the result set."""
         contents: Iterable[Event] = self.recognizer if self.recognizer is not None else self.chain
         return contents if self.where is None else self.where.contents(contents)
 

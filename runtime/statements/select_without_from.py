@@ -11,7 +11,7 @@ from windows.protocol import State
 
 
 class RunningSelectRow:
-    """Nothing is ever put out; the iterator gives the row."""
+    """Emits nothing; the iterator gives the row."""
 
     def __init__(self, plan: SelectRowPlan, context: OperatorContext) -> None:
         assert plan.output_type is not None

@@ -111,10 +111,10 @@ class Statement(Delivery):
         self._batch_new: list[Event] = []
         self._batch_old: list[Event] = []
         self._caused: list[BatchListener] = []
-        """The batch listeners that are told causes."""
+        """The batch listeners that get causes."""
         self._causes: CauseColumns | None = None
         self._outputs: list[ColumnOutput] = []
-        """What the batch tier has put out, to be delivered at the end of the call."""
+        """What the batch tier has emitted, to be delivered at the end of the call."""
         self.prepared: Prepared
         self.running: Running | None = None
         self.divide: Divide | None = None
@@ -266,8 +266,8 @@ class Statement(Delivery):
     def add_batch_listener(self, listener: BatchListener, *, causes: bool = False) -> BatchListener:
         """Arrow record batches of insert and remove stream (None where empty), once a send, send_batch or advance.
 
-        ``causes``: behind the statement's own columns stand ``cause.call``, ``cause.time``, ``cause.type`` and ``cause.row``: the number of
-        the call that a row listener would get, engine time, and the input row that is behind it (runtime.statements.cause_columns).
+        ``causes``: the statement's own columns are followed by ``cause.call``, ``cause.time``, ``cause.type`` and ``cause.row``: the
+        number of the call that a row listener would get, engine time, and the input row that caused it (runtime.statements.cause_columns).
         """
         check_listener(listener)
         with self.runtime.lock:
@@ -303,7 +303,7 @@ class Statement(Delivery):
             return pyarrow.Table.from_batches([to_batch(list(() if self.running is None else self.running.iterate()), self.event_type)])
 
     def explain(self) -> str:
-        """The plan, readable; by which key its rows may be split over engines, or what stands in the way; in which tier the statement runs
+        """The plan, readable; by which key its rows may be split over engines, or what prevents it; in which tier the statement runs
         now, and why.
         """
         from epl.plan.explain import explain

@@ -56,7 +56,7 @@ class VariableCell:
         self.changed(before)
 
     def changed(self, before: Any) -> None:
-        """Tell those who read the variable that it was set; observers get the values before and now."""
+        """Notify those who read the variable that it was set; observers get the values before and now."""
         for watcher in tuple(self.watchers):
             watcher()
         for observer in tuple(self.observers):

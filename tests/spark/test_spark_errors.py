@@ -229,7 +229,7 @@ def test_late_rows_are_shown(tmp_path: Any) -> None:
     feed(job, 0, ROWS[9])
     told = (
         r"^micro-batch 1: Event type 'T': 1 of 2 rows are late: row 1 is of 0 \(1970-01-01T00:00:00Z\), "
-        r"behind the watermark 31 \(1970-01-01T00:00:00.031Z\): \{'k': 'a', 'v': 1, 'ts': 0\}\n"
+        r"below the watermark 31 \(1970-01-01T00:00:00.031Z\): \{'k': 'a', 'v': 1, 'ts': 0\}\n"
     )
     with pytest.raises(EplRuntimeError, match=told):
         feed(job, 1, ROWS[10], ROWS[0])

@@ -224,7 +224,7 @@ def test_a_refused_micro_batch_has_no_effect(tmp_path: Any, spark: SparkSession)
     job = made(tmp_path, policy=LatePolicy(10))
     job.process_batch(0, merged(job, ROWS[:50]))
     before = job.state()
-    with pytest.raises(EplRuntimeError, match=r"Event type 'T': 1 of 2 rows are late: row 1 is of 3 \(1970.*\), behind the watermark"):
+    with pytest.raises(EplRuntimeError, match=r"Event type 'T': 1 of 2 rows are late: row 1 is of 3 \(1970.*\), below the watermark"):
         job.process_batch(1, merged(job, [ROWS[60], ROWS[1]]))
     assert job.state() == before and job.step == 1
 

@@ -72,7 +72,7 @@ def test_another_bound_for_late_rows_changes_nothing_that_was_put_out(tmp_path: 
         feed(job, 3, ROWS[3])
     job = made(tmp_path, policy=LatePolicy(1000))
     assert output(job) == seen and job.runtime.now == 50
-    with pytest.raises(EplRuntimeError, match="behind the watermark 50 "):
+    with pytest.raises(EplRuntimeError, match="below the watermark 50 "):
         feed(job, 3, ROWS[4])
     feed(job, 3, *reversed(ROWS[6:]))
     job.advance(10_000)

@@ -208,7 +208,7 @@ def test_another_bound_for_late_rows_changes_nothing_that_was_put_out(monkeypatc
     found = [row for at in range(3) for row in batch(processor(store), ROWS[2 * at : 2 * at + 2])]
     waiting = attrs.evolve(TASK, rules=Rules(LatePolicy(1000)))
     shard_host._kept.clear()
-    with pytest.raises(EplRuntimeError, match="behind the watermark 50"):
+    with pytest.raises(EplRuntimeError, match="below the watermark 50"):
         batch(processor(store, waiting), [ROWS[4]])
     for rows in (ROWS[9:], ROWS[6:9]):
         found += batch(processor(store, waiting), rows)

@@ -122,7 +122,7 @@ def test_a_refused_micro_batch_ends_the_query_with_our_code_and_changes_nothing(
         with pytest.raises(EplRuntimeError) as caught:
             job.await_termination()
         message = "[epl:runtime] micro-batch 1: "
-        message += f"Event type 'A': 1 of 3 rows are late: row 2 is of 0 (1970-01-01T00:00:00Z), behind the watermark {ROWS[11][0]} ("
+        message += f"Event type 'A': 1 of 3 rows are late: row 2 is of 0 (1970-01-01T00:00:00Z), below the watermark {ROWS[11][0]} ("
         assert isinstance(caught.value.__cause__, StreamingQueryException) and message in str(caught.value.__cause__)
         error = error_of(job)
         assert error is caught.value and not isinstance(error, MicroBatchError)
