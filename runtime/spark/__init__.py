@@ -14,6 +14,7 @@ except ModuleNotFoundError as error:
     ) from error
 
 from runtime.spark.distributed_host.frames import transform as transform
+from runtime.spark.driver_host.delta import DeltaSink as DeltaSink
 from runtime.spark.driver_host.driver import error_of as error_of
 from runtime.spark.driver_host.driver import start as start
 from runtime.spark.driver_host.job import Job as Job
@@ -23,4 +24,6 @@ from runtime.spark.schemas import event_type_of_spark as event_type_of_spark
 from runtime.spark.schemas import spark_schema as spark_schema
 from runtime.spark.sessions import session as session
 
-__all__ = ["Job", "Metrics", "MicroBatchError", "error_of", "event_type_of_spark", "session", "spark_schema", "start", "transform"]
+__all__ = [
+    "DeltaSink", "Job", "Metrics", "MicroBatchError", "error_of", "event_type_of_spark", "session", "spark_schema", "start", "transform",
+]

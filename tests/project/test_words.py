@@ -8,8 +8,7 @@ import re
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-DOCUMENTS = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")), *sorted((ROOT / "docs").glob("*.md")),
-             *sorted((ROOT / "docs" / "reference").glob("*.md"))]
+DOCUMENTS = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 WORDS = re.compile(
     r"\b(put(s|ting)? out|told|tells|anew|(is|are) (not )?at home|stands? (behind|beside|in front)|reckon(ed|s)?|mended|hangs on|"
     r"heed(ed|s)?|fed (to|by|with)|left out|whoever|otherwise than|anyhow|by and by|made of|match(es)? in progress|what it costs)\b",

@@ -21,7 +21,8 @@ from runtime.spark.driver_host.job import Job
 from runtime.spark.driver_host.sinks import Keeping, ParquetSink, Sink
 
 deltalake = pytest.importorskip("deltalake")
-from runtime.spark.driver_host.delta import STEP, DeltaSink  # noqa: E402
+from runtime.spark import DeltaSink  # noqa: E402
+from runtime.spark.driver_host.delta import STEP  # noqa: E402
 
 pytestmark = pytest.mark.spark
 
