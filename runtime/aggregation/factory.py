@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -80,6 +81,27 @@ def _plain(make: Callable[[Arguments], Any]) -> Factory:
         return Parts(made, made)
 
     return build
+
+
+PLAIN_MAKERS: Mapping[str, Callable[[Arguments], Callable[[], Any]]] = {
+    "count": lambda a: partial(CountValues, a.value) if a.plan.arguments else CountRows,
+    "sum": lambda a: partial(SUMS[_kind(a)], a.value),
+    "min": lambda a: partial(Extreme, a.value, False),
+    "max": lambda a: partial(Extreme, a.value, True),
+}
+"""Of functions whose accumulators stand alone, what makes them, decided as far as the plan goes."""
+
+
+def maker_of(arguments: Arguments) -> Callable[[], Any] | None:
+    """What makes the accumulator of a plan, being both what is read and what takes the rows; None where that is not all (``Factory``)."""
+    plan = arguments.plan
+    if plan.distinct or arguments.condition is not None or plan.ever:
+        return None
+    if plan.function == "avg" and _kind(arguments) not in ("BigDecimal", "BigInteger"):
+        make_sum = partial(SUMS[_kind(arguments)], arguments.value)
+        return lambda: Average(make_sum())
+    make = PLAIN_MAKERS.get(plan.function)
+    return None if make is None else make(arguments)
 
 
 def _count(a: Arguments) -> Any:

@@ -9,7 +9,6 @@ import attrs
 
 from epl.plan.expressions import TypedExpression
 from epl.plan.result_set import AggregationPlan, ReclaimGroups
-from epl.value_types import ValueType
 from runtime.aggregation.factory import Readers, Row, row_function
 from runtime.aggregation.groups import Group, GroupFactory, each
 from runtime.aggregation.keys import key_of
@@ -17,16 +16,19 @@ from runtime.aggregation.state_shapes import key_shape
 from runtime.expressions import Environment
 from windows.keys import freeze, thaw
 from windows.paging import Paged
-from windows.shape import ANYTHING, COUNT, DUE, ROW, TIME, takes
+from windows.shape import ANYTHING, COUNT, DUE, ROW, TIME, Check, takes
 
 Key = Any
 
 
 def key_function(expressions: Sequence[TypedExpression], environment: Environment, arity: int) -> Callable[[Row], Key]:
     """row → group key: the value for one expression, a tuple for several."""
-    values = row_function(expressions, environment, arity)
-    key: Callable[[Row], Key] = key_of([e.type for e in expressions], lambda row: values(row, True, ()))
-    return key
+    def make() -> Callable[[Row], Key]:
+        values = row_function(expressions, environment, arity)
+        key: Callable[[Row], Key] = key_of([e.type for e in expressions], lambda row: values(row, True, ()))
+        return key
+
+    return environment.shared("key", tuple(expressions), make)
 
 
 class Aggregator:
@@ -103,14 +105,14 @@ class Keyed(Aggregator):
 
     def __init__(
         self, factory: GroupFactory, key: Callable[[Row], Key], counted: bool, reclaim: Reclaim | None = None, *,
-        key_types: Sequence[ValueType] = (),
+        check_key: Check,
     ) -> None:
         self.key = key
-        self._check_key = key_shape(key_types)
+        self._check_key = check_key
         self.factory = factory
         self._counted = counted
         self.reclaim = reclaim
-        self.blank = factory().readers
+        self.blank = factory.blank
         self.groups: dict[Key, Group] = {}
         self.pages = Paged("groups", lambda: self.groups, key_to_state, lambda key, group: [group.rows, group.state()])
         self.empty: list[Key] = []
@@ -325,13 +327,16 @@ def build_aggregator(
     reclaim: ReclaimGroups | None = None,
 ) -> Aggregator:
     """The aggregator of a statement's rows; ``group_by`` are the statement's keys (none: one group)."""
-    own = [tuple(group_by) if p.group_by is None or set(p.group_by) == set(group_by) else p.group_by for p in plans]
-    levels = list(dict.fromkeys(own)) or [tuple(group_by)]
-    built = []
-    for keys in levels:
-        slots = [slot for slot, mine in enumerate(own) if mine == keys]
-        factory = GroupFactory([attrs.evolve(plans[slot], group_by=None) for slot in slots], environment, arity, rows_leave=not unbound)
-        built.append((_one(factory, keys, environment, arity, unbound, reclaim), slots))
+    def prepared() -> list[tuple[GroupFactory, tuple[TypedExpression, ...], list[int]]]:
+        own = [tuple(group_by) if p.group_by is None or set(p.group_by) == set(group_by) else p.group_by for p in plans]
+        levels = list(dict.fromkeys(own)) or [tuple(group_by)]
+        slots = [[slot for slot, mine in enumerate(own) if mine == keys] for keys in levels]
+        separate = [[attrs.evolve(plans[slot], group_by=None) for slot in each] for each in slots]
+        made = [GroupFactory(each, environment, arity, rows_leave=not unbound) for each in separate]
+        return list(zip(made, levels, slots))
+
+    parts = environment.shared("groups", (plans, group_by), prepared)
+    built = [(_one(factory, keys, environment, arity, unbound, reclaim), slots) for factory, keys, slots in parts]
     return built[0][0] if len(built) == 1 else Separate(built)
 
 
@@ -347,5 +352,5 @@ def _one(
         return Ungrouped(factory)
     return Keyed(
         factory, key_function(keys, environment, arity), not unbound, None if reclaim is None else Reclaim(reclaim, environment),
-        key_types=[key.type for key in keys],
+        check_key=environment.shared("key shape", tuple(keys), lambda: key_shape([key.type for key in keys])),
     )

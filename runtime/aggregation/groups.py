@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from epl.plan.result_set import AggregationPlan
-from runtime.aggregation.factory import Arguments, Readers, Row, arguments_of, factory_of, is_nested
+from runtime.aggregation.factory import Arguments, Readers, Row, arguments_of, factory_of, is_nested, maker_of
 from runtime.aggregation.state_shapes import state_shape
 from runtime.expressions import Environment
 from windows.shape import ANYTHING, COUNT, ROW, Check, compiled, takes
@@ -29,15 +29,16 @@ class Group:
     """All aggregations of one group: ``readers[slot].value()`` is a slot's value now.
 
     ``failed``: of rows for which an argument raised the places of the aggregations that do not count them, so that they do not leave there
-    either; None where rows do not leave at all. ``rows``: how many rows are in, where whoever keeps groups by key counts them.
+    either; None where there is no such row. ``rows``: how many rows are in, where whoever keeps groups by key counts them.
     """
 
-    __slots__ = ("readers", "kept", "failed", "rows")
+    __slots__ = ("readers", "kept", "failed", "rows", "_rows_leave")
 
-    def __init__(self, readers: list[Any], kept: list[Any], rows_leave: bool) -> None:
+    def __init__(self, readers: Readers, kept: Sequence[Any], rows_leave: bool) -> None:
         self.readers = readers
         self.kept = kept
-        self.failed: dict[Row, list[int]] | None = {} if rows_leave else None
+        self.failed: dict[Row, list[int]] | None = None
+        self._rows_leave = rows_leave
         self.rows = 0
 
     def enter(self, row: Row) -> None:
@@ -58,7 +59,8 @@ class Group:
                 self.kept[behind].enter(row)
             except Exception:  # noqa: BLE001 - the first one is raised
                 failed.append(behind)
-        if self.failed is not None:
+        if self._rows_leave:
+            self.failed = self.failed or {}
             self.failed[row] = failed
 
     def leave(self, row: Row) -> None:
@@ -91,7 +93,7 @@ class Group:
         kept, failed = state
         for accumulator, saved in zip(self.kept, kept, strict=True):
             accumulator.restore(saved)
-        if self.failed is not None:
+        if self._rows_leave and failed:
             self.failed = {tuple(row) if isinstance(row, list) else row: list(places) for row, places in failed}
 
 
@@ -106,11 +108,23 @@ class GroupFactory:
         self._environment = environment
         self._arity = arity
         self._arguments = [None if is_nested(p) else arguments_of(p, environment, arity) for p in plans]
+        makers = [None if each is None else maker_of(each) for each in self._arguments]
+        self._makers: list[Callable[[], Any]] | None = [make for make in makers if make is not None]
+        if len(self._makers) < len(makers):
+            self._makers = None
 
     def __call__(self) -> Group:
         """An empty group."""
+        if self._makers is not None:
+            accumulators = tuple([make() for make in self._makers])
+            return Group(accumulators, accumulators, self._rows_leave)
         readers, kept, _ = self._made()
         return Group(readers, kept, self._rows_leave)
+
+    @cached_property
+    def blank(self) -> Readers:
+        """The aggregations of an empty group, to be read."""
+        return self().readers
 
     def restore(self, group: Group, state: Any) -> None:
         """Give an empty group its state. Raises Damaged for values of other types than the plans have."""

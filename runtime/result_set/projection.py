@@ -66,6 +66,11 @@ class Projection:
         self.passes = None if having is None else scalar_function(having, environment, plan.arity)
         self.key = _order_key(order_by, environment, plan.arity) if order_by else None
 
+    @classmethod
+    def of(cls, plan: ResultSetPlan, environment: Environment) -> Projection:
+        """The projection of a plan's own rows."""
+        return environment.shared("projection", (plan,), lambda: cls(plan, plan.columns, plan.having, plan.order_by, environment))
+
     def collect(self, pairs: Iterable[Pair], insert_stream: bool, batch: OutputRows) -> None:
         """Add the rows of ``pairs`` that pass to the batch."""
         make, passes, key = self.make, self.passes, self.key

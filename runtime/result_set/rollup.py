@@ -9,6 +9,7 @@ from epl.plan.result_set import GroupLevel, ResultSetPlan
 from runtime.aggregation.factory import Row, row_function
 from runtime.aggregation.grouped import Keyed
 from runtime.aggregation.groups import GroupFactory, each
+from runtime.aggregation.state_shapes import key_shape
 from runtime.expressions import Environment
 from runtime.result_set.projection import OutputRows, Projection
 from runtime.result_set.shapes import ResultSet
@@ -31,7 +32,8 @@ class Level:
     ) -> None:
         positions = level.keys
         self.key: Callable[[Row], Any] = lambda row: _picked(values(row), positions)
-        self.keyed = Keyed(factory, self.key, counted=not plan.unbound, key_types=[plan.group_by[place].type for place in positions])
+        check_key = key_shape([plan.group_by[place].type for place in positions])
+        self.keyed = Keyed(factory, self.key, counted=not plan.unbound, check_key=check_key)
         self.projection = Projection(plan, level.columns, level.having, level.order_by, environment)
 
     def rows(self, touched: Iterable[tuple[Any, Row]], insert_stream: bool, batch: OutputRows) -> None:

@@ -35,7 +35,7 @@ class ResultSet:
         self.wants_new = plan.raw or plan.selector != "rstream"
         self.wants_old = plan.raw or plan.selector != "istream"
         self._swap = plan.selector == "rstream" and not plan.raw
-        self.finish = Finish(plan, environment)
+        self.finish = environment.shared("finish", (plan,), lambda: Finish(plan, environment))
 
     def update(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         batches = OutputRows(), OutputRows()
@@ -78,7 +78,7 @@ class Unaggregated(ResultSet):
 
     def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
         super().__init__(plan, environment)
-        self._projection = Projection(plan, plan.columns, plan.having, plan.order_by, environment)
+        self._projection = Projection.of(plan, environment)
 
     def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: OutputRows, old_rows: OutputRows) -> None:
         if old and self.wants_old:
@@ -114,7 +114,7 @@ class Aggregating(ResultSet):
 
     def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
         super().__init__(plan, environment)
-        self.projection = Projection(plan, plan.columns, plan.having, plan.order_by, environment)
+        self.projection = Projection.of(plan, environment)
         self.aggregator: Aggregator = build_aggregator(
             plan.aggregations, plan.group_by, environment, plan.arity, unbound=plan.unbound, reclaim=plan.reclaim
         )
@@ -140,7 +140,9 @@ class FullyAggregated(Aggregating):
     only where an output clause brings the rows of several deltas together."""
 
     def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
-        super().__init__(attrs.evolve(plan, order_by=(), limit=None) if plan.output is None else plan, environment)
+        if plan.output is None and (plan.order_by or plan.limit is not None):
+            plan = environment.shared("unordered", (plan,), lambda: attrs.evolve(plan, order_by=(), limit=None))
+        super().__init__(plan, environment)
         self._no_row: Row = None if plan.arity == 1 else (None,) * plan.arity
 
     def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: OutputRows, old_rows: OutputRows) -> None:
@@ -207,7 +209,9 @@ class RowPerGroup(Aggregating):
         own_groups = any(a.group_by is not None and set(a.group_by) != set(plan.group_by) for a in plan.aggregations)
         self._keyed = self.aggregator if isinstance(self.aggregator, Keyed) and not own_groups else None
         self._pairwise = not self.wants_old and plan.arity == 1 and plan.output is None
-        self._order: Callable[[Sequence[Any]], list[int]] | None = ordering([e.type for e in plan.group_by])
+        self._order: Callable[[Sequence[Any]], list[int]] | None = environment.shared(
+            "ordering", (plan.group_by,), lambda: ordering([e.type for e in plan.group_by])
+        )
 
     def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: OutputRows, old_rows: OutputRows) -> None:
         self.begin()
