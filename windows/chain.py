@@ -8,6 +8,7 @@ from epl.event_types import EventType
 from epl.plan.windows import WindowConfig, check_chain, merge_groups
 from windows.derived import DerivedView
 from windows.event import Event
+from windows.generated_steps import WindowSteps
 from windows.group import GroupView, GroupWin, Merge
 from windows.group_context import GroupContext
 from windows.intersection import BatchIntersectionView, IntersectionView
@@ -82,6 +83,9 @@ class PassThrough(View):
 
     def __iter__(self) -> Iterator[Event]:
         return iter(())
+
+    def steps(self) -> WindowSteps:
+        return WindowSteps(scope={})
 
     def state(self) -> Any:
         return None

@@ -6,10 +6,12 @@ from typing import Any
 
 import attrs
 
+from epl.attribute_text import named, once_a_class
 from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
 from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
 from windows.event import Event
+from windows.generated_steps import WindowSteps
 from windows.parameters import integer_argument, size_value
 from windows.protocol import BuildContext
 from windows.shape import ANYTHING, COUNT, takes
@@ -63,6 +65,19 @@ class LengthView(SlidingView):
             gone.append(self.pop_oldest())
         if new or gone:
             self.child.update(new, gone)
+
+    def steps(self) -> WindowSteps:
+        return WindowSteps(scope={"view": self}, guards=self.rare_text(), oldest=self._oldest_lines(), enter=self._enter_lines)
+
+    @once_a_class
+    def _oldest_lines(self) -> Sequence[str]:
+        view = named("view", self)
+        return f"entries = {view.entries}", f"o = entries[0] if len(entries) >= {view.size} else None"
+
+    @once_a_class
+    def _enter_lines(self, time: str) -> Sequence[str]:
+        entries = named("entries", self.entries)
+        return f"{entries.append}(e)", f"if o is not None: {entries.popleft}()"
 
     def state(self) -> Any:
         return {"size": self.size, "events": super().state()}

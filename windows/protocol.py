@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from epl.errors import EplRuntimeError
 from epl.plan.expressions import TypedExpression
 from windows.event import NO_EVENTS, Event
+from windows.generated_steps import WindowSteps
 
 State = Any
 """Plain values: None, bool, int, float, str, bytes, Decimal, dates, list, tuple, dict (keys plain), and Event (stored once however often
@@ -56,6 +57,10 @@ class View:
     def restore(self, state: State) -> None:
         """Take over ``state()`` of another instance of the same config; sets its timers; emits nothing."""
         raise NotImplementedError
+
+    def steps(self) -> WindowSteps | None:
+        """The view's own steps as source lines, for a function that is generated for the whole statement; None where it has none."""
+        return None
 
     def close(self) -> None:
         """Undeploy: cancel timers."""

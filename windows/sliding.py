@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from epl.attribute_text import named, once_a_class
 from windows.event import Event
 from windows.paging import Long
 from windows.protocol import BuildContext, View
@@ -87,6 +88,12 @@ class SlidingView(View):
 
     def window(self, event: Event) -> Iterable[Event] | None:
         return self._newest_first() if len(self) else None
+
+    @once_a_class
+    def rare_text(self) -> Sequence[str]:
+        """The conditions, as source text over ``view``, under which entries are not simply the events in the window."""
+        view = named("view", self)
+        return f"{view.removed}", f"{view.members} is not None"
 
     def state(self) -> Any:
         return Long(self)

@@ -1,15 +1,17 @@
 """``time(period)``: the events of the last stretch of time."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
 
+from epl.attribute_text import named, once_a_class
 from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
 from epl.plan.windows import Locality, WindowArgument, WindowConfig
 from windows.event import NO_EVENTS, Event
+from windows.generated_steps import WindowSteps
 from windows.parameters import Duration, only_duration
 from windows.protocol import BuildContext
 from windows.shape import ANYTHING, DUE, takes
@@ -80,6 +82,75 @@ class TimeView(TimedView):
             self.timer.set(self.duration.after(self.times[0]))
         if gone:
             self.child.update(NO_EVENTS, gone)
+
+    # ------------------------------------------------------------------ in generated functions
+
+    def steps(self) -> WindowSteps:
+        return WindowSteps(
+            scope={"view": self, "timer": self.timer, "duration": self.duration}, guards=self.rare_text(), enter=self._enter_lines,
+            timer=self.timer, expire=None if self.duration.calendar else self._expire_lines,
+        )
+
+    @once_a_class
+    def _enter_lines(self, time: str) -> Sequence[str]:
+        view, timer, duration = named("view", self), named("timer", self.timer), named("duration", self.duration)
+        return (
+            f"now = {time}", f"times = {view.times}", f"if not times: {timer.set}({duration.after}(now))", f"{view.entries}.append(e)",
+            "times.append(now)",
+        )
+
+    def _expire_lines(self, conditions: Sequence[str], time: str, leave: str) -> tuple[Sequence[str], Sequence[str]]:
+        times, length, oldest, popped, scheduled = self._expire_text()
+        due = (
+            times, length, f"limit = {time} - length", f"if {' or '.join(conditions)} or not times or times[0] > limit: {leave}",
+            "next_time = times[1] if len(times) > 1 else None", f"if next_time is not None and next_time <= limit: {leave}", oldest,
+        )
+        return due, ("times.popleft()", popped, scheduled)
+
+    @once_a_class
+    def _expire_text(self) -> tuple[str, ...]:
+        """The lines of ``_expire_lines`` that read the window."""
+        view, timer, duration = named("view", self), named("timer", self.timer), named("duration", self.duration)
+        return (
+            f"times = {view.times}", f"length = {duration.length}", f"o = {view.entries}[0]", f"{view.entries}.popleft()",
+            f"if next_time is not None: {timer.set}(next_time + length)",
+        )
+
+    def one_entering(self, receive: Callable[[Event], None]) -> Callable[[Event], None]:
+        """``update`` with one event, for a child that takes it by ``receive``."""
+        timer, now, duration = self.timer, self.now, self.duration
+
+        def take(event: Event) -> None:
+            if self.members is not None or self.removed:
+                self.update((event,), NO_EVENTS)
+                return
+            time, times = now(), self.times
+            if not times:
+                timer.set(duration.after(time))
+            self.entries.append(event)
+            times.append(time)
+            receive(event)
+
+        return take
+
+    def one_expiring(self, leave: Callable[[Event], None]) -> Callable[[], None]:
+        """``expire`` for a child that lets one event go by ``leave``; not for periods of the calendar."""
+        timer, now, duration = self.timer, self.now, self.duration
+
+        def expire() -> None:
+            """One event is due, as a rule; where there are more they go together."""
+            times, limit = self.times, now() - duration.length
+            rare = self.members is not None or self.removed or not times
+            if rare or times[0] > limit or (len(times) > 1 and times[1] <= limit):
+                self.expire()
+                return
+            times.popleft()
+            event = self.entries.popleft()
+            if times:
+                timer.set(times[0] + duration.length)
+            leave(event)
+
+        return expire
 
     def state(self) -> Any:
         return {"events": super().state(), "duration": self.duration.state(), "due": self.timer.due}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import copysign
 from typing import Any
 
+from epl.attribute_text import named, once_a_class
+from epl.plan.result_set import AggregationPlan
 from epl.zeros import ordered, plain
+from runtime.aggregation.generated_steps import AccumulatorSteps, HasSteps, has_numbers, is_floating
 from runtime.aggregation.sliding_end import SlidingEnd
 from windows.shape import ANYTHING, COUNT, takes
 
@@ -15,7 +18,7 @@ Evaluate = Callable[[Row], Any]
 NAN = float("nan")
 
 
-class Extreme:
+class Extreme(HasSteps):
     """``min(x)`` or ``max(x)`` while rows leave; O(1) an event where they leave in their order, else O(log n)."""
 
     __slots__ = ("evaluate", "largest", "held", "nans")
@@ -49,6 +52,38 @@ class Extreme:
             return NAN
         return plain(self.held.end())
 
+    def steps(self, plan: AggregationPlan) -> AccumulatorSteps | None:
+        """``ends`` is empty where values have left out of turn."""
+        if not has_numbers(plan):
+            return None
+        floating = is_floating(plan)
+        return AccumulatorSteps(
+            accumulator=self, enter=lambda a, v: self._enter_lines(a, v, floating), leave=lambda a, v: self._leave_lines(a, v, floating),
+            value=lambda a: self._value_text(a, floating),
+        )
+
+    @once_a_class
+    def _enter_lines(self, a: str, v: str, floating: bool) -> Sequence[str]:
+        """Of floating numbers what is held tells the zeros apart, and NaN is counted beside it."""
+        own = named(a, self)
+        if not floating:
+            return (f"{own.held.add}({v})",)
+        return f"if {v} == {v}: {own.held.add}({v} or ordered({v}))", f"else: {own.nans} += 1"
+
+    @once_a_class
+    def _leave_lines(self, a: str, v: str, floating: bool) -> Sequence[str]:
+        own = named(a, self)
+        if not floating:
+            return (f"{own.held.remove}({v})",)
+        return f"if {v} == {v}: {own.held.remove}({v} or ordered({v}))", f"elif {own.nans}: {own.nans} -= 1"
+
+    @once_a_class
+    def _value_text(self, a: str, floating: bool) -> str:
+        own = named(a, self)
+        if not floating:
+            return f"({own.held.ends}[0] if {own.held.ends} else {own.value}())"
+        return f"({own.held.ends}[0] or {own.value}() if {own.held.ends} and not {own.nans} else {own.value}())"
+
     def clear(self) -> None:
         self.held.clear()
         self.nans = 0
@@ -62,7 +97,7 @@ class Extreme:
         self.held.put(map(ordered, values))
 
 
-class ExtremeEver:
+class ExtremeEver(HasSteps):
     """``minever(x)``, ``maxever(x)``, and min and max of a stream that nothing leaves."""
 
     __slots__ = ("evaluate", "largest", "found")
@@ -88,6 +123,27 @@ class ExtremeEver:
 
     def value(self) -> Any:
         return self.found
+
+    def steps(self, plan: AggregationPlan) -> AccumulatorSteps | None:
+        if not has_numbers(plan):
+            return None
+        floating, largest = is_floating(plan), self.largest
+        return AccumulatorSteps(
+            accumulator=self, enter=lambda a, v: self._enter_lines(a, v, largest, floating), leave=lambda a, v: (), value=self._value_text
+        )
+
+    @once_a_class
+    def _enter_lines(self, a: str, v: str, largest: bool, floating: bool) -> Sequence[str]:
+        sign = ">" if largest else "<"
+        found, better = f"{named(a, self).found}", f"{v} {sign} m"
+        if floating:
+            nan = f"{v} != {v}" if largest else "m != m"
+            better = f"{nan} or {better} or not {v} and not m and copysign(1.0, {v}) {sign} 0"
+        return f"m = {found}", f"if m is None or {better}: {found} = {v}"
+
+    @once_a_class
+    def _value_text(self, a: str) -> str:
+        return f"{named(a, self).found}"
 
     def clear(self) -> None:
         self.found = None

@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 
 from epl import java
+from epl.attribute_text import named, once_a_class
 from epl.functions.user_aggregations import PREFIX
 from epl.generated_code import field_name
 from epl.plan.expressions import Aggregated, StreamEvent, StreamProperty, TypedExpression
@@ -17,6 +18,7 @@ from epl.plan.result_set import AggregationPlan
 from epl.value_types import Scalar
 from runtime.aggregation.criteria import BestEver, Ranked, SmallestOrLargest, key_maker
 from runtime.aggregation.extremes import Extreme, ExtremeEver
+from runtime.aggregation.generated_steps import AccumulatorSteps, HasSteps
 from runtime.aggregation.linear import Ever, FirstOrLast, Kept, Leaving, Nth, WindowOf
 from runtime.aggregation.navigation import SortedEvents
 from runtime.aggregation.numeric import (
@@ -109,7 +111,7 @@ def _count(a: Arguments) -> Any:
     return Growing(made) if a.plan.ever else made
 
 
-class Growing:
+class Growing(HasSteps):
     """Anything whose rows never leave."""
 
     __slots__ = ("inner", "enter", "value", "clear", "state", "restore")
@@ -120,6 +122,15 @@ class Growing:
 
     def leave(self, row: Row) -> None:
         pass
+
+    def steps(self, plan: AggregationPlan) -> AccumulatorSteps | None:
+        if not isinstance(self.inner, CountRows):
+            return None
+        return attrs.evolve(self.inner.steps(plan), leave=lambda a, v: (), reach=self._inner_text)
+
+    @once_a_class
+    def _inner_text(self, a: str) -> str:
+        return f"{named(a, self).inner}"
 
 
 def _kind(a: Arguments) -> str:

@@ -7,9 +7,11 @@ from typing import Any
 
 import attrs
 
+from epl.attribute_text import named, named_class, once_a_class
 from epl.plan.expressions import TypedExpression
 from epl.plan.result_set import AggregationPlan, ReclaimGroups
 from runtime.aggregation.factory import Readers, Row, row_function
+from runtime.aggregation.generated_steps import GroupSteps
 from runtime.aggregation.groups import Group, GroupFactory, each
 from runtime.aggregation.keys import key_of
 from runtime.aggregation.state_shapes import key_shape
@@ -47,6 +49,10 @@ class Aggregator:
     def counted(self, rows: Sequence[Row]) -> Sequence[Row]:
         """The rows without those that are in no group since their key raised."""
         return rows
+
+    def steps(self) -> GroupSteps | None:
+        """The aggregator's own steps as source lines; None where it has none."""
+        return None
 
     def clear(self) -> None:
         raise NotImplementedError
@@ -86,6 +92,9 @@ class Ungrouped(Aggregator):
 
     def clear(self) -> None:
         self.group.clear()
+
+    def steps(self) -> GroupSteps:
+        return GroupSteps(scope={"group": self.group}, guard=f"{named('group', self.group).failed}", readers=self.group.readers)
 
     def state(self) -> Any:
         return self.group.state()
@@ -188,6 +197,33 @@ class Keyed(Aggregator):
         self.groups.clear()
         self.empty.clear()
         self.failed.clear()
+
+    def steps(self) -> GroupSteps | None:
+        """Not where groups are reclaimed."""
+        if self.reclaim is not None:
+            return None
+        scope = {
+            "keyed": self, "groups": self.groups, "group_of": self.groups.get, "make_group": self.factory, "empty": self.empty,
+            "drop_empty": self.drop_empty, "pages": self.pages, "key_of": self.key, "blank": self.blank,
+        }
+        return attrs.evolve(self._steps_text(self._counted), scope=scope, readers=self.blank)
+
+    @once_a_class
+    def _steps_text(self, counted: bool) -> GroupSteps:
+        """Its steps without its objects."""
+        keyed, pages, g, gl = named("keyed", self), named("pages", self.pages), named_class("g", Group), named_class("gl", Group)
+        return GroupSteps(
+            scope={}, guard=f"{keyed.failed}", readers=(), keyed=True, find=lambda key, group: f"{group} = group_of({key})",
+            uncounted={"g": f"g is not None and {g.failed}", "gl": f"gl is None or {gl.failed}"},
+            enter=(
+                "if empty:", "    drop_empty()", "    g = group_of(k)", "if g is None: g = groups[k] = make_group()",
+                *([f"{g.rows} += 1"] if counted else []), f"if {pages.touched} is not None: {pages.touched}[k] = None",
+            ),
+            leave=(
+                f"if {pages.touched} is not None: {pages.touched}[kl] = None", f"{gl.rows} -= 1", f"if {gl.rows} <= 0: empty.append(kl)",
+            ),
+            entered=f"{g.readers}", left=f"{gl.readers}", known=f"(blank if g is None else {g.readers})",
+        )
 
     def __len__(self) -> int:
         return len(self.groups)

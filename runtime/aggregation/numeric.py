@@ -6,14 +6,20 @@ nulls count for nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from math import nan, sqrt
-from typing import Any
+from typing import Any, ClassVar
+
+import attrs
 
 from epl import java
+from epl.attribute_text import named, once_a_class
 from epl.errors import EplRuntimeError
+from epl.plan.result_set import AggregationPlan
+from runtime.aggregation.generated_steps import AccumulatorSteps, HasSteps, has_numbers
 from runtime.aggregation.sorted_bag import SortedBag
+from runtime.expressions.source_lines import indented
 from windows.shape import COUNT, NUMBER, takes
 
 Row = Any
@@ -27,7 +33,7 @@ def only_numbers(*values: Any) -> None:
             raise TypeError(f"a value of type {type(value).__name__} where a number is expected")
 
 
-class CountRows:
+class CountRows(HasSteps):
     """``count(*)``."""
 
     __slots__ = ("count",)
@@ -44,6 +50,24 @@ class CountRows:
 
     def value(self) -> int:
         return self.count
+
+    def steps(self, plan: AggregationPlan) -> AccumulatorSteps:
+        return AccumulatorSteps(
+            accumulator=self, enter=self._enter_lines, leave=self._leave_lines, value=self._value_text, counts_rows=type(self) is CountRows
+        )
+
+    @once_a_class
+    def _enter_lines(self, a: str, v: str) -> Sequence[str]:
+        return (f"{named(a, self).count} += 1",)
+
+    @once_a_class
+    def _leave_lines(self, a: str, v: str) -> Sequence[str]:
+        count = f"{named(a, self).count}"
+        return (f"if {count}: {count} -= 1",)
+
+    @once_a_class
+    def _value_text(self, a: str) -> str:
+        return f"{named(a, self).count}"
 
     def clear(self) -> None:
         self.count = 0
@@ -75,11 +99,17 @@ class CountValues(CountRows):
             self.count -= 1
 
 
-class Sum:
+BOUNDS = {"wrap_int": (-(1 << 31), (1 << 31) - 1), "wrap_long": (-(1 << 63), (1 << 63) - 1)}
+"""The totals that need no narrowing."""
+
+
+class Sum(HasSteps):
     """``sum(x)`` of doubles, and base of the other sums. The last value that leaves takes all rounding errors with it."""
 
     __slots__ = ("evaluate", "total", "count")
     zero: Any = 0.0
+    narrowing: ClassVar[str] = ""
+    """What brings a total back into its type, as text that generated code knows."""
 
     def __init__(self, evaluate: Evaluate) -> None:
         self.evaluate = evaluate
@@ -103,6 +133,35 @@ class Sum:
 
     def value(self) -> Any:
         return self.total if self.count else None
+
+    def steps(self, plan: AggregationPlan) -> AccumulatorSteps | None:
+        if not has_numbers(plan):
+            return None
+        return AccumulatorSteps(accumulator=self, enter=self._enter_lines, leave=self._leave_lines, value=self._value_text)
+
+    @once_a_class
+    def _enter_lines(self, a: str, v: str) -> Sequence[str]:
+        return (*self._total_lines(a, "+", v), f"{named(a, self).count} += 1")
+
+    @once_a_class
+    def _leave_lines(self, a: str, v: str) -> Sequence[str]:
+        own = named(a, self)
+        subtracted = indented([*self._total_lines(a, "-", v), f"{own.count} -= 1"])
+        return (f"if {own.count} <= 1: {own.clear}()", "else:", *subtracted)
+
+    @once_a_class
+    def _value_text(self, a: str) -> str:
+        own = named(a, self)
+        return f"({own.total} if {own.count} else None)"
+
+    def _total_lines(self, a: str, sign: str, v: str) -> list[str]:
+        """The lines that bring a value into the total."""
+        total, narrow = f"{named(a, self).total}", self.narrowing
+        if narrow in BOUNDS:
+            low, high = BOUNDS[narrow]
+            fits = f"not t >> {high.bit_length()} or {low} <= t <= {high}"  # a shift tells fastest that it is not negative and in range
+            return [f"t = {total} {sign} {v}", f"{total} = t if {fits} else {narrow}(t)"]
+        return [f"{total} = {narrow}({total} {sign} {v})" if narrow else f"{total} = {total} {sign} {v}"]
 
     def clear(self) -> None:
         self.total = self.zero
@@ -148,22 +207,28 @@ class _WrappedSum(Sum):
 class SumInt(_WrappedSum):
     __slots__ = ()
     narrow = staticmethod(java.wrap_int)
+    narrowing = "wrap_int"
 
 
 class SumLong(_WrappedSum):
     __slots__ = ()
     narrow = staticmethod(java.wrap_long)
+    narrowing = "wrap_long"
 
 
 class SumFloat(_WrappedSum):
     __slots__ = ()
     zero = 0.0
     narrow = staticmethod(java.to_float)
+    narrowing = "to_float"
 
 
 class SumBigDecimal(Sum):
     __slots__ = ()
     zero = Decimal(0)
+
+    def steps(self, plan: AggregationPlan) -> None:
+        """Decimals may raise."""
 
     def enter(self, row: Row) -> None:
         value = self.evaluate(row)
@@ -195,7 +260,7 @@ SUMS: dict[str, type[Sum]] = {
 """By the kind of the argument: the total wraps and rounds as the result type does."""
 
 
-class Average:
+class Average(HasSteps):
     """``avg(x)`` of anything but big numbers: the sum in its own type (an int sum wraps), divided as doubles."""
 
     __slots__ = ("sum",)
@@ -211,6 +276,23 @@ class Average:
 
     def value(self) -> Any:
         return float(self.sum.total) / self.sum.count if self.sum.count else None
+
+    def steps(self, plan: AggregationPlan) -> AccumulatorSteps | None:
+        steps = self.sum.steps(plan)
+        if steps is None:
+            return None
+
+        return attrs.evolve(steps, value=lambda a: self._value_text(a, type(self.sum) in (Sum, SumFloat)), reach=self._sum_text)
+
+    @once_a_class
+    def _value_text(self, a: str, floating: bool) -> str:
+        own = named(a, self.sum)
+        total = f"{own.total}" if floating else f"float({own.total})"
+        return f"({total} / {own.count} if {own.count} else None)"
+
+    @once_a_class
+    def _sum_text(self, a: str) -> str:
+        return f"{named(a, self).sum}"
 
     def clear(self) -> None:
         self.sum.clear()

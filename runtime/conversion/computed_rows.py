@@ -4,6 +4,7 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import Any
 
+from epl.attribute_text import named_class
 from epl.event_types import EventType
 from epl.generated_code import class_name, defined
 from epl.value_types import Scalar
@@ -38,6 +39,12 @@ def computed_row_class(event_type: EventType) -> type[ComputedRow]:
         event.computed_row = found  # type: ignore[attr-defined]
     made: type[ComputedRow] = found
     return made
+
+
+def computed_row_lines(row: str, values: str) -> list[str]:
+    """Source lines, over ``ComputedRow``, that put the row of the values (the text of a tuple) into a variable."""
+    own = named_class(row, ComputedRow)
+    return [f"{row} = ComputedRow()", f"{own._event} = None", f"{own._values} = {values}"]
 
 
 def _generate(event_type: EventType) -> type[ComputedRow]:

@@ -6,9 +6,11 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from html import escape
 from typing import Any, SupportsIndex, overload
 
+from epl.attribute_text import MOST_KEPT, named_class
 from epl.errors import EplRuntimeError
 from epl.generated_code import field_name
 from epl.java import integer_text
@@ -105,6 +107,12 @@ def may_be_attribute(name: str) -> bool:
 
 SCALARS = frozenset((int, float, str, bool, type(None)))
 """Classes of values that show themselves."""
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def row_lines(row: str, event: str) -> Sequence[str]:
+    """``row_of`` as source lines, over ``EventRow``: the row in one variable of the event in another."""
+    return f"{row} = EventRow()", f"{named_class(row, EventRow)._event} = {event}"
 
 
 def row_of(event: Event) -> Row:

@@ -18,13 +18,13 @@ from epl.plan.expressions import (
     TypedExpression,
 )
 from epl.plan.result_set import ResultSetPlan
-from runtime.aggregation.grouped import Aggregator, Keyed, Ungrouped
+from runtime.aggregation.generated_steps import AccumulatorSteps, GroupSteps, accumulator_steps
+from runtime.aggregation.grouped import Aggregator
 from runtime.aggregation.keys import needs_freezing
 from runtime.expressions import Environment
 from runtime.expressions.generated_steps import PlacePrinter
 from runtime.expressions.printer import may_be_null
 from runtime.expressions.source_lines import under
-from runtime.fused.accumulators import Inline, inline_of
 
 GROUPS = {"k": "g", "kl": "gl"}
 NOT_TWICE = (Aggregated, AggregationMethodCall, Invoke, Local, Previous, Prior, SubqueryValue)
@@ -62,62 +62,43 @@ class Aggregations:
     """
 
     plan: ResultSetPlan
-    aggregator: Aggregator
-    inlines: tuple[Inline, ...]
+    groups: GroupSteps
+    accumulators: tuple[AccumulatorSteps, ...]
     printer: SelectPrinter
-    scope: dict[str, Any]
 
     @classmethod
     def of(cls, plan: ResultSetPlan, aggregator: Aggregator, printer: SelectPrinter, scope: dict[str, Any]) -> Aggregations | None:
-        """None where one of them, or the key, cannot be printed."""
-        if isinstance(aggregator, Keyed):
-            if aggregator.reclaim is not None:
-                return None
-            readers = aggregator.blank
-        elif isinstance(aggregator, Ungrouped):
-            readers = aggregator.group.readers
-        else:
+        """None where one of them, or the key, cannot be printed; what they name goes into ``scope``."""
+        groups = aggregator.steps()
+        if groups is None:
             return None
-        inlines = [inline_of(p, reader) for p, reader in zip(plan.aggregations, readers, strict=True)]
+        steps = [accumulator_steps(p, reader) for p, reader in zip(plan.aggregations, groups.readers, strict=True)]
         asked = [e for p in plan.aggregations for e in p.arguments]
-        known = [inline for inline in inlines if inline is not None]
-        if len(known) < len(inlines) or not can_repeat([*asked, *plan.group_by]) or _whole_events(asked):
+        known = [each for each in steps if each is not None]
+        if len(known) < len(steps) or not can_repeat([*asked, *plan.group_by]) or _whole_events(asked):
             return None
-        made = cls(plan, aggregator, tuple(known), printer, scope)
-        made._bind(readers)
-        return made
+        scope |= groups.scope
+        if not groups.keyed:
+            scope |= {f"a{n}": each.accumulator for n, each in enumerate(known)}
+        return cls(plan, groups, tuple(known), printer)
 
     @property
     def keyed(self) -> bool:
-        return isinstance(self.aggregator, Keyed)
-
-    def _bind(self, readers: Sequence[Any]) -> None:
-        scope, aggregator = self.scope, self.aggregator
-        if isinstance(aggregator, Keyed):
-            scope |= {
-                "keyed": aggregator, "groups": aggregator.groups, "group_of": aggregator.groups.get, "make_group": aggregator.factory,
-                "empty": aggregator.empty, "drop_empty": aggregator.drop_empty, "pages": aggregator.pages, "key_of": aggregator.key,
-                "blank": aggregator.blank,
-            }
-            return
-        assert isinstance(aggregator, Ungrouped)
-        scope["group"] = aggregator.group
-        for n, (inline, reader) in enumerate(zip(self.inlines, readers)):
-            scope[f"a{n}"] = getattr(reader, inline.inner) if inline.inner else reader
+        return self.groups.keyed
 
     # ------------------------------------------------------------------ before anything changes
 
     def guard(self) -> str:
         """A condition under which the operators themselves must do it: some aggregation does not count some row."""
-        return "keyed.failed" if self.keyed else "group.failed"
+        return self.groups.guard
 
     def evaluated(self, event: str, key: str, prefix: str) -> list[str]:
         """Lines that evaluate an event's key and values; they may raise."""
         printer = self.printer.over(event, {})
-        lines = [f"{key} = {self._key(event)}", f"{GROUPS[key]} = group_of({key})"] if self.keyed else []
+        lines = [f"{key} = {self._key(event)}", self.groups.find(key, GROUPS[key])] if self.keyed else []
         known: dict[str, str] = {}
         for n, plan in enumerate(self.plan.aggregations):
-            if not self.inlines[n].counts_rows:
+            if not self.accumulators[n].counts_rows:
                 text = printer.value(plan.arguments[0])
                 lines += [f"{prefix}{n} = {known.setdefault(text, text)}"]
                 known[text] = f"{prefix}{n}"
@@ -125,9 +106,7 @@ class Aggregations:
 
     def uncounted(self, group: str) -> list[str]:
         """A condition under which a group, found by ``evaluated``, does not count all of its rows."""
-        if not self.keyed:
-            return []
-        return ["gl is None or gl.failed"] if group == "gl" else ["g is not None and g.failed"]
+        return [self.groups.uncounted[group]] if self.keyed else []
 
     def _key(self, event: str) -> str:
         keys = self.plan.group_by
@@ -139,44 +118,37 @@ class Aggregations:
     # ------------------------------------------------------------------ changes
 
     def enter(self) -> list[str]:
-        lines: list[str] = []
-        if self.keyed:
-            lines += ["if empty:", "    drop_empty()", "    g = group_of(k)", "if g is None: g = groups[k] = make_group()"]
-            lines += ["g.rows += 1"] if not self.plan.unbound else []
-            lines += ["if pages.touched is not None: pages.touched[k] = None", *self._unpacked("a", "g.readers")]
-        for n, inline in enumerate(self.inlines):
-            lines += self._step(n, inline.enter(f"a{n}", f"new{n}"), f"new{n}")
+        lines = [*self.groups.enter, *(self._unpacked("a", self.groups.entered) if self.keyed else [])]
+        for n, steps in enumerate(self.accumulators):
+            lines += self._step(n, steps.enter(f"a{n}", f"new{n}"), f"new{n}")
         return lines
 
     def leave(self) -> list[str]:
-        lines: list[str] = []
-        if self.keyed:
-            lines += ["if pages.touched is not None: pages.touched[kl] = None", "gl.rows -= 1", "if gl.rows <= 0: empty.append(kl)"]
-            lines += self._unpacked("b", "gl.readers")
+        lines = [*self.groups.leave, *(self._unpacked("b", self.groups.left) if self.keyed else [])]
         a = "b" if self.keyed else "a"
-        for n, inline in enumerate(self.inlines):
-            lines += self._step(n, inline.leave(f"{a}{n}", f"old{n}"), f"old{n}")
+        for n, steps in enumerate(self.accumulators):
+            lines += self._step(n, steps.leave(f"{a}{n}", f"old{n}"), f"old{n}")
         return lines
 
     def looked_up(self) -> list[str]:
         """Lines that find the accumulators of the key ``k``, changing nothing; those of an empty group where there is none."""
-        return ["g = group_of(k)", *self._unpacked("a", "(blank if g is None else g.readers)")] if self.inlines else []
+        return [self.groups.find("k", "g"), *self._unpacked("a", self.groups.known)] if self.accumulators else []
 
     def _unpacked(self, prefix: str, readers: str) -> list[str]:
-        names = [f"{prefix}{n}" for n in range(len(self.inlines))]
+        names = [f"{prefix}{n}" for n in range(len(self.accumulators))]
         lines = [f"{', '.join(names)}, = {readers}"] if names else []
-        return [*lines, *(f"{name} = {name}.{i.inner}" for name, i in zip(names, self.inlines) if i.inner)]
+        return [*lines, *(f"{name} = {each.reach(name)}" for name, each in zip(names, self.accumulators) if each.reach is not None)]
 
-    def _step(self, n: int, lines: list[str], value: str) -> list[str]:
+    def _step(self, n: int, lines: Sequence[str], value: str) -> Sequence[str]:
         """A step; null counts for nothing."""
-        if not lines or self.inlines[n].counts_rows or not may_be_null(self.plan.aggregations[n].arguments[0]):
+        if not lines or self.accumulators[n].counts_rows or not may_be_null(self.plan.aggregations[n].arguments[0]):
             return lines
         return under(f"if {value} is not None:", lines)
 
     def readers(self, leaving: bool = False) -> dict[int, str]:
         """Slot → the text of its value."""
         a = "b" if leaving and self.keyed else "a"
-        return {n: inline.value(f"{a}{n}") for n, inline in enumerate(self.inlines)}
+        return {n: steps.value(f"{a}{n}") for n, steps in enumerate(self.accumulators)}
 
 
 def _whole_events(expressions: Sequence[TypedExpression]) -> bool:

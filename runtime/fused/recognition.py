@@ -1,17 +1,16 @@
 """match_recognize without the operators in front of it: the row goes straight to it, from no window or a time window."""
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
+from runtime.conversion.computed_rows import computed_row_lines
 from runtime.expressions.generated_steps import EmitSteps, GeneratedSteps, Place, PlacePrinter
-from runtime.fused.delivery import delivered, delivery_scope
 from runtime.match_recognize import RowRecognition
 from runtime.match_recognize.shared import SharedRowRecognition
 from runtime.result_set.shapes import Forward
 from runtime.statements.select_statement import RunningSelect
+from runtime.statements.statement import Statement
 from windows.chain import PassThrough
-from windows.event import NO_EVENTS, Event
 from windows.time_sliding import TimeView
 
 
@@ -26,20 +25,22 @@ def fuse_recognition(running: RunningSelect) -> None:
         if isinstance(recognizer, SharedRowRecognition) and recognizer.can_be_written:
             receiver.write = _writer(running, recognizer)
     elif type(view) is TimeView and not view.duration.calendar:
-        running.entry.receiver.receive = _entering(view, recognizer)  # type: ignore[assignment]
-        view.timer.callback = _leaving(view, recognizer)  # type: ignore[attr-defined]
+        running.entry.receiver.receive = view.one_entering(recognizer.receive)  # type: ignore[assignment]
+        view.timer.callback = view.one_expiring(recognizer.leave)  # type: ignore[attr-defined]
 
 
 def _writer(running: RunningSelect, recognizer: SharedRowRecognition) -> EmitSteps:
     """``recognizer.receive`` as text; where the rows of matches are what comes out, listeners are called with them."""
     context, told, scope = running.context, [], {"pending": running.context.core.pending}
+    statement = context.output
+    assert isinstance(statement, Statement)
     if recognizer.emits_one and _comes_out(running, recognizer):
-        told = ["r = ComputedRow()", "r._event = None", "r._values = values", *delivered("r")]
-        scope |= delivery_scope(context, recognizer.output_type)
+        told = [*computed_row_lines("r", "values"), *statement.delivery_lines("r")]
+        scope |= statement.delivery_scope(recognizer.output_type)
 
     def write(place: Place, bindings: dict[str, Any], leave: str) -> GeneratedSteps:
         steps = recognizer.written(PlacePrinter(context.environment, place, bindings), told)
-        before = [f"if pending or out.batch_listeners: {leave}"] if told else []
+        before = [f"if pending or {statement.delivery_guard()}: {leave}"] if told else []
         return GeneratedSteps(before, steps.then, {**steps.scope, **scope})
 
     return write
@@ -53,41 +54,6 @@ def _comes_out(running: RunningSelect, recognizer: SharedRowRecognition) -> bool
         return False
     kept = plan.order_by or plan.limit is not None or plan.distinct or plan.unidirectional or plan.raw
     return plan.selector == "istream" and not kept and not recognizer.output_type.open and recognizer.output_type.kind != "variant"
-
-
-def _entering(view: TimeView, recognizer: RowRecognition) -> Callable[[Event], None]:
-    careful, now, timer, duration, receive = view.update, view.now, view.timer, view.duration, recognizer.receive
-
-    def take(event: Event) -> None:
-        if view.members is not None or view.removed:
-            careful((event,), NO_EVENTS)
-            return
-        time, times = now(), view.times
-        if not times:
-            timer.set(duration.after(time))
-        view.entries.append(event)
-        times.append(time)
-        receive(event)
-
-    return take
-
-
-def _leaving(view: TimeView, recognizer: RowRecognition) -> Callable[[], None]:
-    careful, now, timer, duration, leave = view.expire, view.now, view.timer, view.duration, recognizer.leave
-
-    def expire() -> None:
-        """One event is due, as a rule; where there are more they go together."""
-        times, limit = view.times, now() - duration.length
-        if view.members is not None or view.removed or not times or times[0] > limit or (len(times) > 1 and times[1] <= limit):
-            careful()
-            return
-        times.popleft()
-        event = view.entries.popleft()
-        if times:
-            timer.set(times[0] + duration.length)
-        leave(event)
-
-    return expire
 
 
 __all__ = ["fuse_recognition"]

@@ -6,25 +6,28 @@ from typing import Any
 
 import attrs
 
+from epl.attribute_text import named, named_class
 from epl.generated_code import defined, field_name
 from epl.plan.result_set import ResultSetPlan
+from runtime.conversion.computed_rows import computed_row_lines
+from runtime.conversion.rows import row_lines
 from runtime.expressions.compiled import OPERATIONS
 from runtime.expressions.generated_steps import GeneratedSteps, Place
 from runtime.expressions.source_lines import indented, under
 from runtime.fused.aggregation import Aggregations, SelectPrinter
-from runtime.fused.delivery import delivered, delivery_scope
 from runtime.fused.recognition import fuse_recognition
-from runtime.result_set.output_rate.groups import AllGroups, LastOfGroups
-from runtime.result_set.output_rate.stage import AtTimes, OutputStage
+from runtime.result_set.output_rate.conditions import Condition
+from runtime.result_set.output_rate.group_rows import OneLevel
+from runtime.result_set.output_rate.stage import OutputStage
+from runtime.result_set.projection import OutputRows
 from runtime.result_set.shapes import Aggregating, Forward, FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
 from runtime.statements.select_statement import RunningSelect
+from runtime.statements.statement import Statement
 from windows.chain import PassThrough
 from windows.event import NO_EVENTS, event_class
-from windows.length import LengthView
-from windows.time_sliding import TimeView
+from windows.generated_steps import Expire, WindowSteps
 
 SHAPES: tuple[type[ResultSet], ...] = (Forward, Unaggregated, FullyAggregated, RowPerEvent, RowPerGroup)
-WINDOWS = (PassThrough, LengthView, TimeView)
 
 
 def fuse(running: RunningSelect) -> None:
@@ -44,24 +47,15 @@ def _is_simple(running: RunningSelect) -> bool:
     assert plan is not None
     rows = running.result_set
     if isinstance(rows, OutputStage):
-        return isinstance(running.chain, PassThrough) and running.chain.child is rows and _gathers_groups(rows)
+        return isinstance(running.chain, PassThrough) and running.chain.child is rows and rows.last_rows() is not None
     if plan.raw or plan.selector != "istream" or plan.order_by or plan.limit is not None or plan.distinct or plan.unidirectional:
         return False
-    return type(running.chain) in WINDOWS and running.chain.child is rows and type(rows) in SHAPES
-
-
-def _gathers_groups(stage: OutputStage) -> bool:
-    """Whether all that limited output does with an event is to note the last one of its group."""
-    gathering = stage.gathering
-    return (
-        type(gathering) in (LastOfGroups, AllGroups) and type(stage.inner) is RowPerGroup and not stage.inner.wants_old
-        and stage.after is None and not stage.plan.unidirectional
-    )
+    return running.chain.steps() is not None and running.chain.child is rows and type(rows) in SHAPES
 
 
 @attrs.frozen
 class _Way:
-    """How a text leaves what is rare to the operators, and whether it calls the listeners itself (see runtime.fused.delivery)."""
+    """How a text leaves what is rare to the operators, and whether it calls the listeners itself (``Statement.delivery_lines``)."""
 
     leave: str
     delivers: bool = False
@@ -72,18 +66,20 @@ class _Select:
 
     def __init__(self, running: RunningSelect) -> None:
         self._running = running
-        context = running.context
-        assert running.plan.result_set is not None
+        context, steps, statement = running.context, running.chain.steps(), running.context.output
+        assert running.plan.result_set is not None and steps is not None and isinstance(statement, Statement)
+        self._statement = statement
         self._plan: ResultSetPlan = running.plan.result_set
-        self._view: Any = running.chain
+        self._window: WindowSteps = steps
+        self._time = f"{named('clock', context.core.clock).now}"
         self._rows = running.result_set
         self._stage: OutputStage | None = None
         if isinstance(self._rows, OutputStage):
             self._stage, self._rows = self._rows, self._rows.inner
         self._printer = SelectPrinter(context.environment)
         self._scope: dict[str, Any] = {
-            "view": self._view, "careful": self._view.update, "NO_EVENTS": NO_EVENTS, "clock": context.core.clock, "out": context.output,
-            "pending": context.core.pending, "new": object.__new__, "made": event_class(self._plan.output_type),
+            "careful": running.chain.update, "NO_EVENTS": NO_EVENTS, "clock": context.core.clock, "out": statement,
+            "pending": context.core.pending, "new": object.__new__, "made": event_class(self._plan.output_type), **steps.scope,
         }
         self._aggregations: Aggregations | None = None
         self.possible = True
@@ -94,7 +90,7 @@ class _Select:
             self._scope["insert"] = running.inserter.update
         self._delivers = running.inserter is None and self._stage is None and self._emits_rows()
         if self._delivers:
-            self._scope |= delivery_scope(context, None if self._plan.forward is not None else self._plan.output_type)
+            self._scope |= statement.delivery_scope(None if self._plan.forward is not None else self._plan.output_type)
 
     def _emits_rows(self) -> bool:
         """Whether listeners get the rows that come out as they are, and in one call."""
@@ -107,16 +103,14 @@ class _Select:
         receiver.receive = self._made("def take(e):", [*before, *then])  # type: ignore[method-assign]
         receiver.write = self._written
         if self._stage is not None and not self._plan.order_by and self._aggregations is not None and self._aggregations.keyed:
-            level = self._stage.gathering.levels[0]  # type: ignore[attr-defined]
-            level.add_rows = self._made("def take(touched, insert_stream, batch):", self._rows_of_groups(self._aggregations))
-        if isinstance(self._view, TimeView):
-            timer: Any = self._view.timer
-            self._scope |= {"careful_expire": self._view.expire, "timer": timer, "duration": self._view.duration}
-            if not self._view.duration.calendar:
-                timer.callback = self._made("def take():", self._expire(_Way("return careful_expire()")))
-                if self._delivers:
-                    self._scope["expire"] = timer.callback
-                    timer.alone = self._made("def take():", self._expire(_Way("return expire()", delivers=True)))
+            self._level.add_rows = self._made("def take(touched, insert_stream, batch):", self._rows_of_groups(self._aggregations))
+        timer, expire = self._window.timer, self._window.expire
+        if expire is not None:
+            self._scope["careful_expire"] = timer.callback
+            timer.callback = self._made("def take():", self._expire(expire, _Way("return careful_expire()")))
+            if self._delivers:
+                self._scope["expire"] = timer.callback
+                timer.alone = self._made("def take():", self._expire(expire, _Way("return expire()", delivers=True)))
 
     def _written(self, place: Place, scope: dict[str, Any], leave: str) -> GeneratedSteps:
         """``take`` for a function of which it is the only receiver, over values that stand elsewhere than in an event."""
@@ -137,25 +131,18 @@ class _Select:
 
     def _take(self, way: _Way) -> tuple[list[str], list[str]]:
         """Lines that change nothing and may end the function, then those that take the event."""
-        aggregations, view = self._aggregations, self._view
-        guards = ["pending", "out.batch_listeners"] if way.delivers else []
+        aggregations, window = self._aggregations, self._window
+        guards = ["pending", self._statement.delivery_guard()] if way.delivers else []
         guards += [] if aggregations is None else [aggregations.guard()]
         asked: list[str] = [] if aggregations is None else aggregations.evaluated("e", "k", "new")
+        asked += window.oldest
         uncounted: list[str] = []
-        changes: list[str] = []
-        leaves = isinstance(view, LengthView)
-        if not isinstance(view, PassThrough):
-            guards += ["view.removed", "view.members is not None"]
-        if leaves:
-            asked += ["entries = view.entries", "o = entries[0] if len(entries) >= view.size else None"]
-            if aggregations is not None:
-                asked += under("if o is not None:", aggregations.evaluated("o", "kl", "old"))
-                uncounted += [f"o is not None and ({test})" for test in aggregations.uncounted("gl")]
-            changes += ["entries.append(e)", "if o is not None: entries.popleft()"]
-        elif isinstance(view, TimeView):
-            changes += ["now = clock.now", "times = view.times", "if not times: timer.set(duration.after(now))"]
-            changes += ["view.entries.append(e)", "times.append(now)"]
-            self._scope |= {"timer": view.timer, "duration": view.duration}
+        leaves = bool(window.oldest)
+        if leaves and aggregations is not None:
+            asked += under("if o is not None:", aggregations.evaluated("o", "kl", "old"))
+            uncounted += [f"o is not None and ({test})" for test in aggregations.uncounted("gl")]
+        guards += window.guards
+        changes = [*window.enter(self._time)]
         if aggregations is not None:
             uncounted += aggregations.uncounted("g")
             changes += aggregations.enter()
@@ -165,25 +152,28 @@ class _Select:
         lines += ["try:", *indented(asked), f"except Exception: {way.leave}"] if asked else []
         lines += [f"if {' or '.join(uncounted)}: {way.leave}"] if uncounted else []
         if self._stage is not None:
-            return lines, [*self._note_group(self._stage), *changes, *self._count(self._stage)]
+            return lines, [*self._noted(self._level), *changes, *self._noted(self._stage.condition)]
         return lines, [*changes, *self._put_event(leaves, way)]
 
-    def _note_group(self, stage: OutputStage) -> list[str]:
-        """Limited output: the event is the last one of its group."""
-        self._scope["level"] = level = stage.gathering.levels[0]  # type: ignore[attr-defined]
-        self._scope["level_pages"] = level.pages
-        return ["level.rows[k] = e", "level.touched.add(k)", "if level_pages.touched is not None: level_pages.touched[k] = None"]
+    @property
+    def _level(self) -> OneLevel:
+        """Limited output: what keeps the last event of each group."""
+        assert self._stage is not None
+        level = self._stage.last_rows()
+        assert level is not None
+        return level
+
+    def _noted(self, part: OneLevel | Condition) -> list[str]:
+        """Limited output: what keeps the groups' events, or the condition, takes note of the event."""
+        steps = part.steps()
+        self._scope |= steps.scope
+        return steps.then
 
     def _rows_of_groups(self, aggregations: Aggregations) -> list[str]:
         """Limited output: ``RowPerGroup.rows``."""
         lines = [*aggregations.looked_up(), *self._row("r", "e", _Way(""), leaving=False)]
         lines += [f"{'' if self._plan.having is None else 'if r is not None: '}add(r)"]
-        return ["add = batch.events.append", "for k, e in touched:", *indented(lines)]
-
-    def _count(self, stage: OutputStage) -> list[str]:
-        """Limited output: its condition counts the event; one that goes by time does so once only."""
-        self._scope["condition"] = stage.condition
-        return [f"{'if condition.next is None: ' if isinstance(stage.condition, AtTimes) else ''}condition.add(1, 0)"]
+        return [f"add = {named_class('batch', OutputRows).events}.append", "for k, e in touched:", *indented(lines)]
 
     def _put_event(self, leaves: bool, way: _Way) -> list[str]:
         """The rows of an event that came in, with the group of the one that it has pushed out."""
@@ -197,19 +187,17 @@ class _Select:
 
     # ------------------------------------------------------------------ time
 
-    def _expire(self, way: _Way) -> list[str]:
+    def _expire(self, expire: Expire, way: _Way) -> list[str]:
         """One event is due, as a rule; where there are more the operators take them together."""
         aggregations, leave = self._aggregations, way.leave
-        guards = ["out.batch_listeners"] if way.delivers else []
-        guards += ["view.removed", "view.members is not None", *([] if aggregations is None else [aggregations.guard()])]
-        lines = ["times = view.times", "length = duration.length", "limit = clock.now - length"]
-        lines += [f"if {' or '.join(guards)} or not times or times[0] > limit: {leave}"]
-        lines += ["next_time = times[1] if len(times) > 1 else None"]
-        lines += [f"if next_time is not None and next_time <= limit: {leave}", "o = view.entries[0]"]
+        guards = [self._statement.delivery_guard()] if way.delivers else []
+        guards += [*self._window.guards, *([] if aggregations is None else [aggregations.guard()])]
+        due, expired = expire(guards, self._time, leave)
+        lines = [*due]
         if aggregations is not None:
             lines += ["try:", *indented(aggregations.evaluated("o", "kl", "old") or ["pass"]), f"except Exception: {leave}"]
             lines += [f"if {test}: {leave}" for test in aggregations.uncounted("gl")]
-        lines += ["times.popleft()", "view.entries.popleft()", "if next_time is not None: timer.set(next_time + length)"]
+        lines += expired
         if aggregations is not None:
             lines += aggregations.leave()
         if isinstance(self._rows, (FullyAggregated, RowPerGroup)):
@@ -224,10 +212,10 @@ class _Select:
         readers = {} if self._aggregations is None else self._aggregations.readers(leaving)
         printer = self._printer.over("None" if isinstance(self._rows, FullyAggregated) else event, readers)
         if plan.forward is not None:
-            made = [f"{name} = EventRow()", f"{name}._event = {event}"] if way.delivers else [f"{name} = {event}"]
+            made = [*row_lines(name, event)] if way.delivers else [f"{name} = {event}"]
         elif way.delivers:
             values = "".join(f"{printer.value(column)}, " for column in plan.columns)
-            made = [f"{name} = ComputedRow()", f"{name}._event = None", f"{name}._values = ({values})"]
+            made = computed_row_lines(name, f"({values})")
         else:
             fields = [field_name(n) for n in plan.output_type.names]
             made = [*(f"c{n} = {printer.value(column)}" for n, column in enumerate(plan.columns)), f"{name} = new(made)"]
@@ -240,12 +228,11 @@ class _Select:
         """Lines that hand rows on: to the statement's listeners, or to insert into."""
         rows = f"({', '.join(names)},)"
         if way.delivers:
-            lines = delivered(*names)
+            lines = [*self._statement.delivery_lines(*names)]
         elif self._running.inserter is not None:
             lines = [f"insert({rows}, NO_EVENTS)"]
         else:
-            add = [f"out.waiting_new.append({name})" for name in names]
-            lines = ["if out.listeners or out.batch_listeners:", *indented([*add, "pending[out] = None"])]
+            lines = [*self._statement.update_lines(*names)]
         return lines if self._plan.having is None or len(names) > 1 else [f"if {names[0]} is not None:", *indented(lines)]
 
 

@@ -7,11 +7,13 @@ from contextlib import AbstractContextManager
 from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
+from epl.attribute_text import named, once_a_class
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.statements import CreateSchemaPlan, StatementPlan
 from epl.settings import Settings
 from epl.syntax import Annotation
+from runtime.conversion.computed_rows import computed_row_class
 from runtime.conversion.rows import NO_ROWS, EventRow, Row, Rows, pandas_frame, rows_of, table_html
 from runtime.event_loop.cause import Cause
 from runtime.event_loop.delivery import Delivery
@@ -179,6 +181,42 @@ class Statement(Delivery):
                 listener(new_rows, old_rows, self, self.runtime)
             except Exception as error:  # noqa: BLE001 - law 6
                 self._core.on_listener_error(error, self.name, None)
+
+    def delivery_scope(self, output_type: EventType | None) -> dict[str, Any]:
+        """What ``delivery_lines`` and the lines of rows name. ``output_type``: of rows of values; None where events come out."""
+        core, name = self._core, self.name
+
+        def failed(error: Exception) -> None:
+            core.on_listener_error(error, name, None)
+
+        made = {} if output_type is None else {"ComputedRow": computed_row_class(output_type)}
+        scope = {"out": self, "at": self._position, "failed": failed, "EventRow": EventRow, "Rows": Rows, "NO_ROWS": NO_ROWS, **made}
+        return {**scope, "runtime": self.runtime}
+
+    @once_a_class
+    def delivery_guard(self) -> str:
+        """The condition, as source text, under which ``deliver`` itself has to be called."""
+        return f"{named('out', self).batch_listeners}"
+
+    @once_a_class
+    def delivery_lines(self, *rows: str) -> Sequence[str]:
+        """Source lines that do what ``deliver`` does with the rows in these variables.
+
+        For functions before whose end no other listener is to be called: no other statement wants the event, no other timer is due.
+        """
+        return (
+            f"listeners = {named('out', self).listeners}", "if listeners:", f"    {named('at', self._position).calls} += 1",
+            "    rows = Rows()", *(f"    rows.append({row})" for row in rows),
+            "    for listener in listeners:", "        try:", "            listener(rows, NO_ROWS, out, runtime)",
+            "        except Exception as error:", "            failed(error)",
+        )
+
+    @once_a_class
+    def update_lines(self, *rows: str) -> Sequence[str]:
+        """Source lines that do what ``update`` does with rows of the insert stream, the events in these variables."""
+        out = named("out", self)
+        added = [f"    {out.waiting_new}.append({row})" for row in rows]
+        return f"if {out.listeners} or {out.batch_listeners}:", *added, "    pending[out] = None"
 
     def take_batches(self, output: ColumnOutput, *, plain: bool) -> None:
         """Output of the batch tier, for the batch listeners. ``plain``: string columns without dictionaries, as the input's are."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from epl.attribute_text import named
 from epl.plan.expressions import TypedExpression
 from epl.plan.result_set import OUTPUT_NAMES, OutputPlan
 from runtime.expressions import Environment, compile_scalar
+from runtime.expressions.generated_steps import GeneratedSteps
 from runtime.stores.assignments import Assignments
 from windows.protocol import State, Timer
 from windows.shape import ANYTHING, COUNT, DUE, TIME, takes
@@ -37,6 +39,10 @@ class Condition:
 
     def close(self) -> None:
         """Cancel timers."""
+
+    def steps(self) -> GeneratedSteps:
+        """``add`` of one event that comes in."""
+        return GeneratedSteps([], [f"{named('condition', self).add}(1, 0)"], {"condition": self})
 
     def state(self) -> State:
         raise NotImplementedError

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from epl.attribute_text import named
 from runtime.aggregation.factory import Row
 from runtime.aggregation.grouped import key_from_state, key_to_state
+from runtime.expressions.generated_steps import GeneratedSteps
 from runtime.result_set.projection import OutputRows
 from runtime.result_set.rows_in_state import row_in
 from windows.failures import Failures, keyed
@@ -30,6 +32,12 @@ class OneLevel:
         self.touched: set[Any] = set()
         self._arranged: list[tuple[Any, Row]] | None = None
         self.pages = Paged("group rows", lambda: self.rows, key_to_state, self._entry)
+
+    def steps(self) -> GeneratedSteps:
+        """``touch`` with one event ``e`` of the key ``k``, for an output that does not want the rows as they were before."""
+        level, pages = named("level", self), named("level_pages", self.pages)
+        noted = [f"{level.rows}[k] = e", f"{level.touched.add}(k)", f"if {pages.touched} is not None: {pages.touched}[k] = None"]
+        return GeneratedSteps([], noted, {"level": self, "level_pages": self.pages})
 
     def touch(self, new: Sequence[Row], old: Sequence[Row], wants_old: bool) -> None:
         """Note the groups of a delta that is about to be applied."""

@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from epl.attribute_text import named
 from epl.plan.expressions import TimeSpan, TypedExpression
 from epl.plan.result_set import OutputPlan
 from runtime.aggregation.factory import Row
 from runtime.clock.crontab import Crontab
 from runtime.clock.periods import MONTHS
 from runtime.expressions import compile_expression
+from runtime.expressions.generated_steps import GeneratedSteps
 from runtime.result_set.output_rate.conditions import Condition, TimeContext, When
 from runtime.result_set.output_rate.first_of_groups import FirstOfGroupEvents, FirstOfGroups
 from runtime.result_set.output_rate.gathering import BufferBase, OutputBuffer
+from runtime.result_set.output_rate.group_rows import OneLevel
 from runtime.result_set.output_rate.groups import AllGroupEvents, AllGroups, LastOfGroupEvents, LastOfGroups
 from runtime.result_set.output_rate.rows import AllRows, Deltas, First, LastFullyAggregated, LastRow, Snapshot
 from runtime.result_set.rollup import Rollup
@@ -67,6 +70,11 @@ class AtTimes(Condition):
     def add(self, new: int, old: int) -> None:
         if self.next is None:
             self._schedule()
+
+    def steps(self) -> GeneratedSteps:
+        """Once the first time is known nothing is to be done."""
+        condition = named("condition", self)
+        return GeneratedSteps([], [f"if {condition.next} is None: {condition.add}(1, 0)"], {"condition": self})
 
     def _due(self) -> None:
         self._schedule()
@@ -251,6 +259,17 @@ class OutputStage(ResultSet):
 
     def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         self.gathering.keep(new, old)
+
+    def last_rows(self) -> OneLevel | None:
+        """Where all that is done with an event is to note it as the last one of its group, what keeps these; else None."""
+        gathering = self.gathering
+        if type(gathering) not in (LastOfGroups, AllGroups) or type(self.inner) is not RowPerGroup or self.inner.wants_old:
+            return None
+        if self.after is not None or self.plan.unidirectional:
+            return None
+        assert isinstance(gathering, AllGroups)
+        level: OneLevel = gathering.levels[0]
+        return level
 
     def _flush(self, force: bool) -> None:
         self.gathering.flush(force)

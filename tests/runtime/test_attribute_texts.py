@@ -1,0 +1,94 @@
+"""Generated text reads attributes that its objects have: it is printed from the attributes themselves."""
+from __future__ import annotations
+
+import ast
+import inspect
+import pkgutil
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from types import FunctionType
+from typing import Any
+
+import pytest
+
+import runtime.fused
+from epl.attribute_text import named, once_a_class
+from runtime import Runtime
+from windows.length import LengthView
+
+SCHEMA = "@public @buseventtype create schema T(k string, x int, d double);\n"
+STATEMENTS = [
+    "select k, x + 1 as y from T",
+    "select k, sum(x) as s, avg(d) as a, max(d) as m, min(x) as n, count(*) as c from T#length(3) group by k",
+    "select sum(x) as s, count(x) as c, max(x) as m from T#time(3 sec)",
+    "select k, sum(x) as s, maxever(d) as m, countever(x) as c from T group by k output last every 2 seconds",
+    "select * from T match_recognize (partition by k measures A.x as a, B.x as b pattern (A B) define B as B.x > A.x)",
+    "select * from T match_recognize (partition by k measures A.x as a, B.x as b pattern (A B) define B as B.x > prev(B.x))",
+]
+
+
+def generated(text: str) -> Iterator[FunctionType]:
+    """The functions that one statement's events and timers go through."""
+    with Runtime() as engine:
+        running: Any = engine.deploy(SCHEMA + "@name('s') " + text)["s"].running
+        engine.send("T", {"k": "a", "x": 1, "d": 1.0})
+        timer = getattr(running.chain, "timer", None)
+        core = running.context.core
+        found = [running.entry.receiver.receive, *core.intakes.values(), *([] if timer is None else [timer.callback, timer.alone])]
+        yield from (each for each in found if isinstance(each, FunctionType) and hasattr(each, "source"))
+
+
+@pytest.mark.parametrize("text", STATEMENTS)
+def test_objects_have_the_attributes_that_text_reads(text: str) -> None:
+    functions = list(generated(text))
+    assert functions
+    read = 0
+    for function in functions:
+        for node in ast.walk(ast.parse(function.source)):  # type: ignore[attr-defined]
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in function.__globals__:
+                assert hasattr(function.__globals__[node.value.id], node.attr), ast.unparse(node)
+                read += 1
+    assert read
+
+
+def test_an_attribute_of_another_name_fails_when_text_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def renamed(self: LengthView, size: int, context: Any) -> None:
+        super(LengthView, self).__init__(context)
+        self.capacity = size  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(LengthView, "__init__", renamed)
+    monkeypatch.setattr(LengthView, "_oldest_lines", once_a_class(LengthView._oldest_lines.__wrapped__))  # type: ignore[attr-defined]
+    with Runtime() as engine, pytest.raises(AttributeError, match="'LengthView' object has no attribute 'size'"):
+        engine.deploy(SCHEMA + "select x from T#length(2)")
+
+
+def test_text_is_printed_once_a_class() -> None:
+    printed = []
+
+    class Window:
+        def __init__(self) -> None:
+            self.size = 1
+
+        @once_a_class
+        def text(self, name: str) -> str:
+            printed.append(name)
+            return f"{named(name, self).size}"
+
+    class Other(Window):
+        pass
+
+    assert [Window().text("a"), Window().text("a"), Window().text("b"), Other().text("a")] == ["a.size", "a.size", "b.size", "a.size"]
+    assert printed == ["a", "b", "a"]
+
+
+def test_fused_functions_name_no_attribute_of_an_operator() -> None:
+    """All texts of attributes come from the files of the operators."""
+    modules = list(pkgutil.iter_modules(runtime.fused.__path__, "runtime.fused."))
+    assert len(modules) >= 3
+    for module in modules:
+        tree = ast.parse(inspect.getsource(import_module(module.name)))
+        documents = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
+        texts = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str) and id(n) not in documents]
+        attributes = {name for text in texts for name in re.findall(r"\.([a-z_]\w*)", text)}
+        assert attributes <= {"append"}, module.name  # a list's
