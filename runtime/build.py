@@ -19,7 +19,6 @@ from runtime.event_loop.loop import EventLoop
 from runtime.expressions import Environment
 from runtime.fused import fuse
 from runtime.operators.operator_context import OperatorContext, StatementContext
-from runtime.operators.stream_entry import repeat
 from runtime.statements.create_variable import RunningCreateVariable
 from runtime.statements.on_set import RunningOnSet
 from runtime.statements.on_split import RunningSplit
@@ -33,8 +32,8 @@ from windows.protocol import Sink, State
 def _select(plan: SelectPlan, context: OperatorContext) -> Running:
     running = RunningSelect(plan, context)
     fuse(running)
-    # Last: it wraps what receives events, which fusing replaces.
-    repeat(running.entry.receiver, plan.streams[0].filter, context.environment)
+    for stream in running.streams:
+        stream.entry.repeat()
     return running
 
 

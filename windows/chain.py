@@ -4,7 +4,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from epl.event_types import EventType
 from epl.plan.windows import WindowConfig, check_chain, merge_groups
 from windows.derived import DerivedView
 from windows.event import Event
@@ -19,11 +18,10 @@ from windows.union import UnionView
 __all__ = ["Chain", "PassThrough", "build_chain", "check_chain", "merge_groups"]
 
 
-def build_chain(configs: Sequence[WindowConfig], retain: str | None, context: BuildContext, event_type: EventType) -> View:
+def build_chain(configs: Sequence[WindowConfig], retain: str | None, context: BuildContext) -> View:
     """The view that a stream's events go into; set its ``child`` to whatever takes the deltas.
 
     No window: events pass through, and an iterator sees nothing. ``retain``: ``union``, ``intersection`` or None (intersection).
-    ``event_type``: of the events that come in.
     """
     if not configs:
         return PassThrough()

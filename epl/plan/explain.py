@@ -13,7 +13,7 @@ from epl.plan.contained import ContainedPlan
 from epl.plan.expression_text import PropertyText, constant_text, expression_text, of, plain
 from epl.plan.match_recognize import Condition, Operand, RowPattern, RowRecognitionPlan
 from epl.plan.statements import SelectPlan, StatementPlan
-from epl.plan.streams import FilterPlan
+from epl.plan.streams import FilterPlan, SourcePlan
 from epl.plan.windows import WindowConfig
 from epl.value_types import ValueType
 
@@ -73,7 +73,7 @@ def _streams_of(value: Any, field: str, streams: Streams) -> Streams:
 
 
 def _named(name: str, item: Any, indent: str, streams: Streams) -> Iterator[str]:
-    label = name.replace("_", " ")
+    label = item.title.partition(" ")[2] if isinstance(item, SourcePlan) else name.replace("_", " ")
     dump = getattr(item, "dump", None)
     if isinstance(item, FilterPlan):
         yield f"{indent}{label}: {_filter(item, streams)}"

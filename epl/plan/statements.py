@@ -52,7 +52,7 @@ class BodyPlan:
 
 @attrs.frozen
 class SelectPlan(BodyPlan):
-    """select … from one stream: filter → windows → where → match_recognize → result set → insert into.
+    """select … from streams: source → windows → where → match_recognize → result set → insert into.
 
     ``where`` is None where it has been moved into the filter.
     """
@@ -62,7 +62,6 @@ class SelectPlan(BodyPlan):
     where: TypedExpression | None = None
     row_recognition: RowRecognitionPlan | None = None
     insert: InsertPlan | None = None
-    unbound: bool = False
     delivery: DeliveryPlan | None = None
 
 

@@ -1,14 +1,21 @@
-"""Streams of a from clause or a trigger: their filters and their windows."""
+"""Streams of a from clause or a trigger: where their events come from, and their windows."""
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar
 from typing import Literal as Choice
 
 import attrs
 
+from epl.errors import EplUnsupportedError
 from epl.event_types import EventType
 from epl.plan.contained import ContainedPlan
 from epl.plan.expressions import TypedExpression
+from epl.plan.walk import plans_of
 from epl.plan.windows import WindowConfig
+
+Refusal = Callable[[str], Exception]
+"""refusal("a pattern"): the error of a caller that does not support what it is called with."""
 
 
 @attrs.frozen
@@ -34,13 +41,26 @@ class EqualConstants:
 
 
 @attrs.frozen
-class FilterPlan:
-    """Which events of a type (and its sub-types) match a stream: all that satisfy ``conditions``.
+class SourcePlan:
+    """Where the events of a stream come from: a closed family, one frozen class a kind of source.
 
-    ``key`` is one of them that is looked up instead of evaluated; it does not occur in ``conditions`` again. ``repeats``: those of them
+    A filter is one; patterns, stores, methods and historical data are added with their features. Nothing reads ``StreamPlan.source`` but
+    ``filter_of`` and what supports every kind, so that a new kind is refused by its ``title`` wherever it is not supported yet.
+    """
+
+    title: ClassVar[str] = "a source"
+    """What it is called in a refusal, with its article."""
+
+
+@attrs.frozen
+class FilterPlan(SourcePlan):
+    """All events of a type (and its sub-types) that satisfy ``conditions``.
+
+    ``key`` is one of them that is looked up instead of evaluated; it is not in ``conditions`` again. ``repeats``: those of them
     that may deliver an event more than once; the counts multiply.
     """
 
+    title: ClassVar[str] = "a filter"
     event_type: EventType
     conditions: tuple[TypedExpression, ...] = ()
     key: IndexKey | None = None
@@ -49,12 +69,42 @@ class FilterPlan:
 
 @attrs.frozen
 class StreamPlan:
-    """One stream: filter, then windows. ``event_type`` is what comes out after the windows (derived-value windows change it)."""
+    """One stream: source, contained-event selection, windows.
 
-    filter: FilterPlan
+    ``event_type`` is that of the events downstream of the windows (derived-value windows change it).
+    """
+
+    source: SourcePlan
     event_type: EventType
     windows: tuple[WindowConfig, ...] = ()
     retain: Choice["union", "intersection"] | None = None
     alias: str | None = None
-    priors: tuple[TypedExpression, ...] = ()
     contained: ContainedPlan | None = None
+
+
+def _unsupported(what: str) -> EplUnsupportedError:
+    return EplUnsupportedError(f"{what[0].upper()}{what[1:]} is not supported here")
+
+
+def filter_of(stream: StreamPlan, refusal: Refusal = _unsupported) -> FilterPlan:
+    """Return the filter that the stream's events pass; raise ``refusal(title)`` for a stream over any other source."""
+    if isinstance(stream.source, FilterPlan):
+        return stream.source
+    raise refusal(stream.source.title)
+
+
+def only_stream(streams: Sequence[StreamPlan], refusal: Refusal = _unsupported) -> StreamPlan:
+    """Return the stream of a statement that has one; raise ``refusal("more than one stream")`` for a join."""
+    if len(streams) == 1:
+        return streams[0]
+    raise refusal("more than one stream")
+
+
+def filters_in(plan: Any) -> Iterator[FilterPlan]:
+    """Yield the filters anywhere in a plan, whatever streams or branches they belong to."""
+    return (part for part in plans_of(plan) if isinstance(part, FilterPlan))
+
+
+__all__ = [
+    "EqualConstants", "FilterPlan", "IndexKey", "Refusal", "SourcePlan", "StreamPlan", "filter_of", "filters_in", "only_stream",
+]

@@ -9,7 +9,7 @@ from epl.errors import AlreadyDeclaredError, EplDeploymentError
 from epl.event_types import EventType
 from epl.plan.expressions import VariableValue
 from epl.plan.statements import Declared, InsertPlan, ModulePlan
-from epl.plan.streams import FilterPlan
+from epl.plan.streams import filters_in
 from epl.plan.walk import expressions_of, plans_of
 from runtime.api.deployment import Deployment
 
@@ -73,9 +73,10 @@ def _meet(own: Declared, plan: ModulePlan, other: Declared, theirs: ModulePlan) 
 def _check_there(plan: ModulePlan, known: set[int], variables: Mapping[str, Any]) -> None:
     own = {d.name for d in plan.declared if d.kind == "variable"}
     for statement in plan.statements:
-        for value in plans_of(statement.body):
-            used = value.event_type if isinstance(value, FilterPlan) else value.target if isinstance(value, InsertPlan) else None
-            if used is not None and id(used) not in known:
+        read = [each.event_type for each in filters_in(statement.body)]
+        filled = [part.target for part in plans_of(statement.body) if isinstance(part, InsertPlan)]
+        for used in (*read, *filled):
+            if id(used) not in known:
                 raise _unsatisfied(f"Required dependency event type '{used.name}' cannot be found")
         for expression in expressions_of(statement.body):
             for node in expression.walk():

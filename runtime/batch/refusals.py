@@ -8,6 +8,16 @@ class NotCompilable(Exception):
     """The plan has something that no kernel is printed for; the message is the reason that explain() gives."""
 
 
+def not_in_columns(what: str) -> NotCompilable:
+    """``what`` has no kernel."""
+    return NotCompilable(f"{what} is not computed in columns")
+
+
+def not_in_rule_set(what: str) -> NotCompilable:
+    """A statement with ``what`` is no member of a rule set."""
+    return NotCompilable(f"{what} is not in a rule set")
+
+
 class Declined(Exception):
     """A kernel cannot take this batch (a table entry raised, a value does not fit): nothing has been done, the row tier takes over."""
 

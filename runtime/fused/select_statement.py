@@ -33,9 +33,9 @@ SHAPES: tuple[type[ResultSet], ...] = (Forward, Unaggregated, FullyAggregated, R
 def fuse(running: RunningSelect) -> None:
     """Let a generated function stand for the operators, if the plan is one of those it is made for."""
     if running.recognizer is not None:
-        if running.plan.streams[0].contained is None:
+        if running.stream.plan.contained is None:
             fuse_recognition(running)
-    elif running.where is None and running.plan.streams[0].contained is None and _is_simple(running):
+    elif running.where is None and running.stream.plan.contained is None and _is_simple(running):
         made = _Select(running)
         if made.possible:
             made.attach()

@@ -17,8 +17,7 @@ from runtime.expressions import Environment, compile_expression, compile_predica
 from runtime.operators.grouped_delivery import divider
 from runtime.result_set import accumulators_of
 from windows.event import Event
-from windows.prior import PriorBuffer
-from windows.protocol import Accumulator, Evaluate, RandomAccess, Sink, State
+from windows.protocol import Accumulator, Evaluate, RandomAccess, Sink
 
 
 class StatementContext:
@@ -55,7 +54,7 @@ class OperatorContext:
     ``partition``: its number, 0 where there is one only. ``context``: the partition's properties.
     """
 
-    __slots__ = ("core", "environment", "output", "partition", "statement", "withholding", "_prior", "_timers_made", "_watched")
+    __slots__ = ("core", "environment", "output", "partition", "statement", "stream", "withholding", "_timers_made", "_watched")
 
     def __init__(self, statement: StatementContext, partition: int = 0, context: Mapping[str, Any] | None = None) -> None:
         self.statement = statement
@@ -64,7 +63,8 @@ class OperatorContext:
         self.output = statement.output
         self.partition = partition
         self._timers_made = 0
-        self._prior: PriorBuffer | None = None
+        self.stream = 0
+        """The stream whose windows are being built: prev of this stream reads what they publish."""
         self.withholding = False
         """Whether what comes now is taken in and not emitted (``withhold``)."""
         self._watched: list[tuple[Any, Callable[[], None]]] | None = None
@@ -131,7 +131,7 @@ class OperatorContext:
 
     def publish_random_access(self, access: RandomAccess) -> None:
         if self.environment is not self.statement.environment:  # else no expression asks
-            self.environment.random_access[0] = access
+            self.environment.random_access[self.stream] = access
 
     @property
     def match_states(self) -> MatchStates:
@@ -157,22 +157,6 @@ class OperatorContext:
                 "conjunction", tuple(conditions), lambda: Logic(operator="and", operands=tuple(conditions), type=BOXED_BOOLEAN)
             )
         return compile_predicate(condition, self.environment, 1)
-
-    def prior_in_front(self, stream: int, sink: Sink, largest: int | None, *, retains: bool) -> Sink:
-        """The buffer that prior reads, between the stream's windows and ``sink``; ``sink`` itself where prior is not used."""
-        if largest is None:
-            return sink
-        self._prior = PriorBuffer(largest, retains=retains)
-        self._prior.child = sink
-        self.environment.prior[stream] = self._prior
-        return self._prior
-
-    def prior_state(self) -> State:
-        return None if self._prior is None else self._prior.state()
-
-    def restore_prior(self, state: State) -> None:
-        if self._prior is not None:
-            self._prior.restore(state)
 
     def divide_output(self, plan: DeliveryPlan | None) -> None:
         """for grouped_delivery, discrete_delivery: the statement's listeners are called once a part of what it emits."""

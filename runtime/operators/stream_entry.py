@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from copy import copy
 from typing import Any
 
-from epl.plan.streams import EqualConstants, FilterPlan, StreamPlan
+from epl.plan.streams import EqualConstants, FilterPlan, StreamPlan, filter_of
 from runtime.event_loop.filter_index import Entry, Receiver
 from runtime.expressions import Environment, compile_expression
 from runtime.expressions.generated_steps import EmitSteps
@@ -34,25 +34,45 @@ class StreamReceiver:
         self.write: EmitSteps | None = None
 
 
-def entry_of(stream: StreamPlan, context: OperatorContext, first: Sink, *, quiet: bool = False) -> Entry:
-    """What the filter index keeps of a stream whose events ``first`` gets.
+class StreamEntry:
+    """A stream's entry in the filter index, from ``start`` to ``close``; ``first`` receives its events.
 
-    ``quiet``: an event that contains none is not passed on at all (else it is an empty delta, as the listener is called then).
+    ``number``: of the stream in its statement. ``quiet``: an event that contains none is dropped (else it is an empty delta, for which the
+    listener is called). Raise EplUnsupportedError for a stream over another source than a filter.
     """
-    if stream.contained is not None:
-        first = ContainedStage(Containment(stream.contained, context.environment), first, quiet=quiet)
-    update = first.update
 
-    def receive(event: Event) -> None:
-        update((event,), NO_EVENTS)
+    __slots__ = ("entry", "_context", "_filter")
 
-    return _entry(stream, context, receive)
+    def __init__(self, stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: bool = False) -> None:
+        self._filter = filter_of(stream)
+        self._context = context
+        if stream.contained is not None:
+            first = ContainedStage(Containment(stream.contained, context.environment), first, quiet=quiet)
+        update = first.update
+
+        def receive(event: Event) -> None:
+            update((event,), NO_EVENTS)
+
+        self.entry = _entry(self._filter, number, context, receive)
+
+    @property
+    def receiver(self) -> Receiver:
+        return self.entry.receiver
+
+    def repeat(self) -> None:
+        """Let the receiver take an event as often as the filter's in-lists hold it. Last: it wraps what receives events by then."""
+        _repeat(self.receiver, self._filter, self._context.environment)
+
+    def start(self) -> None:
+        self._context.core.filters.add(self._filter.event_type, self.entry)
+
+    def close(self) -> None:
+        self._context.core.filters.remove(self._filter.event_type, self.entry)
 
 
-def _entry(stream: StreamPlan, context: OperatorContext, receive: Receive) -> Entry:
-    """The receiver of events that satisfy the filter's conditions and the values of its key."""
-    plan = stream.filter
-    receiver = StreamReceiver(context.name, context.order(0), context.drops, receive)
+def _entry(plan: FilterPlan, stream: int, context: OperatorContext, receive: Receive) -> Entry:
+    """The receiver, the predicate of the filter's conditions and the values of its key."""
+    receiver = StreamReceiver(context.name, context.order(stream), context.drops, receive)
     test = context.conjunction(plan.conditions) if plan.conditions else None
     key, values = None, ()
     if plan.key is not None:
@@ -63,7 +83,7 @@ def _entry(stream: StreamPlan, context: OperatorContext, receive: Receive) -> En
 # ------------------------------------------------------------------ in-lists with the same constant several times
 
 
-def repeat(receiver: Receiver, plan: FilterPlan, environment: Environment) -> None:
+def _repeat(receiver: Receiver, plan: FilterPlan, environment: Environment) -> None:
     """Let the receiver take an event as often as its in-lists hold the event's values. Nothing changes where all of them differ.
 
     Every time after the first it is an event of its own, a copy: windows hold an event once.
@@ -92,4 +112,4 @@ def _counts(listed: EqualConstants, environment: Environment) -> dict[Any, int]:
     return {value: n for (value, _), n in times.items() if n > 1}
 
 
-__all__ = ["Receive", "StreamReceiver", "entry_of", "repeat"]
+__all__ = ["Receive", "StreamEntry", "StreamReceiver"]

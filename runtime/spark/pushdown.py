@@ -16,7 +16,7 @@ from pyspark.sql import types as spark
 from epl.event_types import EventType
 from epl.plan.expressions import Constant, Convert, Equality, Logic, Membership, Order, Range, StreamProperty, TypedExpression
 from epl.plan.statements import CreateSchemaPlan, SelectPlan, StatementPlan
-from epl.plan.streams import FilterPlan
+from epl.plan.streams import FilterPlan, filter_of
 from epl.value_types import Scalar, ValueType
 from runtime.expressions.structs import PRIMITIVE_DEFAULTS
 from runtime.spark.sources import TIME, TYPE, place_of
@@ -89,12 +89,11 @@ def _wanted(plans: tuple[StatementPlan, ...], event_type: EventType, said: Spark
             continue
         if not isinstance(body, SelectPlan):
             return None
-        for stream in body.streams:
-            if event_type.is_a(stream.filter.event_type):
-                try:
-                    found.append(said.filter(stream.filter))
-                except NotPushable:
-                    return None
+        try:
+            wanted = [filter_of(stream, NotPushable) for stream in body.streams]
+            found += [said.filter(each) for each in wanted if event_type.is_a(each.event_type)]
+        except NotPushable:
+            return None
     return _either(found) if found else False
 
 

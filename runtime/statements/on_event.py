@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from epl.plan.streams import StreamPlan
 from runtime.operators.operator_context import OperatorContext
-from runtime.operators.stream_entry import entry_of, repeat
+from runtime.operators.stream_entry import StreamEntry
 from windows.event import NO_EVENTS, Event
 from windows.protocol import Sink, State
 
@@ -34,15 +34,14 @@ class OnEvent(Stateless):
 
     def __init__(self, stream: StreamPlan, context: OperatorContext, told: Sink) -> None:
         super().__init__(context)
-        self._type = stream.filter.event_type
-        self._entry = entry_of(stream, context, told)
-        repeat(self._entry.receiver, stream.filter, context.environment)
+        self._entry = StreamEntry(stream, context, told)
+        self._entry.repeat()
 
     def start(self) -> None:
-        self._context.core.filters.add(self._type, self._entry)
+        self._entry.start()
 
     def close(self) -> None:
-        self._context.core.filters.remove(self._type, self._entry)
+        self._entry.close()
         super().close()
 
 

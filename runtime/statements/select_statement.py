@@ -4,17 +4,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from epl.plan.expressions import Prior
+from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import SelectPlan
+from epl.plan.streams import StreamPlan, only_stream
 from epl.plan.walk import expressions_of
 from runtime import match_recognize, result_set
 from runtime.expressions import compile_predicate
 from runtime.operators.insert_into import Inserter
 from runtime.operators.iterable_unbound import LastEvents
 from runtime.operators.operator_context import OperatorContext
-from runtime.operators.stream_entry import entry_of
+from runtime.operators.stream_entry import StreamEntry
 from windows.chain import build_chain
 from windows.event import NO_EVENTS, Event
 from windows.keys import key_evaluator
+from windows.prior import PriorBuffer
 from windows.protocol import Sink, State, View
 from windows.shape import ANYTHING, of_event, takes
 
@@ -73,21 +76,68 @@ class Gate:
             self._rows.update(new, old)
 
 
+class RunningStream:
+    """One stream of a select, from its entry in the filter index through its windows: ``chain``.
+
+    ``prior``: the buffer that prior of this stream reads, None where nothing does.
+    """
+
+    __slots__ = ("plan", "chain", "entry", "prior")
+
+    def __init__(self, plan: SelectPlan, number: int, context: OperatorContext) -> None:
+        self.plan = stream = plan.streams[number]
+        context.stream = number
+        self.chain: View = _chain(stream, plan.result_set, context)
+        self.entry = StreamEntry(stream, context, self.chain, number=number, quiet=plan.where is not None)
+        self.prior: PriorBuffer | None = None
+        largest = _largest_prior(plan, number)
+        if largest is not None:
+            retains = any(w.retains for w in stream.windows[-1:]) and plan.row_recognition is None
+            self.prior = context.environment.prior[number] = PriorBuffer(largest, retains=retains)
+
+    def through_prior(self, sink: Sink) -> Sink:
+        """Return the buffer of prior, which passes its deltas to ``sink``; ``sink`` itself where prior is not used."""
+        if self.prior is None:
+            return sink
+        self.prior.child = sink
+        return self.prior
+
+    def start(self) -> None:
+        self.entry.start()
+
+    def close(self) -> None:
+        self.entry.close()
+        self.chain.close()
+
+    def state(self) -> dict[str, State]:
+        return {"windows": self.chain.state(), "prior": None if self.prior is None else self.prior.state()}
+
+    def restore(self, state: State) -> None:
+        self.chain.restore(state["windows"])
+        check = of_event(self.plan.event_type)
+        for event in self.chain:
+            check(event)
+        if self.prior is not None:
+            self.prior.restore(state["prior"])
+
+
 class RunningSelect:
-    """filter → windows → where → match_recognize → result set → insert into → listeners."""
+    """streams → where → match_recognize → result set → insert into → listeners."""
 
     def __init__(self, plan: SelectPlan, context: OperatorContext) -> None:
         self.plan = plan
         self.context = context
-        stream = plan.streams[0]
         assert plan.result_set is not None
-        self.chain: View = _chain(plan, context)
+        only_stream(plan.streams)
+        self.streams = tuple(RunningStream(plan, number, context) for number in range(len(plan.streams)))
+        self.stream = self.streams[0]
+        """What is upstream of where, with the contents that iterators read; joins come with an operator of these members."""
+        self.chain, self.entry = self.stream.chain, self.stream.entry
         self.where = Where(compile_predicate(plan.where, context.environment)) if plan.where is not None else None
         self.recognizer: View | None = match_recognize.build(plan.row_recognition, context) if plan.row_recognition is not None else None
         self.result_set = result_set.build(plan.result_set, context.environment, context=context)
         self.result_set.contents = self._contents
         self.inserter = Inserter(plan.insert, plan.result_set, context, context.output) if plan.insert is not None else None
-        self.entry = entry_of(stream, context, self.chain, quiet=self.where is not None)
         context.divide_output(plan.delivery)
         self._connect()
 
@@ -95,28 +145,25 @@ class RunningSelect:
         """Chain the operators, last first."""
         sink: Sink = self.inserter or self.context.output
         self.result_set.child = sink
-        windows = self.plan.streams[0].windows
-        sink = Gate(self.result_set, self.context) if any(w.withholds for w in windows) else self.result_set
-        if self.recognizer is not None:
-            if self.where is not None:
-                self.where.child = sink
-                sink = self.where
-            self.recognizer.child = self.context.prior_in_front(0, sink, _largest_prior(self.plan), retains=False)
-            self.recognizer.parent_contents = lambda: iter(self.chain)  # type: ignore[attr-defined]
-            self.chain.child = self.recognizer
-            return
+        withholds = any(w.withholds for stream in self.plan.streams for w in stream.windows)
+        sink = Gate(self.result_set, self.context) if withholds else self.result_set
         if self.where is not None:
             self.where.child = sink
             sink = self.where
-        retains = bool(windows) and windows[-1].retains
-        self.chain.child = self.context.prior_in_front(0, sink, _largest_prior(self.plan), retains=retains)
+        sink = self.stream.through_prior(sink)
+        if self.recognizer is not None:
+            self.recognizer.child = sink
+            self.recognizer.parent_contents = lambda: iter(self.chain)  # type: ignore[attr-defined]
+            sink = self.recognizer
+        self.chain.child = sink
 
     def start(self) -> None:
-        self.context.core.filters.add(self.plan.streams[0].filter.event_type, self.entry)
+        for stream in self.streams:
+            stream.start()
 
     def close(self) -> None:
-        self.context.core.filters.remove(self.plan.streams[0].filter.event_type, self.entry)
-        self.chain.close()
+        for stream in self.streams:
+            stream.close()
         if self.recognizer is not None:
             self.recognizer.close()
         self.result_set.close()
@@ -129,44 +176,38 @@ class RunningSelect:
         return [self.inserter.convert(row) for row in rows]
 
     def _contents(self) -> Iterable[Event]:
-        """The operator that now precedes the result set."""
+        """The rows that the result set has taken in and not lost."""
         contents: Iterable[Event] = self.recognizer if self.recognizer is not None else self.chain
         return contents if self.where is None else self.where.contents(contents)
 
     def state(self) -> State:
         return {
-            "windows": self.chain.state(),
-            "prior": self.context.prior_state(),
+            **self.stream.state(),
             "match_recognize": None if self.recognizer is None else self.recognizer.state(),
             "result_set": self.result_set.state(),
         }
 
     @takes({"windows": ANYTHING, "prior": ANYTHING, "match_recognize": ANYTHING, "result_set": ANYTHING})
     def restore(self, state: State) -> None:
-        self.chain.restore(state["windows"])
-        check = of_event(self.plan.streams[0].event_type)
-        for event in self.chain:
-            check(event)
-        self.context.restore_prior(state["prior"])
+        self.stream.restore(state)
         if self.recognizer is not None:
             self.recognizer.restore(state["match_recognize"])
         self.result_set.restore(state["result_set"])
 
 
-def _chain(plan: SelectPlan, context: OperatorContext) -> View:
+def _chain(stream: StreamPlan, rows: ResultSetPlan | None, context: OperatorContext) -> View:
     """The stream's windows; without any, what ``@IterableUnbound`` keeps."""
-    stream, rows = plan.streams[0], plan.result_set
     if stream.windows or rows is None or not rows.iterable_unbound:
-        return build_chain(stream.windows, stream.retain, context, stream.filter.event_type)
+        return build_chain(stream.windows, stream.retain, context)
     if rows.shape != "grouped fully aggregated":
         return LastEvents(None)
     return LastEvents(key_evaluator(rows.group_by, context), len(rows.group_by))
 
 
-def _largest_prior(plan: SelectPlan) -> int | None:
-    """The largest index that prior asks of stream 0, or None where nothing asks."""
-    found = [n.index for e in expressions_of(plan.result_set, plan.where) for n in e.walk() if isinstance(n, Prior)]
-    return max(found, default=None)
+def _largest_prior(plan: SelectPlan, stream: int) -> int | None:
+    """The largest index that prior asks of a stream, or None where nothing asks."""
+    nodes = (n for e in expressions_of(plan.result_set, plan.where) for n in e.walk())
+    return max((n.index for n in nodes if isinstance(n, Prior) and n.stream == stream), default=None)
 
 
-__all__ = ["RunningSelect"]
+__all__ = ["RunningSelect", "RunningStream"]

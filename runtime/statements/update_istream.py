@@ -9,6 +9,7 @@ from epl.event_types import EventType
 from epl.generated_code import field_name
 from epl.plan.assignments import PropertyAssignment
 from epl.plan.on_statements import UpdateIstreamPlan
+from epl.plan.streams import filter_of
 from epl.value_types import Scalar
 from runtime.expressions import compile_expression, compile_predicate
 from runtime.operators.operator_context import OperatorContext
@@ -24,7 +25,7 @@ class RunningUpdate(Stateless):
 
     def __init__(self, plan: UpdateIstreamPlan, context: OperatorContext) -> None:
         super().__init__(context)
-        self._type = plan.stream.filter.event_type
+        self._type = filter_of(plan.stream).event_type
         self._where = None if plan.where is None else compile_predicate(plan.where, context.environment, 1)
         self._changes = [_change(a, self._type, context) for a in plan.assignments]
         self._drops = context.plan.drop

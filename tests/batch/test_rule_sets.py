@@ -240,7 +240,7 @@ def test_sets_are_by_shape() -> None:
 
 
 @pytest.mark.parametrize(("text", "reason"), [
-    ("select * from T#length(2)", "a window or prior"),
+    ("select * from T#length(2)", "a window"),
     ("select k, count(*) from T group by k", "group by"),
     ("select count(distinct k) from T", "more than a number"),
     ("select rstream n from T", "the remove stream"),

@@ -293,7 +293,7 @@ class Statement:
         self.context = Context(clock, variables)
         configs, retain, self.output_type = declare(text, event_type)
         self.configs = configs
-        self.view: View = build_chain(configs, retain, self.context, event_type)
+        self.view: View = build_chain(configs, retain, self.context)
         self.view.child = self
         self.told: list[tuple[list[Event], list[Event]]] = []
         self.step = -1

@@ -9,7 +9,7 @@ from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType
 from epl.plan.expressions import StreamProperty, TypedExpression
-from epl.plan.streams import StreamPlan
+from epl.plan.streams import StreamPlan, filter_of
 from epl.syntax import Comparison, Declaration, Expression, From, Select, StreamWildcard, Wildcard
 from epl.unparse import expression_text
 
@@ -33,7 +33,7 @@ def check_streams(from_: From, plans: Sequence[StreamPlan]) -> None:
             )
     for number, plan in enumerate(plans):
         if number not in driving and not plan.windows:
-            name = plan.alias or plan.filter.event_type.name
+            name = plan.alias or filter_of(plan).event_type.name
             raise EplValidationError(
                 f"Joins require that at least one view is specified for each stream, no view was specified for {name}",
                 span=from_.streams[number].span, hint="add a data window, such as #keepall or #lastevent",

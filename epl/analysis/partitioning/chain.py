@@ -9,7 +9,7 @@ from epl.event_types import EventType
 from epl.plan.on_statements import UpdateIstreamPlan
 from epl.plan.splitting import OnSplitPlan
 from epl.plan.statements import InsertPlan, SelectPlan, StatementPlan
-from epl.plan.streams import FilterPlan
+from epl.plan.streams import filters_in
 from epl.plan.walk import plans_of
 
 
@@ -22,9 +22,9 @@ class Streams:
 
     @classmethod
     def of(cls, plan: StatementPlan) -> Streams:
-        parts = list(plans_of(plan.body))
         return cls(
-            tuple(p.event_type for p in parts if isinstance(p, FilterPlan)), tuple(p.target for p in parts if isinstance(p, InsertPlan))
+            tuple(each.event_type for each in filters_in(plan.body)),
+            tuple(part.target for part in plans_of(plan.body) if isinstance(part, InsertPlan)),
         )
 
 

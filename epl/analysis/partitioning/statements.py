@@ -8,12 +8,13 @@ from epl.analysis.partitioning.facts import Collector, Facts, Feed, NotPartition
 from epl.analysis.partitioning.operators import contained, groups_are_steady, insertion, previous, result_set, windows
 from epl.analysis.partitioning.paths import Carrying, carried
 from epl.analysis.partitioning.row_patterns import row_recognition
+from epl.event_types import EventType
 from epl.plan import expressions as typed
 from epl.plan.on_statements import OnSetPlan, UpdateIstreamPlan
 from epl.plan.result_set import OutputPlan
 from epl.plan.splitting import OnSplitPlan, SplitBranchPlan
 from epl.plan.statements import BodyPlan, CreateExpressionPlan, CreateSchemaPlan, CreateVariablePlan, SelectPlan, StatementPlan
-from epl.plan.streams import StreamPlan
+from epl.plan.streams import StreamPlan, filter_of, only_stream
 from epl.plan.structs import StructAs
 from epl.plan.walk import expressions_of, plans_of
 from epl.settings import Settings
@@ -70,21 +71,27 @@ def _check_expressions(body: BodyPlan, surroundings: OtherStatements) -> None:
             raise NotPartitionable(f"the variable {node.name}", reason)
 
 
-def _stream(stream: StreamPlan, collector: Collector) -> None:
-    """From the filter to the end of the windows."""
-    read = stream.filter.event_type
+def _together(what: str) -> NotPartitionable:
+    """The refusal of a join, or of a stream over something else than a filter."""
+    operator = "the join" if what == "more than one stream" else f"the stream over {what}"
+    return NotPartitionable(operator, "it is not known to be local to a key")
+
+
+def _stream(stream: StreamPlan, collector: Collector) -> EventType:
+    """From the source to downstream of the windows; return the type of the events that come in."""
+    read = filter_of(stream, _together).event_type
     if read.kind == "variant" or read.any_type:
         raise NotPartitionable("the stream", f"rows of several types meet in the variant stream '{read.name}'")
     if stream.contained is not None:
         contained(stream.contained, collector)
     windows(stream, collector)
+    return read
 
 
 def _select(statement: StatementPlan, plan: SelectPlan, surroundings: OtherStatements) -> Facts:
-    if len(plan.streams) != 1 or plan.result_set is None:
-        raise NotPartitionable("the join", "joins are not known to be local to a key")
-    stream, rows, collector = plan.streams[0], plan.result_set, Collector(statement.name)
-    _stream(stream, collector)
+    stream, rows, collector = only_stream(plan.streams, _together), plan.result_set, Collector(statement.name)
+    assert rows is not None
+    read = _stream(stream, collector)
     if plan.row_recognition is not None:
         row_recognition(plan.row_recognition, stream.windows, surroundings.states_limited, collector)
     previous(stream.windows, rows, plan.where)
@@ -94,14 +101,14 @@ def _select(statement: StatementPlan, plan: SelectPlan, surroundings: OtherState
     if plan.insert is not None:
         collector.add_stage(insertion(plan.insert, rows.output_type))
         feeds = (Feed(plan.insert.target, collector.stages),)
-    return Facts(statement.name, stream.filter.event_type, tuple(collector.demands), feeds, stateful=collector.stateful)
+    return Facts(statement.name, read, tuple(collector.demands), feeds, stateful=collector.stateful)
 
 
 def _split(statement: StatementPlan, plan: OnSplitPlan, surroundings: OtherStatements) -> Facts:
     collector = Collector(statement.name)
-    _stream(plan.stream, collector)
+    read = _stream(plan.stream, collector)
     feeds = tuple(_branch(branch, collector.stages) for branch in plan.branches)
-    return Facts(statement.name, plan.stream.filter.event_type, tuple(collector.demands), feeds, stateful=collector.stateful)
+    return Facts(statement.name, read, tuple(collector.demands), feeds, stateful=collector.stateful)
 
 
 def _branch(branch: SplitBranchPlan, before: tuple[Carrying, ...]) -> Feed:
@@ -119,11 +126,9 @@ def _update(statement: StatementPlan, plan: UpdateIstreamPlan, surroundings: Oth
     if any(a.kind == "call" for a in plan.assignments):
         raise NotPartitionable("update istream", "what its calls change is not known")
     collector = Collector(statement.name)
-    _stream(plan.stream, collector)
-    return Facts(
-        statement.name, plan.stream.filter.event_type, tuple(collector.demands), changes=frozenset(a.property for a in plan.assignments),
-        stateful=collector.stateful,
-    )
+    read = _stream(plan.stream, collector)
+    changes = frozenset(a.property for a in plan.assignments)
+    return Facts(statement.name, read, tuple(collector.demands), changes=changes, stateful=collector.stateful)
 
 
 def _on_set(statement: StatementPlan, plan: OnSetPlan, surroundings: OtherStatements) -> Facts:

@@ -28,7 +28,7 @@ from epl.plan.expressions import Previous, Prior, TypedExpression
 from epl.plan.match_recognize import RowRecognitionPlan
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import DeliveryPlan, InsertPlan, SelectPlan
-from epl.plan.streams import StreamPlan
+from epl.plan.streams import StreamPlan, filter_of, only_stream
 from epl.syntax import Expression, Select, Statement, StreamWildcard, TypeFilter, Wildcard
 
 
@@ -101,7 +101,7 @@ def bind_match_recognize(facts: SelectFacts) -> SelectFacts:
     clause = facts.select.match_recognize
     if clause is None:
         return facts
-    windows = facts.streams[0].windows
+    windows = only_stream(facts.streams).windows
     plan = row_recognition.analyse(
         clause, facts.scopes[0], facts.catalog,
         has_window=any(w.is_data_window for w in windows),
@@ -115,28 +115,37 @@ def bind_where(facts: SelectFacts) -> SelectFacts:
     where = facts.select.where
     if where is None:
         return facts
-    behind = bool(facts.streams[0].windows) or facts.row_recognition is None
+    behind = facts.row_recognition is None or any(stream.windows for stream in facts.streams)
     scopes = _visible(facts) if behind else facts.scopes
     refusal = "An aggregate function may not appear in a WHERE clause (use the HAVING clause)"
     scope = Scope(facts.catalog, scopes, clause="filter", aggregation_refusal=refusal, declarations=facts.statement.declarations)
     conditions = _where_conditions(where, scope, facts)
-    stream = facts.streams[0]
     looks_back = any(isinstance(n, (Previous, Prior)) for c in conditions for n in c.walk())
-    if len(facts.streams) == 1 and not stream.windows and stream.contained is None and not looks_back:
-        existing = _all_conditions(facts)
-        planned = plan_filter(stream.filter.event_type, (*existing, *conditions), facts.catalog.settings)
-        return attrs.evolve(facts, streams=(attrs.evolve(stream, filter=planned),))
+    if _is_bare(facts.streams) and not looks_back:
+        return attrs.evolve(facts, streams=(_with_conditions(facts, conditions),))
     return attrs.evolve(facts, where=bind_in_clause(where, scope))
+
+
+def _is_bare(streams: tuple[StreamPlan, ...]) -> bool:
+    """Whether the rows are the events of one stream as they come: no join, no window, no contained events."""
+    return len(streams) == 1 and not any(stream.windows or stream.contained is not None for stream in streams)
+
+
+def _with_conditions(facts: SelectFacts, conditions: tuple[TypedExpression, ...]) -> StreamPlan:
+    """The only stream, its filter tests these conditions too."""
+    stream = only_stream(facts.streams)
+    planned = plan_filter(filter_of(stream).event_type, (*_filter_conditions(stream, facts), *conditions), facts.catalog.settings)
+    return attrs.evolve(stream, source=planned)
 
 
 def _where_conditions(where: Expression, scope: Scope, facts: SelectFacts) -> tuple[TypedExpression, ...]:
     try:
         return bind_filters((where,), scope)
     except EplValidationError as error:
-        joined = len(facts.streams) > 1
-        if error.message == scope.aggregation_refusal and not facts.streams[0].windows and not joined:
+        alone = len(facts.streams) == 1 and not any(stream.windows for stream in facts.streams)
+        if error.message == scope.aggregation_refusal and alone:
             raise EplValidationError("Aggregation functions not allowed within filters", span=error.span, hint=error.hint) from error
-        if not facts.streams[0].windows and not facts.row_recognition and not joined:
+        if alone and not facts.row_recognition:
             raise
         if error.message.startswith("Filter expression not"):
             raise EplValidationError(
@@ -145,17 +154,15 @@ def _where_conditions(where: Expression, scope: Scope, facts: SelectFacts) -> tu
         raise EplValidationError(f"Failed to validate expression: {error.message}", span=error.span, hint=error.hint) from error
 
 
-def _all_conditions(facts: SelectFacts) -> tuple[TypedExpression, ...]:
-    """The stream's filter conditions, the looked-up one included."""
+def _filter_conditions(stream: StreamPlan, facts: SelectFacts) -> tuple[TypedExpression, ...]:
+    """The only stream's filter conditions as written, the one that is looked up included."""
     assert facts.select.from_ is not None
-    source = facts.select.from_.streams[0].source
-    stream = facts.streams[0]
+    written = [s.source for s in facts.select.from_.streams if isinstance(s.source, TypeFilter)]
     scope = Scope(
-        facts.catalog, (ScopeStream(stream.alias, stream.filter.event_type),), clause="filter", declarations=facts.statement.declarations,
-        allow_previous=False,
+        facts.catalog, (ScopeStream(stream.alias, filter_of(stream).event_type),), clause="filter",
+        declarations=facts.statement.declarations, allow_previous=False,
     )
-    assert isinstance(source, TypeFilter)
-    return bind_filters(source.filters, scope)
+    return tuple(condition for source in written for condition in bind_filters(source.filters, scope))
 
 
 def _visible(facts: SelectFacts) -> tuple[ScopeStream, ...]:
@@ -258,6 +265,5 @@ def analyse_select(statement: Statement, select: Select, catalog: Catalog, name:
     assert facts.result_set is not None
     output = facts.insert.target if facts.insert else facts.result_set.output_type
     return SelectPlan(
-        output, facts.streams, facts.result_set, facts.where, facts.row_recognition, facts.insert, unbound=not facts.streams[0].windows,
-        delivery=facts.delivery,
+        output, facts.streams, facts.result_set, facts.where, facts.row_recognition, facts.insert, delivery=facts.delivery,
     )

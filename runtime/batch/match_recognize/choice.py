@@ -2,10 +2,11 @@
 from __future__ import annotations
 
 from epl.plan.statements import SelectPlan
+from epl.plan.streams import filter_of, only_stream
 from runtime.batch.match_recognize.layers import LayerPrinter, ways_in_tree
 from runtime.batch.match_recognize.layout import MOST_LINKS, MOST_STEPS, MatchKernel
 from runtime.batch.match_recognize.strands import StrandPrinter
-from runtime.batch.refusals import NotCompilable
+from runtime.batch.refusals import not_in_columns
 
 
 def pattern_kernel(plan: SelectPlan) -> MatchKernel:
@@ -20,17 +21,15 @@ def pattern_kernel(plan: SelectPlan) -> MatchKernel:
 
 def check(plan: SelectPlan) -> None:
     """Refuse what no part of the kernel looks at."""
-    rows, stream, pattern = plan.result_set, plan.streams[0], plan.row_recognition
+    rows, stream, pattern = plan.result_set, only_stream(plan.streams, not_in_columns), plan.row_recognition
     assert pattern is not None
     reasons: list[tuple[bool, str]] = [
-        (rows is None or len(plan.streams) != 1, "more than one stream"),
         (plan.insert is not None, "insert into"),
         (plan.delivery is not None, "grouped delivery"),
         (stream.contained is not None, "contained events"),
-        (bool(stream.priors), "prior"),
         (len(stream.windows) > 1 or stream.retain is not None, "match_recognize behind several windows"),
         (plan.where is not None, "where with match_recognize"),
-        (stream.filter.event_type.kind == "variant", "a variant stream"),
+        (filter_of(stream, not_in_columns).event_type.kind == "variant", "a variant stream"),
         (pattern.iterate_only, "match_recognize for the iterator alone"),
         (len(pattern.program.steps) > MOST_STEPS, "match_recognize with so long a pattern"),
         (sum(len(s.then) for s in pattern.program.steps) > MOST_LINKS, "match_recognize with so many ways through its pattern"),
@@ -44,7 +43,7 @@ def check(plan: SelectPlan) -> None:
         ]
     for found, reason in reasons:
         if found:
-            raise NotCompilable(f"{reason} is not computed in columns")
+            raise not_in_columns(reason)
 
 
 __all__ = ["pattern_kernel"]

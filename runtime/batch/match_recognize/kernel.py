@@ -16,6 +16,7 @@ import numpy as np
 from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.plan.match_recognize import Condition
 from epl.plan.statements import SelectPlan
+from epl.plan.streams import filter_of, only_stream
 from epl.value_types import Scalar
 from runtime.batch.match_recognize.held_matches import REGISTERS as INTERVAL_REGISTERS
 from runtime.batch.match_recognize.held_matches import pattern_interval
@@ -38,9 +39,10 @@ class MatchKernelPrinter:
 
     def __init__(self, plan: SelectPlan) -> None:
         assert plan.row_recognition is not None
-        self.plan, self.pattern, self.stream = plan, plan.row_recognition, plan.streams[0]
+        self.plan, self.pattern, self.stream = plan, plan.row_recognition, only_stream(plan.streams)
+        self.filter = filter_of(self.stream)
         self.steps = self.pattern.program.steps
-        whole = not filter_conditions(self.stream.filter)
+        whole = not filter_conditions(self.filter)
         self.window = pattern_window(self.stream.windows[0], whole=whole) if self.stream.windows else None
         interval = pattern_interval(self.pattern)
         self.interval = None if interval is None else IntervalPrinter(interval, self)
@@ -125,7 +127,7 @@ class MatchKernelPrinter:
         text = f"{head.text()}{body_text}{tail.text()}"
         source = f"def kernel(R, n, first, until, jump, causes, times, C, S, O, PI, PF, T, K):\n{text}"
         return MatchKernel(
-            source, self.pattern, self.stream.filter.event_type, tuple(self.inputs.items()), tuple(self.retained), tuple(self.previous),
+            source, self.pattern, self.filter.event_type, tuple(self.inputs.items()), tuple(self.retained), tuple(self.previous),
             self.key.keys, tuple(fields), tuple(matches.columns), self.parameters, self.window,
             None if self.interval is None else self.interval.interval, self.has_strands, self.slots,
             tuple(matches.order_keys), matches.finish,
@@ -225,7 +227,7 @@ class MatchKernelPrinter:
         code.add("r = i", "ru = np.uint64(i)", "i += 1", "now = times[ru]")
         if self.window is not None:
             self.window.expire(code, "now")
-        for condition in filter_conditions(self.stream.filter):
+        for condition in filter_conditions(self.filter):
             with code.block(f"if not {self.printer(self.row_leaf, code).test(condition)}"):
                 code.add("continue")
         code.add("row = first + r")

@@ -7,6 +7,7 @@ import attrs
 
 from epl.plan.expressions import Aggregated, IsInsertStream, StreamProperty, TypedExpression
 from epl.plan.statements import SelectPlan
+from epl.plan.streams import filter_of, only_stream
 from epl.value_types import Scalar
 from runtime.batch.accumulators import Accumulator, accumulator
 from runtime.batch.printing.expressions import Leaf, ScalarPrinter, Text, kind_of, stored
@@ -35,7 +36,8 @@ class SelectEvents:
     def __init__(self, plan: SelectPlan) -> None:
         rows = plan.result_set
         assert rows is not None
-        self.plan, self.rows, self.stream = plan, rows, plan.streams[0]
+        self.plan, self.rows, self.stream = plan, rows, only_stream(plan.streams)
+        self.filter = filter_of(self.stream)
         self.leaves = bool(self.stream.windows)
         self.window: Window | None = window_of(self.stream.windows[0]) if self.leaves else None
         if not self.leaves and rows.output is not None and rows.output.selector == "default":

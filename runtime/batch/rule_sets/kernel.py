@@ -11,13 +11,13 @@ import pyarrow as pa
 from epl.event_types import EventType
 from epl.plan.expressions import Aggregated, Constant, IsInsertStream, StreamProperty, TypedExpression
 from epl.plan.statements import BodyPlan, SelectPlan
-from epl.plan.streams import FilterPlan
+from epl.plan.streams import FilterPlan, filter_of, only_stream
 from epl.value_types import Scalar
 from runtime.batch.accumulators import Accumulator, accumulator
 from runtime.batch.printing.expressions import ScalarPrinter, Text, kind_of, stored
 from runtime.batch.printing.parameters import MOST_CONSTANTS, Parameters, Presence
 from runtime.batch.printing.source_code import Code
-from runtime.batch.refusals import NotCompilable
+from runtime.batch.refusals import NotCompilable, not_in_rule_set
 from runtime.batch.result_set.shapes import OutputColumn
 from runtime.batch.rule_sets.routes import Route, route_of
 from runtime.batch.runs.run import RunContext
@@ -89,28 +89,30 @@ def rule(plan: BodyPlan, surroundings: RunContext) -> Rule:
     if not isinstance(plan, SelectPlan):
         raise NotCompilable(f"{type(plan).__name__.removesuffix('Plan')} is no rule")
     _check(plan)
-    rows, stream = plan.result_set, plan.streams[0]
+    rows, stream = plan.result_set, only_stream(plan.streams)
+    wanted = filter_of(stream)
     assert rows is not None and plan.output_type is not None
     kept = [accumulator(p, n, None) for n, p in enumerate(rows.aggregations)]
     for field in (f for each in kept for f in each.fields()):
         if field.axis != GROUP or field.words:
             raise NotCompilable("an aggregation that keeps more than a number is not in a rule set")
-    conditions = (*stream.filter.conditions, *(() if plan.where is None else (plan.where,)))
+    conditions = (*wanted.conditions, *(() if plan.where is None else (plan.where,)))
     outputs: list[tuple[str, TypedExpression]]
     if rows.forward is not None:
         properties = stream.event_type.properties.values()
         outputs = [(p.name, StreamProperty(stream=0, name=p.name, type=p.type)) for p in properties]
     else:
         outputs = list(zip(rows.output_type.names, rows.columns, strict=True))
-    printer = _RulePrinter(stream.filter, conditions, outputs, rows.having, kept)
+    printer = _RulePrinter(wanted, conditions, outputs, rows.having, kept)
     return printer.rule(surroundings, arrow_schema(plan.output_type))
 
 
 def key_rule(plan: BodyPlan, surroundings: RunContext) -> Rule | None:
     """What the key of a statement's filter alone lets through, None without a key."""
-    if not isinstance(plan, SelectPlan) or len(plan.streams) != 1 or plan.streams[0].filter.key is None:
+    if not isinstance(plan, SelectPlan):
         return None
-    return _RulePrinter(plan.streams[0].filter, (), ()).rule(surroundings, NO_COLUMNS)
+    wanted = filter_of(only_stream(plan.streams, not_in_rule_set), not_in_rule_set)
+    return None if wanted.key is None else _RulePrinter(wanted, (), ()).rule(surroundings, NO_COLUMNS)
 
 
 NO_COLUMNS = pa.schema([])
@@ -272,18 +274,17 @@ class _RulePrinter:
 
 def _check(plan: SelectPlan) -> None:
     """Refuse all but filter, projection and aggregations of all events."""
-    rows = plan.result_set
-    if rows is None or len(plan.streams) != 1:
-        raise NotCompilable("more than one stream is no rule")
-    stream = plan.streams[0]
+    rows, stream = plan.result_set, only_stream(plan.streams, not_in_rule_set)
+    wanted = filter_of(stream, not_in_rule_set)
+    assert rows is not None
     reasons: list[tuple[object, str]] = [
         (plan.row_recognition is not None, "match_recognize"),
         (plan.insert is not None, "insert into"),
         (plan.delivery is not None, "grouped delivery"),
         (stream.contained is not None, "contained events"),
-        (stream.filter.repeats, "a filter that lists the same constant several times"),
-        (stream.windows or stream.priors or stream.retain, "a window or prior"),
-        (stream.filter.event_type.kind == "variant", "a variant stream"),
+        (wanted.repeats, "a filter that lists the same constant several times"),
+        (stream.windows or stream.retain, "a window"),
+        (wanted.event_type.kind == "variant", "a variant stream"),
         (rows.shape not in ("un-aggregated", "fully aggregated", "aggregated") or rows.group_by, "group by"),
         (rows.selector != "istream" or rows.raw, "the remove stream"),
         (rows.distinct or rows.order_by or rows.limit is not None, "distinct, order by or limit"),
@@ -292,7 +293,7 @@ def _check(plan: SelectPlan) -> None:
     ]
     for found, reason in reasons:
         if found:
-            raise NotCompilable(f"{reason} is not in a rule set")
+            raise not_in_rule_set(reason)
 
 
 __all__ = ["Rule", "RuleShape", "key_rule", "rule"]

@@ -11,13 +11,14 @@ from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
 from epl.plan.result_set import Shape
 from epl.plan.statements import SelectPlan
+from epl.plan.streams import filter_of, only_stream
 from runtime.batch.accumulators import Accumulator
 from runtime.batch.output_rate.base import Rate
 from runtime.batch.output_rate.touched_groups import rate_of
 from runtime.batch.printing.expressions import is_steady
 from runtime.batch.printing.parameters import Parameters
 from runtime.batch.printing.source_code import Code
-from runtime.batch.refusals import NotCompilable
+from runtime.batch.refusals import not_in_columns
 from runtime.batch.result_set.events import SelectEvents
 from runtime.batch.result_set.groups import GroupKeys
 from runtime.batch.result_set.level_rows import LevelRows
@@ -117,7 +118,7 @@ class _SelectPrinter:
         of, rows = self.of, self.result_set
         return SelectKernel(
             source, tuple(of.inputs.items()), tuple(fields), tuple(rows.columns), rows.streams(), of.parameters, of.window,
-            tuple(of.accumulators), of.stream.filter.event_type, of.rows.shape, of.groups, self.rate, of.where,
+            tuple(of.accumulators), of.filter.event_type, of.rows.shape, of.groups, self.rate, of.where,
             tuple(rows.order_keys), of.finish, tuple(level for level, _ in of.levels), tuple(level for level, _ in of.parts),
         )
 
@@ -152,7 +153,7 @@ class _SelectPrinter:
 
     def _passes(self, code: Code) -> None:
         """The row at ``i`` goes no further if a condition is not true."""
-        conditions = filter_conditions(self.of.stream.filter)
+        conditions = filter_conditions(self.of.filter)
         if not self.of.leaves and self.plan.where is not None:
             conditions = (*conditions, self.plan.where)
         code.add("r = np.int64(np.uint32(i))", "i += 1")
@@ -207,16 +208,14 @@ WIDEST = 256
 
 def _check(plan: SelectPlan) -> None:
     """Refuse what no part of the kernel looks at."""
-    rows, stream = plan.result_set, plan.streams[0]
+    rows, stream = plan.result_set, only_stream(plan.streams, not_in_columns)
     reasons: list[tuple[bool, str]] = [
-        (rows is None or len(plan.streams) != 1, "more than one stream"),
         (plan.row_recognition is not None, "match_recognize"),
         (plan.insert is not None, "insert into"),
         (plan.delivery is not None, "grouped delivery"),
         (stream.contained is not None, "contained events"),
-        (bool(stream.priors), "prior"),
         (len(stream.windows) > 1 or stream.retain is not None, "several windows"),
-        (stream.filter.event_type.kind == "variant", "a variant stream"),
+        (filter_of(stream, not_in_columns).event_type.kind == "variant", "a variant stream"),
         (plan.output_type is not None and not plan.output_type.properties, "a select of no columns"),
         (rows is not None and len(rows.columns) + len(rows.aggregations) > WIDEST, f"more than {WIDEST} columns and aggregations"),
     ]
@@ -228,11 +227,11 @@ def _check(plan: SelectPlan) -> None:
         reasons.append((True, "where behind a window with what may change while an event is held"))
     for found, reason in reasons:
         if found:
-            raise NotCompilable(f"{reason} is not computed in columns")
+            raise not_in_columns(reason)
 
 
 def _filters_after_windows(plan: SelectPlan) -> bool:
-    return plan.where is not None and bool(plan.streams[0].windows)
+    return plan.where is not None and any(stream.windows for stream in plan.streams)
 
 
 __all__ = ["SelectKernel", "select_kernel"]

@@ -2,9 +2,10 @@
 from __future__ import annotations
 
 from epl.plan.statements import BodyPlan, SelectPlan
+from epl.plan.streams import filter_of
 from runtime.batch.match_recognize.choice import pattern_kernel
 from runtime.batch.match_recognize.run import MatchRun
-from runtime.batch.refusals import NotCompilable
+from runtime.batch.refusals import NotCompilable, not_in_columns
 from runtime.batch.runs.run import Run, RunContext
 from runtime.batch.select_statement.kernel import select_kernel
 from runtime.batch.select_statement.run import SelectRun
@@ -15,9 +16,9 @@ from runtime.conversion.from_python import whole_type
 def build_run(plan: BodyPlan, surroundings: RunContext) -> Run:
     """A fresh run; raises NotCompilable with the reason why the statement stays in the row tier."""
     if not isinstance(plan, SelectPlan):
-        raise NotCompilable(f"{type(plan).__name__.removesuffix('Plan')} is not computed in columns")
-    if any(stream.filter.repeats for stream in plan.streams):
-        raise NotCompilable("a filter that lists the same constant several times is not computed in columns")
+        raise not_in_columns(type(plan).__name__.removesuffix("Plan"))
+    if any(filter_of(stream, not_in_columns).repeats for stream in plan.streams):
+        raise not_in_columns("a filter that lists the same constant several times")
     assert plan.output_type is not None
     for name, prop in plan.output_type.properties.items():
         if not is_held_exactly(whole_type(prop)):

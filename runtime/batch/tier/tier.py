@@ -17,10 +17,11 @@ import numpy as np
 from epl.errors import EplUnsupportedError
 from epl.event_types import EventType
 from epl.plan.statements import SelectPlan
+from epl.plan.streams import filter_of, filters_in, only_stream
 from runtime.batch.available import missing
 from runtime.batch.compiler.kernels import Kernel, Warming
 from runtime.batch.match_recognize.run import MatchRun
-from runtime.batch.refusals import Declined, NotCompilable, NotInBatchTier
+from runtime.batch.refusals import Declined, NotCompilable, NotInBatchTier, not_in_columns
 from runtime.batch.rule_sets.shared_runs import Member
 from runtime.batch.runs.run import RunContext
 from runtime.batch.runs.timer_bounds import Gaps
@@ -178,8 +179,8 @@ class BatchTier:
     @staticmethod
     def _reads(component: StatementGroup, event_type: EventType) -> bool:
         return any(
-            isinstance(s.plan.body, SelectPlan) and event_type.is_a(stream.filter.event_type)
-            for s in component.statements for stream in getattr(s.plan.body, "streams", ())
+            isinstance(s.plan.body, SelectPlan) and event_type.is_a(each.event_type)
+            for s in component.statements for each in filters_in(s.plan.body)
         )
 
     # ------------------------------------------------------------------ moving
@@ -221,14 +222,15 @@ class BatchTier:
     def _fresh(self, statement: Statement) -> PipelineNode:
         plan = statement.plan.body
         if not isinstance(plan, SelectPlan):
-            raise NotCompilable(f"{statement.plan.kind} is not computed in columns")
+            raise not_in_columns(statement.plan.kind)
+        read = filter_of(only_stream(plan.streams, not_in_columns), not_in_columns).event_type
         if statement.plan.drop or (statement.plan.priority and self._core.settings.prioritized):
             raise NotCompilable("priorities are not kept in columns")
         check_insert(plan)
         surroundings = RunContext(self._pool, statement.prepared.environment, self.compile)
         bare = _without_insert(plan)
         member = Member(bare, build_run(bare, surroundings), surroundings)
-        return PipelineNode(statement, member, plan.streams[0].filter.event_type, plan.insert)
+        return PipelineNode(statement, member, read, plan.insert)
 
     def demote(self, component: StatementGroup) -> None:
         """Move the component to the row tier, with its state."""

@@ -16,6 +16,7 @@ from epl.event_types import EventType
 from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import CreateSchemaPlan, SelectPlan, StatementPlan
+from epl.plan.streams import FilterPlan, filter_of, only_stream
 from runtime.clock.late_rows import LatePolicy
 from runtime.spark.pushdown import NotPushable, SparkPredicate
 from runtime.spark.schemas import spark_schema
@@ -42,28 +43,35 @@ def spoken(
     if not alone or not isinstance(body, SelectPlan) or policy.ahead is not None or policy.on_late == "side":
         return None
     rows = body.result_set
-    if rows is None or not _is_plain(body) or not _is_row_by_row(rows):
+    if rows is None or not _is_row_by_row(rows):
         return None
-    stream = body.streams[0]
-    if any(t is not stream.filter.event_type and t.is_a(stream.filter.event_type) for t in types):
-        return None
-    place = next((n for n, t in enumerate(types) if t is stream.filter.event_type), None)
-    if place is None:
-        return None
-    said = SparkPredicate(place, merged, exact=True)
     try:
-        condition = (F.col(f"`{TYPE}`") == place) & said.filter(stream.filter)
+        wanted = _bare_filter(body)
+        place = _place(wanted.event_type, types)
+        said = SparkPredicate(place, merged, exact=True)
+        condition = (F.col(f"`{TYPE}`") == place) & said.filter(wanted)
         columns = [_column(said, types[place], node, f) for node, f in zip(_values(rows), spark_schema(rows.output_type).fields)]
     except NotPushable:
         return None
     return NativeSparkPlan(_in_time(condition, types[place], policy) if TIME in merged.names else condition, tuple(columns))
 
 
-def _is_plain(body: SelectPlan) -> bool:
-    """One stream, and nothing behind its filter."""
-    stream = body.streams[0]
-    behind = stream.windows, stream.priors, stream.contained, body.where, body.row_recognition, body.insert, body.delivery
-    return len(body.streams) == 1 and not any(behind)
+def _bare_filter(body: SelectPlan) -> FilterPlan:
+    """The filter of the only stream; NotPushable where anything is downstream of it."""
+    stream = only_stream(body.streams, NotPushable)
+    if any((stream.windows, stream.contained, body.where, body.row_recognition, body.insert, body.delivery)):
+        raise NotPushable
+    return filter_of(stream, NotPushable)
+
+
+def _place(event_type: EventType, types: Sequence[EventType]) -> int:
+    """The number of the source whose events are of the type; NotPushable where none is, or where there are sub-types."""
+    if any(t is not event_type and t.is_a(event_type) for t in types):
+        raise NotPushable
+    for number, source_type in enumerate(types):
+        if source_type is event_type:
+            return number
+    raise NotPushable
 
 
 def _is_row_by_row(rows: ResultSetPlan) -> bool:
