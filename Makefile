@@ -1,4 +1,4 @@
-# make demo: the demo job on Spark. make test: the tests. make bench: what it costs, beside other engines. Each makes its own virtual
+# make demo: the demo job on Spark. make test: the tests. make bench: cost per event, compared with other engines. Each makes its own virtual
 # environment under .venv/.
 PYTHON ?= python3
 JOBS ?= 2

@@ -1,1 +1,1 @@
-"""What it costs, measured beside other engines on the same events: ``make bench`` (``python -m benchmarks --help``)."""
+"""Cost per event, compared with other engines on the same events: ``make bench`` (``python -m benchmarks --help``)."""

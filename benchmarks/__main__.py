@@ -47,13 +47,13 @@ class Bench:
         results = []
         with prepared(self.engines, Data(self.warm_up + 3 * self.events), self.batch_rows):
             for name in self.workloads:
-                results += measure(WORKLOADS[name], self.engines, self.events, self.warm_up, told)
+                results += measure(WORKLOADS[name], self.engines, self.events, self.warm_up, report_progress)
         self.failed.extend([f"{r.workload.name} {r.engine}" for r in results if r.failed])
         head = f"{self.events:,} events a run behind {self.warm_up:,} to warm up, {self.batch_rows:,} rows a batch."
         return f"{head}\n\n{report.throughput(results)}"
 
     def scaling(self) -> str:
-        grown = list(curves(self._general(), self.events, told))
+        grown = list(curves(self._general(), self.events, report_progress))
         self.plot.parent.mkdir(parents=True, exist_ok=True)
         self.plot.write_text(picture(grown), encoding="utf-8")
         return report.scaling(grown)
@@ -65,7 +65,7 @@ class Bench:
         sizes = []
         for statement in STATEMENTS:
             for name in self._general():
-                told(f"memory {name} {statement}")
+                report_progress(f"memory {name} {statement}")
                 sizes.append(held(name, statement, events, esper))
         self.failed.extend(f"memory of {h.statement}, {h.engine}" for h in sizes if h.bytes_per_event is None)
         return f"{events:,} events.\n\n{report.memory(sizes)}"
@@ -75,24 +75,24 @@ class Bench:
         found = []
         for name in self.workloads:
             for engine in (e for e in ("batch", "row") if e in self.engines):
-                told(f"resident {engine} {name}")
+                report_progress(f"resident {engine} {name}")
                 found.append(grown(engine, name, self.events * 10 if engine == "batch" else self.events))
         self.failed.extend(f"resident {g.workload}, {g.engine}" for g in found if not g.megabytes)
         return report.resident(found)
 
     def compiling(self) -> str:
-        told("compiling")
+        report_progress("compiling")
         return report.compiling(first_and_warm())
 
     def shapes(self) -> str:
-        told("shapes")
+        report_progress("shapes")
         return report.shapes(measured())
 
     def _general(self) -> dict[str, Engine]:
         return {name: engine for name, engine in self.engines.items() if name in GENERAL}
 
 
-def told(text: str) -> None:
+def report_progress(text: str) -> None:
     """Progress, where somebody looks on."""
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
@@ -107,7 +107,7 @@ def found(names: Sequence[str], made: Callable[[str], Engine]) -> dict[str, Engi
             with prepared({name: engine}, Data(1000)):
                 engines[name] = engine
         except NotRun as reason:
-            print(f"{name} is left out: {reason}")
+            print(f"{name} is skipped: {reason}")
     return engines
 
 
@@ -158,7 +158,7 @@ def run(bench: Bench, parts: Sequence[str], document: Path | None) -> None:
     for part in parts:
         before = load()
         text = getattr(bench, part)()
-        told("")
+        report_progress("")
         text = f"Load {before} before, {load()} after. {text}"
         print(f"\n## {part}\n\n{text}", flush=True)
         if document is not None:

@@ -93,8 +93,8 @@ def kernels() -> dict[str, float]:
     for name, workload in WORKLOADS.items():
         try:
             found[name] = start(workload)
-        except Exception as error:  # noqa: BLE001 - the others go on; whoever looks on is told
-            print(f"{name} is left out: {type(error).__name__}: {error}", file=sys.stderr)
+        except Exception as error:  # noqa: BLE001 - the others continue; the message is printed
+            print(f"{name} is skipped: {type(error).__name__}: {error}", file=sys.stderr)
     return found
 
 

@@ -1,4 +1,4 @@
-"""What it costs to start and stop a filter, and what an event costs, with 10, 1,000 and 100,000 active: docs/design/filters.md.
+"""Cost of starting and stopping a filter, and of an event, with 10, 1,000 and 100,000 active: docs/design/filters.md.
 
     python benchmarks/filter_changes.py
 """

@@ -102,7 +102,7 @@ def rising_falling(runs: Any, last: Any, symbol: Any, price: Any, begin: float, 
 
 
 def four_rising(length: Any, held: Any, last: Any, symbol: Any, price: Any, first: int, one: Any, two: Any) -> int:
-    """A B C D by symbol, each above the one before, all of the last 10,000 events. held: row numbers of the match in progress."""
+    """A B C D by symbol, each above the one before, all of the last 10,000 events. held: row numbers of the partial match."""
     made = 0
     for i in range(len(symbol)):
         g, x, row = symbol[i], price[i], first + i
@@ -141,7 +141,7 @@ def divided(symbol: Any, price: Any, one: Any, two: Any) -> int:
 
 
 def last_each_second(state: Any, sums: Any, waiting: Any, symbol: Any, volume: Any, first: int, one: Any, two: Any) -> int:
-    """Sums by symbol, those that changed put out every second. state: [number waiting, next output]; waiting: [symbols in order, flags]."""
+    """Sums by symbol, those that changed emitted every second. state: [number waiting, next output]; waiting: [symbols in order, flags]."""
     made, count, due = 0, state[0], state[1]
     for i in range(len(symbol)):
         if first + i + 1 >= due:

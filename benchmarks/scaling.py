@@ -73,15 +73,17 @@ class Curve:
         return sum((a - x) * (b - y) for a, b in zip(xs, ys)) / spread if spread else 0.0
 
 
-def curves(engines: Mapping[str, Engine], events: int, told: Callable[[str], None]) -> Iterator[Curve]:
+def curves(engines: Mapping[str, Engine], events: int, report_progress: Callable[[str], None]) -> Iterator[Curve]:
     """Every axis, with sizes up to ``events`` (statements: up to a twentieth of that)."""
     for axis in AXES:
         limit = events // 20 if axis.name == "statements" else events
         sizes = [size for size in axis.sizes if size <= limit]
-        yield from _axis(axis, engines, min(events, MOST_EVENTS), sizes, told)
+        yield from _axis(axis, engines, min(events, MOST_EVENTS), sizes, report_progress)
 
 
-def _axis(axis: Axis, engines: Mapping[str, Engine], events: int, sizes: Sequence[int], told: Callable[[str], None]) -> Iterator[Curve]:
+def _axis(
+    axis: Axis, engines: Mapping[str, Engine], events: int, sizes: Sequence[int], report_progress: Callable[[str], None],
+) -> Iterator[Curve]:
     points: dict[str, list[tuple[int, float]]] = {name: [] for name in engines}
     for size in sizes:
         some = dict(engines)
@@ -89,7 +91,7 @@ def _axis(axis: Axis, engines: Mapping[str, Engine], events: int, sizes: Sequenc
             some.pop("esper", None)
         warm_up = max(axis.fill(size), events)
         with prepared(some, Data(warm_up + REPETITIONS * events, axis.keys(size))):
-            for result in measure(axis.workload(size), some, events, warm_up, told, REPETITIONS):
+            for result in measure(axis.workload(size), some, events, warm_up, report_progress, REPETITIONS):
                 if result.runs:
                     points[result.engine].append((size, result.cpu))
     return (Curve(axis, name, tuple(found)) for name, found in points.items() if found)

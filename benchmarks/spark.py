@@ -1,8 +1,8 @@
-"""``make bench-spark``, or ``python -m benchmarks.spark``: the two hosts on Spark, as ratios to reading the same files and doing nothing.
+"""``make bench-spark``, or ``python -m benchmarks.spark``: both modes on Spark, as ratios to reading the same files and doing nothing.
 
-All queries run in one session and take turns, file by file: a file is a micro-batch of ``--rows`` rows. What counts is Spark's own
-``triggerExecution`` of that batch; the first ``WARM_UP`` are left out (compiling), the median of the others is taken. Queries that look for
-the same must find as many rows.
+All queries run in one session and take turns, file by file: a file is a micro-batch of ``--rows`` rows. The time is Spark's own
+``triggerExecution`` of that batch: the median, without the first ``WARM_UP`` (compiling). Queries that look for the same must find the same
+number of rows.
 """
 from __future__ import annotations
 

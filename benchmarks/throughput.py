@@ -45,7 +45,7 @@ class Result:
 
 
 def measure(
-    workload: Workload, engines: Mapping[str, Engine], events: int, warm_up: int, told: Callable[[str], None],
+    workload: Workload, engines: Mapping[str, Engine], events: int, warm_up: int, report_progress: Callable[[str], None],
     repetitions: int = REPETITIONS,
 ) -> list[Result]:
     """``warm_up`` events in one segment, then ``repetitions`` segments of ``events`` each; engines take turns segment by segment.
@@ -65,10 +65,10 @@ def measure(
         for first, last in zip(bounds, bounds[1:]):  # noqa: RUF007
             failures = {}
             for name, done in runs.items():
-                told(f"{workload.name} {name} {first:,} to {last:,}")
+                report_progress(f"{workload.name} {name} {first:,} to {last:,}")
                 try:
                     done.append(sessions[name].run(first, last))
-                except Exception as error:  # noqa: BLE001 - the others go on, the report tells, the command fails
+                except Exception as error:  # noqa: BLE001 - the others continue, the report has it, the command fails
                     failures[name] = f"FAILS: {type(error).__name__}: {error}"
             failures.update(differing(workload, {name: done[-1] for name, done in runs.items() if name not in failures}, (first, last)))
             results.update({name: Result(workload, name, note=why, failed=True) for name, why in failures.items()})

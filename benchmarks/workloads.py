@@ -13,7 +13,7 @@ TEMPERATURE = "@public @buseventtype create {kind}schema TemperatureSensorEvent(
 
 @attrs.frozen
 class Column:
-    """A column that listeners read. ``mode``: what is done with the values, nulls left out.
+    """A column that listeners read. ``mode``: what is done with the values, without nulls.
 
     touch: read only; whole: sum of integers; exact: sum of doubles that are multiples of 1/64; near: sum of doubles that are rounded, so
     that sums agree to 1e-9; id: sum of the numbers behind 'E'.

@@ -1,4 +1,4 @@
-"""Columns in, columns out: a statement over Arrow tables, compiled where numba is installed.
+"""Run a statement over Arrow tables; it is compiled if numba is installed.
 
     python examples/columns.py
 """
@@ -17,7 +17,7 @@ from Trade#time(10 sec) group by symbol;
 
 
 def trades(first: int, count: int) -> pa.Table:
-    """Trades of three symbols, a millisecond apart."""
+    """Return ``count`` trades of three symbols, one per millisecond."""
     numbers = range(first, first + count)
     symbols = pa.DictionaryArray.from_arrays(pa.array([n % 3 for n in numbers], pa.int32()), pa.array(["IBM", "ORCL", "SAP"]))
     return pa.table({
@@ -29,7 +29,7 @@ def trades(first: int, count: int) -> pa.Table:
 
 
 def main() -> tuple[int, str, list[dict[str, object]]]:
-    """Rows put out, the tier at the end, and the window's averages."""
+    """Return the number of emitted rows, the tier at the end, and the averages of the window."""
     rows = 0
 
     def count(new: pa.RecordBatch | None, old: pa.RecordBatch | None, statement: object, runtime: object) -> None:

@@ -1,8 +1,8 @@
-"""The main job: the manual's statements over a file of readings, on Spark and in process, with the same output.
+"""Run the manual's row patterns over a file of readings, on Spark and in process, and compare the output.
 
 ``make demo``, or ``python examples/demo.py [--rows N] [--batches N] [--in-process]``: writes N readings of temperature sensors as
-Parquet files, runs the nine row patterns of manual.py over them through Spark micro-batches (matches span them), prints how many
-matches each statement has and the first of them, and compares with the same events sent one by one to a Runtime.
+Parquet files, runs the nine row patterns of manual.py over them in Spark micro-batches (matches span several), prints the number of
+matches of each statement and the first one, and compares them with the same events sent one by one to a Runtime.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ Match = tuple[str, int, tuple[tuple[str, Any], ...]]
 
 
 def module() -> str:
-    """All statements of the manual as one module, each under its own name."""
+    """Return all statements of the manual as one module, each under its own name."""
     statements = [example.epl.replace(f"{SCHEMA};\n", "").replace("'matches'", f"'{example.name}'") for example in EXAMPLES]
     return "\n".join([SCHEMA + ";", *statements])
 
 
 def make_files(folder: Path, rows: int, files: int) -> list[Path]:
-    """Readings of DEVICES sensors, each walking at random around 75 degrees, ordered by time, cut into ``files`` files."""
+    """Write readings of DEVICES sensors, random walks around 75 degrees, ordered by time, as ``files`` files."""
     chance = random.Random(2011)
     temps = [75.0] * DEVICES
     readings: list[dict[str, Any]] = []
@@ -61,7 +61,7 @@ def make_files(folder: Path, rows: int, files: int) -> list[Path]:
 
 
 class Collector:
-    """A listener that keeps every match with the time it came."""
+    """A listener that collects every match with its time."""
 
     def __init__(self) -> None:
         self.matches: list[Match] = []
@@ -79,7 +79,7 @@ NAMES = frozenset(example.name for example in EXAMPLES)
 
 
 def run_in_process(paths: list[Path]) -> list[Match]:
-    """Every event by ``send``, time walking to each of them."""
+    """Send every event by itself, advancing time to each of them."""
     collector = Collector()
     with Runtime(start_time=START_MS) as runtime:
         collector.listen_to(runtime)
@@ -102,7 +102,7 @@ def report(title: str, matches: list[Match], seconds: float, rows: int) -> None:
 
 
 def run_on_spark(folder: Path) -> tuple[list[Match], int]:
-    """The same module driven by a streaming DataFrame over the files, one file a micro-batch: (matches, micro-batches)."""
+    """Run the module over a streaming DataFrame, one file per micro-batch; return (matches, micro-batches)."""
     spark = session("epl-spark demo")
     spark.sparkContext.setLogLevel("ERROR")
     collector = Collector()
@@ -117,7 +117,7 @@ def run_on_spark(folder: Path) -> tuple[list[Match], int]:
 
 
 def spanning(matches: list[Match], rows: int, batches: int) -> int:
-    """How many matches hold rows of more than one micro-batch: text columns are rows' ids."""
+    """Return how many matches have rows of several micro-batches; their string columns are ids of rows."""
     size = -(-rows // batches)
     return sum(
         len({int(value[1:]) // size for _, value in columns if isinstance(value, str)}) > 1

@@ -1,4 +1,4 @@
-"""Push and pull: a listener hears every change, the iterator gives what the window holds now.
+"""Push and pull: a listener gets every change, the iterator returns the current rows.
 
 ``python examples/listener_and_iterator.py``
 """
@@ -38,7 +38,7 @@ def main() -> list[Row]:
 
         print("now in the window:", [dict(row) for row in deployment["all"]])
         print("totals:", [dict(row) for row in deployment["total"]])
-        runtime.advance_time_span(11_500)  # the first withdrawals leave the time window
+        runtime.advance_time_span(11_500)  # the first withdrawals expire
         totals = list(deployment["total"])
         print("totals later:", [dict(row) for row in totals])
         return totals

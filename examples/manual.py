@@ -1,7 +1,7 @@
 """The row patterns of the match_recognize manual, one after the other: ``python examples/manual.py``.
 
-Each statement looks at readings of a temperature sensor. What the old manual misprints is put right here (docs/compatibility.md
-lists it), so that every statement runs and gives the manual's table.
+Each statement looks at readings of a temperature sensor. Misprints of the old manual are corrected (docs/compatibility.md
+lists them), so that every statement runs and gives the manual's table.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ SCHEMA = "create schema TemperatureSensorEvent(id string, device int, temp doubl
 
 @dataclasses.dataclass(frozen=True)
 class Example:
-    """``rows``: (id, device, temp), one a second from 1000 ms on, or (ms, id, device, temp).
+    """``rows``: (id, device, temp), one per second from 1000 ms, or (ms, id, device, temp).
 
-    ``until``: the clock walks there at the end.
+    ``until``: time advances to it at the end.
     """
 
     name: str
@@ -105,7 +105,7 @@ EXAMPLES = (
     ),
     Example(
         "within a window",
-        "four rising temperatures within 10 seconds: what leaves the window takes the matches in progress with it",
+        "four rising temperatures within 10 seconds: an event that expires discards its partial matches",
         """measures A.id as a_id, B.id as b_id, C.id as c_id, D.id as d_id
   pattern (A B C D)
   define B as B.temp > A.temp, C as C.temp > B.temp, D as D.temp > C.temp""",
@@ -129,7 +129,7 @@ EXAMPLES = (
 
 
 def matches(example: Example) -> list[tuple[int, dict[str, Any]]]:
-    """(ms, match) of everything that the statement puts out."""
+    """Return (ms, match) for every match that the statement emits."""
     found: list[tuple[int, dict[str, Any]]] = []
     with Runtime() as runtime:
         statement = runtime.deploy(example.epl)["matches"]

@@ -1,4 +1,4 @@
-"""Deploys the module file shop.epl and feeds it the EPL Online script shop.txt: ``python examples/module_file.py``."""
+"""Deploy the module file shop.epl and send it the events of the EPL Online script shop.txt: ``python examples/module_file.py``."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """A Spark job with two sources: ``python examples/spark_job.py`` (needs Java 17 or newer and ``pip install 'epl-spark[spark]'``).
 
-Two folders of Parquet files, purchases and declined payments, are one streaming query of 12 micro-batches. The statements look for
-cards with two declined payments in a row and then a large purchase, within a minute, across micro-batches. At the end the
-same is done twice more, with ``send`` in process and as batch DataFrames with ``transform``, and all three agree.
+Two folders of Parquet files, purchases and declined payments, form one streaming query of 12 micro-batches. The statements find cards with
+two declined payments in a row and then a large purchase, within a minute, across micro-batches. The same runs twice more, by ``send`` in
+process and over batch DataFrames by ``transform``, and all three give the same matches.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Suspect = tuple[int, str, int, float]
 
 
 def make_tables() -> list[dict[str, pa.Table]]:
-    """BATCHES times ten seconds of both types: ``at`` is the time in ms, ``n`` tells rows of one time apart."""
+    """Return BATCHES times ten seconds of both types; ``at`` is the time in ms, ``n`` orders rows of equal time."""
     chance = random.Random(42)
     batches = []
     for number in range(BATCHES):
@@ -67,7 +67,7 @@ def write(folder: Path, batches: list[dict[str, pa.Table]]) -> None:
 
 
 class Collector:
-    """A listener that keeps what it hears, with the time."""
+    """A listener that collects its rows with the time."""
 
     def __init__(self) -> None:
         self.suspects: list[Suspect] = []
@@ -77,7 +77,7 @@ class Collector:
 
 
 def streaming(spark: SparkSession, folder: Path) -> tuple[list[Suspect], int]:
-    """What the listener hears on the driver, and how many micro-batches there were."""
+    """Return the rows that the listener gets on the driver, and the number of micro-batches."""
 
     def stream(name: str, schema: str) -> DataFrame:
         return spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder / name))
@@ -98,7 +98,7 @@ def streaming(spark: SparkSession, folder: Path) -> tuple[list[Suspect], int]:
 
 
 def in_process(batches: list[dict[str, pa.Table]]) -> list[Suspect]:
-    """The same by ``send``, event by event."""
+    """Return the same by ``send``, event by event."""
     collector = Collector()
     with Runtime() as runtime:
         for name, schema in SCHEMAS.items():
@@ -113,7 +113,7 @@ def in_process(batches: list[dict[str, pa.Table]]) -> list[Suspect]:
 
 
 def as_a_batch_job(spark: SparkSession, folder: Path) -> list[tuple[str, int, float]]:
-    """The same over all files at once: DataFrames in, DataFrame out."""
+    """Return the same from all files at once, as a batch DataFrame."""
     sources = {name: spark.read.parquet(str(folder / name)) for name in SCHEMAS}
     suspects = transform(MODULE, sources, "suspects", time="at", sequence="n")
     return [(row["card"], row["since"], row["amount"]) for row in suspects.collect()]
@@ -134,7 +134,7 @@ def main() -> list[Suspect]:
         print(f"  {since:6} to {at:6} ms  {card:4}  {amount}")
     assert micro_batches == BATCHES and spanning
     assert found == in_process(batches), "micro-batches and send agree"
-    assert sorted(each[1:] for each in found) == sorted(batch_job), "and so does the batch job, spread by card"
+    assert sorted(each[1:] for each in found) == sorted(batch_job), "and so does the batch job, partitioned by card"
     print("the same in process, and as a batch DataFrame")
     return found
 

@@ -1,9 +1,9 @@
-"""A statement spread over engines: ``python examples/spark_spread.py`` (needs Java 17 or newer and ``pip install 'epl-spark[spark]'``).
+"""A distributed statement: ``python examples/spark_spread.py`` (needs Java 17 or newer and ``pip install 'epl-spark[spark]'``).
 
-Prices of many symbols come as files, shuffled within two seconds. ``transform`` gives the rises of each symbol as a streaming DataFrame:
-rows are split by symbol over two engines in Spark's stateful operator, each of which holds rows until no earlier one is expected. The
-query is stopped half-way and goes on from its checkpoint. The same statement over all files as a batch DataFrame, and by ``send_batch`` in
-process, gives the same rows.
+Prices of many symbols come as files, shuffled within two seconds. ``transform`` returns the rises of each symbol as a streaming DataFrame:
+rows are partitioned by symbol over two engines in Spark's stateful operator, each of which buffers rows until no earlier one is expected.
+The query is stopped half-way and continues from its checkpoint. The same statement over a batch DataFrame of all files, and by
+``send_batch`` in process, gives the same rows.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Rise = tuple[str, int, int, float, float]
 
 
 def make_rows() -> list[dict[str, object]]:
-    """One row every 10 ms; ``ts`` is the time in ms, ``n`` the row's number."""
+    """Return one row per 10 ms; ``ts`` is the time in ms, ``n`` the row's number."""
     chance = random.Random(42)
     return [
         {"symbol": f"S{chance.randrange(50)}", "price": round(chance.uniform(1, 100), 2), "n": n, "ts": n * 10}
@@ -44,7 +44,7 @@ def make_rows() -> list[dict[str, object]]:
 
 
 def write(folder: Path, rows: list[dict[str, object]]) -> None:
-    """Files in which no row comes more than LATE_MS behind a later one, and a last row that says how late it is."""
+    """Write files in which no row comes more than LATE_MS after a later one, and a last row that moves time beyond them."""
     chance = random.Random(7)
     shuffled = sorted(rows, key=lambda row: int(str(row["ts"])) + chance.random() * LATE_MS)
     end = {"symbol": "end", "price": 0.0, "n": len(rows), "ts": len(rows) * 10 + LATE_MS}
@@ -56,7 +56,7 @@ def write(folder: Path, rows: list[dict[str, object]]) -> None:
 
 
 def streaming(spark: SparkSession, folder: Path) -> list[Rise]:
-    """In two runs: the second one goes on where the checkpoint says."""
+    """Run twice: the second run continues from the checkpoint."""
     source, out = folder / "half", folder / "out"
     source.mkdir()
     for part in (range(FILES // 2), range(FILES // 2, FILES)):
@@ -97,7 +97,7 @@ def main() -> list[Rise]:
     print(f"{len(found)} rises of three prices and more; the first:")
     for symbol, since, til, low, high in found[:5]:
         print(f"  {symbol:4} rows {since:5} to {til:5}  {low:6} to {high:6}")
-    assert found == in_process(rows), "spread over engines and in process agree"
+    assert found == in_process(rows), "distributed and in process agree"
     assert found == batch_job, "and so does the batch job"
     return found
 

@@ -1,7 +1,7 @@
 """Flink SQL in a local mini cluster, from the jars that ``pip install apache-flink-libraries`` (or apache-flink) brings.
 
 Only where SQL gives the same rows; ``LAST(B.price, 1)`` stands for ``prev``.
-A run is the difference of two jobs, so that starting a job is left out; the figures are rough where a run is short.
+A run is the difference of two jobs, so that starting a job is not measured; the figures are rough where a run is short.
 """
 from __future__ import annotations
 

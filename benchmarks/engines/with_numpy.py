@@ -13,7 +13,7 @@ from benchmarks.workloads import Workload
 
 Columns = tuple[Array, Array]
 Step = Callable[[int, int], Columns]
-"""step(first, last) → the two columns that a listener reads, made of the events first … last - 1."""
+"""step(first, last) → the two columns that a listener reads, computed from the events first … last - 1."""
 
 
 class NumpySession:

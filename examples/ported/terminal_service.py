@@ -1,7 +1,7 @@
 """A service for check-in terminals, ported: terminals report what happens to them, the service counts and raises alarms.
 
 Events of several classes have one base class: registering it and its subclasses makes them sub-types, so that a statement over the base
-sees them all, and ``typeof`` tells them apart.
+sees them all, and ``typeof`` distinguishes them.
 
 Not ported, since EPL patterns are not supported yet: ``pattern [every a=Checkin -> (timer:interval(…) and not …)]`` for a check-in that is
 neither completed nor cancelled in time. The same alarm is written with ``match_recognize`` and ``interval`` here.

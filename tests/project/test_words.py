@@ -1,4 +1,4 @@
-"""The documents use the words of the glossary in CONTRIBUTING.md, not those of its table "Words we do not use"."""
+"""Documents and source use the words of the glossary in CONTRIBUTING.md, not those of its table "Words we do not use"."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCUMENTS = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+SOURCE = ("epl", "examples", "benchmarks")
+"""Folders whose Python files use the glossary throughout, names of variables included."""
 WORDS = re.compile(
     r"\b(put(s|ting)? out|told|tells|anew|(is|are) (not )?at home|stands? (behind|beside|in front)|reckon(ed|s)?|mended|hangs on|"
     r"heed(ed|s)?|fed (to|by|with)|left out|whoever|otherwise than|anyhow|by and by|made of|match(es)? in progress|what it costs)\b",
     re.IGNORECASE,
 )
-"""Words that have no good use in a document about this project."""
+"""Words that have no good use in this project."""
 
 
 def unwanted(text: str) -> list[str]:
-    """Return the sentences' lines with an unwanted word, as ``line number: word``; the glossary's own table is not looked at."""
+    """Return the unwanted words as ``line number: word``; the glossary's own table is not read."""
     text = re.sub(r"### Words we do not use.*?\n\n(?=[^|])", lambda table: "\n" * table.group().count("\n"), text, flags=re.DOTALL)
     return [f"{number}: {match.group()}" for number, line in enumerate(text.splitlines(), 1) for match in WORDS.finditer(line)]
 
@@ -26,6 +28,13 @@ def unwanted(text: str) -> list[str]:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_documents_use_the_glossary(path: pathlib.Path) -> None:
     assert unwanted(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("folder", SOURCE)
+def test_source_uses_the_glossary(folder: str) -> None:
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / folder).rglob("*.py"))}
+    assert len(texts) > 5
+    assert {str(path.relative_to(ROOT)): words for path, text in texts.items() if (words := unwanted(text))} == {}
 
 
 def test_glossary_bans_what_the_test_finds() -> None:
