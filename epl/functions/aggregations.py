@@ -55,7 +55,8 @@ class AggregationCall:
     def plan(self, function: str, arguments: Sequence[TypedExpression], result: ValueType, **more: object) -> AggregationPlan:
         """The plan of this call, with its filter, groups and distinct."""
         made = AggregationPlan(
-            function, tuple(arguments), result, self.distinct, self.filter, self.group_by, ever=not self.has_remove_stream
+            function=function, arguments=tuple(arguments), type=result, distinct=self.distinct, filter=self.filter,
+            group_by=self.group_by, ever=not self.has_remove_stream,
         )
         return attrs.evolve(made, **more)  # type: ignore[arg-type]
 

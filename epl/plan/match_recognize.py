@@ -15,6 +15,7 @@ from typing import Literal as Choice
 import attrs
 
 from epl.event_types import EventType
+from epl.plan.checks import check
 from epl.plan.expressions import TypedExpression
 from epl.plan.result_set import AggregationPlan
 
@@ -170,7 +171,7 @@ class GroupAggregation:
     variable: int
 
 
-@attrs.frozen
+@attrs.frozen(kw_only=True)
 class RowRecognitionPlan:
     """A match_recognize clause.
 
@@ -197,3 +198,10 @@ class RowRecognitionPlan:
     has_window: bool = False
     iterate_only: bool = False
     lookback: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        names = len(self.variables)
+        check(len(self.groups) == names, f"{len(self.groups)} kinds for {names} variables")
+        check(len(self.conditions) == names, f"{len(self.conditions)} conditions for {names} variables")
+        columns = len(self.output_type.properties)
+        check(len(self.measures) == columns, f"{len(self.measures)} measures for {columns} columns")

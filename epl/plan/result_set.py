@@ -8,6 +8,7 @@ from typing import Literal as Choice
 import attrs
 
 from epl.event_types import EventType
+from epl.plan.checks import check
 from epl.plan.crontab import CrontabPlan
 from epl.plan.expressions import TypedExpression
 from epl.value_types import ValueType
@@ -31,7 +32,7 @@ rollup                      one a group touched, for each grouping level
 StreamSelector = Choice["istream", "rstream", "irstream"]
 
 
-@attrs.frozen
+@attrs.frozen(kw_only=True)
 class AggregationPlan:
     """One aggregation: which function over which values.
 
@@ -52,6 +53,10 @@ class AggregationPlan:
     descending: tuple[bool, ...] = ()
     constants: tuple[Any, ...] = ()
     ever: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        directions = len(self.descending)
+        check(directions in (0, len(self.arguments)), f"{directions} directions for {len(self.arguments)} sort criteria")
 
     @property
     def expressions(self) -> tuple[TypedExpression, ...]:
@@ -96,7 +101,7 @@ class ReclaimGroups:
     frequency: int | str
 
 
-@attrs.frozen
+@attrs.frozen(kw_only=True)
 class OutputPlan:
     """Output rate limiting: what is emitted (``selector``; ``default`` everything), and when.
 
@@ -117,6 +122,13 @@ class OutputPlan:
     condition: TypedExpression | None = None
     assignments: tuple[VariableAssignment, ...] = ()
 
+    def __attrs_post_init__(self) -> None:
+        check((self.every is None) == (self.unit is None), "an output rate without its unit, or a unit without a rate")
+        check((self.after is None) == (self.after_unit is None), "output after without its unit, or a unit without it")
+        times = (self.every, self.crontab, self.condition)
+        check(sum(each is not None for each in times) <= 1, "output at more than one kind of time")
+        check(self.condition is not None or not self.assignments, "assignments without the condition of output when")
+
 
 OUTPUT_NAMES = ("count_insert", "count_insert_total", "count_remove", "count_remove_total", "last_output_timestamp")
 """What ``output when`` may read beside variables: rows in and out since the last output and in all, and its time (before the first: when
@@ -124,7 +136,7 @@ the statement began).
 """
 
 
-@attrs.frozen
+@attrs.frozen(kw_only=True)
 class ResultSetPlan:
     """What becomes of a delta of rows (events, or tuples of events for a join of ``arity`` streams).
 
@@ -154,3 +166,14 @@ class ResultSetPlan:
     reclaim: ReclaimGroups | None = None
     iterable_unbound: bool = False
     output: OutputPlan | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if self.forward is None:
+            columns = len(self.output_type.properties)
+            check(len(self.columns) == columns, f"{len(self.columns)} values for {columns} columns")
+        else:
+            check(self.columns == (), "values of columns, and whole events too")
+            check(0 <= self.forward < self.arity, f"events of stream {self.forward} of {self.arity}")
+        check((self.shape == "rollup") == bool(self.levels), f"{len(self.levels)} grouping levels under the shape {self.shape}")
+        for level in self.levels:
+            check(all(key < len(self.group_by) for key in level.keys), f"a grouping level with keys {level.keys} of {len(self.group_by)}")

@@ -7,6 +7,7 @@ from typing import Literal as Choice
 import attrs
 
 from epl.event_types import EventType
+from epl.plan.checks import check
 from epl.plan.expressions import TypedExpression
 from epl.plan.match_recognize import RowRecognitionPlan
 from epl.plan.result_set import ResultSetPlan
@@ -16,7 +17,7 @@ from epl.syntax import Annotation, Declaration
 from epl.value_types import ValueType
 
 
-@attrs.frozen
+@attrs.frozen(kw_only=True)
 class InsertPlan:
     """Where the output goes on to. ``stream``: which of insert / remove stream is routed.
 
@@ -32,6 +33,12 @@ class InsertPlan:
     converts: tuple[ValueType | None, ...] = ()
     precedence: TypedExpression | None = None
     nested: int | None = None
+
+    def __attrs_post_init__(self) -> None:
+        expected = 0 if self.same or self.nested is not None else len(self.target.properties)
+        check(len(self.positions) == expected, f"{len(self.positions)} positions for the {expected} properties of '{self.target.name}'")
+        check(len(self.converts) == len(self.positions), f"{len(self.converts)} conversions for {len(self.positions)} positions")
+        check(not (self.same and self.nested is not None), "rows that are events of the target have no nested event")
 
 
 @attrs.frozen
@@ -50,7 +57,7 @@ class BodyPlan:
     output_type: EventType | None
 
 
-@attrs.frozen
+@attrs.frozen(kw_only=True)
 class SelectPlan(BodyPlan):
     """select … from streams: source → windows → where → match_recognize → result set → insert into.
 
@@ -58,11 +65,18 @@ class SelectPlan(BodyPlan):
     """
 
     streams: tuple[StreamPlan, ...]
-    result_set: ResultSetPlan | None = None
+    result_set: ResultSetPlan
     where: TypedExpression | None = None
     row_recognition: RowRecognitionPlan | None = None
     insert: InsertPlan | None = None
     delivery: DeliveryPlan | None = None
+
+    def __attrs_post_init__(self) -> None:
+        check(self.streams != (), "a select without a stream")
+        check(self.row_recognition is None or len(self.streams) == 1, "match_recognize over a join")
+        check(self.result_set.arity == len(self.streams), f"a result set of {self.result_set.arity} streams over {len(self.streams)}")
+        emitted = self.result_set.output_type if self.insert is None else self.insert.target
+        check(self.output_type is emitted, f"rows of '{emitted.name}', which is not the output type")
 
 
 @attrs.frozen
@@ -90,7 +104,7 @@ class CreateExpressionPlan(BodyPlan):
     declaration: Declaration
 
 
-@attrs.frozen
+@attrs.frozen(kw_only=True)
 class StatementPlan:
     """A statement, ready to be built. ``fingerprint``: canonical text with the schemas of the types used; names the statement across
     restarts with ``name``. ``parameters``: keys (names, or numbers from 1) and types of its substitution parameters.
@@ -104,6 +118,10 @@ class StatementPlan:
     drop: bool = False
     fingerprint: str = ""
     parameters: tuple[tuple[str | int, ValueType], ...] = ()
+
+    def __attrs_post_init__(self) -> None:
+        keys = [key for key, _ in self.parameters]
+        check(len(set(keys)) == len(keys), f"substitution parameters that are listed twice: {keys}")
 
     @property
     def kind(self) -> str:

@@ -9,6 +9,7 @@ import attrs
 
 from epl.errors import EplUnsupportedError
 from epl.event_types import EventType
+from epl.plan.checks import check
 from epl.plan.contained import ContainedPlan
 from epl.plan.expressions import TypedExpression
 from epl.plan.walk import plans_of
@@ -65,6 +66,12 @@ class FilterPlan(SourcePlan):
     conditions: tuple[TypedExpression, ...] = ()
     key: IndexKey | None = None
     repeats: tuple[EqualConstants, ...] = ()
+
+    def __attrs_post_init__(self) -> None:
+        if self.key is not None:
+            known = self.key.property in self.event_type.properties
+            check(known, f"a key over the property '{self.key.property}', which '{self.event_type.name}' does not have")
+            check(self.key.values != (), f"a key over '{self.key.property}' without values")
 
 
 @attrs.frozen

@@ -97,7 +97,6 @@ def _fingerprint(place: Place) -> str:
 
 
 def _has_state(statement: Statement) -> bool:
-    assert statement.running is not None
     return _holds(statement.running.state())
 
 

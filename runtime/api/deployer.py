@@ -112,7 +112,6 @@ class Deployer:
         for statement in made:
             if statement.name in listeners:
                 statement.attach(listeners[statement.name])
-            assert statement.running is not None
             statement.running.start()
         return deployment
 
@@ -136,7 +135,6 @@ class Deployer:
                 made.append(self._build(each, deployment_id, parameters[each.name]))
         except BaseException as error:
             for statement in made:
-                assert statement.running is not None
                 statement.running.close()
             for cell in cells:
                 del self._variables[cell]
@@ -169,7 +167,6 @@ class Deployer:
     def undeploy(self, deployment: Deployment) -> None:
         """Stop and forget a deployment, even if others use what it declares."""
         for statement in deployment:
-            assert statement.running is not None
             statement.running.close()
         for declared in deployment.plan.declared:
             cell = self._variables.get(declared.name)

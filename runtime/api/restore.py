@@ -202,7 +202,6 @@ def _restore_state(state: RuntimeState, reader: PageReader) -> None:
 
 def restore_statement(statement: Statement, reader: PageReader, key: str) -> None:
     """Give a statement the state in a page. Raises EplRuntimeError, naming the operator, where it is not of the operator's structure."""
-    assert statement.running is not None
     with reading(lambda error: f"page '{key}', the state of statement '{statement.name}', {_operators(error)}"):
         statement.running.restore(reader.statement(key, columns=statement.tier == "batch"))
 

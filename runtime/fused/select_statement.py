@@ -67,7 +67,7 @@ class _Select:
     def __init__(self, running: RunningSelect) -> None:
         self._running = running
         context, steps, statement = running.context, running.chain.steps(), running.context.output
-        assert running.plan.result_set is not None and steps is not None and isinstance(statement, Statement)
+        assert steps is not None and isinstance(statement, Statement)
         self._statement = statement
         self._plan: ResultSetPlan = running.plan.result_set
         self._window: WindowSteps = steps

@@ -64,7 +64,7 @@ def check_columns_known(plans: Iterable[StatementPlan], statement: StatementPlan
         return
     for plan in chain_of(plans, [statement]):
         body = plan.body
-        if isinstance(body, SelectPlan) and body.output_type is not None and body.result_set is not None:
+        if isinstance(body, SelectPlan) and body.output_type is not None:
             for column, value in zip(body.output_type.properties, body.result_set.columns):
                 name = value.function.removeprefix("user.") if isinstance(value, Invoke) else None
                 if name in functions and value.type == OBJECT:

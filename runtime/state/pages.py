@@ -180,7 +180,6 @@ class StatementPages:
     def written(self) -> Written:
         """The pages that have changed since the last call; at first all."""
         running = self._statement.running
-        assert running is not None
         self._todo, self._long_count = [], 0
         packed = self._encoder.page(self.key, "statement", running.state(), self._take)
         written: Written = {}

@@ -127,7 +127,6 @@ class RunningSelect:
     def __init__(self, plan: SelectPlan, context: OperatorContext) -> None:
         self.plan = plan
         self.context = context
-        assert plan.result_set is not None
         only_stream(plan.streams)
         self.streams = tuple(RunningStream(plan, number, context) for number in range(len(plan.streams)))
         self.stream = self.streams[0]
@@ -195,9 +194,9 @@ class RunningSelect:
         self.result_set.restore(state["result_set"])
 
 
-def _chain(stream: StreamPlan, rows: ResultSetPlan | None, context: OperatorContext) -> View:
+def _chain(stream: StreamPlan, rows: ResultSetPlan, context: OperatorContext) -> View:
     """The stream's windows; without any, what ``@IterableUnbound`` keeps."""
-    if stream.windows or rows is None or not rows.iterable_unbound:
+    if stream.windows or not rows.iterable_unbound:
         return build_chain(stream.windows, stream.retain, context)
     if rows.shape != "grouped fully aggregated":
         return LastEvents(None)

@@ -19,7 +19,7 @@ from runtime.event_loop.cause import Cause
 from runtime.event_loop.delivery import Delivery
 from runtime.event_loop.loop import EventLoop
 from runtime.operators.grouped_delivery import Divide
-from runtime.statements.running import Prepared, Running
+from runtime.statements.running import Declaration, Prepared, Running
 from windows.event import Event
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Statement(Delivery):
         self._outputs: list[ColumnOutput] = []
         """What the batch tier has emitted, to be delivered at the end of the call."""
         self.prepared: Prepared
-        self.running: Running | None = None
+        self.running: Running = Declaration()
         self.divide: Divide | None = None
 
     # ------------------------------------------------------------------ output
@@ -325,7 +325,7 @@ class Statement(Delivery):
     def rows(self) -> Rows:
         """The current rows."""
         with self.runtime.lock:
-            return rows_of(() if self.running is None else self.running.iterate())
+            return rows_of(self.running.iterate())
 
     def to_pandas(self) -> Any:
         """The current rows as a pandas DataFrame; whole numbers and booleans among nulls as pandas' Int64 and boolean."""
@@ -338,7 +338,7 @@ class Statement(Delivery):
         from runtime.conversion.arrow import to_batch
 
         with self.runtime.lock:
-            return pyarrow.Table.from_batches([to_batch(list(() if self.running is None else self.running.iterate()), self.event_type)])
+            return pyarrow.Table.from_batches([to_batch(list(self.running.iterate()), self.event_type)])
 
     def explain(self) -> str:
         """The plan, readable; by which key its rows may be split over engines, or what prevents it; in which tier the statement runs

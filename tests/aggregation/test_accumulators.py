@@ -32,7 +32,7 @@ def event(**values: Any) -> Event:
 
 def plan(function: str, *names: str, **more: Any) -> AggregationPlan:
     more.setdefault("stream", 0)
-    return AggregationPlan(function, tuple(prop(n) for n in names), BOXED_DOUBLE, **more)
+    return AggregationPlan(function=function, arguments=tuple(prop(n) for n in names), type=BOXED_DOUBLE, **more)
 
 
 def values(rows: list[Event], name: str) -> list[Any]:
@@ -80,7 +80,9 @@ CASES: dict[str, tuple[AggregationPlan, Any]] = {
     "first(i)": (plan("first", "i"), lambda rows: rows[0].get("i") if rows else None),
     "last(i)": (plan("last", "i"), lambda rows: rows[-1].get("i") if rows else None),
     "window(i)": (plan("window", "i"), lambda rows: [r.get("i") for r in rows] or None),
-    "window(*)": (AggregationPlan("window", (EVENT,), ArrayType(EventOf(T)), stream=0), lambda rows: list(rows) or None),
+    "window(*)": (
+        AggregationPlan(function="window", arguments=(EVENT,), type=ArrayType(EventOf(T)), stream=0), lambda rows: list(rows) or None
+    ),
     "minby(i)": (plan("minby", "i", descending=(False,)), lambda rows: min(rows, key=keyed, default=None)),
     "maxby(i)": (plan("maxby", "i", descending=(False,)), lambda rows: max(rows, key=keyed, default=None)),
     "sorted(i)": (plan("sorted", "i", descending=(False,)), lambda rows: sorted(rows, key=keyed) or None),
@@ -230,7 +232,10 @@ def test_best_ever_forgets_a_null_criterion() -> None:
 def test_joined_rows_bring_an_event_once() -> None:
     """Rows of two streams: an event stays until its last partner goes."""
     second = StreamProperty(stream=1, name="i", type=BOXED_INT)
-    plans = [AggregationPlan("window", (second,), BOXED_INT, stream=1), AggregationPlan("sum", (second,), BOXED_INT)]
+    plans = [
+        AggregationPlan(function="window", arguments=(second,), type=BOXED_INT, stream=1),
+        AggregationPlan(function="sum", arguments=(second,), type=BOXED_INT),
+    ]
     group = GroupFactory(plans, Environment(), 2)()
     one, two, right = event(i=1), event(i=2), event(i=7)
     group.enter((one, right))

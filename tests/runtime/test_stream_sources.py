@@ -53,7 +53,9 @@ def over_timer(plan: StatementPlan) -> StatementPlan:
 def joined(text: str) -> StatementPlan:
     """The statement, its only stream twice."""
     plan = statement(text)
-    return attrs.evolve(plan, body=attrs.evolve(plan.body, streams=plan.body.streams * 2))  # type: ignore[attr-defined]
+    body: Any = plan.body
+    rows = attrs.evolve(body.result_set, arity=2)
+    return attrs.evolve(plan, body=attrs.evolve(body, streams=body.streams * 2, result_set=rows))
 
 
 def context_of(runtime: Runtime, plan: StatementPlan) -> OperatorContext:
@@ -146,7 +148,7 @@ def test_prior_and_prev_look_back_in_their_own_stream() -> None:
     body: Any = plan.body
     event_type = body.streams[0].event_type
     event = StreamEvent(stream=1, type=EventOf(event_type))
-    columns = (*body.result_set.columns, Prior(stream=1, index=3, value=event, type=EventOf(event_type)))
+    columns = (body.result_set.columns[0], Prior(stream=1, index=3, value=event, type=EventOf(event_type)))
     body = attrs.evolve(body, result_set=attrs.evolve(body.result_set, columns=columns))
     context = context_of(Runtime(), attrs.evolve(plan, body=body))
     streams = [RunningStream(body, number, context) for number in (0, 1)]

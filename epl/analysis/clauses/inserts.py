@@ -65,13 +65,13 @@ def _plan(clause: InsertInto, row_type: EventType, columns: tuple[str, ...], cat
         properties = {n: _named(p, n) for n, p in zip(columns, row_type.properties.values())}
         target = EventType(clause.target, row_type.kind if own_event else "map", properties, _supertypes(row_type) if own_event else (),
                            row_type.start_timestamp, row_type.end_timestamp, open=own_event and row_type.open)
-        return InsertPlan(target, stream, same=False, positions=tuple(range(len(columns))), converts=(None,) * len(columns))
+        return InsertPlan(target=target, stream=stream, same=False, positions=tuple(range(len(columns))), converts=(None,) * len(columns))
     if target is row_type:
-        return InsertPlan(target, stream)
+        return InsertPlan(target=target, stream=stream)
     if target.kind == "variant":
-        return InsertPlan(_variant_target(target, row_type), stream)
+        return InsertPlan(target=_variant_target(target, row_type), stream=stream)
     if own_event and row_type.is_a(target):
-        return InsertPlan(target, stream)
+        return InsertPlan(target=target, stream=stream)
     return _populate(clause, target, row_type, columns, stream, own_event)
 
 
@@ -101,7 +101,7 @@ def _nested_plan(clause: InsertInto, row_type: EventType, columns: tuple[str, ..
         return None
     inner = value_type.event_type
     if all(target.type_of(p.name) == p.type for p in inner.properties.values()):
-        return InsertPlan(target, clause.stream or "istream", same=False, nested=0)
+        return InsertPlan(target=target, stream=clause.stream or "istream", same=False, nested=0)
     return None
 
 
@@ -136,7 +136,7 @@ def _populate(
         assert declared is not None
         converts[place] = _assignable(name, declared, types[position], target, clause)
         positions[place] = position
-    return InsertPlan(target, stream, same=False, positions=tuple(positions), converts=tuple(converts))
+    return InsertPlan(target=target, stream=stream, same=False, positions=tuple(positions), converts=tuple(converts))
 
 
 def _assignable(name: str, declared: ValueType, given: ValueType, target: EventType, clause: InsertInto) -> ValueType | None:

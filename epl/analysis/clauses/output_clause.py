@@ -39,7 +39,9 @@ def analyse_output(output: Output | None, catalog: Catalog, *, ordered: bool = F
     unit = output.unit if every is not None else None
     wanted = catalog.settings.output_limit_opt or "enable_outputlimit_opt" in hints
     optimized = wanted and not ordered and "disable_outputlimit_opt" not in hints
-    plan = OutputPlan(output.selector or "default", every, unit, after, output.after_unit, optimized)
+    plan = OutputPlan(
+        selector=output.selector or "default", every=every, unit=unit, after=after, after_unit=output.after_unit, optimized=optimized
+    )
     if output.kind == "at":
         plan = attrs.evolve(plan, crontab=_crontab(output, scope))
     if output.kind == "when":

@@ -87,7 +87,7 @@ def plan_transposed(clause: InsertInto, row_type: EventType, place: int, catalog
             f"Expression-returned value of type '{type_name(value_type)}' cannot be converted to target event type '{target.name}'",
             span=clause.span,
         )
-    return InsertPlan(target, clause.stream or "istream", same=False, nested=place)
+    return InsertPlan(target=target, stream=clause.stream or "istream", same=False, nested=place)
 
 
 __all__ = ["check_transposed", "plan_transposed", "without_transpose"]

@@ -57,10 +57,24 @@ def analyse(
     offsets = [o.number for c in conditions if c is not None for o in c.operands if o.kind == "previous"]
     group_readers = frozenset(n for n, c in enumerate(conditions) if c is not None and any(o.kind == "groups" for o in c.operands))
     return RowRecognitionPlan(
-        row_type, measures.extended_match_type(), EventType("match_recognize measures", "row", output, is_bus=False),
-        names, variables.groups, pattern, compile_program(pattern, group_readers), conditions, tuple(dict(columns).values()),
-        _partition_by(clause, stream, catalog), measures.aggregations, clause.all_matches, clause.skip or "past last row",
-        _interval(clause, catalog), clause.or_terminated, has_window, iterate_only, max(offsets, default=0),
+        event_type=row_type,
+        match_type=measures.extended_match_type(),
+        output_type=EventType("match_recognize measures", "row", output, is_bus=False),
+        variables=names,
+        groups=variables.groups,
+        pattern=pattern,
+        program=compile_program(pattern, group_readers),
+        conditions=conditions,
+        measures=tuple(dict(columns).values()),
+        partition_by=_partition_by(clause, stream, catalog),
+        aggregations=measures.aggregations,
+        all_matches=clause.all_matches,
+        skip=clause.skip or "past last row",
+        interval=_interval(clause, catalog),
+        or_terminated=clause.or_terminated,
+        has_window=has_window,
+        iterate_only=iterate_only,
+        lookback=max(offsets, default=0),
     )
 
 

@@ -90,7 +90,6 @@ def _stream(stream: StreamPlan, collector: Collector) -> EventType:
 
 def _select(statement: StatementPlan, plan: SelectPlan, surroundings: OtherStatements) -> Facts:
     stream, rows, collector = only_stream(plan.streams, _together), plan.result_set, Collector(statement.name)
-    assert rows is not None
     read = _stream(stream, collector)
     if plan.row_recognition is not None:
         row_recognition(plan.row_recognition, stream.windows, surroundings.states_limited, collector)

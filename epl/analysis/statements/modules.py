@@ -109,7 +109,12 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
     priority = statement.annotation("priority")
     value = priority.get() if priority else 0
     plan = StatementPlan(
-        name, body, statement.text, statement.annotations, value if isinstance(value, int) else 0, statement.annotation("drop") is not None,
+        name=name,
+        body=body,
+        text=statement.text,
+        annotations=statement.annotations,
+        priority=value if isinstance(value, int) else 0,
+        drop=statement.annotation("drop") is not None,
         fingerprint=fingerprint(unparse(statement), body),
         parameters=tuple(parameter_types(n for e in expressions_of(body) for n in e.walk() if isinstance(n, Parameter)).items()),
     )

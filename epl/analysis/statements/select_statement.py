@@ -265,5 +265,6 @@ def analyse_select(statement: Statement, select: Select, catalog: Catalog, name:
     assert facts.result_set is not None
     output = facts.insert.target if facts.insert else facts.result_set.output_type
     return SelectPlan(
-        output, facts.streams, facts.result_set, facts.where, facts.row_recognition, facts.insert, delivery=facts.delivery,
+        output_type=output, streams=facts.streams, result_set=facts.result_set, where=facts.where, row_recognition=facts.row_recognition,
+        insert=facts.insert, delivery=facts.delivery,
     )

@@ -33,14 +33,11 @@ def check(plan: SelectPlan) -> None:
         (pattern.iterate_only, "match_recognize for the iterator alone"),
         (len(pattern.program.steps) > MOST_STEPS, "match_recognize with so long a pattern"),
         (sum(len(s.then) for s in pattern.program.steps) > MOST_LINKS, "match_recognize with so many ways through its pattern"),
+        (rows.shape != "un-aggregated", f"match_recognize under the shape {rows.shape}"),
+        (rows.selector != "istream", "match_recognize with a remove stream"),
+        (rows.output is not None, "an output clause"),
+        (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),
     ]
-    if rows is not None:
-        reasons += [
-            (rows.shape != "un-aggregated", f"match_recognize under the shape {rows.shape}"),
-            (rows.selector != "istream", "match_recognize with a remove stream"),
-            (rows.output is not None, "an output clause"),
-            (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),
-        ]
     for found, reason in reasons:
         if found:
             raise not_in_columns(reason)

@@ -55,9 +55,7 @@ class MatchPrinter:
         self.node = "q_node[q]"
         self.columns: list[PatternColumn] = []
         self.order_keys: list[PatternColumn] = []
-        rows = owner.plan.result_set
-        assert rows is not None
-        self._rows = rows
+        self._rows = rows = owner.plan.result_set
         self.finish = finish_of(rows)
         self._last: dict[int, None] = {}
         self._first: dict[int, None] = {}
@@ -199,7 +197,6 @@ class MatchPrinter:
 
     def _outputs(self) -> list[tuple[str, TypedExpression]]:
         rows = self.owner.plan.result_set
-        assert rows is not None
         names = rows.output_type.names
         if rows.forward is not None:
             return list(zip(names, self.pattern.measures, strict=True))
@@ -207,7 +204,7 @@ class MatchPrinter:
 
     def _measure(self, node: TypedExpression) -> TypedExpression | None:
         """A column that is a measure as it is."""
-        if self.owner.plan.result_set is not None and self.owner.plan.result_set.forward is None and isinstance(node, StreamProperty):
+        if self.owner.plan.result_set.forward is None and isinstance(node, StreamProperty):
             return dict(zip(self.pattern.output_type.names, self.pattern.measures)).get(node.name)
         return None
 

@@ -35,7 +35,6 @@ class SelectEvents:
 
     def __init__(self, plan: SelectPlan) -> None:
         rows = plan.result_set
-        assert rows is not None
         self.plan, self.rows, self.stream = plan, rows, only_stream(plan.streams)
         self.filter = filter_of(self.stream)
         self.leaves = bool(self.stream.windows)

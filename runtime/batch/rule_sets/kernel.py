@@ -91,7 +91,7 @@ def rule(plan: BodyPlan, surroundings: RunContext) -> Rule:
     _check(plan)
     rows, stream = plan.result_set, only_stream(plan.streams)
     wanted = filter_of(stream)
-    assert rows is not None and plan.output_type is not None
+    assert plan.output_type is not None
     kept = [accumulator(p, n, None) for n, p in enumerate(rows.aggregations)]
     for field in (f for each in kept for f in each.fields()):
         if field.axis != GROUP or field.words:
@@ -276,7 +276,6 @@ def _check(plan: SelectPlan) -> None:
     """Refuse all but filter, projection and aggregations of all events."""
     rows, stream = plan.result_set, only_stream(plan.streams, not_in_rule_set)
     wanted = filter_of(stream, not_in_rule_set)
-    assert rows is not None
     reasons: list[tuple[object, str]] = [
         (plan.row_recognition is not None, "match_recognize"),
         (plan.insert is not None, "insert into"),

@@ -217,12 +217,9 @@ def _check(plan: SelectPlan) -> None:
         (len(stream.windows) > 1 or stream.retain is not None, "several windows"),
         (filter_of(stream, not_in_columns).event_type.kind == "variant", "a variant stream"),
         (plan.output_type is not None and not plan.output_type.properties, "a select of no columns"),
-        (rows is not None and len(rows.columns) + len(rows.aggregations) > WIDEST, f"more than {WIDEST} columns and aggregations"),
+        (len(rows.columns) + len(rows.aggregations) > WIDEST, f"more than {WIDEST} columns and aggregations"),
+        (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),
     ]
-    if rows is not None:
-        reasons += [
-            (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),
-        ]
     if _filters_after_windows(plan) and plan.where is not None and not is_steady(plan.where):
         reasons.append((True, "where behind a window with what may change while an event is held"))
     for found, reason in reasons:

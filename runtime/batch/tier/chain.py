@@ -65,7 +65,7 @@ class PipelineNode:
     def forwards(self) -> bool:
         """Whether its rows are the events as they came."""
         plan = self.member.plan
-        return isinstance(plan, SelectPlan) and plan.result_set is not None and plan.result_set.forward is not None
+        return isinstance(plan, SelectPlan) and plan.result_set.forward is not None
 
 
 class StreamReaders:
@@ -172,7 +172,7 @@ def _in_order(nodes: Sequence[PipelineNode]) -> list[StreamReaders]:
 def check_insert(plan: SelectPlan) -> None:
     """Raises NotCompilable for insert into of more than columns."""
     insert, rows = plan.insert, plan.result_set
-    if insert is None or rows is None:
+    if insert is None:
         return
     reasons = [
         (rows.raw or insert.stream != "istream", "the remove stream"),

@@ -198,7 +198,6 @@ class BatchTier:
         for node in nodes:
             running = node.statement.running
             if not isinstance(running, BatchRunning):
-                assert running is not None
                 running.close()
                 node.statement.running = BatchRunning(node, self.forget, self.row_running)
         component.chain, component.sends = chain, 0
@@ -211,7 +210,6 @@ class BatchTier:
         running = statement.running
         if isinstance(running, BatchRunning):
             return running.node
-        assert running is not None
         try:
             node = self._fresh(statement)
             node.run.restore(running.state())
@@ -449,7 +447,7 @@ def _roots(types: Sequence[EventType]) -> list[EventType]:
 
 def _without_insert(plan: SelectPlan) -> SelectPlan:
     """The plan up to where rows are inserted."""
-    if plan.insert is None or plan.result_set is None:
+    if plan.insert is None:
         return plan
     return attrs.evolve(plan, insert=None, output_type=plan.result_set.output_type)
 

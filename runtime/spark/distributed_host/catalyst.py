@@ -43,7 +43,7 @@ def spoken(
     if not alone or not isinstance(body, SelectPlan) or policy.ahead is not None or policy.on_late == "side":
         return None
     rows = body.result_set
-    if rows is None or not _is_row_by_row(rows):
+    if not _is_row_by_row(rows):
         return None
     try:
         wanted = _bare_filter(body)
