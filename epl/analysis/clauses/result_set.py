@@ -46,8 +46,7 @@ def analyse(
     """The plan of what follows windows, where and match_recognize.
 
     ``output_name`` names the output type where the select makes one. ``has_remove_stream``: rows may leave; ``is_unbound``: no data window
-    at all.
-    Raises EplValidationError in Esper's words.
+    at all. Raises EplValidationError in Esper's words.
     """
     output = analyse_output(select.output, catalog, ordered=bool(select.order_by), hints=hints)
     plain = Scope(catalog, streams, declarations=declarations)
@@ -58,10 +57,7 @@ def analyse(
     selected = tuple(collector.plans)
     having = _having(select, scope)
     order_by = _order_by(select, scope)
-    if any(isinstance(n, Aggregated) and n.slot >= len(selected) for key in order_by for n in key.expression.walk()):
-        raise StatementRefusal(
-            "Aggregate functions in the order-by clause must also occur in the select expression", span=select.order_by[0].span
-        )
+    _check_order_by(order_by, len(selected), select)
     if collector.plans and having is not None:
         _check_having(having, grouping, select, plain)
         refuse_previous(having, select.having)
@@ -92,6 +88,14 @@ def analyse(
         iterable_unbound=iterable_unbound or catalog.settings.iterable_unbound,
         output=output,
     )
+
+
+def _check_order_by(order_by: tuple[OrderKey, ...], selected: int, select: Select) -> None:
+    """Raise StatementRefusal for an aggregation behind the first ``selected`` ones, those of the select clause."""
+    if any(isinstance(n, Aggregated) and n.slot >= selected for key in order_by for n in key.expression.walk()):
+        raise StatementRefusal(
+            "Aggregate functions in the order-by clause must also occur in the select expression", span=select.order_by[0].span
+        )
 
 
 def _collector(select: Select, grouping: Grouping, has_remove_stream: bool) -> Collector:

@@ -137,30 +137,12 @@ def transform(epl: str, sources: Mapping[str, DataFrame], statement: str | None 
 @overload
 def transform(epl: str, sources: None = None, statement: str | None = None, **options: Any) -> Callable[[DataFrame], DataFrame]: ...
 def transform(  # type: ignore[misc]
-    epl: str,
-    sources: Mapping[str, DataFrame] | None = None,
-    statement: str | None = None,
-    *,
-    event_type: str | None = None,
-    time: Choice = None,
-    sequence: Choice = None,
-    late: Duration | None = None,
-    on_late: str = "refuse",
-    ahead: Duration | None = None,
-    max_buffered: int = MAX_BUFFERED,
-    distribute: str = "auto",
-    shards: int | None = None,
-    time_mode: TimeMode = "span",
-    max_stops: int = MAX_STOPS,
-    start_time: int | None = None,
-    until: int | None = None,
-    clock: str = "events",
-    idle: Duration | None = None,
-    heartbeat: float = 1.0,
-    settings: Settings | None = None,
-    functions: Mapping[str, Callable[..., Any]] | None = None,
-    tier: str = "auto",
-    on_error: str = "stop",
+    epl: str, sources: Mapping[str, DataFrame] | None = None, statement: str | None = None, *, event_type: str | None = None,
+    time: Choice = None, sequence: Choice = None, time_mode: TimeMode = "span", max_stops: int = MAX_STOPS,
+    late: Duration | None = None, on_late: str = "refuse", ahead: Duration | None = None, max_buffered: int = MAX_BUFFERED,
+    distribute: str = "auto", shards: int | None = None, start_time: int | None = None, until: int | None = None,
+    clock: str = "events", idle: Duration | None = None, heartbeat: float = 1.0, settings: Settings | None = None,
+    functions: Mapping[str, Callable[..., Any]] | None = None, tier: str = "auto", on_error: str = "stop",
     snapshot_key: bytes | None = None,
 ) -> DataFrame | Callable[[DataFrame], DataFrame]:
     """The insert stream of a statement over batch or streaming DataFrames, as a DataFrame with the statement's columns.
@@ -199,13 +181,7 @@ def transform(  # type: ignore[misc]
         key = check_key(snapshot_key)
         task = Task(epl, statement or "", names, schemas, used, functions or {}, time, sequence, rules, tier, lenient, key)
         beat = Beat.of(clock, idle, heartbeat, used.units_per_second)
-        if beat is not None and not streaming:
-            raise EplRuntimeError("clock='system' and idle are for streams: batch DataFrames end", hint="until=time walks to a time behind")
-        if streaming and until is not None:
-            raise EplRuntimeError(
-                "until is for batch DataFrames: a stream has no end at which the clock could walk there",
-                hint="docs/spark.md, 'The end of a stream'; start has job.advance(until)",
-            )
+        _check_end(streaming, beat, until)
         planned = _Planned.of(task, frames, distribute, shards)
         if planned.spoken is None:
             check_workers(planned.merged.sparkSession)
@@ -215,6 +191,17 @@ def transform(  # type: ignore[misc]
         return apply(sources)
     name = event_type or only_type(parse_module(epl))
     return lambda frame: apply({name: frame})
+
+
+def _check_end(streaming: bool, beat: Beat | None, until: int | None) -> None:
+    """Raise EplRuntimeError for options about the time at which only streams, or only batch DataFrames, go on."""
+    if beat is not None and not streaming:
+        raise EplRuntimeError("clock='system' and idle are for streams: batch DataFrames end", hint="until=time walks to a time behind")
+    if streaming and until is not None:
+        raise EplRuntimeError(
+            "until is for batch DataFrames: a stream has no end at which the clock could walk there",
+            hint="docs/spark.md, 'The end of a stream'; start has job.advance(until)",
+        )
 
 
 def _check_options(

@@ -152,36 +152,15 @@ class Setup:
 
 
 def start(
-    module: str | Runtime,
-    sources: Mapping[str, DataFrame],
-    *,
-    time: Choice = None,
-    sequence: Choice = None,
-    late: Duration | None = None,
-    on_late: str = "refuse",
-    ahead: Duration | None = None,
-    max_buffered: int = MAX_BUFFERED,
-    clock: str = "events",
-    idle: Duration | None = None,
-    heartbeat: float = 1.0,
-    checkpoint: str | None = None,
-    outputs: Collection[str] = (),
-    sinks: Mapping[str, Sink] | None = None,
-    listeners: Mapping[str, Listener] | None = None,
-    trigger: Trigger = None,
-    time_mode: TimeMode = "span",
-    max_stops: int = MAX_STOPS,
-    query_name: str | None = None,
-    settings: Settings | None = None,
-    functions: Mapping[str, Callable[..., Any]] | None = None,
-    aggregations: Mapping[str, Callable[[], Any]] | None = None,
-    tier: str = "auto",
-    forget: Collection[str] = (),
-    wall: Callable[[], int] | None = None,
-    on_error: str = "stop",
-    start_time: int | None = None,
-    snapshot_key: bytes | None = None,
-    hook: Hook = no_hook,
+    module: str | Runtime, sources: Mapping[str, DataFrame], *,
+    time: Choice = None, sequence: Choice = None, time_mode: TimeMode = "span", max_stops: int = MAX_STOPS, start_time: int | None = None,
+    late: Duration | None = None, on_late: str = "refuse", ahead: Duration | None = None, max_buffered: int = MAX_BUFFERED,
+    clock: str = "events", idle: Duration | None = None, heartbeat: float = 1.0, wall: Callable[[], int] | None = None,
+    checkpoint: str | None = None, outputs: Collection[str] = (), sinks: Mapping[str, Sink] | None = None,
+    listeners: Mapping[str, Listener] | None = None, trigger: Trigger = None, query_name: str | None = None,
+    settings: Settings | None = None, functions: Mapping[str, Callable[..., Any]] | None = None,
+    aggregations: Mapping[str, Callable[[], Any]] | None = None, tier: str = "auto", on_error: str = "stop",
+    forget: Collection[str] = (), snapshot_key: bytes | None = None, hook: Hook = no_hook,
 ) -> Job:
     """Drive statements with streaming DataFrames, ``sources``: {event type name: DataFrame}; a job that is running comes back.
 
@@ -217,26 +196,35 @@ def start(
     """
     check_frames(sources)
     check_streaming(sources)
-    lenient = is_lenient(on_error)
-    keeps, waits = bool(outputs) or on_late == "side", late is not None or ahead is not None
+    lenient, keeps, waits = is_lenient(on_error), bool(outputs) or on_late == "side", late is not None or ahead is not None
     _check_options(time, sequence, time_mode, checkpoint, keeps=keeps, waits=waits)
     Beat.of(clock, idle, heartbeat, 1000)  # refused before anything is made
-    folder = None if checkpoint is None else f"{checkpoint}/output"
-    kept: dict[str, Sink] = {name: ParquetSink(f"{folder}/{name}", hook) for name in outputs}
     setup = Setup(
         Module(module, sources, settings or Settings(), functions or {}, aggregations or {}, tier),
         lambda runtime: late_policy(late, on_late, ahead, max_buffered, runtime.settings.units_per_second), (time, sequence),
         {"time_mode": time_mode, "max_stops": max_stops, "at_wall": clock == SYSTEM and time is None},
-        Keeping({**kept, **(sinks or {})}, folder, hook),
+        _keeping(outputs, sinks or {}, checkpoint, hook),
         None if checkpoint is None else Checkpoint(f"{checkpoint}/state", hook, snapshot_key), forget, wall, lenient, start_time,
     )
     job = resumed(setup, listeners or {})
     job.progress.update_state(job.feed)
     beat = Beat.of(clock, idle, heartbeat, job.runtime.settings.units_per_second)
+    _begin(job, sources, beat, lambda merged: _query(job, merged, checkpoint, query_name, trigger))
+    return job
+
+
+def _keeping(outputs: Collection[str], sinks: Mapping[str, Sink], checkpoint: str | None, hook: Hook) -> Keeping:
+    """What becomes of the output: that of ``outputs`` stands as files in the checkpoint's folder."""
+    folder = None if checkpoint is None else f"{checkpoint}/output"
+    kept: dict[str, Sink] = {name: ParquetSink(f"{folder}/{name}", hook) for name in outputs}
+    return Keeping({**kept, **sinks}, folder, hook)
+
+
+def _begin(job: Job, sources: Mapping[str, DataFrame], beat: Beat | None, query: Callable[[DataFrame], StreamingQuery]) -> None:
+    """Run the job: ``query`` makes the query over all its sources."""
     beats = None if beat is None else Heartbeat(job, beat)
     merged = merge(sources, job.feed.sources, job.runtime.settings.time_unit == "microseconds", number_rows=False)
-    job.attach(_query(job, merged, checkpoint, query_name, trigger), merged, beats)
-    return job
+    job.attach(query(merged), merged, beats)
 
 
 def _check_options(
