@@ -63,6 +63,21 @@ def test_documents_named_in_the_source_exist() -> None:
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
 
 
+PREFIXES = ("", "epl", "runtime", "runtime/batch", "runtime/spark")
+NOT_OF_HERE = re.compile(r"\.venv/|\.\./|(state|events)/[A-Z]")
+"""A folder that tests make, one outside, and keys of pages."""
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_named_in_documents_exist(path: pathlib.Path) -> None:
+    named = set(re.findall(r"`((?:[\w.-]+/)+[\w.-]*)`", path.read_text(encoding="utf-8")))
+    missing = {
+        name for name in named
+        if not NOT_OF_HERE.match(name) and not any((ROOT / prefix / f"{name}{end}").exists() for prefix in PREFIXES for end in ("", ".py"))
+    }
+    assert missing == set()
+
+
 def test_python_blocks_compile() -> None:
     blocks = [(path, b) for path in DOCUMENTS for b in re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)]
     assert len(blocks) > 5
