@@ -1,7 +1,7 @@
-"""One engine fed with merged rows, wherever it stands: the driver host has one, the distributed host one a shard.
+"""One engine that processes merged rows: driver mode has one, distributed mode one a shard.
 
 An ``Entry`` is all that a step depends on: rows, what others have seen of time, the wall clock. Entries are what input logs hold: the same
-entries give the same state and the same output, whenever they are fed (law 2).
+entries give the same state and the same output, whenever they are processed (law 2).
 """
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Entry:
 
 @attrs.frozen(eq=False)
 class Output:
-    """What one statement put out in a step: insert and remove stream, None where empty."""
+    """What one statement emitted in a step: insert and remove stream, None where empty."""
 
     new: pa.RecordBatch | None
     old: pa.RecordBatch | None
@@ -64,8 +64,8 @@ class Output:
 
 @attrs.frozen(eq=False)
 class Step:
-    """What a step gave: output by statement name, rows left out (None where there are none), how many were fed; ``faults``: how many times
-    expressions raised."""
+    """What a step gave: output by statement name, rows dropped (None where there are none), how many were processed; ``faults``: how many
+    times expressions raised."""
 
     outputs: Mapping[str, Output]
     late: pa.Table | None
@@ -75,13 +75,13 @@ class Step:
 
     @property
     def output_rows(self) -> int:
-        """How many rows statements put out."""
+        """How many rows statements emitted."""
         return sum(b.num_rows for o in self.outputs.values() for b in (o.new, o.old) if b is not None)
 
 
 @attrs.frozen
 class Rules:
-    """How entries become steps: state, entries and rules say it all, so that a log is fed by the rules under which it was written.
+    """How entries become steps: only state, entries and rules count, so that a log is replayed by the rules under which it was written.
 
     ``policy``: of late rows; ``time_mode``, ``max_stops``: as for ``Runtime.send_batch``; ``at_wall``: rows without a time column come at
     the time of the wall clock.
@@ -164,7 +164,7 @@ class Feed:
             self.listeners[statement] = statement.add_batch_listener(keep)
 
     def process(self, entry: Entry) -> Step:
-        """Feed the entry. Under the runtime's lock, so that whoever asks sees the state at the end of a step.
+        """Process the entry. Under the runtime's lock, so that readers see the state at the end of a step.
 
         Raises EplRuntimeError before any effect where rows are refused. What is raised later (StatementFault for an expression, unless
         the entry is lenient) leaves the runtime half-way: it is ``halted``, and takes no step any more.
@@ -181,8 +181,8 @@ class Feed:
             return self._done(late, ahead, fed)
 
     def straight(self, rows: pa.Table, *, wall: int, lenient: bool = True) -> Step:
-        """Feed rows that are on their own, in whatever order: none is behind another, so that only those without a time and those ahead of
-        the ``wall`` clock can be left out."""
+        """Process rows whose order does not matter: none is later than another, so that only those without a time and those ahead of
+        the ``wall`` clock can be dropped."""
         with self.runtime.lock, self._step(lenient=lenient):
             if self.buffer is None:
                 self._send(rows, "refuse")

@@ -1,7 +1,7 @@
-"""Time goes on while no rows come: a thread that moves a job's clock; in the distributed host Spark's timers ask instead (``Beat``).
+"""Time goes on while no rows come: a thread that moves a job's clock; in distributed mode Spark's timers ask instead (``Beat``).
 
-``system``: engine time follows the wall clock, as far behind it as rows may be late. An idle rule: once no row has come for so long, time
-goes on by the wall clock from where it stood. A step is made only where something is due, so that a quiet night leaves no log behind.
+``system``: engine time follows the wall clock, as far below it as rows may be late. An idle rule: once no row has come for so long, time
+goes on by the wall clock from there. A step is made only where something is due, so that a quiet night leaves no log.
 """
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Quiet:
     @classmethod
     def since(cls, wall: int, feed: Feed) -> Quiet:
         """From now on. Time that has gone on by itself, before the last rows or before a restart, is not gone through again."""
-        told = None if feed.buffer is None else feed.buffer.newest
+        newest = None if feed.buffer is None else feed.buffer.newest
         gone = feed.runtime.now + (feed.rules.policy.bound or 0)
-        return cls(wall, gone if told is None else max(told, gone))
+        return cls(wall, gone if newest is None else max(newest, gone))
 
 
 @attrs.frozen
@@ -49,7 +49,7 @@ class Beat:
 
     @classmethod
     def of(cls, clock: str, idle: Duration | None, every: float, units_per_second: int) -> Beat | None:
-        """As users say it; None where time stands until a row comes. Raises EplRuntimeError for what is no clock."""
+        """Convert the options; None where time does not move until a row comes. Raises EplRuntimeError for what is no clock."""
         if clock not in ("events", SYSTEM):
             raise EplRuntimeError(f"clock is 'events' or 'system', not {clock!r}")
         if not every > 0:
@@ -105,7 +105,7 @@ class Heartbeat:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends behind the look at work."""
+        """Ends after the current check."""
         self._ended.set()
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
             self._thread.join()
@@ -117,15 +117,16 @@ class Heartbeat:
             try:
                 self.beat(self._job.wall())
             except Exception as error:
-                told = error if isinstance(error, EplError) else EplRuntimeError(f"time cannot be moved: {type(error).__name__}: {error}")
+                message = f"time cannot be moved: {type(error).__name__}: {error}"
+                failure = error if isinstance(error, EplError) else EplRuntimeError(message)
                 log.error("the heartbeat stops the query: %s", error, exc_info=error)
-                self._job.fail(told)
+                self._job.fail(failure)
                 return
 
     def beat(self, wall: int) -> None:
         """One look at the clock on the wall."""
         with self._job.feed.runtime.lock:
-            # By the number of the micro-batch: rows that nobody wants have not come to the job, and say that it is not quiet.
+            # By the number of the micro-batch: rows that no statement reads do not reach the job, and say that it is not quiet.
             if self._quiet is None or self._quiet[0] != self._job.last:
                 self._quiet = self._job.last, Quiet.since(wall, self._job.feed)
             target = self._beat.target(self._job.feed, wall, self._quiet[1])

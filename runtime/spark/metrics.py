@@ -1,4 +1,4 @@
-"""What the engines of ``transform`` tell of each micro-batch: as Spark's observed metric ``epl_engine``, and as Prometheus text."""
+"""What the engines of ``transform`` report of each micro-batch: as Spark's observed metric ``epl_engine``, and as Prometheus text."""
 from __future__ import annotations
 
 import threading
@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
-from runtime.spark.distributed_host.packing import TOLD
+from runtime.spark.distributed_host.packing import REPORTED
 from runtime.spark.progress import metric
 
 OBSERVED, CAME = "epl_engine", "epl"
@@ -19,8 +19,8 @@ CAME_IN = {
     "steps": ("steps", "micro-batches"), "rows": ("rows", "rows that came"), "seconds": ("seconds", "seconds that micro-batches took"),
 }
 COUNTERS = {
-    "fed": ("rows_fed", "rows fed to engines"), "late": ("rows_late", "rows left out because they were late"),
-    "ahead": ("rows_ahead", "rows left out because they were too far ahead of time"), "out": ("rows_out", "rows put out"),
+    "fed": ("rows_fed", "rows sent to engines"), "late": ("rows_late", "rows dropped because they were late"),
+    "ahead": ("rows_ahead", "rows dropped because they were too far ahead of time"), "out": ("rows_out", "rows emitted"),
     "faults": ("faults", "exceptions in expressions that were left to the error handler"),
 }
 NOTHING = {"shards": 0}
@@ -31,15 +31,15 @@ GAUGES = {
 
 
 def with_totals(blobs: DataFrame) -> DataFrame:
-    """What shards put out, observed: sums over all of them, and the time of the one furthest behind."""
-    totals = [F.sum(F.col(name)).alias(name) for name in TOLD if name != "time"]
+    """What shards emit, observed: sums over all of them, and the lowest of their times."""
+    totals = [F.sum(F.col(name)).alias(name) for name in REPORTED if name != "time"]
     return blobs.observe(OBSERVED, *totals, F.min(F.col("time")).alias("time"))
 
 
 class Metrics(StreamingQueryListener):
     """The queries of ``transform`` as Prometheus text: ``spark.streams.addListener(metrics)``, then ``metrics.prometheus()`` at any time.
 
-    Totals count since the listener was added; a micro-batch that Spark makes again counts again. How the engines stand is told as of the
+    Totals count since the listener was added; a micro-batch that Spark makes again counts again. Gauges are those of the
     last micro-batch in which all that ever had a step had one.
     """
 

@@ -1,4 +1,4 @@
-"""Whether Python workers can run statements, asked before they have to: once a session, in a line with the cure instead of Java's trace.
+"""Whether Python workers can run statements, asked before they have to: once a session, in a line with the fix instead of Java's trace.
 
 Workers run what ``spark.pyspark.python`` or PYSPARK_PYTHON names, else the ``python3`` of their PATH, which need be neither the driver's
 Python nor one that has epl-spark.
@@ -40,7 +40,7 @@ _asked: set[tuple[str, str]] = set()
 def check_workers(session: SparkSession) -> None:
     """EplRuntimeError unless the session's Python workers can run statements: they have the driver's Python version and epl-spark.
 
-    In local mode workers are given the driver's own Python where nobody chose another one and the one of PATH will not do. One small job
+    In local mode workers are given the driver's own Python where no other one was chosen and the one of PATH will not do. One small job
     the first time, nothing from then on.
     """
     context = session.sparkContext
@@ -63,7 +63,7 @@ def _is_local(context: SparkContext) -> bool:
 
 
 def _is_chosen(context: SparkContext) -> bool:
-    """Whether somebody said which Python workers run."""
+    """Whether the configuration says which Python workers run."""
     return "PYSPARK_PYTHON" in os.environ or context.getConf().contains("spark.pyspark.python")
 
 
@@ -86,12 +86,12 @@ def _ask(context: SparkContext) -> None:
 def _check_version(executable: str) -> None:
     """Spark refuses another minor version of Python, and has each worker log a trace of it: in local mode one can ask before."""
     try:
-        told = subprocess.run([executable, "-c", MINOR], capture_output=True, text=True, check=True, timeout=60).stdout.strip()
+        version = subprocess.run([executable, "-c", MINOR], capture_output=True, text=True, check=True, timeout=60).stdout.strip()
     except (OSError, subprocess.SubprocessError) as error:
         raise _refusal(executable, f"does not run ({error})") from None
     mine = ".".join(map(str, sys.version_info[:2]))
-    if told != mine:
-        raise _refusal(executable, f"is Python {told}, and the driver runs {mine}")
+    if version != mine:
+        raise _refusal(executable, f"is Python {version}, and the driver runs {mine}")
 
 
 def _refusal(executable: str, wrong: str) -> EplRuntimeError:

@@ -22,8 +22,9 @@ LOG_EVERY = 10.0
 @attrs.frozen
 class StepProgress:
     """``step``, Spark's ``batch`` (None for a step of time alone); ``rows`` that came, ``fed`` to the engine, ``late`` and ``ahead`` left
-    out; output rows ``out`` of the statements whose output is kept; ``time``: the engine's behind the step; ``waiting`` rows; ``matches``
-    of ``match_recognize`` in progress; ``faults``: exceptions in expressions that were left to the error handler; ``seconds`` it took."""
+    out; output rows ``out`` of the statements whose output is kept; ``time``: the engine's after the step; ``waiting`` rows; ``matches``
+    of ``match_recognize`` (partial matches); ``faults``: exceptions in expressions that were left to the error handler; ``seconds`` it
+    took."""
 
     step: int
     batch: int | None
@@ -51,7 +52,7 @@ class Progress:
         self._logged_at = time.monotonic()
 
     def update_state(self, feed: Feed) -> None:
-        """How the job stands, before its first step as after any other."""
+        """Note the job's state, before its first step as after any other."""
         buffer, runtime = feed.buffer, feed.runtime
         waiting = 0 if buffer is None else buffer.held
         self._state = {"engine_time": runtime.now, "rows_waiting": waiting, "matches_in_progress": runtime.matches_in_progress}
@@ -81,10 +82,10 @@ class Progress:
     def prometheus(self) -> str:
         """The totals as Prometheus reads them."""
         counters = [
-            ("steps", "steps done", self.steps), ("rows", "rows that came", self.rows), ("rows_fed", "rows fed to the engine", self.fed),
-            ("rows_late", "rows left out because they were late", self.late),
-            ("rows_ahead", "rows left out because they were too far ahead of time", self.ahead),
-            ("rows_out", "rows that statements put out", self.out),
+            ("steps", "steps done", self.steps), ("rows", "rows that came", self.rows), ("rows_fed", "rows sent to the engine", self.fed),
+            ("rows_late", "rows dropped because they were late", self.late),
+            ("rows_ahead", "rows dropped because they were too far ahead of time", self.ahead),
+            ("rows_out", "rows that statements emitted", self.out),
             ("faults", "exceptions in expressions that were left to the error handler", self.faults),
             ("seconds", "seconds spent in steps", self.seconds),
         ]
@@ -94,8 +95,8 @@ class Progress:
             ("matches_in_progress", "states of match_recognize", self._state.get("matches_in_progress")),
             ("state_bytes", "size of the last snapshot", self.state_bytes),
         ]
-        told = [metric("counter", name, text, {"": value}) for name, text, value in counters]
-        return "".join([*told, *(metric("gauge", name, text, {"": value}) for name, text, value in gauges if value is not None)])
+        metrics = [metric("counter", name, text, {"": value}) for name, text, value in counters]
+        return "".join([*metrics, *(metric("gauge", name, text, {"": value}) for name, text, value in gauges if value is not None)])
 
     def of_batch(self, batch: int) -> StepProgress | None:
         """What a micro-batch came to, while it is among the last steps: for a StreamingQueryListener, by ``progress.batchId``."""

@@ -1,7 +1,7 @@
-"""Filters that Spark evaluates in front of the engine: rows that no statement wants need not travel to it.
+"""Filters that Spark evaluates upstream of the engine: rows that no statement reads are not sent to it.
 
 What is pushed down is what every statement that reads a type asks of it, as far as Spark can say it; the engine looks again, so that it is
-enough never to leave out a row that is wanted. A row that is left out still tells the time.
+enough never to drop a row that a statement reads. A row that is dropped still advances time.
 """
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FORMS: dict[str, tuple[type[spark.DataType], ...]] = {
 """The columns that hold a kind's values as they are."""
 
 Condition = Column | Literal[False] | None
-"""Which rows are wanted: False none, None all of them."""
+"""Which rows are read: False none, None all of them."""
 Wanted = Callable[[DataFrame], Condition]
 
 
@@ -38,7 +38,7 @@ class NotPushable(Exception):
 
 
 def wanted_rows(plans: Iterable[StatementPlan], types: Iterable[EventType]) -> Wanted:
-    """From merged rows to which of them any statement wants, as far as can be said."""
+    """From merged rows to those that any statement reads, as far as can be said."""
     plans, types = tuple(plans), tuple(types)
 
     def wanted(merged: DataFrame) -> Condition:
@@ -53,8 +53,8 @@ def wanted_rows(plans: Iterable[StatementPlan], types: Iterable[EventType]) -> W
 
 
 def narrowed(merged: DataFrame, wanted: Wanted) -> DataFrame:
-    """The merged rows without what nobody wants; where rows have a time, it stays of all of them, and those that are not wanted have no
-    type."""
+    """The merged rows without what no statement reads; where rows have a time, that of all of them stays, and those that are not read
+    have no type."""
     condition = wanted(merged)
     if condition is None or condition is False:
         return merged
@@ -66,7 +66,8 @@ def narrowed(merged: DataFrame, wanted: Wanted) -> DataFrame:
 
 
 def take(merged: DataFrame, wanted: Wanted, until: int | None = None) -> tuple[DataFrame, Callable[[], int | None]]:
-    """The wanted rows; the newest time of all of them, once the rows have been fetched. ``until``: rows beyond that time do not tell it."""
+    """The rows that are read; the newest time of all of them, once the rows have been fetched. ``until``: rows beyond that time do not
+    count."""
     condition = wanted(merged)
     time = F.col(f"`{TIME}`") if until is None else F.when(F.col(f"`{TIME}`") <= until, F.col(f"`{TIME}`"))
     if condition is None:
@@ -76,9 +77,9 @@ def take(merged: DataFrame, wanted: Wanted, until: int | None = None) -> tuple[D
         return merged.limit(0), lambda: None if ends is None else ends.collect()[0][0]
     if TIME not in merged.columns:
         return merged.filter(condition), lambda: None
-    told = Observation()
-    rows = merged.observe(told, F.max(time).alias("newest")).filter(condition)
-    return rows, lambda: told.get["newest"]
+    newest = Observation()
+    rows = merged.observe(newest, F.max(time).alias("newest")).filter(condition)
+    return rows, lambda: newest.get["newest"]
 
 
 def _wanted(plans: tuple[StatementPlan, ...], event_type: EventType, said: SparkPredicate) -> Condition:
@@ -159,7 +160,7 @@ class SparkPredicate:
         return reduce(lambda one, other: one & other, said)
 
     def _order(self, operator: str, left: TypedExpression, right: TypedExpression) -> Column:
-        """Numbers. Spark has NaN above all others, where nothing is true of Java's: if in doubt such rows are wanted."""
+        """Numbers. Spark has NaN above all others, where nothing is true of Java's: if in doubt such rows are sent."""
         if isinstance(_bare(left), Constant) and isinstance(_bare(right), Constant):
             raise NotPushable
         one, other = self._value(left, WHOLE | {"double"}), self._value(right, WHOLE | {"double"})
@@ -202,7 +203,7 @@ class SparkPredicate:
 
 
 def _ascends(node: Range) -> bool:
-    """Whether the bounds stand as they are to be taken: EPL swaps those that descend."""
+    """Whether the bounds are in order: EPL swaps those that descend."""
     low, high = _bare(node.low), _bare(node.high)
     numbers = all(isinstance(each, Constant) and isinstance(each.value, (int, float)) for each in (low, high))
     return not node.swap or (numbers and low.value <= high.value)  # type: ignore[attr-defined]
@@ -213,7 +214,7 @@ def _either(columns: list[Column]) -> Column:
 
 
 def _bare(node: TypedExpression) -> TypedExpression:
-    """Behind conversions of whole numbers to wider ones and to double, which Spark makes the same way."""
+    """Look through conversions of whole numbers to wider ones and to double, which Spark makes the same way."""
     while isinstance(node, Convert) and _kind(node) in ("int", "long", "double") and _kind(node.operand) in WHOLE:
         node = node.operand
     return node

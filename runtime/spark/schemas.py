@@ -10,7 +10,7 @@ STRING CHAR VARCHAR           String; back also from char, enums, LocalTime (ISO
 BOOLEAN                       boolean
 TIMESTAMP                     ZonedDateTime: an instant, seen in UTC whatever the session's time zone is; a property declared ``long``
                               takes a TIMESTAMP column as engine time (ms since 1970, µs by configuration), rounded down
-TIMESTAMP_NTZ                 LocalDateTime; where an instant or engine time is wanted it is taken as UTC
+TIMESTAMP_NTZ                 LocalDateTime; where an instant or engine time is expected it is taken as UTC
 DATE                          LocalDate
 TIME                          LocalTime
 ARRAY, MAP                    array, Map

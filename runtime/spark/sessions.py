@@ -90,9 +90,9 @@ def _apply(running: SparkSession, options: Mapping[str, str]) -> None:
             running.conf.unset(key)
         else:
             running.conf.set(key, then)
-    told = ", ".join(f"{key} is {'not set' if now is None else now}, not {options[key]}" for key, now in refused.items())
+    differences = ", ".join(f"{key} is {'not set' if now is None else now}, not {options[key]}" for key, now in refused.items())
     raise EplRuntimeError(
-        f"A Spark session is running, and Spark does not let these options change in it: {told}",
+        f"A Spark session is running, and Spark does not let these options change in it: {differences}",
         hint="give them before the first session of the process, or end that one first: spark.stop()",
     )
 
@@ -104,8 +104,8 @@ def require_java() -> None:
     where = f"JAVA_HOME is {home}" if home else "JAVA_HOME is not set"
     if java is None or not os.access(java, os.X_OK):
         raise EplRuntimeError(f"Spark needs Java {JAVA} or newer and none was found: {where}", hint=HINT)
-    told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    version = re.search(r'version "(\d+)', told)
+    printed = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    version = re.search(r'version "(\d+)', printed)
     if version is None or int(version[1]) < JAVA:
-        found = told.strip().partition("\n")[0] or "nothing"
+        found = printed.strip().partition("\n")[0] or "nothing"
         raise EplRuntimeError(f"Spark needs Java {JAVA} or newer: {where}, and {java} says {found}", hint=HINT)

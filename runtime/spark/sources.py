@@ -1,7 +1,7 @@
 """Several DataFrames → one, and back: each row carries its type, its time, its sequence and, in a column a property, its event.
 
 One query over one merged DataFrame means that one micro-batch carries the rows of all types. Only the columns that events need are read.
-They stand side by side, not in a struct a type, which Spark would take to Python as one more level of structs.
+They are side by side, not in a struct a type, which Spark would take to Python as one more level of structs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from runtime.conversion.columns import may_hold
 from runtime.conversion.from_python import whole_type
 
 TYPE, TIME, SEQUENCE, ROW = "epl:type", "epl:time", "epl:sequence", "epl:row"
-"""Columns of a merged DataFrame beside those of properties: the place of the row's type among the sources (null: the row tells the time
+"""Columns of a merged DataFrame next to those of properties: the place of the row's type among the sources (null: the row has the time
 alone), engine time (bigint), order within a time, place in the source."""
 
 ZONE: dict[str, Any] = {"timezone": "UTC"} if "timezone" in inspect.signature(to_arrow_type).parameters else {}
@@ -172,25 +172,25 @@ def merge(frames: Mapping[str, DataFrame], sources: Sources, microseconds: bool,
 
 
 def observed(merged: DataFrame) -> DataFrame:
-    """The same rows; Spark's listeners are told of each micro-batch how many there were and the newest time, as the metric ``epl``."""
+    """The same rows; Spark's listeners get for each micro-batch how many there were and the newest time, as the metric ``epl``."""
     newest = [F.max(f"`{TIME}`").alias("newest")] if TIME in merged.columns else []
     return merged.observe("epl", F.count(F.lit(1)).alias("rows"), *newest)
 
 
 def fetched(merged: DataFrame, sources: Sources) -> pa.Table:
-    """The rows as one table, as ``merged`` has them. What others tell as well does not travel: the type where there is one source, and the
+    """The rows as one table, as ``merged`` has them. What other columns imply is not sent: the type where there is one source, and the
     time where it is a property in engine units."""
     found = {field.name: field.dataType for field in merged.schema.fields}
-    told: dict[str, str | None] = {}
+    dropped: dict[str, str | None] = {}
     if len(sources.types) == 1 and len(found) > 1:
-        told[TYPE] = None
+        dropped[TYPE] = None
         event_type = sources.types[0]
         time = "" if sources.times is None else sources.times[event_type.name]
         if time in event_type.properties and found[place_of(0, time)] == spark.LongType():
-            told[TIME] = place_of(0, time)
-    rows = merged.drop(*told).toArrow()
+            dropped[TIME] = place_of(0, time)
+    rows = merged.drop(*dropped).toArrow()
     columns: dict[str, Any] = {name: rows.column(name) for name in rows.column_names}
-    for name, place in told.items():
+    for name, place in dropped.items():
         columns[name] = pa.repeat(pa.scalar(0, pa.int32()), rows.num_rows) if place is None else columns[place]
     return pa.table({name: columns[name] for name in found})
 
@@ -242,7 +242,7 @@ def _check_cases(event_type: EventType, columns: list[str]) -> None:
         alike = [each for each in columns if each.lower() == name.lower()]
         if len(alike) > 1:
             raise EplRuntimeError(
-                f"Event type '{event_type.name}': Spark does not tell the columns '{alike[0]}' and '{alike[1]}' from one another",
+                f"Event type '{event_type.name}': Spark does not distinguish the columns '{alike[0]}' and '{alike[1]}'",
                 hint="rename one of them, or set spark.sql.caseSensitive",
             )
 

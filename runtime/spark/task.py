@@ -24,12 +24,12 @@ from runtime.spark.sources import Choice, Sources
 from runtime.statements.statement import Statement
 
 BATCH_ID = "streaming.sql.batchId"
-"""The property that tells a task which micro-batch it is part of."""
+"""The property by which a task knows its micro-batch."""
 
 
 @attrs.frozen
 class Task:
-    """``statement``: whose insert stream is wanted; ``type_names`` of the sources; ``schemas`` of the types that the module does not
+    """``statement``: whose insert stream is emitted; ``type_names`` of the sources; ``schemas`` of the types that the module does not
     declare; ``time``, ``sequence``: as for ``Runtime.send_batch``; ``rules``: in engine units; ``lenient``: whether steps go on where
     expressions raise; ``key``: what the state is sealed with."""
 
@@ -47,13 +47,13 @@ class Task:
     key: bytes | None = attrs.field(default=None, repr=False)
 
     def digest(self) -> bytes:
-        """What tells this task's state from that of another one: its text as it is understood, the statement, the types and what orders
-        their rows."""
+        """What distinguishes this task's state from that of another one: its text as it is understood, the statement, the types and what
+        orders their rows."""
         text = unparse(parse_module(self.epl))
         schemas = {name: schema.json() for name, schema in sorted(self.schemas.items())}
         order = [choice if choice is None or isinstance(choice, str) else sorted(choice.items()) for choice in (self.time, self.sequence)]
-        told = text, self.statement, self.type_names, schemas, self.settings, order
-        return blake2b(repr(told).encode(), digest_size=16).digest()
+        identity = text, self.statement, self.type_names, schemas, self.settings, order
+        return blake2b(repr(identity).encode(), digest_size=16).digest()
 
     def runtime(self, start_time: int) -> Runtime:
         """A runtime that knows types and functions, with nothing deployed."""

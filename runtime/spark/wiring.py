@@ -1,4 +1,5 @@
-"""Whether sources and statements fit together, decided before anything runs: no source that nobody reads, no type that nobody fills."""
+"""Whether sources and statements fit together, decided before anything runs: no source that no statement reads, no type that no source
+fills."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -44,7 +45,7 @@ def check_filled(plans: Iterable[StatementPlan], wanted: Iterable[StatementPlan]
 def unfilled(
     plans: Iterable[StatementPlan], wanted: Iterable[StatementPlan], sources: Collection[EventType]
 ) -> Iterator[tuple[StatementPlan, EventType]]:
-    """The types that ``wanted``, or statements whose rows they read, read and nobody fills, with the statement.
+    """The types that ``wanted``, or statements whose rows they read, read and no source fills, with the statement.
 
     A type is filled by a source of it or of one of its sub-types, and by statements that insert into one of these.
     """

@@ -40,7 +40,7 @@ def test_odd_names_reach_the_engines_of_a_stream_and_of_a_batch(spark: SparkSess
 
 def test_columns_that_differ_in_case_only_are_told_before_anything_runs(spark: SparkSession) -> None:
     frame = spark.createDataFrame(pa.table({"a": [1], "A": ["x"], "ts": [1]}))
-    with pytest.raises(EplRuntimeError, match=r"Event type 'T': Spark does not tell the columns 'a' and 'A' from one another"):
+    with pytest.raises(EplRuntimeError, match=r"Event type 'T': Spark does not distinguish the columns 'a' and 'A'"):
         transform("@name('s') select a from T", {"T": frame}, "s", time="ts")
     spark.conf.set("spark.sql.caseSensitive", "true")
     try:

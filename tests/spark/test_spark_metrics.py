@@ -1,4 +1,4 @@
-"""What jobs and queries tell of each micro-batch: rows, output, time, state, rows left out, matches in progress."""
+"""What jobs and queries report of each micro-batch: rows, output, time, state, dropped rows, partial matches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import Row, SparkSession
 
 from runtime.spark import Metrics, start, transform
-from runtime.spark.distributed_host.packing import TOLD
+from runtime.spark.distributed_host.packing import REPORTED
 from runtime.spark.progress import metric
 
 pytestmark = pytest.mark.spark
@@ -79,7 +79,7 @@ def test_a_metric_has_one_head_and_a_line_for_each_label() -> None:
 
 def progress(shards: int | None, **gauges: int) -> Any:
     """What a listener hears of a micro-batch in which so many shards had a step, None for none of them."""
-    told = dict.fromkeys(TOLD) if shards is None else {**dict.fromkeys(TOLD, 0), "shards": shards, **gauges}
+    told = dict.fromkeys(REPORTED) if shards is None else {**dict.fromkeys(REPORTED, 0), "shards": shards, **gauges}
     observed = {"epl_engine": Row(**told), "epl": Row(rows=0)}
     return SimpleNamespace(progress=SimpleNamespace(name="q", id="0", batchDuration=1, observedMetrics=observed))
 

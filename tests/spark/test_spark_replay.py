@@ -104,7 +104,7 @@ EVENTS: list[tuple[str, dict[str, Any], str | None]] = [
     ("Deep", {"in": {"p": 1, "q": None}, "list": [1, None], "map": {"a": 1, "b": None}}, None),
     ("Deep", {"in": {"p": 1, "extra": 2}}, "property 'in' of type Within does not come back"),
     ("Empty", {}, None),
-    ("Cases", {"p": 1, "P": 2}, "Spark does not tell the columns 'p' and 'P' from one another"),
+    ("Cases", {"p": 1, "P": 2}, "Spark does not distinguish the columns 'p' and 'P'"),
 ]
 
 

@@ -101,8 +101,8 @@ def _in_time(condition: Column, event_type: EventType, policy: LatePolicy) -> Co
         return condition
     if policy.on_late == "drop":
         return condition & ~missing
-    told = F.raise_error(F.lit(f"[epl:runtime] Event type '{event_type.name}': a row has no time (on_late='drop' leaves it out)"))
-    return F.when(~F.coalesce(condition, F.lit(False)), F.lit(False)).when(missing, told.cast("boolean")).otherwise(F.lit(True))
+    refusal = F.raise_error(F.lit(f"[epl:runtime] Event type '{event_type.name}': a row has no time (on_late='drop' omits it)"))
+    return F.when(~F.coalesce(condition, F.lit(False)), F.lit(False)).when(missing, refusal.cast("boolean")).otherwise(F.lit(True))
 
 
 __all__ = ["NativeSparkPlan", "spoken"]

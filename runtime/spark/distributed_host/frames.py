@@ -123,7 +123,7 @@ class StatelessTask:
 
 
 def _errors_by_partition(output: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """What a task puts out; its errors name the part of the rows that it has."""
+    """What a task emits; its errors name the part of the rows that it has."""
     settle()
     try:
         yield from output
@@ -158,7 +158,7 @@ def transform(  # type: ignore[misc]
 
     ``time``, ``sequence``, ``late``, ``on_late``, ``ahead``, ``max_buffered``, ``time_mode``, ``max_stops``: as for ``start``; in batch
     DataFrames, rows of equal time and sequence keep the order that their DataFrame has, within a key, and only those without a time are
-    late, as for statements that keep no state. ``on_late="side"``: rows that are left out come in rows of their own, in one more column,
+    late, as for statements that keep no state. ``on_late="side"``: rows that are dropped come in rows of their own, in one more column,
     ``left_out``: ``struct<why, A: struct<…>, …>`` with a field for each event type; it is null in the statement's rows. ``start_time``:
     the clock at the beginning, by default the first row's time in batch DataFrames and 0 in streams; ``until``: the clock walks there
     at the end of a batch DataFrame. ``clock``, ``idle``, ``heartbeat``: time without rows in streams, from the first row on, as for
@@ -217,7 +217,7 @@ def _check_options(
 @attrs.frozen
 class _Planned:
     """A task that has been checked here and now. ``verdict``: how rows are split, None: not at all; ``shards``: over how many engines,
-    None: as Spark chooses (batch DataFrames); ``wanted``: which rows any statement wants; ``spoken``: the statement in Spark's own terms,
+    None: as Spark chooses (batch DataFrames); ``wanted``: which rows any statement reads; ``spoken``: the statement in Spark's own terms,
     None where an engine runs it."""
 
     task: Task
@@ -290,8 +290,8 @@ class _Planned:
                 merged = narrowed(merged, self.wanted).filter(F.col(f"`{TYPE}`").isNotNull())
             parted = self._parted(merged)
         else:
-            told = [F.col(f"`{name}`").isNotNull() for name in (TYPE, TIME) if name in merged.columns]
-            parted = narrowed(merged, self.wanted).filter(reduce(or_, told)).repartition(1)
+            given = [F.col(f"`{name}`").isNotNull() for name in (TYPE, TIME) if name in merged.columns]
+            parted = narrowed(merged, self.wanted).filter(reduce(or_, given)).repartition(1)
         ordered = parted.sortWithinPartitions(*order, F.col(f"`{TYPE}`"), F.col(f"`{ROW}`"))
         return ordered.mapInArrow(BatchTask(self.task, self.result, start_time, until), self.output)
 
@@ -307,7 +307,7 @@ class _Planned:
         check_state_store(merged.sparkSession)
         assert self.shards is not None
         ids = self._ids(self.shards)
-        # Observed behind the split: Spark then makes both projections one.
+        # Observed after the split: Spark then makes both projections one.
         parted = observed(self._sharded(narrowed(merged, self.wanted), ids))
         pack = Pack(ids, self.sources.times is not None, self.task.rules.policy.ahead, self.task.settings.units_per_second)
         packed = parted.mapInArrow(pack, PACKED_DDL)

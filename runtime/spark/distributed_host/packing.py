@@ -21,10 +21,10 @@ SHARD, NEWEST, BLOB = "shard", "newest", "blob"
 PACKED_TYPES: dict[str, pa.DataType] = {SHARD: pa.int32(), NEWEST: pa.int64(), BLOB: pa.binary()}
 PACKED = pa.schema(PACKED_TYPES)
 PACKED_DDL = f"{SHARD} int, {NEWEST} bigint, {BLOB} binary"
-TOLD = ("fed", "late", "ahead", "out", "faults", "shards", "matches", "waiting", "state", "time")
-"""What a shard tells of a step, in a row of its own: rows fed and left out, output rows, exceptions that were left to the handler; one for
-itself; then how it stands: matches in progress, rows that wait, bytes of state, engine time."""
-OUTPUT_DDL = ", ".join([f"{BLOB} binary", *(f"{name} bigint" for name in TOLD)])
+REPORTED = ("fed", "late", "ahead", "out", "faults", "shards", "matches", "waiting", "state", "time")
+"""What a shard reports of a step, in a row of its own: rows processed and dropped, output rows, exceptions that were left to the handler;
+one for itself; then its state: partial matches, rows that wait, bytes of state, engine time."""
+OUTPUT_DDL = ", ".join([f"{BLOB} binary", *(f"{name} bigint" for name in REPORTED)])
 ROWS_A_BLOB = 200_000
 """How many rows are gathered before they are packed."""
 
@@ -33,7 +33,7 @@ ROWS_A_BLOB = 200_000
 class Pack:
     """The first stage, for ``mapInArrow``: merged rows with the column ``shard``. Every shard hears the newest time of every partition, so
     that all of them move time alike. ``shards``: their ids; ``timed``: whether there is a time column; ``ahead``: how far beyond the wall
-    clock a time may be to be told, by ``per_second`` engine units a second."""
+    clock a time may be to count, by ``per_second`` engine units a second."""
 
     shards: tuple[int, ...]
     timed: bool
@@ -49,7 +49,7 @@ class Pack:
             if self.timed and batch.num_rows:
                 last = self._last(batch.column(TIME))
                 newest = last if newest is None or (last is not None and last > newest) else newest
-            if batch.column(TYPE).null_count:  # it has told the time, and that was all
+            if batch.column(TYPE).null_count:  # its time was all that it had
                 batch = batch.filter(batch.column(TYPE).is_valid())
             gathered.append(batch)
             rows += batch.num_rows
@@ -109,4 +109,4 @@ def joined(blobs: list[bytes]) -> pa.Table | None:
     return pa.concat_tables(tables, promote_options="default") if tables else None
 
 
-__all__ = ["BLOB", "NEWEST", "OUTPUT_DDL", "PACKED_DDL", "SHARD", "TOLD", "Pack", "Unpack", "joined"]
+__all__ = ["BLOB", "NEWEST", "OUTPUT_DDL", "PACKED_DDL", "REPORTED", "SHARD", "Pack", "Unpack", "joined"]

@@ -1,10 +1,10 @@
-"""The rows of the DataFrame that ``transform`` gives: a statement's insert stream, and beside it the rows that were left out.
+"""The rows of the DataFrame that ``transform`` gives: a statement's insert stream, with the rows that were dropped.
 
 With ``on_late="side"`` there is one more column, null in the statement's rows. In rows of their own, where all others are null, it holds
 
     left_out  struct<why: string, A: struct<…>, B: struct<…>>
 
-``why``: ``late`` or ``ahead``; the row itself stands under its event type, with time and sequence where they are no properties.
+``why``: ``late`` or ``ahead``; the row itself is in the column of its event type, with time and sequence where they are no properties.
 """
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LEFT_OUT, WHY = "left_out", "why"
 
 @attrs.frozen
 class Result:
-    """``schema`` of the rows in Arrow's types; ``beside``: whether rows that are left out are among them."""
+    """``schema`` of the rows in Arrow's types; ``beside``: whether rows that are dropped are among them."""
 
     schema: pa.Schema
     beside: bool

@@ -1,10 +1,10 @@
-"""One engine a shard, inside Spark's stateful operator: its state is a snapshot and the input log behind it, in Spark's own state store.
+"""One engine a shard, inside Spark's stateful operator: its state is a snapshot and the input log after it, in Spark's own state store.
 
 Whatever worker gets a shard finds it again in one of three ways: the engine that it kept is the one that the state names; or the engine
-that it kept stands some steps back in the log, and catches up by those steps alone; or it is made from the snapshot and the log. What a
-batch writes is its own input, or a snapshot once running and logging the steps behind the last one has taken as long as it did: snapshots
+that it kept is some steps back in the log, and catches up by those steps alone; or it is built from the snapshot and the log. What a
+batch writes is its own input, or a snapshot once running and logging the steps after the last one has taken as long as it did: snapshots
 cost no more than the steps do, and a worker that has nothing reads the log in no more time than a snapshot takes. The log of the steps up
-to the snapshot stays until the next one: an engine that another worker kept catches up by it sooner than one is made of the snapshot.
+to the snapshot stays until the next one: an engine that another worker kept catches up by it sooner than one is built from the snapshot.
 """
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from epl.errors import EplError, EplRuntimeError
 from runtime.clock.late_rows import ipc, wall_clock
-from runtime.spark.distributed_host.packing import BLOB, NEWEST, TOLD, joined
+from runtime.spark.distributed_host.packing import BLOB, NEWEST, REPORTED, joined
 from runtime.spark.distributed_host.results import Result
 from runtime.spark.distributed_host.workers import look_again, settle
 from runtime.spark.feed import Entry, Feed, Rules, Step, parts_of
@@ -30,10 +30,10 @@ from runtime.spark.heartbeat import Beat, Quiet
 from runtime.spark.task import Task, named
 from runtime.state.seal import reading, sealed, unsealed
 
-NOTHING_TOLD = dict.fromkeys(TOLD)
+NO_REPORT = dict.fromkeys(REPORTED)
 CHUNK = 4 << 20
 MOST_STEPS = 500
-"""The log behind a snapshot is no longer than that."""
+"""The log after a snapshot is no longer than that."""
 
 VERSION = 5
 KEPT = 64
@@ -41,16 +41,16 @@ KEPT = 64
 
 _kept: OrderedDict[tuple[str, int], Kept] = OrderedDict()
 """The engines that this worker process has run. A shard may land on any worker at any batch, so that what is here may be old: an engine is
-used only if its id stands in the state, and it is taken out before it is changed."""
+used only if its id is in the state, and it is taken out before it is changed."""
 
 
 @attrs.frozen
 class Head:
     """The small part of a shard's state. ``step``: the last one; ``base``: the one of the snapshot; ``ids``: random names of the
     last steps, from the snapshot before the last one on, so that no other history can be taken for this one: the log has all of them but
-    the first; bytes of the log in front of the snapshot and behind it, and the seconds that the steps behind it took; bytes of the snapshot
+    the first; bytes of the log in front of the snapshot and after it, and the seconds that the steps after it took; bytes of the snapshot
     and the seconds that it took; ``shards``: the ids of all of them; ``task``: what it runs (Task.digest); ``rules``: by which
-    the log is fed; ``quiet``: since when no rows have come, here or elsewhere."""
+    the log is processed; ``quiet``: since when no rows have come, here or elsewhere."""
 
     step: int
     base: int
@@ -80,22 +80,22 @@ class Head:
         return self.ids[step - self.first] if self.first <= step <= self.step else None
 
     def encode(self) -> bytes:
-        *told, rules, quiet = attrs.astuple(self, recurse=False)
-        return bytes(msgpack.packb([VERSION, *told, rules.encode(), attrs.astuple(quiet)]))
+        *counters, rules, quiet = attrs.astuple(self, recurse=False)
+        return bytes(msgpack.packb([VERSION, *counters, rules.encode(), attrs.astuple(quiet)]))
 
     @classmethod
     def decode(cls, data: bytes) -> Head:
         with reading("the head of the shard's state"):
-            version, *told = msgpack.unpackb(data, use_list=False)
+            version, *counters = msgpack.unpackb(data, use_list=False)
             if version != VERSION:
                 raise EplRuntimeError(f"shard state version {version} is not known here; this is version {VERSION}")
-            named = dict(zip((f.name for f in attrs.fields(cls)), told, strict=True))
+            named = dict(zip((f.name for f in attrs.fields(cls)), counters, strict=True))
             return cls(**{**named, "rules": Rules.decode(named["rules"]), "quiet": Quiet(*named["quiet"])})
 
 
 @attrs.frozen(eq=False)
 class Kept:
-    """An engine behind a step."""
+    """An engine and the step that it has done."""
 
     step: int
     id: bytes
@@ -104,7 +104,7 @@ class Kept:
 
 class ShardProcessor(StatefulProcessor):
     """What ``transformWithState`` runs for each shard. ``result``: how rows go out; ``shards``: the ids of all; ``start_time``: None where
-    none was given; ``name``: of the plan, so that a worker tells engines of different queries apart; ``beat``: when time goes on without
+    none was given; ``name``: of the plan, so that a worker distinguishes engines of different queries; ``beat``: when time goes on without
     rows; a timer of Spark's looks, one a shard, from the first row on."""
 
     def __init__(
@@ -184,7 +184,7 @@ class ShardProcessor(StatefulProcessor):
         quiet = head.quiet if head is not None and entry.until is not None else Quiet.since(entry.wall, feed)
         state = self._write(shard, head, entry, time.perf_counter() - begun, quiet, feed)
         for rows in self.result.tables(step, feed.sources):
-            yield Row(**{BLOB: ipc(rows), **NOTHING_TOLD})
+            yield Row(**{BLOB: ipc(rows), **NO_REPORT})
         yield Row(**{BLOB: None, **_counters(step, feed, state)})
 
     # ------------------------------------------------------------------ finding the engine
@@ -216,7 +216,7 @@ class ShardProcessor(StatefulProcessor):
         return head
 
     def _found(self, shard: int, head: Head) -> Feed:
-        """The shard's engine behind its last step, from here on by the rules of this run."""
+        """Return the shard's engine after its last step; from here on it follows the rules of this run."""
         kept = _kept.pop((self.name, shard), None)
         if kept is not None and head.id_of(kept.step) == kept.id:
             feed, behind = kept.feed, kept.step
@@ -284,11 +284,11 @@ def _is_due(head: Head) -> bool:
 
 
 def _counters(step: Step, feed: Feed, state: int) -> dict[str, int]:
-    """What packing.TOLD names."""
+    """What packing.REPORTED names."""
     late, ahead = (0 if rows is None else rows.num_rows for rows in (step.late, step.ahead))
     waiting = 0 if feed.buffer is None else feed.buffer.held
     done = step.rows, late, ahead, step.output_rows, step.faults, 1
-    return dict(zip(TOLD, (*done, feed.runtime.matches_in_progress, waiting, state, feed.runtime.now), strict=True))
+    return dict(zip(REPORTED, (*done, feed.runtime.matches_in_progress, waiting, state, feed.runtime.now), strict=True))
 
 
 __all__ = ["Head", "ShardProcessor"]

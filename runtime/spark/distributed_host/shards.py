@@ -34,7 +34,8 @@ def shard_ids(session: SparkSession, count: int, partitions: int) -> tuple[int, 
 
 
 def with_shards(merged: DataFrame, types: Sequence[EventType], verdict: SplitBy | None, ids: Sequence[int]) -> DataFrame:
-    """Merged rows with their shard. ``verdict``: None where any split will do. Rows of types that nobody reads tell the time, anywhere."""
+    """Merged rows with their shard. ``verdict``: None where any split will do. Rows of types that no statement reads only advance time,
+    on any shard."""
     if len(ids) == 1:
         return merged.withColumn(SHARD, F.lit(ids[0]))
     index = F.pmod(_hash(merged, types, verdict), F.lit(len(ids))).cast("int") + 1
@@ -56,7 +57,7 @@ def _hash(merged: DataFrame, types: Sequence[EventType], verdict: SplitBy | None
         keys = [key.cast(form) for (key, _), form in zip(found[position], forms)]
         hashed = F.xxhash64(*(keys or [F.col(f"`{name}`") for name in (ROW, TIME, SEQUENCE) if name in merged.columns] or [F.lit(0)]))
         place = hashed if len(types) == 1 else F.when(F.col(f"`{TYPE}`") == position, hashed).otherwise(place)
-    # A row of no type tells the time alone; any shard will do.
+    # A row of no type only advances time; any shard will do.
     return F.coalesce(place, F.lit(0))
 
 

@@ -1,8 +1,8 @@
 """What a Python worker of Spark's does at each task although nothing asks for it, and how it is spared.
 
 Before a task it may call ``importlib.invalidate_caches``, upon which Python reads the directories of all archives on its path again,
-Spark's own jar among them, in a loop over thousands of entries: 0.15 to 0.2 s of CPU. Behind every task it calls ``gc.collect``, which
-looks at each of the 100,000 to 200,000 objects that modules are made of: 0.05 to 0.1 s of CPU, and the next task waits for it.
+Spark's own jar among them, in a loop over thousands of entries: 0.15 to 0.2 s of CPU. After every task it calls ``gc.collect``, which
+looks at each of the 100,000 to 200,000 objects of modules: 0.05 to 0.1 s of CPU, and the next task waits for it.
 """
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class SteadyArchive(zipimporter):
 def settle() -> None:
     """What every task of ours begins with. No effect beyond a few microseconds, and none outside of Spark's workers but on archives.
 
-    What is there now has been looked at behind the task before, and is alive: the collector leaves it out from here on. What dies of it in
+    What is there now has been looked at after the task before, and is alive: the collector skips it from here on. What dies of it in
     cycles all the same waits until everything is looked at again (``LOOK_AGAIN``, or ``look_again``).
     """
     steady_archives()
@@ -58,7 +58,7 @@ def settle() -> None:
 
 
 def look_again() -> None:
-    """Something large was dropped: let the collector see everything behind this task."""
+    """Something large was dropped: let the collector see everything after this task."""
     gc.unfreeze()
 
 

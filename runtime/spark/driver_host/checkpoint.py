@@ -1,12 +1,12 @@
 """What a job needs to go on after any death of its process: snapshots, and the entries since the last one.
 
-    <folder>/snapshots/<number>.state      the feed's state behind step <number>
-    <folder>/log/<number>.entry            what step <number> was fed with
+    <folder>/snapshots/<number>.state      the feed's state after step <number>
+    <folder>/log/<number>.entry            the input of step <number>
     <folder>/owner                         which job may write: the one that was started last
     <folder>/identity                      which query of Spark the steps' micro-batches belong to
 
 A file is written under another name, flushed to the disk and then renamed: it is there as a whole or not at all. Steps are numbered from 1
-without a gap. Snapshots and entries stand in the frame of ``runtime.state.seal``. ``Checkpoint`` takes a path of this machine or a URI that
+without a gap. Snapshots and entries have the frame of ``runtime.state.seal``. ``Checkpoint`` takes a path of this machine or a URI that
 pyarrow.fs knows (``hdfs://…``, ``s3://…``).
 """
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Checkpoint:
             )
 
     def newest(self) -> tuple[int, bytes] | None:
-        """The last snapshot that can be read: the step behind which it was taken, and the state; None where there is none. Raises
+        """The last snapshot that can be read: the step after which it was taken, and the state; None where there is none. Raises
         EplRuntimeError, which says why, where none can be read."""
         reasons: list[EplRuntimeError] = []
         for name in reversed(self._snapshots.names(".state")):
@@ -123,12 +123,12 @@ class Checkpoint:
             except EplRuntimeError as error:
                 reasons.append(error)
         if reasons:
-            told = "; ".join(error.message for error in reasons)
-            raise EplRuntimeError(f"no snapshot in {self.folder} can be read: {told}", hint=reasons[0].hint) from reasons[0]
+            messages = "; ".join(error.message for error in reasons)
+            raise EplRuntimeError(f"no snapshot in {self.folder} can be read: {messages}", hint=reasons[0].hint) from reasons[0]
         return None
 
     def entries(self, after: int) -> Iterator[tuple[int, bytes]]:
-        """The log behind a step, by number. Raises EplRuntimeError for a gap or a damaged entry."""
+        """The log after a step, by number. Raises EplRuntimeError for a gap or a damaged entry."""
         expected = after + 1
         for name in self._log.names(".entry"):
             number = _number(name)
@@ -144,14 +144,14 @@ class Checkpoint:
             expected += 1
 
     def log(self, number: int, entry: bytes) -> None:
-        """Step ``number`` has been fed with the entry."""
+        """Step ``number`` has processed the entry."""
         self._check_owner()
         name = f"{number:012}.entry"
         self._log.write(name, sealed(entry, name, self._key), "log")
         self.written += len(entry)
 
     def snapshot(self, number: int, state: bytes) -> None:
-        """The state behind step ``number``; what only older ones need goes."""
+        """The state after step ``number``; what only older ones need goes."""
         self._check_owner()
         name = f"{number:012}.state"
         self._snapshots.write(name, sealed(state, name, self._key), "snapshot")

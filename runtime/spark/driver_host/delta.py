@@ -11,7 +11,7 @@ from epl.errors import EplRuntimeError, EplUnsupportedError
 from runtime.spark.driver_host.sinks import STREAMS, KeptSink
 
 STEP = "epl_step"
-"""The column behind the statement's own: the number of the step that put the row out."""
+"""The column after the statement's own: the number of the step that emitted the row."""
 WRITER = "epl-spark"
 
 
@@ -19,7 +19,7 @@ class DeltaSink(KeptSink):
     """The tables ``<folder>/new`` and ``<folder>/old``, made with their first rows: the statement's columns and ``epl_step``.
 
     A step is one commit, which notes the step's number as the version of the application ``epl-spark``. A step that comes again with the
-    same rows commits nothing; one that has other rows now (a function was mended), or NaN among them, replaces its own. ``folder``: a path
+    same rows commits nothing; one that has other rows now (a function was fixed), or NaN among them, replaces its own. ``folder``: a path
     or a URI; ``options``: of deltalake, for the object store.
     """
 
@@ -51,7 +51,7 @@ class DeltaSink(KeptSink):
     def check_new(self) -> None:
         if any(self._last(stream) for stream in STREAMS):
             raise EplRuntimeError(
-                f"the Delta tables in '{self.folder}' hold what another job has put out, and its steps have the same numbers",
+                f"the Delta tables in '{self.folder}' hold the output of another job, and its steps have the same numbers",
                 hint="give the sink a folder of its own, or the job the checkpoint that it had",
             )
 

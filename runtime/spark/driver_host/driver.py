@@ -1,4 +1,4 @@
-"""The driver host: one streaming query whose micro-batches are fed to a runtime in the driver's process, in order of (time, sequence).
+"""Driver mode: one streaming query whose micro-batches are sent to a runtime in the driver's process, in order of (time, sequence).
 
 ``start`` makes the job, or brings it back from its checkpoint; docs/spark.md is the manual, docs/operations.md for those who keep it
 running.
@@ -57,7 +57,7 @@ class Module:
         return self.given if isinstance(self.given, str) else None
 
     def runtime(self, start_time: int | None) -> Runtime:
-        """Deployed, at ``start_time``, with nothing sent; types that nobody declared have their DataFrames' columns."""
+        """Deployed, at ``start_time``, with nothing sent; types without a declaration have their DataFrames' columns."""
         if isinstance(self.given, Runtime):
             halted = last_step_of(self.given).halted
             if halted is not None:
@@ -79,7 +79,7 @@ class Module:
 
     def register(self, runtime: Runtime) -> None:
         """The types of sources that the runtime does not know; EplRuntimeError, with none registered, where no statement reads one. (Its
-        statements may read types without a source: whoever has the runtime can send their events.)"""
+        statements may read types without a source: the owner of the runtime can send their events.)"""
         unknown: dict[str, EventType] = {}
         for name, frame in self.frames.items():
             try:
@@ -105,7 +105,7 @@ class Module:
 
 @attrs.frozen
 class Setup:
-    """How a job is fed and kept, whatever it runs."""
+    """How a job reads its input and keeps its state, whatever it runs."""
 
     module: Module
     policy: Callable[[Runtime], LatePolicy]
@@ -170,13 +170,13 @@ def start(
 
     Order: ``time``, ``sequence``: the columns that order rows, one name or {type name: name}; time moves by span to each row's time.
     ``late="5 seconds"``: rows wait that long, in time of events, for earlier ones; ``on_late``: what is done with those that come later
-    still (runtime.clock.late_rows.LatePolicy); ``ahead``: rows that are further than that beyond the wall clock are left out;
+    still (runtime.clock.late_rows.LatePolicy); ``ahead``: rows that are further than that beyond the wall clock are dropped;
     ``max_buffered`` rows wait at most.
 
     ``start_time``: the clock at the very beginning, 0 where not given (the first row's time would depend on how the input is cut); a job
     that comes back has its own.
 
-    Time without rows: ``clock="system"``: engine time follows the wall clock, ``late`` behind it; without ``time`` it is where rows come,
+    Time without rows: ``clock="system"``: engine time follows the wall clock, ``late`` below it; without ``time`` it is where rows come,
     and ``start_time``. ``idle="30 seconds"``: time goes on once no row has come for so long. Looked at every ``heartbeat`` seconds.
     ``Job.advance`` moves it by hand.
 
@@ -239,7 +239,7 @@ def _check_options(
 
 
 def _query(job: Job, merged: DataFrame, checkpoint: str | None, name: str | None, trigger: Trigger) -> StreamingQuery:
-    """Spark's query over all sources, which feeds the job."""
+    """Spark's query over all sources, the job's input."""
     writer = observed(merged).writeStream.foreachBatch(job)
     if checkpoint is not None:
         job.check_identity(f"{checkpoint}/spark")
@@ -255,7 +255,7 @@ def _query(job: Job, merged: DataFrame, checkpoint: str | None, name: str | None
 
 
 def resumed(setup: Setup, listeners: Mapping[str, Listener]) -> Job:
-    """A new job, or the one that the checkpoint holds: snapshot, then the log behind it, then what changed in the module."""
+    """A new job, or the one that the checkpoint holds: snapshot, then the log after it, then what changed in the module."""
     if setup.checkpoint is not None:
         setup.checkpoint.take_over()
     found = None if setup.checkpoint is None else setup.checkpoint.newest()
@@ -275,7 +275,7 @@ def resumed(setup: Setup, listeners: Mapping[str, Listener]) -> Job:
     assert setup.checkpoint is not None
     for _, data in setup.checkpoint.entries(state.step):
         job.replay(Entry.decode(data))
-    # Listeners have had these steps: a step is logged behind their calls.
+    # Listeners have had these steps: a step is logged after their calls.
     if not _is_unchanged(setup, before, state):
         return _changed(setup, job, listeners)
     sources = setup.sources(before)

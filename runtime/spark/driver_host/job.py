@@ -1,8 +1,8 @@
-"""The driver host as a job that one leaves running: fed with micro-batches, restored after any death of its process.
+"""Driver mode as a long-running job: it processes micro-batches, restored after any death of its process.
 
 A step is a micro-batch, a move of time, or a deployment that comes or goes. Each is processed, then written to the input log, then its
-output goes to the sinks, then perhaps a snapshot is taken; only then Spark is told. So whenever the process dies, the log has every step
-whose output may have been seen, and a step that Spark brings again is known by its number.
+output goes to the sinks, then perhaps a snapshot is taken; only then Spark's batch is done. So whenever the process dies, the log has
+every step whose output may have been seen, and a step that Spark brings again is known by its number.
 """
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ log = logging.getLogger("epl.spark")
 
 MOST_STEPS, LEAST_LOG, SNAPSHOTS = 200, 1 << 20, 4
 """A snapshot is taken after so many steps, or when the log has at least so many bytes and to run and log its steps has taken so many
-times as long as the last snapshot: snapshots cost a quarter of what the steps do, and a restart feeds the log in some four times that."""
+times as long as the last snapshot: snapshots cost a quarter of what the steps do, and a restart replays the log in some four times that."""
 
 
 class MicroBatchError(EplRuntimeError):
@@ -55,8 +55,8 @@ class MicroBatchError(EplRuntimeError):
 
 class Job:
     """``runtime``: for listeners, iteration and queries, each of which sees the end of a step. ``step``: the number of the step at work or
-    done last (listeners are called at least once a step, and can tell by it); ``error``: what ended the query; ``lenient``: whether
-    exceptions in expressions are left to the runtime's error handler."""
+    done last (listeners are called at least once a step, and can recognize repeated calls by it); ``error``: what ended the query;
+    ``lenient``: whether exceptions in expressions are left to the runtime's error handler."""
 
     def __init__(
         self, feed: Feed, keeping: Keeping, checkpoint: Checkpoint | None = None, wall: Callable[[], int] | None = None, *,
@@ -106,7 +106,7 @@ class Job:
 
     def process_batch(self, batch_id: int, table: pa.Table, newest: int | None = None) -> None:
         """The whole of one micro-batch: the merged rows of all types (runtime.spark.sources), in any order; ``newest``: the newest time of
-        those and of rows that nobody wants.
+        those and of rows that no statement reads.
 
         The last micro-batch again has no effect. Refused before any: a number that does not follow, and rows that ``send_batch`` or the
         late policy refuses.
@@ -185,14 +185,14 @@ class Job:
                 self.feed.last_step.halted = in_words(error)
             if not isinstance(error, Exception) or (entry.change is not None and isinstance(error, EplError)):
                 raise
-            told = self._located(error, entry, what)
+            located = self._located(error, entry, what)
             if self.halted is not None:
                 if was_whole:
                     self.feed.last_step.halted = in_words(error)  # which names the step by now
-                self.error = self.error or told
-            if told is error:
+                self.error = self.error or located
+            if located is error:
                 raise
-            raise told from error
+            raise located from error
 
     @staticmethod
     def _located(error: Exception, entry: Entry, what: str) -> EplError:
@@ -206,7 +206,7 @@ class Job:
         return EplRuntimeError(f"{work}: {what}{in_words(error)}")
 
     def replay(self, entry: Entry) -> None:
-        """A step from the input log, after a restart: its output is written again, also where it has none any more (a function was mended).
+        """A step from the input log, after a restart: its output is written again, also where it has none any more (a function was fixed).
         It counts towards the next snapshot, so that the log does not grow from one death to the next."""
         self.step += 1
         self._steps_since += 1
@@ -251,8 +251,8 @@ class Job:
                 self._report_dropped(what, rows)
 
     def _report_dropped(self, what: str, rows: pa.Table) -> None:
-        """Rows that were left out: told, and put beside where that was chosen."""
-        log.warning("step %d: %d rows left out: %s", self.step, rows.num_rows, what)
+        """Log rows that were dropped, and write them to the side output where that was chosen."""
+        log.warning("step %d: %d rows dropped: %s", self.step, rows.num_rows, what)
         if self.feed.rules.policy.on_late == "side" and self._left_out is not None:
             self._left_out.write(self.step, what, self.feed.sources.tables(rows))
 
@@ -288,7 +288,7 @@ class Job:
         return found[0]
 
     def check_whole(self) -> None:
-        """The state stands behind a step: EplRuntimeError where an error has ended one half-way."""
+        """Raise EplRuntimeError where an error has ended a step half-way."""
         if self.halted is not None:
             raise EplRuntimeError(
                 f"the job has ended, and its state here is of no use: {self.halted}",
@@ -296,19 +296,19 @@ class Job:
             )
 
     def iterate(self, name: str) -> list[Any]:
-        """The rows of the statement's window as they stand behind the last step."""
+        """The rows of the statement's window after the last step."""
         with self.runtime.lock:
             self.check_whole()
             return list(self.statement(name))
 
     def query(self, text: str) -> Any:
-        """A fire-and-forget query over the state behind the last step."""
+        """A fire-and-forget query over the state after the last step."""
         with self.runtime.lock:
             self.check_whole()
             return self.runtime.query(text)
 
     def output(self, name: str, stream: str = "new") -> DataFrame:
-        """What a statement has put out so far, each row once: a batch DataFrame of the files that the job keeps (``outputs=``).
+        """What a statement has emitted so far, each row once: a batch DataFrame of the files that the job keeps (``outputs=``).
         ``stream``: ``new`` or ``old``, the insert or the remove stream."""
         sink = self._keeping.sinks.get(name)
         if not isinstance(sink, KeptSink):
@@ -317,10 +317,10 @@ class Job:
         return self._spark().read.schema(schema).parquet(*files) if files else self._spark().createDataFrame([], schema)
 
     def left_out(self, name: str, why: str = "late") -> DataFrame:
-        """The rows of an event type that were left out because they were ``late``, or ``ahead`` of time: a batch DataFrame, with no rows
+        """The rows of an event type that were dropped because they were ``late``, or ``ahead`` of time: a batch DataFrame, with no rows
         where there are none. With ``on_late="side"``. Raises EplRuntimeError for a type that has no source."""
         if self._left_out is None:
-            raise EplRuntimeError("rows that are left out are not kept", hint="start(…, on_late='side', checkpoint=folder)")
+            raise EplRuntimeError("rows that are dropped are not kept", hint="start(…, on_late='side', checkpoint=folder)")
         if why not in ("late", "ahead"):
             raise EplRuntimeError(f"why is 'late' or 'ahead', not {why!r}")
         sources = self.feed.sources
@@ -404,9 +404,9 @@ class Job:
             raise self.error
 
     def _raise_known(self, failure: Exception) -> None:
-        """The error behind Spark's, if we know of it."""
+        """The error that caused Spark's, if it is known."""
         if self.error is not None:
-            failure.__cause__ = self.error.__cause__  # it comes to stand behind Spark's text
+            failure.__cause__ = self.error.__cause__  # it is shown after Spark's text
             raise self.error from failure
 
     @property
@@ -424,7 +424,7 @@ class Job:
         self.streaming_query.stop()
 
     def stop(self) -> None:
-        """End the query behind the micro-batch at work, and write the state, if no error has ended it before."""
+        """End the query after the current micro-batch, and write the state, if no error has ended it before."""
         if self._heartbeat is not None:
             self._heartbeat.stop()
         self.streaming_query.stop()
@@ -477,8 +477,8 @@ class Job:
     def state(self) -> bytes:
         """All that ``restored`` needs, layout of the sources included."""
         self.check_whole()
-        told = self.step, self.last, self.feed.sources.layout, self.feed.rules.encode()
-        return bytes(msgpack.packb([VERSION, *told, self.dynamic, self.feed.state()]))
+        progress = self.step, self.last, self.feed.sources.layout, self.feed.rules.encode()
+        return bytes(msgpack.packb([VERSION, *progress, self.dynamic, self.feed.state()]))
 
 
 __all__ = ["Job", "MicroBatchError"]

@@ -16,7 +16,7 @@ VERSION = 3
 @attrs.frozen
 class JobState:
     """As ``Job.state`` gave it. ``layout``: of the sources (runtime.spark.sources.Sources.layout); ``rules``: by which the log
-    behind it is fed; ``dynamic``: ids of the deployments that came while the job ran; ``snapshot`` of the runtime; ``waiting`` rows."""
+    after it is replayed; ``dynamic``: ids of the deployments that came while the job ran; ``snapshot`` of the runtime; ``waiting`` rows."""
 
     step: int
     last: int | None

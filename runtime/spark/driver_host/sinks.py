@@ -18,7 +18,7 @@ STREAMS = ("new", "old")
 
 class Sink(Protocol):
     """``write`` gets the insert and the remove stream of one step, None where empty, and replaces what the step wrote before. Both are
-    None only where a step that comes again after a restart puts out nothing: what it wrote before, if anything, has to go."""
+    None only where a step that comes again after a restart emits nothing: what it wrote before, if anything, has to go."""
 
     def write(self, step: int, new: pa.RecordBatch | None, old: pa.RecordBatch | None) -> None: ...
 
@@ -30,7 +30,7 @@ class KeptSink(Sink):
         """The columns to come; raises EplUnsupportedError where they cannot be kept. Called before the first step."""
 
     def check_new(self) -> None:
-        """A job begins, whose first step is number 1; raises EplRuntimeError where the output of another job stands."""
+        """A job begins, whose first step is number 1; raises EplRuntimeError where there is output of another job."""
 
     def files(self, stream: str = "new") -> list[str]:
         """The Parquet files, or folders of them, that hold the stream's rows."""
@@ -62,14 +62,14 @@ class ParquetSink(KeptSink):
 
 
 class DroppedRows:
-    """Rows that were left out, by ``what`` (``late``, ``ahead``) and event type: files below ``folder``."""
+    """Rows that were dropped, by ``what`` (``late``, ``ahead``) and event type: files below ``folder``."""
 
     def __init__(self, folder: str, hook: Hook = no_hook) -> None:
         self._folder, self._hook = folder, hook
         self._sinks: dict[str, ParquetSink] = {}
 
     def write(self, step: int, what: str, tables: Mapping[str, pa.Table]) -> None:
-        """The rows that a step left out, by event type."""
+        """The rows that a step dropped, by event type."""
         for name, table in tables.items():
             if table.num_rows:
                 self.sink(what, name).write(step, table.combine_chunks().to_batches()[0], None)
@@ -83,7 +83,8 @@ class DroppedRows:
 
 @attrs.frozen
 class Keeping:
-    """Where a job's output and what is left out go. ``sinks``: by statement; ``folder``: where its own files are, None: nothing is kept."""
+    """Where a job's output and the rows that it drops go. ``sinks``: by statement; ``folder``: where its own files are, None: nothing is
+    kept."""
 
     sinks: Mapping[str, Sink]
     folder: str | None = None
