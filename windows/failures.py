@@ -4,8 +4,8 @@ What a window does with an event whose expression raises:
 
 * A key, a sort key or a timestamp is not known (unique, firstunique, sort, rank, groupwin, ext_timed, ext_timed_batch, time_order,
   timetolive): the event does not enter the window, nor any other window of the stream, nor what follows them.
-* A condition asked once the event is in (expr, expr_batch): the event stays, downstream operators take it in, and nothing is emit-
-  out (``BuildContext.withhold``). See windows.expr for an oldest event that would block the window.
+* A condition asked once the event is in (expr, expr_batch): the event stays, downstream operators take it in, and nothing is
+  emitted (``BuildContext.withhold``). See windows.expr for an oldest event that would block the window.
 * A value of a derived window (uni, …): the event does not count there, neither coming nor going.
 
 A delta's other events are taken as ever.

@@ -59,7 +59,7 @@ class Arguments:
 
 @attrs.frozen
 class Parts:
-    """One aggregation of one group: ``reader`` has value(); ``kept`` (None: the reader itself) is told what enters and leaves."""
+    """One aggregation of one group: ``reader`` has value(); ``kept`` (None: the reader itself) gets what enters and leaves."""
 
     reader: Any
     kept: Any
@@ -72,7 +72,7 @@ Factory = Callable[[Arguments, Shared], Parts]
 
 
 def _plain(make: Callable[[Arguments], Any]) -> Factory:
-    """For accumulators that stand alone."""
+    """For accumulators that are their own reader."""
 
     def build(arguments: Arguments, shared: Shared) -> Parts:
         made = make(arguments)
@@ -158,7 +158,7 @@ def _event_of(a: Arguments) -> Callable[[Row], Any]:
 
 
 def _shared(arguments: Arguments, shared: Shared, key: Any, make: Callable[[], Any]) -> Any:
-    """The object under ``key``, made once a group, behind the plan's filter."""
+    """The object under ``key``, made once a group, with the plan's filter in front."""
     plan = arguments.plan
     key = (key, plan.stream, plan.filter, plan.group_by)
     if key not in shared:

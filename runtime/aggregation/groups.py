@@ -14,7 +14,7 @@ from windows.shape import ANYTHING, COUNT, ROW, Check, compiled, takes
 
 
 def each(steps: Iterable[Callable[..., None]], *arguments: Any) -> None:
-    """Do all steps, also those behind one that fails; the first failure is raised in the end."""
+    """Run all steps, also those after one that fails; the first failure is raised in the end."""
     failure: Exception | None = None
     for step in steps:
         try:
@@ -52,7 +52,7 @@ class Group:
             raise
 
     def _enter_rest(self, place: int, row: Row) -> None:
-        """The aggregation at ``place`` has raised: the others behind it."""
+        """The aggregation at ``place`` has raised: run the others after it."""
         failed = [place]
         for behind in range(place + 1, len(self.kept)):
             try:
@@ -98,7 +98,7 @@ class Group:
 
 
 class GroupFactory:
-    """Makes groups: expressions are compiled once, accumulators are made anew."""
+    """Makes groups: expressions are compiled once, accumulators are made for each group."""
 
     def __init__(
         self, plans: Sequence[AggregationPlan], environment: Environment, arity: int, *, rows_leave: bool = True

@@ -9,7 +9,7 @@ from runtime.aggregation.criteria import Key, Ranked
 from windows.event import Event
 
 AFTER = float("inf")
-"""Behind every number of arrival."""
+"""Greater than every number of arrival."""
 
 
 class SortedEvents:

@@ -27,7 +27,7 @@ Evaluate = Callable[[Row], Any]
 
 
 def only_numbers(*values: Any) -> None:
-    """Raise TypeError where another value than a number stands among those of a restored state."""
+    """Raise TypeError where a restored state has another value in place of a number."""
     for value in values:
         if not isinstance(value, (int, float, Decimal)):
             raise TypeError(f"a value of type {type(value).__name__} where a number is expected")

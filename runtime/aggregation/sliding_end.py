@@ -9,7 +9,7 @@ from runtime.aggregation.sorted_bag import SortedBag
 
 
 class SlidingEnd:
-    """One end of a multiset. ``ends[0]`` is it; behind it stands what is going to be it once all in front has left::
+    """One end of a multiset. ``ends[0]`` is it; after it are the next ends, once all before them have left::
 
         values in order        3 1 4 1 5 2
         ends of the largest    5 2            (nothing in front of the 5 can be the largest any more)

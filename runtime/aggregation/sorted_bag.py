@@ -72,7 +72,7 @@ class SortedBag:
         self._sums = None
 
     def _merge(self, at: int) -> None:
-        """Put a small block to its smaller neighbour, or split both anew."""
+        """Put a small block to its smaller neighbour, or split both again."""
         blocks, largest = self.blocks, self._largest
         self._sums = None
         if not blocks[at]:

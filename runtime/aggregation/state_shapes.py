@@ -33,7 +33,7 @@ TOTALS: Mapping[str, Check] = {"byte": INT_TOTAL, "short": INT_TOTAL, "int": INT
 
 
 def state_shape(plan: AggregationPlan) -> Shape:
-    """Of what an aggregation keeps behind its filter; a user's own aggregation may keep anything."""
+    """Of what an aggregation keeps of its filtered rows; a user's own aggregation may keep anything."""
     values = [of_type(each.type) for each in plan.arguments]
     make = SHAPES.get(plan.function)
     if make is None:

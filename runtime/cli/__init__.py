@@ -1,7 +1,7 @@
 """The ``epl`` command: check, run, explain, replay (docs/cli.md).
 
 Exit codes: 0; 1 for errors in the input (EPL text, events, traces); 2 for wrong use (options, files that are not there); 130 where Ctrl-C
-ended it; 141 where whoever reads the output (``| head``) had enough, as a shell reports tools that SIGPIPE ends.
+ended it; 141 where the reader of the output (``| head``) closed it, as a shell reports tools that SIGPIPE ends.
 What a sub-command needs is imported when it runs, so that ``epl check`` starts in a blink.
 """
 
@@ -37,7 +37,8 @@ class UsageError(Exception):
 
 
 class OutputClosed(BaseException):
-    """Nobody reads standard output any more. Not an Exception, so that a listener that prints ends the run and not its own call alone."""
+    """Standard output was closed by its reader. Not an Exception, so that a listener that prints ends the run and not its own call
+    alone."""
 
 
 class _Version(argparse.Action):
@@ -116,7 +117,7 @@ def _add_run(commands: Commands) -> None:
     run.add_argument(
         "--missing", choices=("refuse", "null"), default="refuse", help="what becomes of properties without a column (default: refuse)"
     )
-    run.add_argument("--skip-bad-rows", action="store_true", help="leave out rows that are no events, and count them")
+    run.add_argument("--skip-bad-rows", action="store_true", help="skip rows that are no events, and count them")
     run.add_argument(
         "--start", metavar="TIME", help="beginning of time: ms, or yyyy-MM-dd HH:mm:ss.SSS (default: 0; scripts: 2001-01-01 08:00:00.000)"
     )

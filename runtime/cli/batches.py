@@ -33,7 +33,7 @@ class NoColumn(Exception):
 
 
 class Batches:
-    """Feeds whole chunks, in the order of their rows."""
+    """Sends whole chunks, in the order of their rows."""
 
     def __init__(self, runtime: Runtime, reader: RowReader) -> None:
         self.runtime = runtime

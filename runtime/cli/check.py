@@ -38,7 +38,7 @@ class Check:
         self._files: dict[str, Path] = {}
         """By deployment id."""
         self._declared: dict[str, tuple[Path, int, int]] = {}
-        """Names that statements of all files seem to declare: where the first one stands."""
+        """Names that statements of all files seem to declare: where the first one is."""
         self._missing: set[str] = set()
         """Names that refused statements would have declared."""
 
@@ -141,7 +141,7 @@ class Check:
             self.report.causes["needs what a refused statement declares" if depends else found.cause()] += 1
 
     def _locate(self, path: Path, text: str, error: EplError) -> None:
-        """Say where a name is declared that is taken, or that stands in another file."""
+        """Say where a name is declared that is taken, or that is in another file."""
         if isinstance(error, AlreadyDeclaredError) and error.declared_by in self._files and error.declared_at is not None:
             file = self._files[error.declared_by]
             line, column = error.declared_at.line_column(self.texts[file])
@@ -160,7 +160,7 @@ class Check:
 
 
 def _place(error: UnicodeDecodeError) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Line and column of the byte that is wrong, and of what is behind it."""
+    """Line and column of the byte that is wrong, and of the one after it."""
     before = error.object[: error.start].decode("utf-8-sig")
     line, column = before.count("\n") + 1, len(before.rsplit("\n", 1)[-1]) + 1
     return (line, column), (line, column + 1)

@@ -33,7 +33,7 @@ RULES = {
 
 @attrs.frozen
 class Diagnostic:
-    """One finding. Lines and columns count characters from 1; ``end`` is behind the last one. ``excerpt``: the line, and a caret below."""
+    """One finding. Lines and columns count characters from 1; ``end`` is after the last one. ``excerpt``: the line, and a caret below."""
 
     path: Path
     severity: str

@@ -29,7 +29,7 @@ BEGINNING = re.compile("|".join(sorted(rf"{word}\b" if word.isalpha() else word 
 @attrs.frozen
 class Piece:
     """One item of a module. ``start``: its offset in the text; ``is_counted``: whether it has been counted as refused already, since the
-    semicolon behind it is missing."""
+    semicolon after it is missing."""
 
     text: str
     start: int
@@ -58,7 +58,7 @@ class Piece:
 
 
 def pieces(text: str) -> Iterator[Piece]:
-    """The module's items: what stands between semicolons outside of quotes, comments and scripts.
+    """The module's items: the text between semicolons outside of quotes, comments and scripts.
 
     >>> [p.text for p in pieces("module a; select ';' from B; // end")]
     ['module a', "select ';' from B"]

@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         )
         for source, name in files
     ]  # fmt: skip
-    logging.getLogger("epl").addHandler(logging.NullHandler())  # what statements throw stands in the traces
+    logging.getLogger("epl").addHandler(logging.NullHandler())  # the traces hold what statements throw
     started = time.monotonic()
     done: list[Outcome] = []
     with Progress("files", len(jobs), None) as progress:

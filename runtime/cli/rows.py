@@ -108,7 +108,7 @@ class RowReader:
         return {p for other, each in self.runtime.catalog().event_types.items() if other != name for p in each.properties}
 
     def _refuse_missing(self, name: str, missing: list[str], other: list[str], names: Iterable[str]) -> None:
-        if self.file.names is None:  # JSON leaves out what is null, unless a name is misspelt
+        if self.file.names is None:  # JSON omits what is null, unless a name is misspelt
             near = [m for m in missing if _near(m, other)]
             if not near:
                 first = "row has" if len(missing) == 1 else "rows have"

@@ -39,7 +39,7 @@ class Printer:
     def __init__(self, form: str) -> None:
         self.form = form
         self.is_closed = False
-        """Whether nobody reads standard output any more."""
+        """Whether standard output was closed by its reader."""
         self._at: int | None = None
         self._calls: list[tuple[str, Rows, Rows]] = []
 

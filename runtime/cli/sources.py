@@ -308,7 +308,7 @@ def _columns(count: int) -> str:
 
 
 def _within(bad: list[tuple[int, EplRuntimeError]], before: int, rows: int) -> dict[int, EplRuntimeError]:
-    """Take out the records that are no rows among the next ones: ``before`` records stand in front, ``rows`` are good."""
+    """Take out the records that are no rows among the next ones: ``before`` records precede, ``rows`` are good."""
     found: dict[int, EplRuntimeError] = {}
     last = before + rows
     while bad and (bad[0][0] <= last + 1 if rows == 0 else bad[0][0] <= last):

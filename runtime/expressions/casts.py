@@ -169,7 +169,7 @@ _SIMPLE_NAMES: dict[type, str] = {
 
 
 def type_name_function(source: ValueType) -> Unary:
-    """typeof of a non-null value: the event's type name, the static class name, or what the value tells."""
+    """typeof of a non-null value: the event's type name, the static class name, or what the value's own class says."""
     if isinstance(source, Scalar) and source.kind not in ("Object", "Number"):
         name = str(source.boxed)
         return lambda value: name

@@ -38,7 +38,7 @@ Only for a function of which the statement is the only receiver: the lines may c
 
 
 class PlacePrinter(Printer):
-    """Prints over an event ``e`` whose properties may stand elsewhere: ``place`` tells where."""
+    """Prints over an event ``e`` whose properties may be elsewhere: ``place`` says where."""
 
     def __init__(self, environment: Environment, place: Place | None = None, bindings: dict[str, Any] | None = None) -> None:
         super().__init__(environment, 1, bindings)

@@ -112,7 +112,7 @@ def format_time(ms: int) -> str:
 
 
 class _Line:
-    """The tokens of one line, and where they stand in the script."""
+    """The tokens of one line, and where they are in the script."""
 
     def __init__(self, text: str, offset: int, line: str) -> None:
         self.script = text

@@ -26,7 +26,7 @@ from runtime.statements.statement import Statement
 from windows.event import Event
 
 RESULTS = ("out", "rows", "exception", "refused", "code", "tiers", "spark", "batch")
-"""What a replay writes anew: recorded values of these never reach the result."""
+"""What a replay computes itself: recorded values of these never reach the result."""
 
 Step = Mapping[str, Any]
 Done = dict[str, Any]
@@ -45,7 +45,7 @@ class Feed(Protocol):
 
 @attrs.define
 class Caused:
-    """What one step has caused so far: calls of listeners, and errors that were told to the handler."""
+    """What one step has caused so far: calls of listeners, and errors that the handler got."""
 
     calls: list[dict[str, Any]] = attrs.field(factory=list)
     errors: list[BaseException] = attrs.field(factory=list)
@@ -263,7 +263,7 @@ class TracePlayer:
             done["refused"] = False
         except EplError as error:
             done.update(refused=True, code=error.code, message=error.message)
-        except Exception as error:  # noqa: BLE001 - a fault of ours: told, and not counted as a refusal
+        except Exception as error:  # noqa: BLE001 - an internal error: reported, and not counted as a refusal
             done.update(refused=False, code="internal", message=_text(error))
 
     def compile(self, step: Step, done: Done) -> None:
@@ -315,7 +315,7 @@ class TracePlayer:
         """The event that an event step sends, None where the engine refuses it."""
         try:
             return self.runtime.event_of(*self._given(step))
-        except Exception:  # noqa: BLE001 - sending it tells why
+        except Exception:  # noqa: BLE001 - sending it reports why
             return None
 
     def _given(self, step: Step) -> tuple[str, Any]:
@@ -360,7 +360,7 @@ class TracePlayer:
         done["rows"] = [json_row(row) for row in self.runtime.query(step["epl"])]
 
     def initialize(self, step: Step, done: Done) -> None:
-        """The runtime is made anew."""
+        """Replace the runtime by a new one."""
         self.ids, self.listening, self.listeners = {}, [], {}
         self.runtime = self._new_runtime()
 

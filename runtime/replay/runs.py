@@ -1,6 +1,6 @@
-"""A trace cut into runs: modules that are deployed together, the events and times that they see, what their statements put out.
+"""A trace cut into runs: modules that are deployed together, the events and times that they see, what their statements emit.
 
-A run can be fed to other engines as a whole: tables of events with the engine time that each had, from a start to an end of time.
+A run can be sent to other engines as a whole: tables of events with the engine time that each had, from a start to an end of time.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Candidate:
 
 @attrs.define
 class Run:
-    """``start``, ``until``: engine time; ``texts``: of its modules; ``events`` with their times, in order; ``odd``: why it cannot be fed to
-    other engines as a whole, None where it can."""
+    """``start``, ``until``: engine time; ``texts``: of its modules; ``events`` with their times, in order; ``odd``: why it cannot be sent
+    to other engines as a whole, None where it can."""
 
     start: int
     texts: list[str] = attrs.field(factory=list)

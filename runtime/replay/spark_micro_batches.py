@@ -1,8 +1,8 @@
 """Micro-batches made by hand: events that are there already go to a runtime as foreachBatch would bring them.
 
 Each batch is a real DataFrame in the layout of ``runtime.spark.sources.merge`` and takes the whole way of ``Job``: Spark → Arrow →
-sort by sequence → ``send_batch``. A streaming query a batch would cost 0.2 to 0.3 s, and planning ``merge`` anew for each 0.15 s; a
-DataFrame of Arrow columns that stand in that layout already costs 0.04 s (PySpark 4.3, one core).
+sort by sequence → ``send_batch``. A streaming query a batch would cost 0.2 to 0.3 s, and planning ``merge`` again for each 0.15 s; a
+DataFrame of Arrow columns that are in that layout already costs 0.04 s (PySpark 4.3, one core).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from windows.event import Event
 
 @attrs.define
 class MicroBatches:
-    """Feeds runtimes, each by a driver host of its own: batch ids run on until another runtime comes."""
+    """Sends to runtimes, each by a driver of its own: batch ids run on until another runtime comes."""
 
     name = "spark"
     spark: SparkSession
@@ -40,7 +40,7 @@ class MicroBatches:
             return f"the property '{next(iter(event.extra))}' is not declared, so that there is no column for it"
         clash = _same_but_for_case(event.type)
         if clash is not None:
-            return f"Spark does not tell the columns '{clash[0]}' and '{clash[1]}' from one another"
+            return f"Spark does not distinguish the columns '{clash[0]}' and '{clash[1]}'"
         if not event.type.properties:
             return None
         try:
@@ -50,7 +50,7 @@ class MicroBatches:
         return changed_property(event, table, runtime.settings.units_per_second)
 
     def send(self, runtime: Runtime, events: Sequence[Event]) -> None:
-        """One micro-batch of events in their order, none of which ``refusal`` refuses. Raises what the host raises, as it was."""
+        """One micro-batch of events in their order, none of which ``refusal`` refuses. Raises what the driver raises, unchanged."""
         types = tuple(dict.fromkeys(event.type for event in events))
         sources = Sources.of(types, None, SEQUENCE)
         host = self._host(runtime, sources)

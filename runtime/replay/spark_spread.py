@@ -58,7 +58,7 @@ class SpreadReplay:
     def replay(self, trace: Mapping[str, Any]) -> dict[str, Any]:
         """The trace with ``distributed``: for each select of each run, ``split`` in words; for those that can be split
         either ``skipped``, the reason, or ``rows`` and ``agrees``, with ``only_spread`` and ``only_one`` where it does not; ``recorded``:
-        whether one engine fed this way gives what the trace has, or why that cannot be said."""
+        whether one engine with this input gives what the trace has, or why that cannot be said."""
         cutter = Cutter(trace)
         settings = settings_of(trace)
         found: list[dict[str, Any]] = []
@@ -74,7 +74,7 @@ class SpreadReplay:
         return {**trace, "distributed": found}
 
     def _odd(self, run: Run, cutter: Cutter) -> str | None:
-        """Why the run cannot be fed as DataFrames."""
+        """Return why the run cannot be sent as DataFrames."""
         if run.odd is not None or not run.events:
             return run.odd or "it has no events"
         refusals = MicroBatches(self.spark)
@@ -110,7 +110,7 @@ class SpreadReplay:
 
 def spread_over(frames: Mapping[str, DataFrame], fed: ReplayedInput, shards: int) -> DataFrame:
     """The statement's insert stream from several engines; ``frames``: of the rows of ``fed.tables``, batch or streaming. (A stream does not
-    end, so that time does not walk on behind its rows.)"""
+    end, so that time does not advance after its rows.)"""
     streaming = any(frame.isStreaming for frame in frames.values())
     return transform(
         fed.epl, frames, fed.statement, time=TIME, sequence=SEQUENCE, distribute="always", shards=shards,
@@ -146,7 +146,7 @@ def _is_read(candidate: Candidate, event_type: EventType, texts: str) -> bool:
 
 
 def _name(run: Run, candidate: Candidate, before: int) -> str:
-    """A statement without a name is called by its place in its module; behind others that is another one."""
+    """A statement without a name is called by its place in its module; after others it is another one."""
     name = candidate.key[1]
     return f"stmt-{before + candidate.place}" if name.startswith("stmt-") and name[5:].isdigit() else name
 

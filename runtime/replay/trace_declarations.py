@@ -13,7 +13,7 @@ HEADER = re.compile(r"\s*(module|uses|import)\s[^;]*;")
 
 
 def one_module(declared: Iterable[str], texts: Iterable[str]) -> str:
-    """Declarations and modules as one module, with what stands at the beginning of modules at the beginning of all.
+    """Declarations and modules as one module, with the module headers at the beginning of all.
 
     >>> one_module(["create schema A()"], ["module m; uses n; select * from A", "uses n; select 1 from A"])
     'module m; uses n; create schema A();\\n select * from A;\\n select 1 from A'

@@ -127,7 +127,7 @@ def types_of(schema: Mapping[str, Any]) -> TraceTypes:
     """All event types and enums of a trace's schema; types may name one another in any order, themselves included.
 
     ``class`` entries (Java classes that the EPL names) become bean types under their full name, so that schemas and properties can be
-    made of them; they are open, for public fields are not listed.
+    built from them; they are open, for public fields are not listed.
     """
     found = TraceTypes({}, {})
     for name, entry in schema.items():

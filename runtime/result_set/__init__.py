@@ -46,7 +46,7 @@ def build(plan: ResultSetPlan, environment: Environment, state: State = None, co
 def accumulators_of(
     expression: TypedExpression, environment: Environment, names: Sequence[str] = ()
 ) -> tuple[Sequence[Accumulator], Evaluate]:
-    """The aggregations that stand in an expression over one stream, and evaluate(event, *values of names) that reads them."""
+    """The aggregations in an expression over one stream, and evaluate(event, *values of names) that reads them."""
     found = {n.slot: n.plan for n in expression.walk() if isinstance(n, Aggregated)}
     order = sorted(found)
     group = GroupFactory([found[slot] for slot in order], environment, 1)()

@@ -1,4 +1,4 @@
-"""The order in which Esper puts out groups: that of a Java HashMap of their keys.
+"""The order in which Esper emits groups: that of a Java HashMap of their keys.
 
 Learnt from recorded output: buckets in ascending order, within a bucket in order of arrival. Keys whose Java hash is an object's identity
 have no

@@ -20,7 +20,7 @@ from windows.shape import ANYTHING, takes
 
 
 class Level:
-    """One grouping: its groups and its columns, in which the keys that it leaves out are null."""
+    """One grouping: its groups and its columns, in which the keys that it omits are null."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Rollup(ResultSet):
         self.levels = [Level(level, plan, environment, factory, lambda row: values(row, True, ())) for level in plan.levels]
 
     def begin(self) -> None:
-        """A delta begins: the aggregations of a unidirectional join start anew."""
+        """A delta begins: the aggregations of a unidirectional join start again."""
         if self.plan.unidirectional:
             for level in self.levels:
                 level.keyed.clear()

@@ -22,9 +22,9 @@ NO_READERS: tuple[Any, ...] = ()
 class ResultSet:
     """The end of a statement's chain: rows in, output events out.
 
-    ``update(new, old)`` takes a delta of rows and tells ``child`` at most once, with what the stream selector lets through (with both
+    ``update(new, old)`` takes a delta of rows and updates ``child`` at most once, with what the stream selector lets through (with both
     streams where the plan is ``raw``). ``iterate(contents)`` gives the statement's current rows over the window's contents; ``contents`` is
-    set by whoever chains operators and gives those contents at any time (output snapshot reads them).
+    set where operators are chained, and gives those contents at any time (output snapshot reads them).
     """
 
     child: Sink
@@ -43,21 +43,21 @@ class ResultSet:
         self.emit(self.finish(batches[0]), self.finish(batches[1]), force=not new and not old)
 
     def emit(self, new: Sequence[Event], old: Sequence[Event], force: bool = False) -> None:
-        """Tell the child what the selector lets through; with ``force`` (a window with FORCE_UPDATE released nothing) even nothing."""
+        """Pass on the rows of the selected streams; with ``force`` (a window with FORCE_UPDATE released nothing) even nothing."""
         if self._swap:
             new, old = old, NO_EVENTS
         if new or old or force:
             self.child.update(new, old)
 
     def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: OutputRows, old_rows: OutputRows) -> None:
-        """Take a delta and add its insert and remove stream's rows to the batches; those that nobody wants are left out."""
+        """Take a delta and add its insert and remove stream's rows to the batches; those that nothing reads are omitted."""
         raise NotImplementedError
 
     def apply(self, new: Sequence[Row], old: Sequence[Row]) -> None:
-        """Take a delta into the aggregations and put out nothing."""
+        """Take a delta into the aggregations and emit nothing."""
 
     def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
-        """Take a delta in that is not to be put out, now or later."""
+        """Process a delta that is not to be emitted, now or later."""
         self.apply(new, old)
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
@@ -120,7 +120,7 @@ class Aggregating(ResultSet):
         )
 
     def begin(self) -> None:
-        """A delta begins: the aggregations of a unidirectional join start anew."""
+        """A delta begins: the aggregations of a unidirectional join start again."""
         if self.plan.unidirectional:
             self.aggregator.clear()
 
@@ -231,7 +231,7 @@ class RowPerGroup(Aggregating):
             self.rows(touched, True, new_rows)
 
     def _one_and_one(self, new: Row, old: Row) -> list[tuple[Any, Row]]:
-        """One row in, one out, and no remove stream asked for: Esper puts out the group of the one that came in first."""
+        """One row in, one out, and no remove stream asked for: Esper emits the group of the one that came in first."""
         entered, left = self.key(new), self.key(old)
         return [(entered, new)] if entered == left else [(entered, new), (left, old)]
 

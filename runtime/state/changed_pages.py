@@ -17,7 +17,7 @@ from runtime.state.seal import page_name, sealed
 from runtime.state.snapshot import frame
 
 MARKS_KEPT = 8
-"""For how many marks back the changes can still be told."""
+"""For how many marks back the changes are kept."""
 
 
 @attrs.frozen
@@ -48,7 +48,7 @@ class Pages:
 
 
 class ChangedPages:
-    """The changes between the last marks. A new deployment or one that is gone, a type, a function: all pages are written anew."""
+    """The changes between the last marks. A new deployment or one that is gone, a type, a function: all pages are written."""
 
     def __init__(self) -> None:
         self._name = secrets.token_hex(6)

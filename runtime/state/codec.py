@@ -1,7 +1,7 @@
 """Plain values ↔ bytes, nothing lost: big integers, Decimal, dates with their zones, tuples, NaN, lone surrogates, dict keys of any kind,
 events by number.
 
-msgpack with extension types; the numbers below are the format and never change their meaning. Whoever decodes trusts nothing: a count is
+msgpack with extension types; the numbers below are the format and never change their meaning. Decoding trusts nothing: a count is
 compared with the bytes that are there before anything is allocated for it, and tuples and sets are nested ``MOST_NESTED`` deep at most.
 """
 from __future__ import annotations
@@ -118,7 +118,7 @@ ENCODERS: dict[type, Callable[[Encoder, Any], Any]] = {
 
 
 class Decoder:
-    """Decodes what an Encoder wrote; ``event(number)`` gives the events, ``parts`` by kind (KEYED, LONG) what stands in other pages.
+    """Decodes what an Encoder wrote; ``event(number)`` gives the events, ``parts`` by kind (KEYED, LONG) what is in other pages.
 
     Bytes of another origin make ``decode`` raise Damaged, or whatever the classes of the values raise (``seal.reading``).
     """
@@ -171,7 +171,7 @@ class Decoder:
 
 def unpacked(data: bytes, extension: Callable[[int, bytes], Any] = msgpack.ExtType) -> Any:
     """The one value of msgpack bytes. Counts that are larger than what follows are found before anything is allocated: the unpacker would
-    make room for all that nested headers announce. Raises what msgpack raises, and TypeError for maps whose keys cannot be hashed."""
+    allocate space for all that nested headers announce. Raises what msgpack raises, and TypeError for maps whose keys cannot be hashed."""
     if len(data) > SMALL:
         whole = msgpack.Unpacker(max_buffer_size=len(data))
         whole.feed(data)

@@ -47,7 +47,7 @@ class TypeTable:
             self._add(event_type, f"{deployment_id}/{number}/{place}")
 
     def add_renewed(self, types: Sequence[EventType | None], deployment_id: str, number: int) -> None:
-        """The references of a statement of another runtime: to the types that stand here for those in its plan, None where none does."""
+        """The references of a statement of another runtime: to the types that replace those of its plan here, None where there is none."""
         for place, event_type in enumerate(types):
             if event_type is not None:
                 self._renew(event_type, f"{deployment_id}/{number}/{place}", ())
@@ -60,7 +60,7 @@ class TypeTable:
 
     @staticmethod
     def types_of(statement: Statement) -> tuple[EventType, ...]:
-        """All types that stand in a statement's plan, in its order."""
+        """All types in a statement's plan, in its order."""
         return _types_in_plan(Same(statement.plan.body))
 
     def _add(self, event_type: EventType, reference: str) -> None:
@@ -85,7 +85,7 @@ class TypeTable:
 
 @lru_cache(maxsize=2048)
 def _types_in_plan(plan: Same) -> tuple[EventType, ...]:
-    """All that stand anywhere in a plan, in its order."""
+    """All types anywhere in a plan, in its order."""
     return tuple(event_type for value in plans_of(plan.held) for event_type in types_in(value))
 
 

@@ -15,7 +15,7 @@ KEYS_A_PAGE = 64
 """On average; a page is split when there are more."""
 
 ITEMS_A_PAGE = 256
-"""Of a long list; a list that is not longer stands in its statement's page."""
+"""Of a long list; a list that is not longer is in its statement's page."""
 
 
 class _KeyEncoder(Encoder):
@@ -53,7 +53,7 @@ def page_of(hashed: int, count: int) -> int:
 
 
 class KeyedPages:
-    """The pages of one ``Paged``: which keys are in which, and their numbers, which tell the order of the operator's dictionary."""
+    """The pages of one ``Paged``: which keys are in which, and their numbers, which give the order of the operator's dictionary."""
 
     def __init__(self, paged: Paged, *, notes: bool) -> None:
         self.paged = paged

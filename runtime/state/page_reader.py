@@ -76,7 +76,7 @@ class PageReader:
 
 
 def _parts_of(pages: Mapping[str, bytes]) -> dict[str, list[str]]:
-    """The pages of each keyed operator, by what stands before their number."""
+    """The pages of each keyed operator, by the prefix before their number."""
     found: dict[str, list[str]] = {}
     for key in pages:
         prefix, _, number = key.rpartition("/")

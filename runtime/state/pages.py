@@ -264,7 +264,7 @@ class StatePages:
         return self._finish(written)
 
     def changed(self) -> Written:
-        """The pages of the statements that were told something since the last call, and what hangs on them."""
+        """The pages of the statements that changed since the last call, and what depends on them."""
         written: Written = {}
         core = self._state.core
         changed, core.changed_statements = core.changed_statements or (), set()

@@ -2,9 +2,9 @@
 
     EPLSPARK | version, 1 byte | seal, 1 byte | length of the payload, 8 bytes | checksum | payload
 
-The seal is a CRC-32 (4 bytes), which finds damage, or with a ``snapshot_key`` an HMAC-SHA256 (32 bytes), which also finds what somebody
-without the key has written. Both cover the header and the name under which the payload is stored, so that one page or file cannot stand in
-the place of another.
+The seal is a CRC-32 (4 bytes), which finds damage, or with a ``snapshot_key`` an HMAC-SHA256 (32 bytes), which also finds what someone
+without the key has written. Both cover the header and the name under which the payload is stored, so that one page or file cannot be used
+in the place of another.
 """
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When limited output is put out: the protocol of conditions, and ``output when``."""
+"""When limited output is emitted: the protocol of conditions, and ``output when``."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class TimeContext(Protocol):
 
 
 class Condition:
-    """When to put out. ``fire`` is called then; ``add`` tells it what has come in."""
+    """When to emit. ``fire`` is called then; ``add`` reports the rows that came in."""
 
     def add(self, new: int, old: int) -> None:
         raise NotImplementedError
@@ -107,7 +107,7 @@ class When(Condition):
     """Whenever rows have come and the condition is true: rows are emitted (listeners are called without any where there are none, as in
     Esper), then the variables are set.
 
-    A variable that it reads is set elsewhere: with the condition true its own assignments are made at once, and what is there is put out
+    A variable that it reads is set elsewhere: with the condition true its own assignments are made at once, and what is there is emitted
     when the clock next moves.
     """
 

@@ -1,4 +1,4 @@
-"""output first with groups: each group has its own condition, and puts out at once the first row that meets it."""
+"""output first with groups: each group has its own condition, and emits at once the first row that meets it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class TimePoll:
 
 
 class WhenPoll:
-    """A group's condition: an expression over what the group has counted. Counts begin anew before variables are set."""
+    """A group's condition: an expression over what the group has counted. Counts are reset before variables are set."""
 
     __slots__ = ("trigger", "now", "counts")
 

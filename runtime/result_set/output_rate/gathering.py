@@ -1,7 +1,7 @@
 """What output rate limiting keeps between two outputs: by selector (default, all, last, first, snapshot) and shape.
 
-Learnt from recorded output of every combination. ``take`` takes a delta, ``flush`` gives what has come together, ``skip`` takes a delta
-that ``after`` keeps from being put out.
+Learnt from recorded output of every combination. ``take`` takes a delta, ``flush`` gives what has been collected, ``skip`` takes a delta
+that ``after`` keeps from being emitted.
 """
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class OutputBuffer(Protocol):
     def skip(self, new: Sequence[Row], old: Sequence[Row]) -> None: ...
 
     def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
-        """Take a delta in of which nothing is to be put out, now or later."""
+        """Process a delta of which nothing is to be emitted, now or later."""
         ...
 
     @property
@@ -67,7 +67,7 @@ class BufferBase:
         return contents
 
     def emit(self, new: OutputRows, old: OutputRows, force: bool) -> None:
-        """Order, limit, tell the child."""
+        """Order, limit and pass the rows on."""
         self.inner.emit(self.inner.finish(new), self.inner.finish(old), force)
 
     def state(self) -> State:

@@ -79,7 +79,7 @@ class OneLevel:
                     self.add_rows(((key, row),), False, old_rows)
 
     def forget(self) -> None:
-        """Give up all groups."""
+        """Discard all groups."""
         self.pages.forget_all()
         self.rows.clear()
 

@@ -21,8 +21,8 @@ from windows.shape import ANYTHING, BOOLEAN, COUNT, ROW, takes
 class Deltas(BufferBase):
     """Default: all deltas, taken one by one at output. Until then the aggregations do not see them, as an iterator shows.
 
-    A delta that raises then is not put out; the others are, and the first failure is raised in the end. ``_kept``: places of deltas that
-    are not put out.
+    A delta that raises then is not emitted; the others are, and the first failure is raised in the end. ``_kept``: places of deltas that
+    are not emitted.
     """
 
     def __init__(self, inner: ResultSet) -> None:
@@ -155,7 +155,7 @@ class LastFullyAggregated(BufferBase):
 
 
 class First(BufferBase):
-    """first, of the shapes without groups: the first delta that gives rows is put out at once, the rest until the condition fires is taken
+    """first, of the shapes without groups: the first delta that gives rows is emitted at once, the rest until the condition fires is taken
     silently."""
 
     def __init__(self, inner: ResultSet) -> None:

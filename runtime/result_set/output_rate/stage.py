@@ -149,7 +149,7 @@ class After:
         self._open = False
 
     def admits(self, new: int) -> bool:
-        """Whether the delta that brings ``new`` rows may be put out."""
+        """Whether the delta that brings ``new`` rows may be emitted."""
         if self._open:
             return True
         if self._events is not None:
