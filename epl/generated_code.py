@@ -114,6 +114,11 @@ def defined(text: str, names: Mapping[str, Any]) -> dict[str, Any]:
     return namespace
 
 
+def names_in(text: str) -> frozenset[str]:
+    """The names that the text reads or calls, attributes among them, those of its functions' own variables not."""
+    return frozenset(_names(code_of(text)))
+
+
 def _names(code: CodeType) -> Iterator[str]:
     yield from code.co_names
     for constant in code.co_consts:
@@ -138,4 +143,4 @@ def _too_deep() -> EplUnsupportedError:
     return EplUnsupportedError("Expressions are nested too deeply", hint="compute parts of them in a statement before")
 
 
-__all__ = ["BUILTINS", "class_name", "code_of", "defined", "field_name", "literal", "local_name"]
+__all__ = ["BUILTINS", "class_name", "code_of", "defined", "field_name", "literal", "local_name", "names_in"]

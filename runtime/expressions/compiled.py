@@ -54,9 +54,7 @@ Write = Callable[[Printer], tuple[str, str]]
 def _compiled(kind: object, parts: Sequence[object], environment: Environment, arity: int, write: Write) -> Callable[..., Any]:
     """The function that ``write`` prints for these parts of a plan: printed once for all instances of a statement. What reads cells that
     each instance has of its own (prev, prior, the context) is a function an instance; all others are one and the same."""
-    key = (kind, arity, *map(id, parts))
-    found = environment.compiled.get(key)
-    if found is None:
+    def make() -> tuple[Callable[..., Any], tuple[Callable[[Environment], Any], ...]]:
         printer = Printer(environment, arity)
         parameters, body = write(printer)
         text = f"def evaluate({parameters}):\n    {body}\n"
@@ -64,8 +62,9 @@ def _compiled(kind: object, parts: Sequence[object], environment: Environment, a
         if cells:
             text = "\n    ".join([f"def evaluate({', '.join(cells)}):", *text.splitlines(), "return evaluate"]) + "\n"
         shared = {name: value for name, value in printer.bindings.items() if name not in cells}
-        found = environment.compiled[key] = parts, function_of(text, shared), tuple(cells.values())  # the parts stay: so do their numbers
-    _, function, cells_read = found
+        return function_of(text, shared), tuple(cells.values())
+
+    function, cells_read = environment.printed((kind, arity), tuple(parts), make)
     made: Callable[..., Any] = function(*[read(environment) for read in cells_read]) if cells_read else function
     return made
 

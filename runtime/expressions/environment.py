@@ -46,8 +46,7 @@ class Environment:
     prior: dict[int, PriorAccess] = attrs.field(factory=dict)
     context: Mapping[str, Any] = attrs.field(factory=dict)
     settings: Settings = attrs.field(factory=Settings)
-    compiled: dict[Any, Any] = attrs.field(factory=dict, repr=False, eq=False)
-    """What runtime.expressions.compiled has made, for all instances."""
+    _printed: dict[Any, tuple[object, Any]] = attrs.field(factory=dict, repr=False, eq=False)
     _shared: dict[Any, tuple[object, Any]] = attrs.field(factory=dict, init=False, repr=False, eq=False)
 
     def of_instance(self, context: Mapping[str, Any] | None = None) -> Environment:
@@ -57,9 +56,16 @@ class Environment:
     def shared(self, kind: str, parts: tuple[object, ...], make: Callable[[], T]) -> T:
         """Return what ``make`` gives for these parts of the plan, the same object each time: for what depends on nothing else and keeps
         no state of an instance."""
-        key = (kind, *map(id, parts))
-        found = self._shared.get(key)
-        if found is None:
-            found = self._shared[key] = parts, make()  # the parts stay, and so do their numbers
-        made: T = found[1]
-        return made
+        return _once(self._shared, (kind, *map(id, parts)), parts, make)
+
+    def printed(self, kind: object, parts: tuple[object, ...], make: Callable[[], T]) -> T:
+        """As ``shared``, for what depends on the environment's types alone: all instances have it in common, whatever they read."""
+        return _once(self._printed, (kind, *map(id, parts)), parts, make)
+
+
+def _once(known: dict[Any, tuple[object, Any]], key: object, parts: tuple[object, ...], make: Callable[[], T]) -> T:
+    found = known.get(key)
+    if found is None:
+        found = known[key] = parts, make()  # the parts stay, and so do their numbers
+    made: T = found[1]
+    return made

@@ -1,17 +1,17 @@
 """The text of a fused select: for no window, a length window and a time window; one row an event, a delta or a group."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import attrs
 
 from epl.attribute_text import named, named_class
-from epl.generated_code import defined, field_name
+from epl.generated_code import field_name
 from epl.plan.result_set import ResultSetPlan
 from runtime.conversion.computed_rows import computed_row_lines
 from runtime.conversion.rows import row_lines
-from runtime.expressions.compiled import OPERATIONS
+from runtime.expressions.function_factory import FunctionFactory
 from runtime.expressions.generated_steps import GeneratedSteps, Place
 from runtime.expressions.source_lines import indented, under
 from runtime.fused.aggregation import Aggregations, SelectPrinter
@@ -77,10 +77,8 @@ class _Select:
         if isinstance(self._rows, OutputStage):
             self._stage, self._rows = self._rows, self._rows.inner
         self._printer = SelectPrinter(context.environment)
-        self._scope: dict[str, Any] = {
-            "careful": running.chain.update, "NO_EVENTS": NO_EVENTS, "clock": context.core.clock, "out": statement,
-            "pending": context.core.pending, "new": object.__new__, "made": event_class(self._plan.output_type), **steps.scope,
-        }
+        self._scope: dict[str, Any] = {"careful": running.chain.update, **steps.scope}
+        """The objects of this instance that the lines name; those that all instances share are in ``_shared``."""
         self._aggregations: Aggregations | None = None
         self.possible = True
         if isinstance(self._rows, Aggregating):
@@ -89,8 +87,21 @@ class _Select:
         if running.inserter is not None:
             self._scope["insert"] = running.inserter.update
         self._delivers = running.inserter is None and self._stage is None and self._emits_rows()
+        if self._stage is not None:
+            self._scope |= {**self._level.steps().scope, **self._stage.condition.steps().scope}
+        if steps.expire is not None:
+            self._scope["careful_expire"] = steps.timer.callback
+        self._shared: dict[str, Any] = context.environment.printed("fused scope", (running.plan,), self._shared_scope)
+
+    def _shared_scope(self) -> dict[str, Any]:
+        core = self._running.context.core
+        scope = {
+            "NO_EVENTS": NO_EVENTS, "clock": core.clock, "out": self._statement, "pending": core.pending, "new": object.__new__,
+            "made": event_class(self._plan.output_type),
+        }
         if self._delivers:
-            self._scope |= statement.delivery_scope(None if self._plan.forward is not None else self._plan.output_type)
+            scope |= self._statement.delivery_scope(None if self._plan.forward is not None else self._plan.output_type)
+        return scope
 
     def _emits_rows(self) -> bool:
         """Whether listeners get the rows that come out as they are, and in one call."""
@@ -98,34 +109,39 @@ class _Select:
         return self._running.plan.delivery is None and (plan.forward is not None or (not output.open and output.kind != "variant"))
 
     def attach(self) -> None:
-        receiver = self._running.entry.receiver
-        before, then = self._take(_Way("return careful((e,), NO_EVENTS)"))
-        receiver.receive = self._made("def take(e):", [*before, *then])  # type: ignore[method-assign]
-        receiver.write = self._written
-        if self._stage is not None and not self._plan.order_by and self._aggregations is not None and self._aggregations.keyed:
-            self._level.add_rows = self._made("def take(touched, insert_stream, batch):", self._rows_of_groups(self._aggregations))
-        timer, expire = self._window.timer, self._window.expire
-        if expire is not None:
-            self._scope["careful_expire"] = timer.callback
-            timer.callback = self._made("def take():", self._expire(expire, _Way("return careful_expire()")))
-            if self._delivers:
-                self._scope["expire"] = timer.callback
-                timer.alone = self._made("def take():", self._expire(expire, _Way("return expire()", delivers=True)))
+        """Put the generated functions, bound to this instance's operators, in the place of what they stand for."""
+        running, timer = self._running, self._window.timer
+        environment, receiver = running.context.environment, running.entry.receiver
+        functions = environment.printed("fused", (running.plan,), self._printed)(self._scope, environment)
+        receiver.receive = functions["take"]  # type: ignore[method-assign]
+        receiver.write = partial(_written, running)
+        if "add_rows" in functions:
+            self._level.add_rows = functions["add_rows"]
+        if "expire" in functions:
+            timer.callback, timer.alone = functions["expire"], functions.get("alone")
 
-    def _written(self, place: Place, scope: dict[str, Any], leave: str) -> GeneratedSteps:
+    def _printed(self) -> FunctionFactory:
+        """The functions as text: ``take`` for an event, ``expire`` and ``alone`` for the timer, ``add_rows`` for limited output."""
+        before, then = self._take(_Way("return careful((e,), NO_EVENTS)"))
+        found = {"take": ("def take(e):", [*before, *then])}
+        if self._stage is not None and not self._plan.order_by and self._aggregations is not None and self._aggregations.keyed:
+            found["add_rows"] = "def add_rows(touched, insert_stream, batch):", self._rows_of_groups(self._aggregations)
+        expire = self._window.expire
+        if expire is not None:
+            found["expire"] = "def expire():", self._expire(expire, _Way("return careful_expire()"))
+            if self._delivers:
+                found["alone"] = "def alone():", self._expire(expire, _Way("return expire()", delivers=True))
+        lines = [line for head, body in found.values() for line in (head, *indented(body))]
+        return FunctionFactory(list(found), lines, self._shared, list(self._scope), self._printer)
+
+    def written(self, place: Place, scope: dict[str, Any], leave: str) -> GeneratedSteps:
         """``take`` for a function of which it is the only receiver, over values that stand elsewhere than in an event."""
         self._printer.place, self._printer.bindings = place, scope
         try:
             before, then = self._take(_Way(leave, self._delivers))
         finally:
             self._printer.place, self._printer.bindings = None, {}
-        return GeneratedSteps(before, then, self._scope)
-
-    def _made(self, head: str, lines: list[str]) -> Callable[..., None]:
-        text = "\n".join([head, *indented(lines), ""])
-        made: Callable[..., None] = defined(text, {**OPERATIONS, **self._scope, **self._printer.bindings})["take"]
-        made.source = text  # type: ignore[attr-defined]
-        return made
+        return GeneratedSteps(before, then, {**self._shared, **self._scope})
 
     # ------------------------------------------------------------------ an event
 
@@ -165,9 +181,7 @@ class _Select:
 
     def _noted(self, part: OneLevel | Condition) -> list[str]:
         """Limited output: what keeps the groups' events, or the condition, takes note of the event."""
-        steps = part.steps()
-        self._scope |= steps.scope
-        return steps.then
+        return part.steps().then
 
     def _rows_of_groups(self, aggregations: Aggregations) -> list[str]:
         """Limited output: ``RowPerGroup.rows``."""
@@ -234,6 +248,11 @@ class _Select:
         else:
             lines = [*self._statement.update_lines(*names)]
         return lines if self._plan.having is None or len(names) > 1 else [f"if {names[0]} is not None:", *indented(lines)]
+
+
+def _written(running: RunningSelect, place: Place, scope: dict[str, Any], leave: str) -> GeneratedSteps:
+    """See runtime.expressions.generated_steps.EmitSteps."""
+    return _Select(running).written(place, scope, leave)
 
 
 __all__ = ["fuse"]

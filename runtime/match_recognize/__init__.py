@@ -5,7 +5,10 @@
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import attrs
 
 from epl.plan.match_recognize import RowRecognitionPlan
 from runtime.match_recognize.compiled import (
@@ -17,10 +20,39 @@ from runtime.match_recognize.compiled import (
 )
 from runtime.match_recognize.generated import can_be_written, write_steps
 from runtime.match_recognize.interval import Interval
+from runtime.match_recognize.lattice import Lattice
+from runtime.match_recognize.machine import Machine
+from runtime.match_recognize.ranking import Match, Ranking
 from runtime.match_recognize.row_recognition import RowRecognition
 from runtime.match_recognize.shared import SharedRowRecognition
 from runtime.match_recognize.strands import write_move
+from windows.event import Event
 from windows.protocol import State
+
+
+@attrs.frozen
+class _Parts:
+    """What all instances of a plan share: none of it keeps anything of an instance. ``layered``: partial matches may share their rows."""
+
+    machine: Machine
+    key: Callable[[Event], Any] | None
+    values: Callable[[list[list[Event]]], tuple[Any, ...]]
+    of_rows: Callable[[list[list[Event]]], Event]
+    measures: Callable[[Match], Event]
+    lattice: Lattice
+    layered: bool
+
+    @classmethod
+    def of(cls, plan: RowRecognitionPlan, context: Any) -> _Parts:
+        environment = context.environment
+        machine, values = compile_machine(plan, environment), compile_measure_values(plan, environment)
+        of_rows = compile_measures_of_rows(plan, values)
+        layered = not plan.or_terminated and can_be_written(plan)
+        if not layered or context.match_states.limit is not None:
+            machine.move = write_move(plan, machine, environment) or machine.move
+        ranking = Ranking(plan.program, all_matches=plan.all_matches, skip=plan.skip)
+        lattice = Lattice(plan.program, ranking, past_last=plan.skip == "past last row")
+        return cls(machine, compile_partition_key(plan, context), values, of_rows, compile_measures(plan, of_rows), lattice, layered)
 
 
 def build(plan: RowRecognitionPlan, context: Any, state: State = None) -> RowRecognition:
@@ -28,21 +60,18 @@ def build(plan: RowRecognitionPlan, context: Any, state: State = None) -> RowRec
     ``match_states``.
     """
     environment, states = context.environment, context.match_states
-    machine, key = compile_machine(plan, environment), compile_partition_key(plan, context)
-    values = compile_measure_values(plan, environment)
-    of_rows = compile_measures_of_rows(plan, values)
-    measures = compile_measures(plan, of_rows)
+    parts = environment.shared("match_recognize", (plan,), lambda: _Parts.of(plan, context))
+    machine, key, measures = parts.machine, parts.key, parts.measures
 
     def shared() -> SharedRowRecognition:
-        return SharedRowRecognition(plan, machine, key, measures, states, write_steps(plan, environment), of_rows, values)
+        source = write_steps(plan, environment)
+        return SharedRowRecognition(plan, machine, key, measures, states, source, parts.of_rows, parts.values, parts.lattice)
 
-    layered = not plan.or_terminated and can_be_written(plan)
-    if layered and states.limit is None:
+    if parts.layered and states.limit is None:
         made: RowRecognition = shared()
     else:
         made = RowRecognition(plan, machine, key, measures, states)
-        machine.move = write_move(plan, machine, environment) or machine.move
-        if layered:  # the limit is on matches in progress: the iterator's need none, as in Esper, where layers bound them
+        if parts.layered:  # the limit is on matches in progress: the iterator's need none, as in Esper, where layers bound them
             made.iterating = shared().matches_over
     if plan.interval is not None:
         made.interval = Interval(plan, context, made.emit_due)

@@ -5,15 +5,15 @@ nothing. The text is a function of the plan alone, and compiled once however oft
 """
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
 
-from epl.generated_code import defined
 from epl.plan.match_recognize import Condition, RowRecognitionPlan
 from epl.value_types import Scalar
 from runtime.expressions import Environment
-from runtime.expressions.compiled import OPERATIONS
+from runtime.expressions.function_factory import FunctionFactory
 from runtime.expressions.generated_steps import PlacePrinter
 from runtime.expressions.source_lines import indented, under
 from windows.keys import PLAIN_KINDS
@@ -32,23 +32,32 @@ def can_be_written(plan: RowRecognitionPlan) -> bool:
     return small and all(c is None or c.reads_row_only for c in plan.conditions)
 
 
+OWN = (
+    "operator", "partitions", "numbers", "histories", "Partition", "no_history", "key_of", "commit", "trim", "states",
+)
+"""The objects of an operator that the text names."""
+
+
 @attrs.frozen
 class StepSource:
-    """Text that defines ``enter`` and ``step``; ``bindings``: the objects that it names."""
+    """What makes an operator's ``enter`` and ``step``."""
 
-    text: str
-    bindings: dict[str, Any]
+    factory: FunctionFactory
+    environment: Environment
 
-    def functions(self, **names: Any) -> tuple[Any, Any]:
-        """(enter, step) over the operator's own objects."""
-        found = defined(self.text, {**OPERATIONS, **self.bindings, **names})
+    def functions(self, objects: Mapping[str, Any]) -> tuple[Any, Any]:
+        """(enter, step) over the operator's own objects, those of ``OWN``."""
+        found = self.factory(objects, self.environment)
         return found["enter"], found["step"]
 
 
 def write_steps(plan: RowRecognitionPlan, environment: Environment) -> StepSource:
     """The source for a plan of which ``can_be_written`` holds."""
-    writer = StepWriter(plan, PlacePrinter(environment, None, {}))
-    return StepSource("\n".join([*writer.step(), *writer.enter()]) + "\n", writer.printer.bindings)
+    def write() -> FunctionFactory:
+        writer = StepWriter(plan, PlacePrinter(environment, None, {}))
+        return FunctionFactory(("enter", "step"), [*writer.step(), *writer.enter()], {}, OWN, writer.printer)
+
+    return StepSource(environment.printed("match_recognize steps", (plan,), write), environment)
 
 
 class StepWriter:

@@ -46,10 +46,10 @@ class SharedRowRecognition(RowRecognition):
     def __init__(
         self, plan: RowRecognitionPlan, machine: Machine, key: Callable[[Event], Any] | None, measures: Callable[[Match], Event],
         states: Any, source: StepSource, measures_of_rows: Callable[[list[list[Event]]], Event],
-        measure_values: Callable[[list[list[Event]]], tuple[Any, ...]],
+        measure_values: Callable[[list[list[Event]]], tuple[Any, ...]], lattice: Lattice,
     ) -> None:
         super().__init__(plan, machine, key, measures, states)
-        self.lattice = Lattice(plan.program, self._ranking, past_last=plan.skip == "past last row")
+        self.lattice = lattice
         self._plan = plan
         self._measures_of_rows, self._measure_values = measures_of_rows, measure_values
         self._variables, self._variable_count = machine.variables, machine.variable_count
@@ -61,7 +61,7 @@ class SharedRowRecognition(RowRecognition):
 
     def _bind(self) -> None:
         """Generated code names the operator's dictionaries: after every exchange of one."""
-        self._take, self._step = self._source.functions(**self._scope())
+        self._take, self._step = self._source.functions(self._scope())
 
     def _scope(self) -> dict[str, Any]:
         return {

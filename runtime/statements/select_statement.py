@@ -9,7 +9,7 @@ from epl.plan.statements import SelectPlan
 from epl.plan.streams import StreamPlan, only_stream
 from epl.plan.walk import expressions_of
 from runtime import match_recognize, result_set
-from runtime.expressions import compile_predicate
+from runtime.expressions import Environment, compile_predicate
 from runtime.operators.insert_into import Inserter
 from runtime.operators.iterable_unbound import LastEvents
 from runtime.operators.operator_context import OperatorContext
@@ -90,7 +90,7 @@ class RunningStream:
         self.chain: View = _chain(stream, plan.result_set, context)
         self.entry = StreamEntry(stream, context, self.chain, number=number, quiet=plan.where is not None)
         self.prior: PriorBuffer | None = None
-        largest = _largest_prior(plan, number)
+        largest = _largest_prior(plan, number, context.environment)
         if largest is not None:
             retains = any(w.retains for w in stream.windows[-1:]) and plan.row_recognition is None
             self.prior = context.environment.prior[number] = PriorBuffer(largest, retains=retains)
@@ -203,10 +203,16 @@ def _chain(stream: StreamPlan, rows: ResultSetPlan, context: OperatorContext) ->
     return LastEvents(key_evaluator(rows.group_by, context), len(rows.group_by))
 
 
-def _largest_prior(plan: SelectPlan, stream: int) -> int | None:
+def _largest_prior(plan: SelectPlan, stream: int, environment: Environment) -> int | None:
     """The largest index that prior asks of a stream, or None where nothing asks."""
+    indexes = environment.printed("priors", (plan,), lambda: _priors(plan))
+    return max((index for asked, index in indexes if asked == stream), default=None) if indexes else None
+
+
+def _priors(plan: SelectPlan) -> list[tuple[int, int]]:
+    """(stream, index) of each prior."""
     nodes = (n for e in expressions_of(plan.result_set, plan.where) for n in e.walk())
-    return max((n.index for n in nodes if isinstance(n, Prior) and n.stream == stream), default=None)
+    return [(n.stream, n.index) for n in nodes if isinstance(n, Prior)]
 
 
 __all__ = ["RunningSelect", "RunningStream"]
