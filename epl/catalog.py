@@ -1,13 +1,14 @@
 """What a statement may see: read-only for analysis, passed in by the runtime (or by ``epl check``)."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
 
 from epl.event_types import EventType
 from epl.functions.registry import FunctionRegistry
+from epl.plan.declared import KINDS, Declared
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings
 from epl.syntax import Declaration
@@ -46,3 +47,11 @@ class Catalog:
     enums: Mapping[str, EnumType] = attrs.field(factory=dict)
     settings: Settings = attrs.field(factory=Settings)
     imports: tuple[str, ...] = ()
+
+    def with_declared(self, news: Iterable[Declared]) -> Catalog:
+        """Return the catalog with names that modules declare; a name that is there already means the new one."""
+        fields: dict[str, Any] = {}
+        for new in news:
+            field = KINDS[new.kind].field
+            fields.setdefault(field, dict(getattr(self, field)))[new.name] = new.value
+        return attrs.evolve(self, **fields) if fields else self

@@ -1,18 +1,17 @@
 """What analysis makes of statements: frozen data from which the runtime builds, and which explain() prints."""
 from __future__ import annotations
 
-from typing import Any
 from typing import Literal as Choice
 
 import attrs
 
 from epl.event_types import EventType
 from epl.plan.checks import check
+from epl.plan.declared import Declared
 from epl.plan.expressions import TypedExpression
 from epl.plan.match_recognize import RowRecognitionPlan
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.streams import StreamPlan
-from epl.spans import Span
 from epl.syntax import Annotation, Declaration
 from epl.value_types import ValueType
 
@@ -131,27 +130,6 @@ class StatementPlan:
     def is_named(self) -> bool:
         """Whether ``@name`` gave it its name."""
         return any(a.name.lower() == "name" for a in self.annotations)
-
-
-@attrs.frozen
-class Declared:
-    """What a statement adds to the catalog. ``access``: who else may see it; ``span``: the statement in its module's text."""
-
-    kind: Choice["event_type", "variable", "declaration"]
-    name: str
-    value: Any
-    access: Choice["private", "protected", "public"] = "private"
-    span: Span | None = attrs.field(default=None, eq=False, repr=False)
-
-    def is_named(self, kind: str, name: str) -> bool:
-        return self.kind == kind and self.name == name
-
-    def place(self, text: str) -> str:
-        """Where the declaration is in its module's text."""
-        if self.span is None:
-            return "an unknown place"
-        line, column = self.span.line_column(text)
-        return f"line {line} column {column}"
 
 
 @attrs.frozen

@@ -12,7 +12,8 @@ from epl.errors import AlreadyDeclaredError, EplDeploymentError, EplError, EplVa
 from epl.event_types import EventType
 from epl.functions.registry import FunctionRegistry
 from epl.functions.user import import_python
-from epl.plan.statements import CreateVariablePlan, Declared, ModulePlan, StatementPlan
+from epl.plan.declared import Declared
+from epl.plan.statements import CreateVariablePlan, ModulePlan, StatementPlan
 from epl.syntax import Module
 from runtime.api.deployment import Deployment
 from runtime.api.plan_cache import parsed
@@ -24,8 +25,6 @@ from runtime.expressions import Environment, compile_expression
 from runtime.state.runtime_state import Counts
 from runtime.statements.statement import Listener, Statement, StatementHost
 from runtime.stores.variables import VariableCell
-
-NOUNS = {"event_type": "Event type", "variable": "Variable", "declaration": "Declared-expression"}
 
 
 class Deployer:
@@ -189,7 +188,7 @@ class Deployer:
             user = first_use(declared, [d for d in self.deployments.values() if d is not found])
             if user is not None:
                 raise EplDeploymentError(
-                    f"A precondition is not satisfied: {NOUNS[declared.kind]} '{declared.name}' cannot be un-deployed as it is referenced "
+                    f"A precondition is not satisfied: {declared.title} '{declared.name}' cannot be un-deployed as it is referenced "
                     f"by deployment '{user.id}'"
                 )
         return found

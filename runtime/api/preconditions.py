@@ -1,14 +1,14 @@
 """What deployments have to do with one another: who sees, uses, or would hide what another one declares."""
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from epl.errors import AlreadyDeclaredError, EplDeploymentError
 from epl.event_types import EventType
+from epl.plan.declared import KINDS, Declared
 from epl.plan.expressions import VariableValue
-from epl.plan.statements import Declared, InsertPlan, ModulePlan
+from epl.plan.statements import InsertPlan, ModulePlan
 from epl.plan.streams import filters_in
 from epl.plan.walk import expressions_of, plans_of
 from runtime.api.deployment import Deployment
@@ -17,17 +17,9 @@ from runtime.api.deployment import Deployment
 def first_use(declared: Declared, deployments: Iterable[Deployment]) -> Deployment | None:
     """The first of the deployments that refers to what is declared, or None."""
     for deployment in deployments:
-        if any(_uses(declared, statement.plan.body, statement.plan.text) for statement in deployment):
+        if any(declared.is_used_by(statement.plan.body, statement.plan.text) for statement in deployment):
             return deployment
     return None
-
-
-def _uses(declared: Declared, body: object, text: str) -> bool:
-    if declared.kind == "event_type":
-        return any(value is declared.value for value in plans_of(body) if isinstance(value, EventType))
-    if declared.kind == "variable":
-        return any(isinstance(n, VariableValue) and n.name == declared.name for e in expressions_of(body) for n in e.walk())
-    return re.search(rf"\b{re.escape(declared.name)}\s*\(", text) is not None
 
 
 def locate(error: AlreadyDeclaredError, deployments: Iterable[Deployment]) -> None:
@@ -38,9 +30,6 @@ def locate(error: AlreadyDeclaredError, deployments: Iterable[Deployment]) -> No
                 place = declared.place(deployment.plan.text)
                 error.hint = f"declared by deployment '{deployment.id}' at {place}"
                 error.declared_by, error.declared_at = deployment.id, declared.span
-
-
-WORDS = {"event_type": "event type", "variable": "variable", "declaration": "declared-expression"}
 
 
 def check_preconditions(
@@ -55,9 +44,8 @@ def check_preconditions(
         for deployment, other in theirs:
             same = (own.kind, own.name) == (other.kind, other.name) and own.value is not other.value
             if same and _meet(own, plan, other, deployment.plan):
-                what = WORDS[own.kind]
                 raise _unsatisfied(
-                    f"{'An' if what[0] in 'aeiou' else 'A'} {what} by name '{own.name}' has already been created for module "
+                    f"{KINDS[own.kind].article} {own.noun} by name '{own.name}' has already been created for module "
                     f"'{plan.name or '(unnamed)'}'"
                 )
     _check_there(plan, {id(t) for t in types} | {id(d.value) for _, d in theirs} | {id(d.value) for d in plan.declared}, variables)

@@ -13,7 +13,7 @@ from epl.functions.aggregations import AGGREGATIONS
 from epl.functions.library import builtin_functions
 from epl.functions.user import function_spec
 from epl.functions.user_aggregations import aggregation_spec
-from epl.plan.statements import Declared
+from epl.plan.declared import Declared
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings
 from epl.value_types import EnumType
@@ -150,14 +150,12 @@ class Registry:
 
     def _catalog_of(self, declared: Sequence[Declared]) -> Catalog:
         """All that names can mean: what was registered, and what deployments have declared."""
-        types = {**self._types, **{d.name: d.value for d in declared if d.kind == "event_type"}}
         variables = {n: c.variable for n, c in self._variables.items() if c.deployment is None}
-        variables.update({d.name: d.value for d in declared if d.kind == "variable"})
-        declarations = {d.name: d.value for d in declared if d.kind == "declaration"}
-        return Catalog(
-            types, self._functions, self._windows, variables, declarations, aggregations=self._aggregations, settings=self.settings,
+        registered = Catalog(
+            dict(self._types), self._functions, self._windows, variables, aggregations=self._aggregations, settings=self.settings,
             imports=tuple(self.settings.imports), enums=self._enum_types,
         )
+        return registered.with_declared(declared)
 
     @property
     def own_windows(self) -> Mapping[str, type[WindowConfig]]:

@@ -19,13 +19,13 @@ from epl.analysis.statements.update_istream import analyse_update_istream
 from epl.analysis.statements.variables import analyse_create_variable
 from epl.catalog import Catalog
 from epl.errors import AlreadyDeclaredError, EplError, EplUnsupportedError, EplValidationError
+from epl.plan.declared import Declared
 from epl.plan.expressions import Parameter
 from epl.plan.fingerprints import fingerprint
 from epl.plan.statements import (
     BodyPlan,
     CreateExpressionPlan,
     CreateSchemaPlan,
-    Declared,
     ModulePlan,
     SelectPlan,
     StatementPlan,
@@ -51,7 +51,7 @@ def analyse_module(module: Module, catalog: Catalog) -> ModulePlan:
             if isinstance(error, AlreadyDeclaredError):
                 error.hint = next((f"declared at {d.place(module.text)}" for d in declared if d.is_named(error.kind, error.name)), None)
             raise error.within(module.text).public() from error.__cause__
-        catalog = with_declared(catalog, news)
+        catalog = catalog.with_declared(news)
         statements.append(plan)
         declared.extend(attrs.evolve(each, span=statement.span) for each in news)
     return ModulePlan(_uniquely_named(statements), tuple(declared), module.text, module.name, module.uses)
@@ -72,19 +72,6 @@ def _uniquely_named(statements: list[StatementPlan]) -> tuple[StatementPlan, ...
         taken.add(name)
         named.append(plan if name == plan.name else attrs.evolve(plan, name=name))
     return tuple(named)
-
-
-def with_declared(catalog: Catalog, news: tuple[Declared, ...]) -> Catalog:
-    """The catalog with some names added."""
-    if not news:
-        return catalog
-    groups: dict[str, dict[str, Any]] = {"event_type": {}, "variable": {}, "declaration": {}}
-    for new in news:
-        groups[new.kind][new.name] = new.value
-    return attrs.evolve(
-        catalog, event_types={**catalog.event_types, **groups["event_type"]}, variables={**catalog.variables, **groups["variable"]},
-        declarations={**catalog.declarations, **groups["declaration"]},
-    )
 
 
 # ------------------------------------------------------------------ one statement
@@ -228,4 +215,4 @@ ANALYSES: Mapping[type[Body], Callable[[Statement, Catalog, str], Analysed]] = {
 }
 """Which bodies can be planned; every other one is refused by name (REFUSED)."""
 
-__all__ = ["ANALYSES", "REFUSED", "analyse_module", "analyse_statement", "with_declared"]
+__all__ = ["ANALYSES", "REFUSED", "analyse_module", "analyse_statement"]

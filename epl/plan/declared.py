@@ -1,0 +1,87 @@
+"""What a module adds to the catalog. KINDS is the table of what can be declared: where it is found, what Esper calls it, who uses it."""
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+from typing import Literal as Choice
+
+import attrs
+
+from epl.event_types import EventType
+from epl.plan.expressions import VariableValue
+from epl.plan.walk import expressions_of, plans_of
+from epl.spans import Span
+
+Kind = Choice["event_type", "variable", "declaration"]
+"""The key in KINDS."""
+
+
+@attrs.frozen
+class Declared:
+    """A name that a statement adds to the catalog. ``access``: who else may see it; ``span``: the statement in its module's text."""
+
+    kind: Kind
+    name: str
+    value: Any
+    access: Choice["private", "protected", "public"] = "private"
+    span: Span | None = attrs.field(default=None, eq=False, repr=False)
+
+    def is_named(self, kind: str, name: str) -> bool:
+        return self.kind == kind and self.name == name
+
+    def place(self, text: str) -> str:
+        """Where the declaration is in its module's text."""
+        if self.span is None:
+            return "an unknown place"
+        line, column = self.span.line_column(text)
+        return f"line {line} column {column}"
+
+    @property
+    def noun(self) -> str:
+        """What Esper calls it within a sentence."""
+        return KINDS[self.kind].noun
+
+    @property
+    def title(self) -> str:
+        """What Esper calls it at the beginning of a sentence."""
+        return self.noun[0].upper() + self.noun[1:]
+
+    def is_used_by(self, body: object, text: str) -> bool:
+        """Whether a statement refers to it. ``body``: the statement's plan; ``text``: as written."""
+        return KINDS[self.kind].is_used(self, body, text)
+
+
+@attrs.frozen(kw_only=True)
+class DeclaredKind:
+    """``field``: of the Catalog, which finds it by name. ``noun``: Esper's word, with the article ``article``. ``is_used(declared, body,
+    text)``: whether the plan ``body`` of a statement, written ``text``, refers to it.
+    """
+
+    field: str
+    noun: str
+    article: Choice["A", "An"] = "A"
+    is_used: Callable[[Declared, object, str], bool]
+
+
+def _is_type_used(declared: Declared, body: object, text: str) -> bool:
+    return any(part is declared.value for part in plans_of(body) if isinstance(part, EventType))
+
+
+def _is_variable_used(declared: Declared, body: object, text: str) -> bool:
+    nodes = (node for expression in expressions_of(body) for node in expression.walk())
+    return any(isinstance(node, VariableValue) and node.name == declared.name for node in nodes)
+
+
+def _is_call_written(declared: Declared, body: object, text: str) -> bool:
+    """A declared expression is put in place of its call: only the text shows where it was."""
+    return re.search(rf"\b{re.escape(declared.name)}\s*\(", text) is not None
+
+
+KINDS: Mapping[Kind, DeclaredKind] = {
+    "event_type": DeclaredKind(field="event_types", noun="event type", article="An", is_used=_is_type_used),
+    "variable": DeclaredKind(field="variables", noun="variable", is_used=_is_variable_used),
+    "declaration": DeclaredKind(field="declarations", noun="declared-expression", is_used=_is_call_written),
+}
+
+__all__ = ["KINDS", "Declared", "DeclaredKind", "Kind"]

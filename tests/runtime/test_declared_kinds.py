@@ -1,0 +1,74 @@
+"""What a module can declare: each kind is in the catalog, is found by who uses it, and is refused with Esper's word for it."""
+from __future__ import annotations
+
+import attrs
+import pytest
+
+from epl.catalog import Catalog
+from epl.errors import EplDeploymentError
+from epl.plan.declared import KINDS, Declared
+from runtime import Runtime
+
+DECLARATIONS = {
+    "event_type": ("create schema D(x int)", "select x from D", "Event type 'D'", "An event type by name 'D'"),
+    "variable": ("create variable int D = 1", "select x from T(x = D)", "Variable 'D'", "A variable by name 'D'"),
+    "declaration": (
+        "create expression D { t => t.x + 1 }", "select D(t) from T as t", "Declared-expression 'D'", "A declared-expression by name 'D'"
+    ),
+}
+"""By kind: what declares D, what uses it, what refusals call it at the beginning of a sentence, and of a name that is taken."""
+
+T = "create schema T(x int)"
+
+
+def test_every_kind_is_tried() -> None:
+    assert DECLARATIONS.keys() == KINDS.keys()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_declared_name_is_in_the_field_of_its_kind(kind: str) -> None:
+    runtime = Runtime()
+    declared = runtime.compile(DECLARATIONS[kind][0]).declared[0]
+    assert (declared.kind, declared.name) == (kind, "D")
+    before = runtime.catalog()
+    after = before.with_declared([declared])
+    changed = {f.name for f in attrs.fields(Catalog) if getattr(before, f.name) != getattr(after, f.name)}
+    assert changed == {KINDS[declared.kind].field} and getattr(after, KINDS[declared.kind].field)["D"] is declared.value
+    runtime.deploy(DECLARATIONS[kind][0])
+    assert "D" in getattr(runtime.catalog(), KINDS[declared.kind].field) and "D" not in getattr(before, KINDS[declared.kind].field)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_name_that_is_used_is_not_undeployed(kind: str) -> None:
+    text, use, title, _ = DECLARATIONS[kind]
+    runtime = Runtime()
+    runtime.deploy(T)
+    declaring = runtime.deploy(text, name="declaring")
+    other = runtime.deploy("select x from T", name="other")
+    using = runtime.deploy(use, name="using")
+    declared = declaring.plan.declared[0]
+    assert [declared.is_used_by(s.plan.body, s.plan.text) for d in (other, using) for s in d] == [False, True]
+    with pytest.raises(EplDeploymentError) as refused:
+        runtime.undeploy("declaring")
+    assert refused.value.message == (
+        f"A precondition is not satisfied: {title} cannot be un-deployed as it is referenced by deployment 'using'"
+    )
+    runtime.undeploy("using")
+    runtime.undeploy("declaring")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_plan_whose_name_is_taken_meanwhile_is_refused(kind: str) -> None:
+    text, _, _, words = DECLARATIONS[kind]
+    runtime = Runtime()
+    plan = runtime.compile(text)
+    runtime.deploy(f" {text}")  # a text of its own: the same one would give the same declaration
+    with pytest.raises(EplDeploymentError) as refused:
+        runtime.deploy(plan)
+    assert refused.value.message == f"A precondition is not satisfied: {words} has already been created for module '(unnamed)'"
+
+
+def test_nothing_declared_changes_nothing() -> None:
+    catalog = Runtime().catalog()
+    assert catalog.with_declared([]) is catalog
+    assert Declared("variable", "v", None).place("") == "an unknown place"
