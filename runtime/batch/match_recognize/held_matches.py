@@ -16,15 +16,15 @@ from runtime.batch.refusals import NotCompilable
 from runtime.batch.runs.run import RunContext
 from runtime.batch.runs.timer_bounds import Timers
 from runtime.batch.storage.arrays import Array, Arrays
+from runtime.batch.storage.registers import Registers
 from runtime.batch.windows import is_calendar
 
 BEGUN, HELD = "begun", "held"
 """Axes: times at which matches began; matches."""
 NEVER = 2**63 - 1
-REGISTERS = ("timer", "b_head", "b_tail", "b_next", "m_free", "m_made", "holding", "telling", "kept", "dead", "timing")
+REGISTERS = Registers("timer", "b_head", "b_tail", "b_next", "m_free", "m_made", "holding", "telling", "kept", "dead", "timing")
 """``timer``: when it is looked next who is due; records before ``b_next`` have nothing that waits; ``holding``: how many matches wait;
 ``dead``: how many matches in progress ended with the row; ``timing``: whether a timer tells."""
-PLACE = {name: number for number, name in enumerate(REGISTERS)}
 
 
 @attrs.frozen
@@ -39,18 +39,18 @@ class PatternInterval:
         arrays["period"][0] = surroundings.period(self.period)
         if arrays["period"][0] <= 0:
             raise NotCompilable("match_recognize with an interval of no length")
-        arrays["i_registers"][PLACE["timer"]] = NEVER
-        arrays["i_registers"][PLACE["m_free"]] = -1
+        arrays["i_registers"][REGISTERS["timer"]] = NEVER
+        arrays["i_registers"][REGISTERS["m_free"]] = -1
 
     @staticmethod
     def next_due(arrays: Arrays) -> int | None:
-        due = int(arrays["i_registers"][PLACE["timer"]])
+        due = int(arrays["i_registers"][REGISTERS["timer"]])
         return None if due == NEVER else due
 
     @staticmethod
     def timers(arrays: Arrays) -> Timers:
         registers = arrays["i_registers"]
-        return Timers("each", int(arrays["period"][0]), int(registers[PLACE["b_tail"]] - registers[PLACE["b_head"]]))
+        return Timers("each", int(arrays["period"][0]), int(registers[REGISTERS["b_tail"]] - registers[REGISTERS["b_head"]]))
 
 
 def pattern_interval(plan: RowRecognitionPlan) -> PatternInterval | None:
@@ -66,13 +66,13 @@ def pattern_interval(plan: RowRecognitionPlan) -> PatternInterval | None:
 
 def live_matches(arrays: Arrays) -> Array:
     """The places of the matches that are held."""
-    found: Array = np.flatnonzero(arrays["m_len"][: int(arrays["i_registers"][PLACE["m_made"]])])
+    found: Array = np.flatnonzero(arrays["m_len"][: int(arrays["i_registers"][REGISTERS["m_made"]])])
     return found
 
 
 def begun_records(arrays: Arrays) -> slice:
     registers = arrays["i_registers"]
-    return slice(int(registers[PLACE["b_head"]]), int(registers[PLACE["b_tail"]]))
+    return slice(int(registers[REGISTERS["b_head"]]), int(registers[REGISTERS["b_tail"]]))
 
 
 def make_room_for_begun(arrays: Arrays) -> None:
@@ -81,8 +81,8 @@ def make_room_for_begun(arrays: Arrays) -> None:
     count = used.stop - used.start
     for name in ("b_row", "b_time", "b_count", "b_first", "b_last"):
         arrays[name][:count] = arrays[name][used].copy()
-    registers[PLACE["b_next"]] = max(0, registers[PLACE["b_next"]] - used.start)
-    registers[PLACE["b_head"]], registers[PLACE["b_tail"]] = 0, count
+    registers[REGISTERS["b_next"]] = max(0, registers[REGISTERS["b_next"]] - used.start)
+    registers[REGISTERS["b_head"]], registers[REGISTERS["b_tail"]] = 0, count
     arrays.grow(BEGUN, 2 * count + 1)
 
 
@@ -124,12 +124,12 @@ class HeldRestore:
         arrays.grow(BEGUN, len(times) + 1)
         arrays["b_time"][: len(times)] = times
         arrays["b_row"][: len(times)] = [first[time] for time in times]
-        arrays["i_registers"][PLACE["b_tail"]] = len(times)
+        arrays["i_registers"][REGISTERS["b_tail"]] = len(times)
 
     def hold(self, began: int, begin: int, end: int, node: int, length: int, group: int) -> None:
         """One more match of which the first row came at ``began``; by time, those of one time in the order in which they were found."""
         arrays, registers = self.arrays, self.arrays["i_registers"]
-        place = int(registers[PLACE["m_made"]])
+        place = int(registers[REGISTERS["m_made"]])
         arrays.grow(HELD, place + 1)
         for name, value in (("next", -1), ("begin", begin), ("end", end), ("node", node), ("len", length), ("group", group)):
             arrays[f"m_{name}"][place] = value
@@ -140,16 +140,16 @@ class HeldRestore:
             arrays["b_first"][record] = place
         arrays["b_last"][record] = place
         arrays["b_count"][record] += 1
-        registers[PLACE["m_made"]] = registers[PLACE["holding"]] = place + 1
+        registers[REGISTERS["m_made"]] = registers[REGISTERS["holding"]] = place + 1
 
     def timer(self, due: int | None) -> None:
         registers = self.arrays["i_registers"]
-        registers[PLACE["timer"]] = NEVER if due is None else due
+        registers[REGISTERS["timer"]] = NEVER if due is None else due
         counts = self.arrays["b_count"][begun_records(self.arrays)]
-        registers[PLACE["b_next"]] = int(np.flatnonzero(counts)[0]) if counts.any() else len(counts)
+        registers[REGISTERS["b_next"]] = int(np.flatnonzero(counts)[0]) if counts.any() else len(counts)
 
 
 __all__ = [
-    "BEGUN", "HELD", "NEVER", "PLACE", "REGISTERS", "HeldRestore", "PatternInterval", "live_matches", "make_room_for_begun",
+    "BEGUN", "HELD", "NEVER", "REGISTERS", "HeldRestore", "PatternInterval", "live_matches", "make_room_for_begun",
     "pattern_interval", "times_of", "waiting_matches",
 ]

@@ -21,7 +21,7 @@ from epl.value_types import Scalar
 from runtime.batch.match_recognize.held_matches import REGISTERS as INTERVAL_REGISTERS
 from runtime.batch.match_recognize.held_matches import pattern_interval
 from runtime.batch.match_recognize.interval import HoldPrinter, IntervalPrinter
-from runtime.batch.match_recognize.layout import AXES, NO_ROW, NODE, OUTPUT_FULL, PROGRAM, REGISTERS, RING_FULL, SCRATCH, MatchKernel
+from runtime.batch.match_recognize.layout import AXES, DONE, NO_ROW, NODE, OUTPUT_FULL, PROGRAM, REGISTERS, RING_FULL, SCRATCH, MatchKernel
 from runtime.batch.match_recognize.measures import MatchPrinter, MatchWriter, PatternColumn
 from runtime.batch.match_recognize.partition_keys import KeyPrinter
 from runtime.batch.match_recognize.windows import pattern_window
@@ -118,7 +118,7 @@ class MatchKernelPrinter:
             start.add("mask = len(w_time) - 1", "length = size[0]")
         if self.interval is not None:
             self.interval.begin(start)
-        start.add("room = len(o_cause)", "start = 0", "row = 0", "r = 0", "ru = np.uint64(0)", "status = 0", "while True:")
+        start.add("room = len(o_cause)", "start = 0", "row = 0", "r = 0", "ru = np.uint64(0)", f"status = {DONE}", "while True:")
         words = words_of(fields, AXES)
         body_text = pack(f"{start.text()}{body.text()}", words)
         head = Code(1)
@@ -189,10 +189,10 @@ class MatchKernelPrinter:
         name("C", [f"c{n}{v}" for n in range(len(self.inputs)) for v in ("", "v")])
         name("S", Records.names(fields, AXES))
         name("O", outputs)
-        name("R", REGISTERS, back=True)
+        name("R", REGISTERS.names, back=True)
         if self.interval is not None:
             head.add(f"i_registers = S[{Records.names(fields, AXES).index('i_registers')}]")
-            name("i_registers", INTERVAL_REGISTERS, back=True)
+            name("i_registers", INTERVAL_REGISTERS.names, back=True)
 
     def _all_fields(self) -> list[Field]:
         fields = [

@@ -12,6 +12,7 @@ from runtime.batch.printing.parameters import Parameters
 from runtime.batch.runs.order_and_limit import FinishPlan
 from runtime.batch.storage.arrays import GROUP, Field
 from runtime.batch.storage.records import Records
+from runtime.batch.storage.registers import Registers
 
 NODE, STRAND, WORK, PROGRAM, SCRATCH = "node", "strand", "work", "program", "scratch"
 AXES = {GROUP: "G", NODE: "N", STRAND: "W"}
@@ -19,7 +20,7 @@ AXES = {GROUP: "G", NODE: "N", STRAND: "W"}
 NO_ROW = -(2**62)
 """In place of the id of a row that is not there."""
 
-REGISTERS = (
+REGISTERS = Registers(
     "i", "out", "pending", "head", "tail", "now", "gone", "groups", "nodes", "g", "delta", "free", "spare", "made", "found", "wanted",
     "vacant", "vacancies", "shift",
 )

@@ -13,7 +13,6 @@ from runtime.batch.match_recognize.layout import REGISTERS, SMALL, SMALL_KEYS, M
 from runtime.batch.storage.arrays import CODES, GROUP, HASH, Array
 from runtime.batch.storage.records import Records
 
-PLACE = {name: number for number, name in enumerate(REGISTERS)}
 FEW_SLOTS = 2048
 
 
@@ -21,10 +20,10 @@ def free_unused_slots(kernel: MatchKernel, arrays: Records, registers: Array) ->
     """Whether half of the slots are free now; else nothing has been done. Between rows only."""
     if kernel.plan.lookback or not kernel.keys:
         return False  # the next row of any partition may look back
-    count = int(registers[PLACE["groups"]])
+    count = int(registers[REGISTERS["groups"]])
     if count < FEW_SLOTS:
         return False
-    live = _count_partial_matches(kernel, arrays, count, int(registers[PLACE["gone"]]))
+    live = _count_partial_matches(kernel, arrays, count, int(registers[REGISTERS["gone"]]))
     held = live_matches(arrays) if kernel.interval is not None else np.zeros(0, np.int64)
     if len(held):
         live[arrays["m_group"][held]] = True
@@ -43,7 +42,7 @@ def free_unused_slots(kernel: MatchKernel, arrays: Records, registers: Array) ->
             column[..., len(kept) : count] = field.fill
     if len(held):
         arrays["m_group"][held] = (np.cumsum(live) - 1)[arrays["m_group"][held]]
-    registers[PLACE["groups"]] = len(kept)
+    registers[REGISTERS["groups"]] = len(kept)
     index_keys(arrays, len(kept))
     return True
 
@@ -88,17 +87,17 @@ def _free_strands(arrays: Records, registers: Array, strand: int) -> None:
     """A list of strands, with their nodes."""
     while strand >= 0:
         following, node = int(arrays["s_next"][strand]), int(arrays["s_node"][strand])
-        arrays["s_next"][strand], arrays["s_begin"][strand] = registers[PLACE["free"]], -1
-        registers[PLACE["free"]] = strand
-        registers[PLACE["spare"]] += 1
+        arrays["s_next"][strand], arrays["s_begin"][strand] = registers[REGISTERS["free"]], -1
+        registers[REGISTERS["free"]] = strand
+        registers[REGISTERS["spare"]] += 1
         while node >= 0:
             arrays["p_refs"][node] -= 1
             if arrays["p_refs"][node] > 0:
                 break
             before = int(arrays["p_prev"][node])
-            arrays["p_prev"][node] = registers[PLACE["vacant"]]
-            registers[PLACE["vacant"]] = node
-            registers[PLACE["vacancies"]] += 1
+            arrays["p_prev"][node] = registers[REGISTERS["vacant"]]
+            registers[REGISTERS["vacant"]] = node
+            registers[REGISTERS["vacancies"]] += 1
             node = before
         strand = following
 

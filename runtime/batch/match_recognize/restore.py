@@ -11,9 +11,9 @@ import pyarrow as pa
 from epl.value_types import Scalar
 from runtime.batch.compiler.intrinsics import double_word
 from runtime.batch.match_recognize.held_matches import HeldRestore
-from runtime.batch.match_recognize.layout import FEW_LAYERS, NODE, SMALL, SMALL_KEYS, STRAND, WORK
+from runtime.batch.match_recognize.layout import FEW_LAYERS, NO_ROW, NODE, REGISTERS, SMALL, SMALL_KEYS, STRAND, WORK
 from runtime.batch.match_recognize.partitions import index_keys
-from runtime.batch.match_recognize.state import NO_ROW, PLACE, PatternState
+from runtime.batch.match_recognize.state import PatternState
 from runtime.batch.refusals import Declined
 from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.arrays import CODES, GROUP, HASH, RING
@@ -139,7 +139,7 @@ class PatternRestore:
 
     def _restore_window(self, state: State, recognizer: State) -> None:
         target, window = self.target, self.target.kernel.window
-        target.registers[PLACE["gone"]] = 0
+        target.registers[REGISTERS["gone"]] = 0
         if window is None:
             return
         arrays, timed = target.arrays, window.kind in ("time", "ext_timed")
@@ -156,11 +156,11 @@ class PatternRestore:
             arrays["w_row"][: len(ids)] = ids
         elif ids and ids != list(range(recognizer["row"] - len(ids), recognizer["row"])):
             raise Declined("a window whose rows do not follow one another")
-        target.registers[PLACE["shift"]] = ids[0] if ids else 0
+        target.registers[REGISTERS["shift"]] = ids[0] if ids else 0
         if timed:
             arrays["w_time"][: len(ids)] = [time for _, time in entries]
-        target.registers[PLACE["tail"]] = len(ids)
-        target.registers[PLACE["gone"]] = ids[0] if ids else recognizer["row"]
+        target.registers[REGISTERS["tail"]] = len(ids)
+        target.registers[REGISTERS["gone"]] = ids[0] if ids else recognizer["row"]
         histories = {id(event): history for event, history in recognizer["histories"]}
         for number, name in enumerate(target.history_names("w_before", "")):
             arrays[name][: len(ids)] = [self.id_of(histories[id(e)][number]) if id(e) in histories else NO_ROW for e in held]
@@ -176,7 +176,7 @@ class PatternRestore:
         arrays.grow(GROUP, len(self._groups))
         if self.target.kernel.keys:
             arrays["g_key"][:, group] = words
-        self.target.registers[PLACE["groups"]] = len(self._groups)
+        self.target.registers[REGISTERS["groups"]] = len(self._groups)
         return group
 
     def _words(self, event: Event) -> tuple[int, ...]:
@@ -256,9 +256,9 @@ class PatternRestore:
             return
         size = max(FEW_LAYERS, (len(rows) - 1).bit_length())
         capacity = 1 << size
-        begin = int(registers[PLACE["nodes"]])
+        begin = int(registers[REGISTERS["nodes"]])
         self._reserve(begin + capacity)
-        registers[PLACE["nodes"]] = begin + capacity
+        registers[REGISTERS["nodes"]] = begin + capacity
         arrays["g_off"][group], arrays["g_cap"][group], arrays["g_size"][group] = begin, capacity, size
         arrays["g_count"][group] = len(rows)
         for place, (row, taken) in enumerate(rows, begin):
@@ -282,11 +282,11 @@ class PatternRestore:
 
     def _put_strands(self, group: int, strands: Sequence[Any], paths: Sequence[Any]) -> None:
         arrays, registers = self.target.arrays, self.target.registers
-        first = int(registers[PLACE["made"]])
+        first = int(registers[REGISTERS["made"]])
         if not strands:
             return
         arrays.grow(STRAND, first + len(strands))
-        registers[PLACE["made"]] = first + len(strands)
+        registers[REGISTERS["made"]] = first + len(strands)
         nodes: dict[int, int] = {}
         for place, (step, begin, number, _) in enumerate(strands, first):
             node = self._path(number, paths, nodes)
@@ -306,9 +306,9 @@ class PatternRestore:
         node = nodes[number] if number >= 0 else -1
         for number in reversed(way):
             _, event, step = paths[number]
-            place = int(self.target.registers[PLACE["nodes"]])
+            place = int(self.target.registers[REGISTERS["nodes"]])
             self._reserve(place + 1)
-            self.target.registers[PLACE["nodes"]] = place + 1
+            self.target.registers[REGISTERS["nodes"]] = place + 1
             self._put_node(place, self.id_of(event), step)
             self.target.arrays["p_prev"][place] = node
             if node >= 0:
@@ -320,7 +320,7 @@ class PatternRestore:
         """Raise Damaged where it is not known when a match in progress began: compiled code looks up the time of its first row."""
         arrays, registers = self.target.arrays, self.target.registers
         if self.target.kernel.strands:
-            begins = arrays["s_begin"][: registers[PLACE["made"]]].tolist()
+            begins = arrays["s_begin"][: registers[REGISTERS["made"]]].tolist()
         else:
             found = [arrays[name] for name in arrays.words if name.startswith("lat")]
             begins = [begin for each in found for begin in each[: len(self._groups)].tolist() if begin > 0]
@@ -349,10 +349,10 @@ class PatternRestore:
     def _block(self, way: Sequence[Any]) -> int:
         """A path as nodes side by side; the first of them."""
         registers = self.target.registers
-        begin = int(registers[PLACE["nodes"]])
+        begin = int(registers[REGISTERS["nodes"]])
         capacity = 1 << max(FEW_LAYERS, (len(way) - 1).bit_length())
         self._reserve(begin + capacity)
-        registers[PLACE["nodes"]] = begin + capacity
+        registers[REGISTERS["nodes"]] = begin + capacity
         for place, (_, event, step) in enumerate(way, begin):
             self._put_node(place, self.id_of(event), step)
         return begin

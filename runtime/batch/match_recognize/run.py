@@ -34,7 +34,7 @@ from runtime.batch.match_recognize.layout import (
 from runtime.batch.match_recognize.measures import PatternColumn
 from runtime.batch.match_recognize.partitions import free_unused_slots, matches_in_progress
 from runtime.batch.match_recognize.restore import PatternRestore
-from runtime.batch.match_recognize.state import PLACE, PatternState
+from runtime.batch.match_recognize.state import PatternState
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.runs.inputs import KernelInputs
 from runtime.batch.runs.order_and_limit import CAUSE, DELTA, ROW, TIME, TIMER, Finish
@@ -68,8 +68,8 @@ class MatchRun:
         if kernel.interval is not None:
             kernel.interval.start(self.arrays, surroundings)
         self.registers = np.zeros(len(REGISTERS), np.int64)
-        self.registers[PLACE["delta"]] = 1
-        self.registers[PLACE["free"]] = self.registers[PLACE["vacant"]] = -1
+        self.registers[REGISTERS["delta"]] = 1
+        self.registers[REGISTERS["free"]] = self.registers[REGISTERS["vacant"]] = -1
         self.first = 0
         self.rows = HeldRows()
         through = [c.through for c in kernel.columns if c.through is not None]
@@ -94,7 +94,7 @@ class MatchRun:
         told = causes or self._finish is not None
         outputs = self._outputs(max(self._capacity, intake.rows // 8))
         self.rows.add(self.first, intake)
-        registers[PLACE["i"]] = registers[PLACE["out"]] = 0
+        registers[REGISTERS["i"]] = registers[REGISTERS["out"]] = 0
         while True:
             status = self.function(
                 registers, intake.rows, self.first, until, jump, told, times, columns, self.arrays.tuple(), tuple(outputs), *given,
@@ -102,11 +102,11 @@ class MatchRun:
             if status == DONE:
                 break
             if status == OUTPUT_FULL:
-                capacity = max(2 * len(outputs[0]), int(registers[PLACE["wanted"]]))
+                capacity = max(2 * len(outputs[0]), int(registers[REGISTERS["wanted"]]))
                 outputs = [longer(a, capacity) for a in outputs]
             else:
                 self._grow_arrays(status)
-        made = self._arrow(outputs, int(registers[PLACE["out"]]), causes)
+        made = self._arrow(outputs, int(registers[REGISTERS["out"]]), causes)
         self.first += intake.rows
         if self.rows.crowded:
             self.rows.tidy(self.held_ids())
@@ -119,7 +119,8 @@ class MatchRun:
     def timers(self) -> list[Timers]:
         found: list[Timers] = []
         if self.kernel.window is not None and self.kernel.window.timed:
-            found.append(Timers("each", int(self.arrays["size"][0]), int(self.registers[PLACE["tail"]] - self.registers[PLACE["head"]])))
+            head, tail = self.registers[REGISTERS.places("head", "tail")].tolist()
+            found.append(Timers("each", int(self.arrays["size"][0]), tail - head))
         if self.kernel.interval is not None:
             found.append(self.kernel.interval.timers(self.arrays))
         return found
@@ -130,7 +131,7 @@ class MatchRun:
 
     def matches_in_progress(self) -> int:
         """How many of its states the row tier would count."""
-        groups, made, gone = (int(self.registers[PLACE[name]]) for name in ("groups", "made", "gone"))
+        groups, made, gone = (int(self.registers[REGISTERS[name]]) for name in ("groups", "made", "gone"))
         return matches_in_progress(self.kernel, self.arrays, groups, made, gone)
 
     def memory(self) -> int:
@@ -152,7 +153,7 @@ class MatchRun:
     def held_ids(self) -> Array:
         """The ids of the rows that the state holds, ascending."""
         arrays, registers = self.arrays, self.registers
-        groups = int(registers[PLACE["groups"]])
+        groups = int(registers[REGISTERS["groups"]])
         found: list[Array] = [arrays["p_row"][self._held_nodes()]]
         if self.kernel.window is not None:
             logical = self._logical()
@@ -167,16 +168,16 @@ class MatchRun:
     def _grow_arrays(self, status: int) -> None:
         arrays, registers = self.arrays, self.registers
         if status == RING_FULL:
-            arrays.grow(RING, 2 * arrays.sizes[RING], int(registers[PLACE["head"]]), int(registers[PLACE["tail"]]))
+            arrays.grow(RING, 2 * arrays.sizes[RING], int(registers[REGISTERS["head"]]), int(registers[REGISTERS["tail"]]))
         elif status == GROUPS_FULL:
             if not free_unused_slots(self.kernel, arrays, registers):
                 arrays.grow(GROUP, 2 * arrays.sizes[GROUP])
         elif status == HASH_FULL:
-            groups = int(registers[PLACE["groups"]])  # also those of small keys, which the table had not to hold before
+            groups = int(registers[REGISTERS["groups"]])  # also those of small keys, which the table had not to hold before
             arrays.grow(HASH, 2 * max(arrays.sizes[HASH], 2 * groups))
             fill_table(arrays["g_table"], arrays["g_key"], np.arange(arrays["g_key"].shape[1]) < groups)
         elif status == KEYS_FULL:
-            arrays.grow(SMALL, int(registers[PLACE["wanted"]]))
+            arrays.grow(SMALL, int(registers[REGISTERS["wanted"]]))
         elif status == BEGUN_FULL:
             make_room_for_begun(arrays)
         elif status == HELD_FULL:
@@ -188,17 +189,17 @@ class MatchRun:
 
     def _held_nodes(self) -> Array:
         """The nodes that matches in progress hold, and those that an interval holds back."""
-        arrays, gone = self.arrays, self.registers[PLACE["gone"]]
+        arrays, gone = self.arrays, self.registers[REGISTERS["gone"]]
         held = live_matches(arrays) if self.kernel.interval is not None else NO_ROWS
         if not self.kernel.strands:
-            groups = np.flatnonzero(arrays["g_bits"][: self.registers[PLACE["groups"]]])
+            groups = np.flatnonzero(arrays["g_bits"][: self.registers[REGISTERS["groups"]]])
             begins, counts = arrays["g_off"][groups], arrays["g_count"][groups]
             if len(held):
                 begins, counts = np.concatenate([begins, arrays["m_node"][held]]), np.concatenate([counts, arrays["m_len"][held]])
             ends = np.cumsum(counts)
             return np.repeat(begins - ends + counts, counts) + np.arange(ends[-1] if len(ends) else 0)
-        made = int(self.registers[PLACE["made"]])
-        mark = np.zeros(int(self.registers[PLACE["nodes"]]), np.bool_)
+        made = int(self.registers[REGISTERS["made"]])
+        mark = np.zeros(int(self.registers[REGISTERS["nodes"]]), np.bool_)
         mark_chains(arrays["s_node"][:made][arrays["s_begin"][:made] > gone], arrays["p_prev"], mark)
         if len(held):
             mark_chains(arrays["m_node"][held], arrays["p_prev"], mark)

@@ -22,8 +22,6 @@ from windows.event import Event
 from windows.paging import Long
 from windows.protocol import State
 
-PLACE = {name: number for number, name in enumerate(REGISTERS)}
-
 
 @attrs.define
 class PatternState:
@@ -36,7 +34,7 @@ class PatternState:
     first: int
 
     def register(self, name: str) -> int:
-        return int(self.registers[PLACE[name]])
+        return int(self.registers[REGISTERS[name]])
 
     # ------------------------------------------------------------------ rows
 
@@ -278,4 +276,4 @@ class _Paths:
         return None
 
 
-__all__ = ["NO_ROW", "PLACE", "PatternState"]
+__all__ = ["NO_ROW", "PatternState"]

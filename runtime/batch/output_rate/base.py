@@ -40,6 +40,7 @@ from runtime.batch.runs.ring import Ring
 from runtime.batch.runs.run import RunContext
 from runtime.batch.runs.timer_bounds import Timers
 from runtime.batch.storage.arrays import Arrays, Field
+from runtime.batch.storage.registers import Registers
 from runtime.batch.windows.base import NEVER
 from windows.protocol import State
 
@@ -90,7 +91,7 @@ class Rate(ResultSet):
         after = [] if self.after is None else self.after.fields()
         return [*super().fields(), Field("r_registers", np.int64, "registers"), *self.condition.fields(), *after]
 
-    def registers(self) -> list[tuple[str, tuple[str, ...]]]:
+    def registers(self) -> list[tuple[str, Registers]]:
         return [*super().registers(), ("r_registers", REGISTERS)]
 
     def start(self, arrays: Arrays, surroundings: RunContext) -> None:

@@ -17,21 +17,23 @@ from runtime.batch.result_set.events import SelectEvents
 from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.arrays import ONE, Arrays, Field
 from runtime.batch.storage.kinds import INTEGERS
+from runtime.batch.storage.registers import Registers
 from runtime.batch.windows import is_calendar
 from runtime.batch.windows.base import NEVER
 from windows.protocol import State
 from windows.shape import BOOLEAN, COUNT, NOTHING, TIME, compiled, optional, takes
 
-REGISTERS = (
+REGISTERS = Registers(
     "sent", "fire", "output_due", "came", "gone", "done", "stamp", "listed", "new_at", "old_at", "came_all", "gone_all", "last_out",
     "after_count", "after_open",
 )
 """Rows that are out; whether to put out now; when that is due next; events in and out since; whether something came first; the number of
 the output to come; groups touched since the last; where the waiting row of each stream is, relative to ``sent`` (-1: there is none); events
 in and out in all, and when the last output was; rows before output may begin, and whether it may."""
-(
-    SENT, FIRE, DUE, CAME, GONE, DONE, STAMP, LISTED, NEW_AT, OLD_AT, CAME_ALL, GONE_ALL, LAST_OUT, AFTER_COUNT, AFTER_OPEN,
-) = range(len(REGISTERS))
+(SENT, DUE, CAME, GONE, DONE, STAMP, LISTED, NEW_AT, OLD_AT, CAME_ALL, GONE_ALL, LAST_OUT, AFTER_COUNT, AFTER_OPEN) = REGISTERS.places(
+    "sent", "output_due", "came", "gone", "done", "stamp", "listed", "new_at", "old_at", "came_all", "gone_all", "last_out",
+    "after_count", "after_open",
+)
 WHEN = dict(zip(OUTPUT_NAMES, ("came", "came_all", "gone", "gone_all", "last_out")))
 
 

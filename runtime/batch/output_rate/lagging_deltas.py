@@ -17,11 +17,13 @@ from runtime.batch.refusals import Declined, NotCompilable
 from runtime.batch.result_set.events import SelectEvents
 from runtime.batch.runs.ring import Ring
 from runtime.batch.storage.arrays import RING, Array, Field
+from runtime.batch.storage.registers import Registers
 from windows.event import Event
 from windows.protocol import Damaged, State
 
-REGISTERS = ("d_head", "d_tail")
+REGISTERS = Registers("d_head", "d_tail")
 """The first position whose leaving is not taken, and the first whose coming is not."""
+SPAN = REGISTERS.places("d_head", "d_tail")
 
 
 class LaggingDeltas(Rate):
@@ -41,7 +43,7 @@ class LaggingDeltas(Rate):
         waiting = [Field("d_in", np.int64, RING), Field("d_out", np.int64, RING)]
         return [*super().fields(), Field("d_registers", np.int64, "registers"), *waiting]
 
-    def registers(self) -> list[tuple[str, tuple[str, ...]]]:
+    def registers(self) -> list[tuple[str, Registers]]:
         return [*super().registers(), ("d_registers", REGISTERS)]
 
     # ------------------------------------------------------------------ in the kernel
@@ -91,15 +93,15 @@ class LaggingDeltas(Rate):
 
     def since(self, ring: Ring) -> int:
         """The first position whose event may still leave an aggregation."""
-        return int(ring.arrays["d_registers"][0])
+        return int(ring.arrays["d_registers"][REGISTERS["d_head"]])
 
     def counted(self, ring: Ring) -> Array:
         """The positions of the events that aggregations count."""
-        return np.arange(*ring.arrays["d_registers"][:2].tolist())
+        return np.arange(*ring.arrays["d_registers"][SPAN].tolist())
 
     def gathered(self, held: Held) -> State:
         ring = held.ring
-        head, tail = ring.arrays["d_registers"][:2].tolist()
+        head, tail = ring.arrays["d_registers"][SPAN].tolist()
         found: dict[int, tuple[list[Event], list[Event]]] = {}
         spans = (np.arange(tail, self.window.end(ring)), np.arange(head, ring.head))
         for part, (positions, mark) in enumerate(zip(spans, ("d_in", "d_out"))):
@@ -131,7 +133,7 @@ class LaggingDeltas(Rate):
             last = numbers.get(position, last)
             ring.put("d_in", np.array([position]), last)
         ring.put("d_out", np.arange(len(left)), np.array(left, np.int64))
-        ring.arrays["d_registers"][:2] = 0, first
+        ring.arrays["d_registers"][SPAN] = 0, first
 
 
 __all__ = ["LaggingDeltas"]

@@ -15,7 +15,7 @@ from runtime.aggregation.state_shapes import key_shape
 from runtime.batch.accumulators import Accumulator, group_state, restore_group
 from runtime.batch.compiler.hosted import fill_table
 from runtime.batch.refusals import Declined
-from runtime.batch.result_set.groups import GroupKeys
+from runtime.batch.result_set.groups import REGISTERS, GroupKeys
 from runtime.batch.runs.ring import Ring
 from runtime.batch.storage.arrays import CODES, GROUP, Array, Arrays
 from runtime.batch.storage.strings import StringPool
@@ -26,7 +26,6 @@ from windows.shape import ANYTHING, COUNT, compiled
 
 Words = tuple[int, ...]
 SHAPE = compiled(([(ANYTHING, (COUNT, ANYTHING))], [ANYTHING], ANYTHING, [ANYTHING]))
-GTOP, GFREE, GEMPTY = range(3)
 
 
 @attrs.define
@@ -96,7 +95,7 @@ class GroupState:
     @property
     def top(self) -> int:
         """Slots that were ever used."""
-        return int(self.arrays["g_registers"][GTOP])
+        return int(self.arrays["g_registers"][REGISTERS["gtop"]])
 
     def present(self) -> list[int]:
         """The slots whose groups are there."""
@@ -108,7 +107,7 @@ class GroupState:
         return [slot for slot in live if rows[slot] > 0 or slot in empty]
 
     def _empty(self) -> Array:
-        count = int(self.arrays["g_registers"][GEMPTY])
+        count = int(self.arrays["g_registers"][REGISTERS["gempty"]])
         return self.arrays["g_empty"][:count]
 
     def state(self) -> State:
@@ -149,7 +148,7 @@ class GroupState:
             if len(set(gone)) != len(gone):
                 raise Damaged("a group stands twice among those without a row")
             self.arrays["g_empty"][: len(gone)] = gone
-            self.arrays["g_registers"][GEMPTY] = len(gone)
+            self.arrays["g_registers"][REGISTERS["gempty"]] = len(gone)
             for words, count, _ in entries:
                 self.arrays["g_rows"][slots[words]] = count
         self.ring.changed()
@@ -198,7 +197,7 @@ class GroupState:
         for words, slot in slots.items():
             arrays["g_words"][:, slot] = words
         arrays["g_live"][:count] = True
-        arrays["g_registers"][GTOP] = count
+        arrays["g_registers"][REGISTERS["gtop"]] = count
         if self.keys.hashed:
             hashes = [hash_of(part.type) for part in self.keys.parts]
             for slot in slots.values():

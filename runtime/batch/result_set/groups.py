@@ -21,10 +21,11 @@ from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.storage.arrays import CODES, GROUP, HASH, RING, Arrays, Field
 from runtime.batch.storage.kinds import INTEGERS, TEXTS
+from runtime.batch.storage.registers import Registers
 from runtime.batch.storage.strings import StringPool
 from runtime.result_set.hash_order import hash_of
 
-REGISTERS = ("gtop", "gfree", "gempty")
+REGISTERS = Registers("gtop", "gfree", "gempty")
 """Slots that were ever used; how many of them are free; how many have groups without rows."""
 PARTS = (("na", "nb"), ("oa", "ob"))
 

@@ -90,7 +90,7 @@ class LevelRows(ResultSet):
         inner = Code()
         self.level.print(inner, part)
         if inner.lines:
-            self.outer.functions.call(code, inner.lines, ("out", *map(self.level.text, REGISTERS)), map(self.level.text, MADE))
+            self.outer.functions.call(code, inner.lines, ("out", *map(self.level.text, REGISTERS.names)), map(self.level.text, MADE))
 
     def look(self, code: Code) -> None:
         """``g_at``: the group of the event at ``q``, of a window."""

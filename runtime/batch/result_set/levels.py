@@ -22,12 +22,13 @@ from runtime.batch.result_set.groups import REGISTERS, GroupKeys
 from runtime.batch.runs.order_and_limit import FinishPlan, finish_of
 from runtime.batch.runs.ring import Ring
 from runtime.batch.storage.arrays import CODES, ONE, RING, Array, Arrays, Field
+from runtime.batch.storage.registers import Registers
 from runtime.batch.windows import Window
 
 SHARED = (RING, CODES, ONE, "registers")
 """Axes that the arrays of all levels have in common."""
 MADE = ("nt", "g_at")
-VARIABLES = (*REGISTERS, *MADE)
+VARIABLES = (*REGISTERS.names, *MADE)
 
 
 class LevelEvents(Protocol):
@@ -70,8 +71,8 @@ class Level:
     def fields(self) -> list[Field]:
         return [attrs.evolve(field, name=f"{field.name}_{self.number}", axis=self.axis(field.axis)) for field in self.own]
 
-    def registers(self) -> tuple[str, tuple[str, ...]]:
-        return f"g_registers_{self.number}", tuple(f"{name}_{self.number}" for name in REGISTERS)
+    def registers(self) -> tuple[str, Registers]:
+        return f"g_registers_{self.number}", REGISTERS.renamed(f"_{self.number}")
 
     def value(self, slot: int) -> Text:
         """The value of one of the statement's aggregations for the group in ``g_at``."""

@@ -17,6 +17,7 @@ from runtime.batch.result_set.groups import REGISTERS
 from runtime.batch.result_set.levels import Level
 from runtime.batch.storage.arrays import Field
 from runtime.batch.storage.kinds import TEXTS
+from runtime.batch.storage.registers import Registers
 
 KEPT = "w_keep[q & mask]"
 """Whether the where clause lets the event at ``q`` through."""
@@ -84,7 +85,7 @@ class ResultSet:
         of_levels = [field for each in self._nested for field in each.level.fields()]
         return of_levels if self.of.groups is None else [*self.of.groups.fields(), *of_levels]
 
-    def registers(self) -> list[tuple[str, tuple[str, ...]]]:
+    def registers(self) -> list[tuple[str, Registers]]:
         """(array, names) of numbers that stand in variables while the kernel runs."""
         of_levels = [each.level.registers() for each in self._nested if each.level.groups is not None]
         return of_levels if self.of.groups is None else [("g_registers", REGISTERS), *of_levels]

@@ -23,7 +23,11 @@ from runtime.batch.rule_sets.routes import Route, route_of
 from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.arrays import GROUP, Field
 from runtime.batch.storage.kinds import TEXTS
+from runtime.batch.storage.registers import Registers
 from runtime.conversion.arrow import arrow_schema
+
+REGISTERS = Registers("i", "out")
+"""The next row of the batch, and how many matches are in the output."""
 
 
 class RuleParameters(Parameters):
@@ -190,7 +194,7 @@ class _RulePrinter:
             self._scan(body)
         body.add("i += 1")
         head = Code(1)
-        head.add("INPUTS", f"{', '.join(('o_rule', 'o_row', *arrays))}, = O", "room = len(o_rule)", "i, out = R[0], 0")
+        head.add("INPUTS", f"{', '.join(('o_rule', 'o_row', *arrays))}, = O", "room = len(o_rule)", f"i, out = R[{REGISTERS['i']}], 0")
         for names, given in ((self.route.arrays, "B"), ([f.name for f in self.fields], "S")):
             if names:
                 head.add(f"{', '.join(names)}, = {given}")
@@ -198,7 +202,7 @@ class _RulePrinter:
             head.add("words = hits.view(np.int64)")
         head.add("while i < n:")
         tail = Code(1)
-        tail.add("R[0] = i", "R[1] = out", "return 0")
+        tail.add(*REGISTERS.written("R"), "return 0")
         source = f"def kernel(R, n, count, times, C, B, S, O, PI, PF, T, K):\n{head.text()}{body.text()}{tail.text()}"
         return source, columns
 

@@ -17,7 +17,7 @@ from epl.plan.expressions import Constant, Parameter, TypedExpression
 from epl.plan.statements import BodyPlan
 from runtime.batch.printing.parameters import Presence
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.rule_sets.kernel import Rule, rule
+from runtime.batch.rule_sets.kernel import REGISTERS, Rule, rule
 from runtime.batch.runs.inputs import tables_of
 from runtime.batch.runs.run import NOTHING, Causes, Output, Run, RunContext, decoded
 from runtime.batch.select_statement.run import SelectRun
@@ -213,15 +213,15 @@ class RuleSetRun:
 
     def _pairs(self, count: int, times: Array, columns: tuple[Array, ...], given: tuple[Any, ...]) -> list[Array]:
         """Statements and rows that match, and what statements that aggregate compute, in order of the rows."""
-        registers = np.zeros(2, np.int64)
+        registers = np.zeros(len(REGISTERS), np.int64)
         capacity = max(self._capacity, len(self.rules))
         dtypes = (np.int32, np.int32, *(self._dtypes if self._kept else ()))
         parts: list[list[Array]] = []
         while True:
             found = tuple(np.empty(capacity, dtype) for dtype in dtypes)
             self._matches(registers, count, len(self.rules), times, columns, self._route, self._kept, found, *given)
-            parts.append([each[: registers[1]] for each in found])
-            if registers[0] >= count:
+            parts.append([each[: registers[REGISTERS["out"]]] for each in found])
+            if registers[REGISTERS["i"]] >= count:
                 break
             capacity *= 2
         self._capacity = max(1024, sum(len(part[0]) for part in parts) * 5 // 4 + len(self.rules))

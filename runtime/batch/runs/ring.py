@@ -12,7 +12,7 @@ from epl.plan.expressions import TypedExpression
 from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.arrays import RING, Array, Arrays
 from runtime.batch.storage.intake import Intake
-from runtime.batch.storage.registers import HEAD, TAIL
+from runtime.batch.storage.registers import SELECT
 from runtime.batch.storage.row_store import RowStore
 from runtime.expressions import compile_expression
 from windows.event import Event
@@ -44,11 +44,11 @@ class Ring:
 
     @property
     def head(self) -> int:
-        return int(self.registers[HEAD])
+        return int(self.registers[SELECT["head"]])
 
     @property
     def tail(self) -> int:
-        return int(self.registers[TAIL])
+        return int(self.registers[SELECT["tail"]])
 
     @property
     def low(self) -> int:
@@ -93,7 +93,7 @@ class Ring:
             (f"w{n}", *intake.column(name, kind, pool)) for n, (name, kind) in enumerate(self.inputs) if f"w{n}" in self.arrays.arrays
         ]
         self.arrays.grow(RING, len(events) + 1)
-        self.registers[HEAD], self.registers[TAIL] = before, len(events)
+        self.registers[SELECT["head"]], self.registers[SELECT["tail"]] = before, len(events)
         positions = np.arange(len(events))
         self.put("w_row", positions, positions)
         for name, values, valid in columns:

@@ -28,6 +28,7 @@ from runtime.batch.runs.filter_conditions import filter_conditions
 from runtime.batch.runs.order_and_limit import FinishPlan
 from runtime.batch.storage.arrays import RING, Field
 from runtime.batch.storage.kinds import DTYPES
+from runtime.batch.storage.registers import ACCUMULATORS_FULL, DONE, GROUPS_FULL, OUTPUT_FULL, SELECT
 from runtime.batch.windows import Window
 from runtime.batch.windows.held_rows import HeldRows
 
@@ -95,8 +96,9 @@ class _SelectPrinter:
             self.result_set.advance(body, self._choose)
         body.add(f"need = out + {self.result_set.capacity()}")
         with body.block("if need > room"):
-            body.add("pending = 1", "status = 1", "break")
-        for full, status in ((None if self.of.leaves else self.result_set.full(), 3), (self.result_set.lists_full(), 4)):
+            body.add("pending = 1", f"status = {OUTPUT_FULL}", "break")
+        groups_full = None if self.of.leaves else self.result_set.full()
+        for full, status in ((groups_full, GROUPS_FULL), (self.result_set.lists_full(), ACCUMULATORS_FULL)):
             if full is not None:
                 with body.block(f"if {full}"):
                     body.add("pending = 1", f"status = {status}", "break")
@@ -106,12 +108,11 @@ class _SelectPrinter:
         fields = self._fields()
         head, tail = Code(1), Code(1)
         self._unpack(head, fields)
-        registers = ("i", "out", "pending", "na", "nb", "oa", "ob", "head", "tail", "now", "timer", "delta", "room", "need")
-        head.add(*(f"{name} = R[{n}]{' != 0' if name == 'timer' else ''}" for n, name in enumerate(registers)), "status = 0")
+        head.add(*SELECT.read("R"), f"status = {DONE}")
         head.add("while True:")
-        tail.add(*(f"R[{n}] = {name}" for n, name in enumerate(registers)))
-        for array, names in self.result_set.registers():
-            tail.add(*(f"{array}[{n}] = {name}" for n, name in enumerate(names)))
+        tail.add(*SELECT.written("R"))
+        for array, registers in self.result_set.registers():
+            tail.add(*registers.written(array))
         tail.add("return status")
         kernel = f"def kernel(R, n, first, until, jump, causes, times, C, S, O, PI, PF, T, K):\n{head.text()}{body.text()}{tail.text()}"
         source = self.result_set.functions.text() + kernel
@@ -131,7 +132,7 @@ class _SelectPrinter:
         if self.of.window is not None:
             code.add("mask = np.int64(np.uint32(len(w_row) - 1))")
         for array, registers in self.result_set.registers():
-            code.add(*(f"{name} = {array}[{n}]" for n, name in enumerate(registers)))
+            code.add(*registers.read(array))
         outputs = ["o_flag", "o_row", "o_cause", "o_timer", "o_time", "o_delta"]
         for number, column in enumerate((*self.result_set.columns, *self.result_set.order_keys)):
             if column.through is None:
@@ -178,7 +179,7 @@ class _SelectPrinter:
         full = self.result_set.full()
         if full is not None and self.of.leaves:
             with code.block(f"if {full}"):
-                code.add("status = 3", "break")
+                code.add(f"status = {GROUPS_FULL}", "break")
         self._passes(code)
         keeps: AbstractContextManager[None] = nullcontext()
         if self.of.where is not None:

@@ -27,7 +27,7 @@ from runtime.batch.storage.computed import computed_column
 from runtime.batch.storage.fetched import fetched
 from runtime.batch.storage.intake import Intake
 from runtime.batch.storage.kinds import DTYPES
-from runtime.batch.storage.registers import ACCUMULATORS_FULL, DONE, GROUPS_FULL, NA, NB, NEED, NEXT, OUT, REGISTERS, RING_FULL, ROOM
+from runtime.batch.storage.registers import ACCUMULATORS_FULL, DONE, GROUPS_FULL, RING_FULL, SELECT
 from runtime.batch.storage.row_store import RowStore
 from runtime.batch.windows import Window
 from runtime.conversion.arrow import arrow_schema
@@ -51,7 +51,7 @@ class SelectRun:
             kernel.window.start(self.arrays, surroundings)
         if kernel.rate is not None:
             kernel.rate.start(self.arrays, surroundings)
-        self.registers = np.zeros(REGISTERS, np.int64)
+        self.registers = np.zeros(len(SELECT), np.int64)
         self.first = 0
         self._hashed = 0
         through = [c.through for c in kernel.columns if c.through is not None]
@@ -115,7 +115,7 @@ class SelectRun:
         for each in self.levels:
             if isinstance(each, GroupState):
                 each.keys.follow(each.arrays, self.pool, 0)
-        registers[NEXT], registers[OUT] = 0, 0 if self.waiting is None else self.waiting.resume(outputs)
+        registers[SELECT["i"]], registers[SELECT["out"]] = 0, 0 if self.waiting is None else self.waiting.resume(outputs)
         while True:
             status = self.function(
                 registers, intake.rows, self.first, until, jump, told, times, columns, self.arrays.tuple(), tuple(outputs), *given,
@@ -128,9 +128,9 @@ class SelectRun:
             elif status == GROUPS_FULL:
                 self._more_groups()
             elif status == ACCUMULATORS_FULL:
-                self._more_lists(int(registers[NB] - registers[NA]))
+                self._more_lists(int(registers[SELECT["nb"]] - registers[SELECT["na"]]))
             else:
-                registers[ROOM] = self._capacity = max(2 * self._capacity, int(registers[NEED]))
+                registers[SELECT["room"]] = self._capacity = max(2 * self._capacity, int(registers[SELECT["need"]]))
                 outputs = [longer(a, self._capacity) if len(a) else a for a in outputs]
         sent = self._sent(outputs)
         if self._finish is not None and sent:
@@ -167,7 +167,7 @@ class SelectRun:
 
     def _sent(self, outputs: list[Array]) -> int:
         """How many rows are out; those behind them wait."""
-        out = int(self.registers[OUT])
+        out = int(self.registers[SELECT["out"]])
         if self.waiting is None:
             return out
         sent = int(self.arrays["r_registers"][SENT])
@@ -281,7 +281,7 @@ class SelectRun:
     def _outputs(self, causes: bool) -> list[Array]:
         """Arrays for as many rows as the fullest batch had, empty ones for what is not needed."""
         capacity, columns = self._capacity, self.kernel.columns
-        self.registers[ROOM] = capacity
+        self.registers[SELECT["room"]] = capacity
         through = any(c.through for c in columns)
         made: list[Array] = [np.empty(capacity if len(self.kernel.streams) > 1 else 0, np.bool_)]
         made += [np.empty(capacity if through else 0, np.int64)]

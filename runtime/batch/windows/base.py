@@ -16,6 +16,7 @@ from runtime.batch.runs.ring import Ring
 from runtime.batch.runs.run import RunContext
 from runtime.batch.runs.timer_bounds import Timers
 from runtime.batch.storage.arrays import RING, Array, Arrays, Field
+from runtime.batch.storage.registers import RING_FULL
 from runtime.batch.storage.strings import StringPool
 from runtime.clock.instants import FARTHEST
 from windows.protocol import State
@@ -103,7 +104,7 @@ class Window:
         with code.block("if i >= n"):
             code.add("break")
         with code.block(f"if tail - {self.low} > mask"):
-            code.add("status = 2", "break")
+            code.add(f"status = {RING_FULL}", "break")
         code.add("now = times[i]", "timer = False")
         self.row(code, take, printer)
 
