@@ -1,4 +1,4 @@
-"""Output clauses behind windows of all kinds, and where behind windows, against the row tier."""
+"""Output clauses after windows of all kinds, and where after windows, against the row tier."""
 from __future__ import annotations
 
 import pytest

@@ -135,12 +135,12 @@ def test_a_kernel_of_another_name_or_folder_is_not_loaded(folder: Path, tmp_path
     assert (run(ADD), run(SUBTRACT)) == (13, 7)
     first, second = sorted(folder.glob("*.o"))
     shutil.copy(second, first)
-    with pytest.warns(RuntimeWarning, match="is damaged or was written by somebody else"):
+    with pytest.warns(RuntimeWarning, match="is damaged or was written by someone else"):
         assert (run(ADD), run(SUBTRACT)) == (13, 7)
     monkeypatch.setenv("EPL_CACHE_DIR", str(tmp_path / "other"))
     assert (run(ADD), run(SUBTRACT)) == (13, 7)
     shutil.copy(folder / first.name, tmp_path / "other" / first.name)
-    with pytest.warns(RuntimeWarning, match="is damaged or was written by somebody else"):
+    with pytest.warns(RuntimeWarning, match="is damaged or was written by someone else"):
         assert (run(ADD), run(SUBTRACT)) == (13, 7)
 
 
@@ -183,7 +183,7 @@ def test_files_that_others_may_have_written(folder: Path, monkeypatch: pytest.Mo
         assert read_private(folder / "b.o") is None
     assert read_private(folder / "none.o") is None
     write_private(path, b"x" * 5)
-    with pytest.warns(RuntimeWarning, match="is damaged or was written by somebody else"):
+    with pytest.warns(RuntimeWarning, match="is damaged or was written by someone else"):
         assert kept(path) is None
 
 

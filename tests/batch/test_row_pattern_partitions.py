@@ -1,4 +1,4 @@
-"""Partitions without a match in progress are given back in columns, and nothing is lost by it."""
+"""Partitions without a partial match are released in columns, and nothing is lost by it."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ FEW = [
     clause("A B*", "A as A.x > 8, B as B.n > 0").replace("(A B*)", "(A B*) interval 30 msec"),
     clause("A B*", "A as A.x > 8, B as B.n > 0").replace("(A B*)", "(A B*) interval 30 msec or terminated"),
 ]
-"""Of which few partitions at once have a match in progress."""
+"""Of which few partitions at once have a partial match."""
 
 
 def drawn(count: int) -> list[tuple[Any, ...]]:

@@ -1,4 +1,4 @@
-"""What an aggregation prints into a kernel, and how its state is taken and given back."""
+"""What an aggregation prints into a kernel, and how its state is taken and released."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -45,11 +45,11 @@ class Accumulator:
         raise NotImplementedError
 
     def full(self) -> str | None:
-        """A text, true where there is no room for what a delta brings; None where there always is."""
+        """A text, true where there is no space for what a delta brings; None where there always is."""
         return None
 
     def grow(self, arrays: Arrays, more: int) -> None:
-        """Room for ``more`` events."""
+        """Space for ``more`` events."""
 
     @property
     def shared(self) -> Any:

@@ -1,4 +1,4 @@
-"""nth and leaving: what is told by the order in which rows come and go."""
+"""nth and leaving: what depends on the order in which rows come and go."""
 from __future__ import annotations
 
 import numpy as np
@@ -69,7 +69,7 @@ class Nth(OfValues):
     def restore(self, arrays: Arrays, slot: int, state: State, ring: Ring) -> None:
         recent, count = state
         if len(recent) > self.most:
-            raise Damaged(f"{len(recent)} values stand where nth keeps {self.most} at most")
+            raise Damaged(f"{len(recent)} values where nth keeps {self.most} at most")
         for place, value in enumerate(recent):
             arrays[f"{self.name}_v"][place, slot] = from_python(value, self.kind, ring.surroundings.pool)
         for part, number in zip("hlc", (len(recent), len(recent), count)):

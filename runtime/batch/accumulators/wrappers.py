@@ -174,7 +174,7 @@ class Distinct(Accumulator):
     def _check(self, slot: int, pairs: State, ring: Ring) -> None:
         """Raise Damaged where the pairs are not those of the events that are to leave: compiled code finds each of them."""
         if len({repr(freeze(value)) for value, _ in pairs}) != len(pairs):
-            raise Damaged("a distinct value stands there twice")
+            raise Damaged("a distinct value is there twice")
         if self.leaves:
             held = Counter(repr(freeze(value)) for _, value in self.counted(slot, ring))
             if held != {repr(freeze(value)): count for value, count in pairs}:

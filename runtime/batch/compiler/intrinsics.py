@@ -130,7 +130,7 @@ def fill_table(table: Any, keys: Any, live: Any) -> Any:
 
 
 def remove_slot(table: Any, keys: Any, slot: Any) -> Any:
-    """Take a slot out of an open-addressing table; those behind it move up, so that every one is still found."""
+    """Take a slot out of an open-addressing table; those after it move up, so that every one is still found."""
     mask = len(table) - 1
     hole = _home(keys, slot) & mask
     while table[hole] != slot:

@@ -1,6 +1,6 @@
 """Kernel source → compiled function, through a folder of content-named files that are never rewritten.
 
-The folder is ``EPL_CACHE_DIR`` or the user's cache folder, if it is the user's own and nobody else may write there (``private_files``). A
+The folder is ``EPL_CACHE_DIR`` or the user's cache folder, if it is the user's own and no one else may write there (``private_files``). A
 file is written atomically, so that processes may share the folder; numba keeps what it compiled beside it, and a second process loads that
 instead of compiling.
 """
@@ -36,7 +36,7 @@ from runtime.batch.compiler.numba_functions import as_kernel, as_part
 
 """
 PART_OF_IT = re.compile(r"^def part\d+\(", re.MULTILINE)
-"""The functions that a kernel calls stand in front of it."""
+"""The functions that a kernel calls, which precede it."""
 
 
 @lru_cache(maxsize=1)

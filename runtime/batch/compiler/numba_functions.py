@@ -8,7 +8,7 @@ import numba
 from runtime.batch.compiler.numba_cache import kept
 
 _njit: Any = numba.njit
-"""With options that its types do not tell."""
+"""With options that its types do not have."""
 OPTIONS: dict[str, Any] = {"error_model": "numpy"}
 
 as_kernel = kept(nogil=True, **OPTIONS)

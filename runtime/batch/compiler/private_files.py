@@ -1,7 +1,7 @@
-"""Which folders compiled code may come from, and files in them that nobody else can have written.
+"""Which folders compiled code may come from, and files in them that no one else can have written.
 
-Whoever can put a file into the cache's folder has their code run. So the folder has to be the user's own, closed to writers, and each file
-is stored after a keyed digest of its name and contents; the key is in a file of the same folder that nobody else can read.
+Anyone who can put a file into the cache's folder has their code run. So the folder has to be the user's own, closed to writers, and each
+file is stored after a keyed digest of its name and contents; the key is in a file of the same folder that no one else can read.
 """
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ KEY = "key"
 WRITERS, ENTERING = 0o022, 0o011
 """Bits of a mode: group and others may write; may enter."""
 ROOT, UNKNOWN_USER = 0, 65534
-"""Owners that are not taken for somebody else. The second is what a container shows for all users of the machine that it does not know."""
+"""Owners that are not taken for someone else. The second is what a container shows for all users of the machine that it does not know."""
 
 _warned: set[str] = set()
 
 
 def fault_of(folder: Path) -> str | None:
-    """Why code in the folder is not to be trusted, None where nobody but the user (and root) can write there."""
+    """Why code in the folder is not to be trusted, None where only the user (and root) can write there."""
     if os.name == "nt":  # no such modes; folders in a profile are the user's
         return None
     found = os.stat(folder)
@@ -49,7 +49,7 @@ def others_may_write(path: Path) -> bool:
         if found.st_uid not in (ROOT, UNKNOWN_USER, os.geteuid()):
             writable = True  # its owner opens it whenever he likes
         elif not found.st_mode & ENTERING:
-            writable = False  # nobody gets to what is in it; whether it stays in its place is for the folders above to say
+            writable = False  # its contents are out of reach; whether it stays in its place is for the folders above to say
         elif found.st_mode & WRITERS and not found.st_mode & stat.S_ISVTX:
             writable = True
     return writable
@@ -93,7 +93,7 @@ def write_private(path: Path, data: bytes) -> None:
 
 
 def signed(path: Path, data: bytes) -> bytes:
-    """The data behind its digest. Raises OSError where the folder takes no key."""
+    """The data after its digest. Raises OSError where the folder takes no key."""
     return _digest(path, data, _key_of(path.parent)) + data
 
 

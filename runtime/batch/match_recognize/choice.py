@@ -15,7 +15,7 @@ def pattern_kernel(plan: SelectPlan) -> MatchKernel:
     assert plan.row_recognition is not None
     program, conditions = plan.row_recognition.program, plan.row_recognition.conditions
     alone = all(c is None or c.reads_row_only for c in conditions) or ways_in_tree(program) is not None
-    alone = alone and not plan.row_recognition.or_terminated  # which asks for each match in progress by itself
+    alone = alone and not plan.row_recognition.or_terminated  # which asks for each partial match by itself
     return (LayerPrinter(plan) if alone else StrandPrinter(plan)).kernel()
 
 
@@ -27,7 +27,7 @@ def check(plan: SelectPlan) -> None:
         (plan.insert is not None, "insert into"),
         (plan.delivery is not None, "grouped delivery"),
         (stream.contained is not None, "contained events"),
-        (len(stream.windows) > 1 or stream.retain is not None, "match_recognize behind several windows"),
+        (len(stream.windows) > 1 or stream.retain is not None, "match_recognize after several windows"),
         (plan.where is not None, "where with match_recognize"),
         (filter_of(stream, not_in_columns).event_type.kind == "variant", "a variant stream"),
         (pattern.iterate_only, "match_recognize for the iterator alone"),

@@ -1,4 +1,4 @@
-"""The matches that an interval holds back, as the host sees them: how a fresh state begins, when time is due, room, and the row tier's
+"""The matches that an interval holds back, as the host sees them: how a fresh state begins, when time is due, space, and the row tier's
 state.
 
 The arrays are those of ``pattern_interval``.
@@ -24,7 +24,7 @@ BEGUN, HELD = "begun", "held"
 NEVER = 2**63 - 1
 REGISTERS = Registers("timer", "b_head", "b_tail", "b_next", "m_free", "m_made", "holding", "telling", "kept", "dead", "timing")
 """``timer``: when it is looked next who is due; records before ``b_next`` have nothing that waits; ``holding``: how many matches wait;
-``dead``: how many matches in progress ended with the row; ``timing``: whether a timer tells."""
+``dead``: how many partial matches ended with the row; ``timing``: whether a timer tells."""
 
 
 @attrs.frozen
@@ -76,7 +76,7 @@ def begun_records(arrays: Arrays) -> slice:
 
 
 def make_room_for_begun(arrays: Arrays) -> None:
-    """The records in use come first; room for as many more."""
+    """The records in use come first; space for as many more."""
     used, registers = begun_records(arrays), arrays["i_registers"]
     count = used.stop - used.start
     for name in ("b_row", "b_time", "b_count", "b_first", "b_last"):

@@ -1,12 +1,12 @@
 """``interval t [or terminated]`` as lines: see runtime.match_recognize.interval.
 
-A match that is found is held: a place of the ``m_`` arrays, with its path. Where matches in progress are layers the path is a copy, a block
-of nodes as layers stand in; where they are strands it is the node of the last row, referred to once more. ``b_`` records are the times
+A match that is found is held: a place of the ``m_`` arrays, with its path. Where partial matches are layers the path is a copy, a block
+of nodes as layers are in; where each has its own path it is the node of the last row, referred to once more. ``b_`` records are the times
 at which matches began, ascending, from ``b_head`` to ``b_tail``: ``b_row`` is the first row that came then, and what waits for the end of
-the interval is a list of each, in the order in which it was found. ``f_told``: what is told together; the ranking chooses again.
+the interval is a list of each, in the order in which it was found. ``f_told``: what is emitted together; the ranking chooses again.
 
-A row works in steps that can be stopped for want of room and run again: ``pending`` is 2 while its matches are being held (``kept`` of them
-are) and 1 while they are told.
+A row works in steps that can be stopped for want of space and run again: ``pending`` is 2 while its matches are being held (``kept`` of
+them are) and 1 while they are emitted.
 """
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Machine(Protocol):
 
 
 class HoldPrinter:
-    """Stands where a match's row is printed, and holds the match instead: from row ``told`` on, ``m`` rows, to the current one. ``end``:
-    the text of its last node, where nodes are linked."""
+    """Takes the place of printing a match's row, and holds the match instead: from row ``told`` on, ``m`` rows, to the current one.
+    ``end``: the text of its last node, where nodes are linked."""
 
     end = "f_node[best]"
     node = ""
@@ -89,7 +89,7 @@ class HoldPrinter:
 
 
 class IntervalPrinter:
-    """Prints what happens to matches between being found and being told."""
+    """Prints what happens to matches between being found and being emitted."""
 
     def __init__(self, interval: PatternInterval, machine: Machine) -> None:
         self.interval, self.machine = interval, machine
@@ -114,7 +114,7 @@ class IntervalPrinter:
     # ------------------------------------------------------------------ time
 
     def fire(self, code: Code, otherwise: Callable[[Code], None]) -> None:
-        """Where the timer is due before the next row comes: what waits no longer is to be told; else ``otherwise``."""
+        """Where the timer is due before the next row comes: what waits no longer is to be emitted; else ``otherwise``."""
         code.add("reach = times[np.uint64(i)] if i < n else until")
         with code.block(f"if timer < {NEVER} and timer <= reach"):
             if self.interval.or_terminated:
@@ -161,7 +161,7 @@ class IntervalPrinter:
         code.add(f"b = last_not_above(b_row, b_head, b_tail, {begin})")
 
     def sort_in(self, code: Code) -> None:
-        """Whether the match ``e``, whose last step is ``mark``, waits or is told now."""
+        """Whether the match ``e``, whose last step is ``mark``, waits or is emitted now."""
         self._find(code, "told")
         waits = "b >= b_head and (b_count[b] > 0 or b_time[b] + span - now > now - b_time[b])"
         with code.block(f"if {f'({self._final} >> mark) & 1 == 0 and ' if self.interval.or_terminated else ''}{waits}"):
@@ -182,11 +182,11 @@ class IntervalPrinter:
     # ------------------------------------------------------------------ or terminated
 
     def died(self, code: Code, strand: str) -> None:
-        """A match in progress did not take the row; its path is kept for now."""
+        """A partial match did not take the row; its path is kept for now."""
         code.add(f"d_node[dead] = s_node[{strand}]", f"d_begin[dead] = s_begin[{strand}]", "dead += 1")
 
     def released(self, code: Code, release: Callable[[Code, str], None]) -> None:
-        """What waits and is about the same first rows as a match in progress that has come to an end."""
+        """What waits and is about the same first rows as a partial match that has come to an end."""
         if not self.interval.or_terminated:
             return
         variables = sorted({step.variable for step in self._steps})
@@ -224,10 +224,10 @@ class IntervalPrinter:
                     code.add(f"{name}{v} = p_row[at]")
             code.add("at = p_prev[at]")
 
-    # ------------------------------------------------------------------ telling
+    # ------------------------------------------------------------------ emitting
 
     def emit(self, code: Code, matches: MatchPrinter) -> None:
-        """Put out what is chosen of ``f_told``, from ``out`` on; changes nothing else that matters, so that it may run again."""
+        """Emit what is chosen of ``f_told``, from ``out`` on; changes nothing else that matters, so that it may run again."""
         every = self.pattern.all_matches
         counted = [] if every else [n for n, s in enumerate(self._steps) if s.counted]
         code.add("start = out")
@@ -269,7 +269,7 @@ class IntervalPrinter:
 
     @property
     def node(self) -> str:
-        """The text of row q's node of the match that is told."""
+        """The text of row q's node of the match that is emitted."""
         return "q_node[q]" if self.machine.has_strands else "block + q"
 
     def _count(self, code: Code, counted: list[int], which: str, name: str) -> None:
@@ -281,7 +281,7 @@ class IntervalPrinter:
             code.add("at = p_prev[at]" if self.machine.has_strands else "at += 1")
 
     def release_emitted(self, code: Code, release: Callable[[Code, str], None]) -> None:
-        """Of all that was told."""
+        """Release all that was emitted."""
         with code.block("for j in range(telling)"):
             code.add("e = f_told[j]")
             release(code, "m_node[e]")

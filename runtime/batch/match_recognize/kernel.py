@@ -1,8 +1,8 @@
 """A match_recognize statement's plan → kernel source.
 
 The kernel is the row tier's operator as arrays: rows that matches took are nodes of a pool, each with the node before it; a partition is a
-slot of the group arrays. Two machines: where conditions read rows alone, all matches in progress share layers (``pattern_layers``); where
-they look at the rows of a match, each match in progress is a strand (``pattern_strands``). Row number n is the row with the id n - 1.
+slot of the group arrays. Two machines: where conditions read rows alone, all partial matches share layers (``pattern_layers``); where
+they look at the rows of a match, each partial match has its own record (``pattern_strands``). Row number n is the row with the id n - 1.
 """
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class MatchKernelPrinter:
 
     @staticmethod
     def _check_capacity(code: Code) -> None:
-        """Stop where the output has no room."""
+        """Stop where the output has no space."""
         with code.block("if out > room"):
             code.add("wanted = out", "out = start", "pending = 1", f"status = {OUTPUT_FULL}", "break")
         code.add("pending = 0")
@@ -243,7 +243,7 @@ class MatchKernelPrinter:
         self.advance(code)
 
     def full(self, code: Code, test: str, status: int) -> None:
-        """Stop in front of the row where there is no room."""
+        """Stop in front of the row where there is no space."""
         with code.block(f"if {test}"):
             code.add("i = r", f"status = {status}", "break")
 
@@ -284,15 +284,15 @@ class MatchKernelPrinter:
 
     @abstractmethod
     def reserve(self, code: Code) -> None:
-        """Stop in front of the row where there is no room for what it may add."""
+        """Stop in front of the row where there is no space for what it may add."""
 
     @abstractmethod
     def advance(self, code: Code) -> None:
-        """Offer the row to the matches in progress of the partition ``g``; ``continue`` where none ends."""
+        """Offer the row to the partial matches of the partition ``g``; ``continue`` where none ends."""
 
     @abstractmethod
     def emit(self, code: Code, matches: MatchWriter) -> None:
-        """Put out the matches that end with the row, from ``out`` (and ``start``) on; changes nothing else, so that it may run again."""
+        """Emit the matches that end with the row, from ``out`` (and ``start``) on; changes nothing else, so that it may run again."""
 
     @abstractmethod
     def release(self, code: Code, node: str) -> None:
@@ -300,7 +300,7 @@ class MatchKernelPrinter:
 
     @abstractmethod
     def discard_begun(self, code: Code) -> None:
-        """What the skip clause says of the matches in progress."""
+        """What the skip clause says of the partial matches."""
 
 
 __all__ = ["MatchKernelPrinter"]

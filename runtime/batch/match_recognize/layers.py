@@ -1,12 +1,12 @@
-"""Matches in progress that share everything, as lines: see runtime.match_recognize.lattice.
+"""Partial matches that share everything, as lines: see runtime.match_recognize.lattice.
 
-A node is a layer: a row of a partition with the steps that took it (``p_mark``). A partition's layers stand side by side, from ``g_off``
-on, ``g_count`` of them, in room for ``g_cap``, the power ``g_size`` of two; ``g_bits``: the steps that took the last of them and go on. A
-row that no match in progress goes on with begins anew. Each delivery is one row here, so that all matches found end with it.
+A node is a layer: a row of a partition with the steps that took it (``p_mark``). A partition's layers are side by side, from ``g_off``
+on, ``g_count`` of them, in space for ``g_cap``, the power ``g_size`` of two; ``g_bits``: the steps that took the last of them and go on. A
+row that no partial match goes on with begins again. Each delivery is one row here, so that all matches found end with it.
 
-Where rows may leave, or the skip clause gives up some matches in progress, it matters when these began: ``lat{s}`` is the latest first
+Where rows may leave, or the skip clause discards some partial matches, it matters when these began: ``lat{s}`` is the latest first
 row of a match whose last row step s took; in a tree it is known from the step. A tree is a program in which one way only leads to each
-step, and none back: then also conditions that look at rows of the match are here, for the step tells how many rows ago these came.
+step, and none back: then also conditions that look at rows of the match are here, for the step says how many rows ago these came.
 """
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class LayerPrinter(MatchKernelPrinter):
             fields += [Field("q_pick", np.int64, SCRATCH), Field("b_step", np.int64, SCRATCH)]
         return fields
 
-    # ------------------------------------------------------------------ room
+    # ------------------------------------------------------------------ space
 
     def reserve(self, code: Code) -> None:
         code.add("off = g_off[gu]", "count = g_count[gu]", "w = g_bits[gu]")
@@ -79,7 +79,7 @@ class LayerPrinter(MatchKernelPrinter):
             self._trim(code)
 
     def _trim(self, code: Code) -> None:
-        """Discard layers that no match in progress needs; those that are left go to the smallest block in which as many more have room."""
+        """Discard layers that no partial match needs; those that are left go to the smallest block in which as many more have space."""
         code.add("needed = 0", "k = 0")
         with code.block("if w != 0"):
             code.add("reached = w", "needed = 1")
@@ -103,7 +103,7 @@ class LayerPrinter(MatchKernelPrinter):
         code.add("off = place", "count = needed", "g_off[gu] = off", "g_count[gu] = needed")
 
     def _block(self, code: Code) -> None:
-        """``place``: a free block of 2 ** ``level`` nodes, or stop in front of the row. ``b_free``: by level the first of those given back,
+        """``place``: a free block of 2 ** ``level`` nodes, or stop in front of the row. ``b_free``: by level the first of those released,
         of which each holds the next in ``p_row``."""
         code.add("place = b_free[level]")
         with code.block("if place >= 0"):
@@ -155,7 +155,7 @@ class LayerPrinter(MatchKernelPrinter):
             code.add("continue")
 
     def _alive(self, code: Code) -> None:
-        """``w``: the steps of matches in progress that are not given up meanwhile."""
+        """``w``: the steps of partial matches that are not discarded meanwhile."""
         if self.low is None:
             return
         code.add(f"low = {self.low}")
@@ -181,7 +181,7 @@ class LayerPrinter(MatchKernelPrinter):
             code.add(f"t{variable} = {test}")
 
     def _test(self, number: int, code: Code, *, begins: bool = False) -> str:
-        """Whether a step takes the row, for the matches in progress whose last row is at ``last``."""
+        """Whether a step takes the row, for the partial matches whose last row is at ``last``."""
         variable = self.steps[number].variable
         condition, alone = self._condition(variable)
         if condition is None:
@@ -211,7 +211,7 @@ class LayerPrinter(MatchKernelPrinter):
         return self.of_node(node, f"last - {len(way) - 1 - rows[place]}", None)
 
     def _move(self, code: Code, number: int) -> None:
-        """A step that matches in progress may come to."""
+        """A step that partial matches may come to."""
         sources = [n for n, step in enumerate(self.steps) if number in step.then]
         if not sources:
             return
@@ -277,7 +277,7 @@ class LayerPrinter(MatchKernelPrinter):
                 code.add(f"k_best{number}[k] = best{' + 1' if step.counted else ''}")
 
     def _walk(self, code: Code, matches: MatchWriter) -> None:
-        """Put out the preferred match that begins at layer ``j``."""
+        """Emit the preferred match that begins at layer ``j``."""
         backwards = self.preferment == "last"
         counting = self.preferment == "count"
         code.add("step = -1", "best = -1")

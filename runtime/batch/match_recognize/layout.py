@@ -1,4 +1,4 @@
-"""What row pattern kernels are made of: axes and registers of their state, how they stop, and what the host knows of one."""
+"""What row pattern kernels consist of: axes and registers of their state, how they stop, and what the host knows of one."""
 from __future__ import annotations
 
 import attrs
@@ -30,7 +30,7 @@ DONE, OUTPUT_FULL, RING_FULL, GROUPS_FULL, HASH_FULL, NODES_FULL, STRANDS_FULL, 
 SMALL, SMALL_KEYS = "small", 1 << 16
 """Integers below, as the only key, have a place of their own."""
 FEW_LAYERS = 2
-"""A partition's first room for layers, as a power of two."""
+"""A partition's first space for layers, as a power of two."""
 MOST_STEPS, MOST_LINKS = 48, 500
 """Programs with more steps are left to the row tier."""
 
@@ -39,7 +39,7 @@ MOST_STEPS, MOST_LINKS = 48, 500
 class MatchKernel:
     """What the host needs to know: the source; ``inputs`` property → kind of the columns it reads; ``retained`` and ``previous``: whose
     values it keeps in nodes and of the rows that prev reads; ``keys``: kinds of the partition's key; ``strands``: which machine; ``finish``
-    of the rows of a call, by the ``order_keys`` that are put out behind the columns."""
+    of the rows of a call, by the ``order_keys`` that are emitted after the columns."""
 
     source: str
     plan: RowRecognitionPlan
@@ -58,7 +58,7 @@ class MatchKernel:
     order_keys: tuple[PatternColumn, ...] = ()
     finish: FinishPlan | None = None
     writes_layers: bool = attrs.field(init=False)
-    """Whether the row tier keeps layers for the statement, and strands otherwise."""
+    """Whether the row tier keeps layers for the statement, and single partial matches otherwise."""
 
     @writes_layers.default
     def _writes_layers(self) -> bool:

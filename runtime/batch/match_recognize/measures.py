@@ -66,7 +66,7 @@ class MatchPrinter:
     # ------------------------------------------------------------------ printing
 
     def write(self, code: Code, next_step: Callable[[], None] | None = None) -> None:
-        """The match's row, if there is room; ``out`` counts it in any case, without room also what having leaves out. ``next_step``:
+        """The match's row, if there is space; ``out`` counts it in any case, without space also what having drops. ``next_step``:
         prints the way from ``step`` to that of row q; else the steps are in ``q_step``."""
         values, sums = Code(0), Code(0)
         self._write_columns(values)
@@ -169,7 +169,7 @@ class MatchPrinter:
         code.add(f"o{number}[out] = {value}", f"o{number}v[out] = {text.valid or 'True'}")
 
     def _is_computed(self, node: TypedExpression) -> bool:
-        """Whether a property's value is put out, and not its row, of which it is fetched: strings are where rows are compared."""
+        """Whether a property's value is emitted, and not its row, of which it is fetched: strings are where rows are compared."""
         known = isinstance(node.type, Scalar) and node.type.kind in DTYPES
         distinct = self.finish is not None and self.finish.distinct
         if distinct and not known:
@@ -177,7 +177,7 @@ class MatchPrinter:
         return known and (distinct or kind_of(node.type) not in TEXTS)
 
     def _write_keys(self, code: Code) -> None:
-        """What rows of one call are ordered by, as columns behind the others; they read measures by name."""
+        """What rows of one call are ordered by, as columns after the others; they read measures by name."""
         self.order_keys.clear()
         for number, node in enumerate(() if self.finish is None else self.finish.keys, len(self.columns)):
             self.order_keys.append(PatternColumn("", kind_of(node.type)))
@@ -302,7 +302,7 @@ class GroupValue:
 
     @property
     def looks_around(self) -> bool:
-        """Whether it reads the last rows of other variables, which are known behind the match only."""
+        """Whether it reads the last rows of other variables, which are known after the match only."""
         plan = self.aggregation.plan
         expressions = [*plan.arguments, *([plan.filter] if plan.filter is not None else [])]
         return any(isinstance(n, StreamProperty) and n.stream != self.variable for e in expressions for n in e.walk())

@@ -1,6 +1,6 @@
 """Which partition a row belongs to, as lines: the key as words, where a partition is found by them, and that it gets a slot.
 
-A slot is ``g``; ``g_key`` holds its key's words, so that slots can be given back (``pattern_run``).
+A slot is ``g``; ``g_key`` holds its key's words, so that slots can be released (``pattern_run``).
 """
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class KeyPrinter:
 
 
 def words_of_key(text: Text, kind: str) -> list[str]:
-    """A value as 64 bits of a key, and whether it is null where the bits do not tell."""
+    """A value as 64 bits of a key, and whether it is null where the bits do not say it."""
     value = f"double_word(np.float64({text.value}))" if kind in ("float", "double") else f"np.int64({text.value})"
     if text.valid is None or kind in TEXTS:
         return [value]

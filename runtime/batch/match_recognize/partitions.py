@@ -1,4 +1,4 @@
-"""Partitions' slots are given back: those without a match in progress, as the row tier forgets them.
+"""Partitions' slots are released: those without a partial match, as the row tier forgets them.
 
 Done when there is no slot left, and only where half of them come free: a slot is then moved as often as slots were taken since. Where
 there are few slots more are made instead: looking through them costs some 100 µs however few there are.
@@ -48,8 +48,9 @@ def free_unused_slots(kernel: MatchKernel, arrays: Records, registers: Array) ->
 
 
 def matches_in_progress(kernel: MatchKernel, arrays: Records, count: int, made: int, gone: int) -> int:
-    """How many states the row tier would hold: strands, or for each partition the steps that took its last row and go on (behind a window
-    perhaps some more: of matches whose first row has left). ``count``: of slots, ``made``: of strands, ``gone``: the last row that left."""
+    """How many states the row tier would hold: partial matches, or for each partition the steps that took its last row and go on (after a
+    window perhaps some more: of matches whose first row has left). ``count``: of slots, ``made``: of partial matches, ``gone``: the last
+    row that left."""
     if kernel.strands:
         return int(np.count_nonzero(arrays["s_begin"][:made] > gone))
     bits = arrays["g_bits"][:count][_count_partial_matches(kernel, arrays, count, gone)]
@@ -57,7 +58,7 @@ def matches_in_progress(kernel: MatchKernel, arrays: Records, count: int, made: 
 
 
 def _count_partial_matches(kernel: MatchKernel, arrays: Records, count: int, gone: int) -> Array:
-    """By slot. A match in progress that began with a row that has left is none: all are where the last row taken has left."""
+    """By slot. A partial match that began with a row that has left is none: all are where the last row taken has left."""
     if not kernel.strands:
         live: Array = arrays["g_bits"][:count] != 0
         if kernel.window is not None:
@@ -76,7 +77,7 @@ def _count_partial_matches(kernel: MatchKernel, arrays: Records, count: int, gon
 
 
 def _free_layers(arrays: Records, groups: Array) -> None:
-    """Their room, which is listed by size."""
+    """Their space, which is listed by size."""
     for size in np.unique(arrays["g_size"][groups]).tolist():
         begins = arrays["g_off"][groups][arrays["g_size"][groups] == size]
         arrays["p_row"][begins] = [*begins[1:], arrays["b_free"][size]]
@@ -84,7 +85,7 @@ def _free_layers(arrays: Records, groups: Array) -> None:
 
 
 def _free_strands(arrays: Records, registers: Array, strand: int) -> None:
-    """A list of strands, with their nodes."""
+    """A list of partial matches, with their nodes."""
     while strand >= 0:
         following, node = int(arrays["s_next"][strand]), int(arrays["s_node"][strand])
         arrays["s_next"][strand], arrays["s_begin"][strand] = registers[REGISTERS["free"]], -1

@@ -30,7 +30,7 @@ NULL_WORD = 2**62
 
 @attrs.define
 class PatternRestore:
-    """Fills a fresh run. Row numbers are kept: number n has the id n - 1; rows whose number is not told get ids below 0."""
+    """Fills a fresh run. Row numbers are kept: number n has the id n - 1; rows whose number is unknown get ids below 0."""
 
     target: PatternState
     intake_type: Any
@@ -85,7 +85,7 @@ class PatternRestore:
             check_strands([(0, begin, number, ()) for begin, _, number in found], steps, len(paths))
 
     def _number(self, recognizer: State) -> None:
-        """An id for each row: its number where that is told."""
+        """An id for each row: its number where that is known."""
         for event, number in recognizer["numbers"]:
             self._know(event, number - 1)
         for _, _, written in recognizer["partitions"]:
@@ -220,7 +220,7 @@ class PatternRestore:
                 number = self.target.kernel.number(prop)
                 arrays[f"{back}_{number}"][group], arrays[f"{back}_{number}v"][group] = self._value(prop, self.id_of(event))
 
-    # ------------------------------------------------------------------ matches in progress
+    # ------------------------------------------------------------------ partial matches
 
     def _count_partial_matches(self, group: int, written: Any, paths: Sequence[Any]) -> None:
         if self.target.kernel.strands:
@@ -234,7 +234,7 @@ class PatternRestore:
         self._put_layers(group, horizon, latest, rows)
 
     def _layers_of(self, strands: Sequence[Any], paths: Sequence[Any]) -> tuple[int, Any, list[tuple[int, int]]]:
-        """Strands of a tree as layers: all of them took the last row."""
+        """Partial matches of a tree as layers: all of them took the last row."""
         marks: list[list[int]] = []
         latest = [0] * len(self.target.kernel.plan.program.steps)
         for _, begin, number, _ in strands:
@@ -317,7 +317,7 @@ class PatternRestore:
         return node
 
     def _check_begins(self, state: State) -> None:
-        """Raise Damaged where it is not known when a match in progress began: compiled code looks up the time of its first row."""
+        """Raise Damaged where it is not known when a partial match began: compiled code looks up the time of its first row."""
         arrays, registers = self.target.arrays, self.target.registers
         if self.target.kernel.strands:
             begins = arrays["s_begin"][: registers[REGISTERS["made"]]].tolist()
@@ -325,7 +325,7 @@ class PatternRestore:
             found = [arrays[name] for name in arrays.words if name.startswith("lat")]
             begins = [begin for each in found for begin in each[: len(self._groups)].tolist() if begin > 0]
         if begins and min(begins) < min((row for row, _ in state["began"]), default=min(begins) + 1):
-            raise Damaged("it is not known when a match in progress began")
+            raise Damaged("it is not known when a partial match began")
 
     def _hold_back(self, state: State, paths: Sequence[Any]) -> None:
         """What an interval holds back."""

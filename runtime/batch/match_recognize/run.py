@@ -1,4 +1,4 @@
-"""Running a row pattern kernel: arrays in, kernel, Arrow out; matches in progress are kept between batches."""
+"""Running a row pattern kernel: arrays in, kernel, Arrow out; partial matches are kept between batches."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -113,7 +113,7 @@ class MatchRun:
         return made
 
     def next_due(self) -> int | None:
-        """When a row of a time window is to leave next, or matches that an interval holds back are to be told."""
+        """When a row of a time window is to leave next, or matches that an interval holds back are to be emitted."""
         return self._logical().next_due()
 
     def timers(self) -> list[Timers]:
@@ -163,7 +163,7 @@ class MatchRun:
         real: Array = ids[ids != NO_ROW]
         return real
 
-    # ------------------------------------------------------------------ room
+    # ------------------------------------------------------------------ space
 
     def _grow_arrays(self, status: int) -> None:
         arrays, registers = self.arrays, self.registers
@@ -188,7 +188,7 @@ class MatchRun:
             arrays.grow({STRANDS_FULL: STRAND}.get(status, WORK), 2 * arrays.sizes[{STRANDS_FULL: STRAND}.get(status, WORK)])
 
     def _held_nodes(self) -> Array:
-        """The nodes that matches in progress hold, and those that an interval holds back."""
+        """The nodes that partial matches hold, and those that an interval holds back."""
         arrays, gone = self.arrays, self.registers[REGISTERS["gone"]]
         held = live_matches(arrays) if self.kernel.interval is not None else NO_ROWS
         if not self.kernel.strands:
@@ -212,7 +212,7 @@ class MatchRun:
     # ------------------------------------------------------------------ output
 
     def _outputs(self, capacity: int) -> list[Array]:
-        """Where causes are not told nobody reads their arrays, but the first one says how much room there is."""
+        """Where causes are not asked for their arrays are not read, but the first one says how much space there is."""
         made: list[Array] = [np.empty(capacity, np.int64) for _ in range(3)]
         made.append(np.zeros(capacity, np.bool_))
         for column in (*self.kernel.columns, *self.kernel.order_keys):

@@ -1,7 +1,7 @@
-"""The state of a row pattern kernel as the row tier has it: partitions with their matches in progress, and the rows of the window.
+"""The state of a row pattern kernel as the row tier has it: partitions with their partial matches, and the rows of the window.
 
-Layers come as ``LayeredPartition`` keeps them where no condition looks at the rows of a match, else as strands with their paths. A row
-that is in the window counts as taken: rows leave in order, so that it changes nothing.
+Layers come as ``LayeredPartition`` keeps them where no condition looks at the rows of a match, else as single partial matches with their
+paths. A row that is in the window counts as taken: rows leave in order, so that it changes nothing.
 """
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class PatternState:
         return [f"{prefix}{n}{suffix}" for n in range(1, self.kernel.plan.lookback + 1)]
 
     def next_due(self) -> int | None:
-        """When a row of a time window is to leave next, or matches that an interval holds back are to be told."""
+        """When a row of a time window is to leave next, or matches that an interval holds back are to be emitted."""
         dues = [self._window_due(), None if self.kernel.interval is None else self.kernel.interval.next_due(self.arrays)]
         return min((due for due in dues if due is not None), default=None)
 
@@ -144,7 +144,7 @@ class PatternState:
     def _layers(
         self, gone: int, layers: list[tuple[int, int]], events: dict[int, Event], writer: _Paths
     ) -> tuple[Event | None, Any]:
-        """(a row that the partition is known by if a match is in progress, the matches in progress)."""
+        """(a row that the partition is known by if it has partial matches, the partial matches)."""
         latest = self._latest(layers, gone) if layers else ()
         alive = any(n > gone for s, n in zip(self.kernel.plan.program.steps, latest) if s.then)
         layers = [(n, taken) for n, taken in layers if n >= gone] if alive else []
@@ -167,7 +167,7 @@ class PatternState:
         return tuple(was)
 
     def _tree_strands(self, rows: Sequence[int], latest: Sequence[int], low: int, writer: _Paths) -> list[Any]:
-        """Strands that wait behind each step that took the last row."""
+        """Partial matches that wait after each step that took the last row."""
         program, ways = self.kernel.plan.program, ways_in_tree(self.kernel.plan.program)
         assert ways is not None
         found = []
@@ -192,7 +192,7 @@ class PatternState:
     def _steps_of(self, variable: int) -> frozenset[int]:
         return frozenset(n for n, s in enumerate(self.kernel.plan.program.steps) if s.variable == variable)
 
-    # ------------------------------------------------------------------ strands
+    # ------------------------------------------------------------------ partial matches
 
     def _strands(self, group: int, writer: _Paths) -> list[Any]:
         arrays, found = self.arrays, []

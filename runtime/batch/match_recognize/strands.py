@@ -1,8 +1,9 @@
-"""Matches in progress one by one, as lines: see runtime.match_recognize.machine.
+"""Partial matches one by one, as lines: see runtime.match_recognize.machine.
 
-A strand is a place of the strand arrays: the step it waits at, the number of its first row, the node of its last row, and the nodes that
-conditions look back at. A partition's strands are a list, oldest first; places that are free are a list too. A node is a row that a strand
-took, with the step (``p_mark``), the node before it, and how many nodes, strands and matches of this row refer to it (``p_refs``).
+A partial match is a place of the ``s_`` arrays: the step it waits at, the number of its first row, the node of its last row, and the
+nodes that conditions look back at. A partition's partial matches are a list, oldest first; places that are free are a list too. A node is
+a row that a partial match took, with the step (``p_mark``), the node before it, and how many nodes, partial matches and matches of this
+row refer to it (``p_refs``).
 """
 from __future__ import annotations
 
@@ -99,7 +100,7 @@ class StrandPrinter(MatchKernelPrinter):
         return self.interval is not None and self.pattern.or_terminated
 
     def _end(self, code: Code) -> None:
-        """The match in progress ``s`` does not take the row, or its first row has left the window."""
+        """The partial match ``s`` does not take the row, or its first row has left the window."""
         if self.interval is not None and self._terminates:
             with code.block("if s_begin[s] > gone" if self.window is not None else "if True"):
                 self.interval.died(code, "s")
@@ -132,7 +133,7 @@ class StrandPrinter(MatchKernelPrinter):
             code.add("f_node[found] = node", "f_begin[found] = begin", "found += 1", "p_refs[node] += 1")
 
     def _new_node(self, code: Code, before: str, mark: str) -> None:
-        """``node`` takes the row; there is room."""
+        """``node`` takes the row; there is space."""
         with code.block("if vacant >= 0"):
             code.add("node = vacant", "vacant = p_prev[node]", "vacancies -= 1")
         with code.block("else"):
@@ -173,7 +174,7 @@ class StrandPrinter(MatchKernelPrinter):
         return self.printer(lambda node: self.condition_leaf(condition, node), code).test(condition.expression)
 
     def _holds(self, code: Code, number: int, strand: str | None) -> None:
-        """``holds``: whether the step takes the row for the match in progress ``strand``, or as its first row."""
+        """``holds``: whether the step takes the row for the partial match ``strand``, or as its first row."""
         variable = self.steps[number].variable
         condition = self.pattern.conditions[variable]
         if condition is None:

@@ -1,6 +1,6 @@
-"""Windows in front of match_recognize: rows leave in order of arrival, and nothing but ``gone`` tells of it.
+"""Windows in front of match_recognize: rows leave in order of arrival, and only ``gone`` shows it.
 
-A row that leaves takes the matches with it that began there. All rows before it have left already, so a match in progress holds just when
+A row that leaves takes the matches with it that began there. All rows before it have left already, so a partial match holds just when
 its first row's number is above ``gone``, the number of the last row that left.
 """
 from __future__ import annotations
@@ -28,7 +28,7 @@ from windows.time_sliding import Time
 @attrs.frozen
 class PatternWindow:
     """``kind``: length, time, ext_timed or keepall. ``size``: events or engine time. The ring holds of each row its id, time or timestamp,
-    and the rows that prev saw behind it. ``whole``: no filter stands before it, so that ids follow one another: position + ``shift``."""
+    and the rows that prev saw after it. ``whole``: no filter is before it, so that ids follow one another: position + ``shift``."""
 
     kind: str
     size: TypedExpression | None
@@ -41,7 +41,7 @@ class PatternWindow:
             return
         size = surroundings.value(self.size) if self.kind == "length" else surroundings.period(self.size)
         if size is None or size < 1:
-            raise NotCompilable("match_recognize behind a window without events is not computed in columns")
+            raise NotCompilable("match_recognize after a window without events is not computed in columns")
         state["size"][0] = size
 
     def check(self, intake: Intake, state: Arrays, pool: StringPool) -> None:
@@ -105,7 +105,7 @@ def pattern_window(config: WindowConfig, *, whole: bool) -> PatternWindow:
             raise NotCompilable("timestamps that are no integers")
         made = PatternWindow("ext_timed", config.period, config.timestamp)
     else:
-        raise NotCompilable(f"match_recognize behind the window {config.names[0]} is not computed in columns")
+        raise NotCompilable(f"match_recognize after the window {config.names[0]} is not computed in columns")
     assert made.size is not None
     if any(isinstance(node, VariableValue) for node in made.size.walk()):
         raise NotCompilable("a window whose size is a variable")

@@ -175,7 +175,7 @@ class AllGroupEvents(OfAllGroups):
         return f"gtop + 2 * {super().capacity()}"
 
     def take(self, code: Code) -> None:
-        self.emit(Code(), None, True)  # tells what is read of last events
+        self.emit(Code(), None, True)  # finds what is read of last events
         with self.events(code, "na", "nb"):
             self.touch(code)
             at = "w{0}{1}[q & mask]" if self.of.window is not None else "c{0}{1}[q]"

@@ -1,6 +1,6 @@
-"""Output rate limiting in a kernel: when rows are put out, and which ones have come together until then.
+"""Output rate limiting in a kernel: when rows are emitted, and which ones have come together until then.
 
-Rows wait in the output arrays behind those that are out (``sent``), so that they cross from batch to batch; each selector is printed as
+Rows wait in the output arrays after those that are out (``sent``), so that they cross from batch to batch; each selector is printed as
 ``runtime.result_set`` does it (gathered_rows, gathered_groups, grouped_first). Rows that wait hold values, not places: their events may be
 gone.
 """
@@ -47,7 +47,7 @@ from windows.protocol import State
 
 @attrs.define
 class Held:
-    """What a run's state is made of; ``slots``: of the groups that have been restored."""
+    """What a run's state consists of; ``slots``: of the groups that have been restored."""
 
     arrays: Arrays
     ring: Ring
@@ -66,7 +66,7 @@ class Held:
 
 
 class Rate(ResultSet):
-    """Base: the condition. ``take`` prints how a delta is taken, ``flush`` what is put out when the condition is met."""
+    """Base: the condition. ``take`` prints how a delta is taken, ``flush`` what is emitted when the condition is met."""
 
     waits = True
     """Whether rows wait for the condition; else they are out at once."""
@@ -74,7 +74,7 @@ class Rate(ResultSet):
     """Whether the condition holds for all; else each group has its own."""
 
     keeps_rows = True
-    """Whether rows that wait stand in the output arrays; else what is put out is made then."""
+    """Whether rows that wait are in the output arrays; else what is emitted is made then."""
 
     def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
         super().__init__(of)
@@ -182,7 +182,7 @@ class Rate(ResultSet):
         return "True"
 
     def _send(self, code: Code) -> None:
-        """What waits is out. Where a timer, or ``output when``, emits nothing, row listeners are called without a row: that stands in the
+        """What waits is out. Where a timer, or ``output when``, emits nothing, row listeners are called without a row: that is in the
         output as a row whose delta is below 0."""
         with code.block("if causes"):
             with code.block("for o in range(sent, out)"):
@@ -281,7 +281,7 @@ class LastFullyAggregated(AllRows):
 
 
 class First(Rate):
-    """first: the first delta that gives rows is put out at once, the rest until the condition is met is taken silently."""
+    """first: the first delta that gives rows is emitted at once, the rest until the condition is met is taken silently."""
 
     waits = False
 
@@ -357,7 +357,7 @@ class Snapshot(Rate):
 
     def flush(self, code: Code) -> None:
         if self._empty:
-            self.emit(Code(), "q", True)  # an unbound stream holds no event; this tells the columns
+            self.emit(Code(), "q", True)  # an unbound stream holds no event; this finds the columns
         elif self.of.rows.shape == "fully aggregated":
             self.emit(code, None, True)
         elif not self.of.leaves:

@@ -27,7 +27,7 @@ REGISTERS = Registers(
     "sent", "fire", "output_due", "came", "gone", "done", "stamp", "listed", "new_at", "old_at", "came_all", "gone_all", "last_out",
     "after_count", "after_open",
 )
-"""Rows that are out; whether to put out now; when that is due next; events in and out since; whether something came first; the number of
+"""Rows that are out; whether to emit now; when that is due next; events in and out since; whether something came first; the number of
 the output to come; groups touched since the last; where the waiting row of each stream is, relative to ``sent`` (-1: there is none); events
 in and out in all, and when the last output was; rows before output may begin, and whether it may."""
 (SENT, DUE, CAME, GONE, DONE, STAMP, LISTED, NEW_AT, OLD_AT, CAME_ALL, GONE_ALL, LAST_OUT, AFTER_COUNT, AFTER_OPEN) = REGISTERS.places(
@@ -60,7 +60,7 @@ class Always:
         """Put parameters into a fresh state; raises NotCompilable."""
 
     def count(self, code: Code, news: str, olds: str) -> None:
-        """A delta has come: ``fire`` is 1 where it is to be put out."""
+        """A delta has come: ``fire`` is 1 where it is to be emitted."""
         code.add("fire = 1")
 
     def done(self, code: Code) -> None:
@@ -192,7 +192,7 @@ class After:
             arrays["after_from"][0] = now_of(surroundings) + surroundings.period(self.after)
 
     def count(self, code: Code, news: str) -> None:
-        """A delta has come: ``after_open`` is 1 where it may be put out."""
+        """A delta has come: ``after_open`` is 1 where it may be emitted."""
         with code.block("if after_open == 0"):
             if self.by_events:
                 code.add(f"after_count += {news}")

@@ -47,7 +47,7 @@ class Deltas(Rate):
         super().restore(gathered, condition, held)
         deltas = list(gathered["deltas"])
         if gathered["kept"] or any(len(new) != 1 or old for new, old in deltas):
-            raise Declined("deltas of more than one row, or that are not to be put out")
+            raise Declined("deltas of more than one row, or that are not to be emitted")
         held.ring.hold([new[0] for new, _ in deltas])
 
 

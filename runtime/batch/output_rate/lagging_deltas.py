@@ -1,7 +1,7 @@
-"""``output every`` behind a window in a kernel: what comes out of the window is taken when output is due; until then aggregations do not
+"""``output every`` after a window in a kernel: what comes out of the window is taken when output is due; until then aggregations do not
 see it, as an iterator shows.
 
-Events come out of the window, and leave it, in the order of their positions. So the deltas that wait are told by two numbers a position:
+Events come out of the window, and leave it, in the order of their positions. So the deltas that wait are emitted by two numbers a position:
 in which delta it came out (``d_in``), in which it left (``d_out``). Positions stay until both are taken.
 """
 from __future__ import annotations
@@ -35,7 +35,7 @@ class LaggingDeltas(Rate):
         super().__init__(of, plan)
         assert of.window is not None
         if not of.window.in_order:
-            raise NotCompilable("output every behind a window whose events leave in another order")
+            raise NotCompilable("output every after a window whose events leave in another order")
         self.window = of.window
         self.window.low = "d_head"
 
@@ -114,7 +114,7 @@ class LaggingDeltas(Rate):
     def begin_restore(self, gathered: State, ring: Ring) -> None:
         """Before the window's events are there: those that have left it are put in front of them."""
         if gathered["kept"]:
-            raise Declined("deltas that are not to be put out")
+            raise Declined("deltas that are not to be emitted")
         ring.gone = [event for _, old in gathered["deltas"] for event in old]
 
     def number(self, gathered: State, ring: Ring) -> None:

@@ -46,7 +46,7 @@ class OfGroups(Rate):
         """These slots are touched since the last output, which is number 0."""
         arrays, count = held.arrays, len(slots)
         if len(set(slots)) != count:
-            raise Damaged("a group stands twice among those that wait for output")
+            raise Damaged("a group is twice among those that wait for output")
         arrays["r_list"][:count] = slots
         arrays["r_mark"][list(slots)] = 0
         arrays["r_registers"][LISTED] = count

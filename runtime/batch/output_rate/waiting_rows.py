@@ -23,7 +23,7 @@ from windows.protocol import State
 from windows.shape import ANYTHING, EVENT, compiled
 
 FIRST_COLUMN = 6
-"""The output arrays before: stream flags, row numbers and four that tell causes."""
+"""The output arrays before: stream flags, row numbers and four for causes."""
 
 
 @attrs.frozen
@@ -52,8 +52,8 @@ def batch_in(state: State, new: bool) -> list[Row]:
 
 @attrs.define
 class Waiting:
-    """``flagged``: whether flags tell the streams, else all rows are of the one that is given. ``swaps``: rows of the remove stream are put
-    out as new ones. Columns are all computed; the ``keys`` stand behind them."""
+    """``flagged``: whether flags give the streams, else all rows are of the one that is given. ``swaps``: rows of the remove stream are put
+    out as new ones. Columns are all computed; the ``keys`` follow them."""
 
     columns: tuple[OutputColumn, ...]
     keys: tuple[OutputColumn, ...]

@@ -278,7 +278,7 @@ def _bitwise(printer: ScalarPrinter, node: Bitwise) -> Text:
 
 
 def sign_of_zero(kind: str, value: str, other: str, sign: str) -> str:
-    """The text that tells of two zeros of a floating kind whether the first may stand for both: ``<`` if it is -0.0, ``>`` if 0.0."""
+    """The text that says of two zeros of a floating kind whether the first may stand for both: ``<`` if it is -0.0, ``>`` if 0.0."""
     number = value if kind == "double" else f"np.float64({value})"
     return f"({value} == 0 and {other} == 0 and np.copysign(1.0, {number}) {sign} 0)"
 

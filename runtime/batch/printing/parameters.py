@@ -14,7 +14,7 @@ MOST_OPERATIONS = 20_000
 
 @attrs.define
 class Parameters:
-    """What stands in a kernel's parameter arrays: filled before each batch, so that constants, variables and ``?`` are never compiled in.
+    """What is in a kernel's parameter arrays: filled before each batch, so that constants, variables and ``?`` are never compiled in.
 
     ``integers`` and ``floats`` hold (node) whose value is put there, strings as codes; ``tables``: functions of one string property.
     """
@@ -42,7 +42,7 @@ class Parameters:
             raise NotCompilable(f"more than {MOST_OPERATIONS} operations")
 
     def _place(self, array: str, known: list[Any], value: Any) -> int:
-        """Where it stands, at the end if it is new. Compared by text: -0.0 equals 0.0 and is another constant."""
+        """Its place, at the end if it is new. Compared by text: -0.0 equals 0.0 and is another constant."""
         place = self._places.setdefault((array, repr(value)), len(known))
         if place == len(known):
             if place == MOST_CONSTANTS:
@@ -53,7 +53,7 @@ class Parameters:
 
 @attrs.frozen(kw_only=True)
 class Presence(TypedExpression):
-    """Stands among a kernel's parameters: 1 where the variable's or parameter's value is not null."""
+    """A kernel's parameter: 1 where the variable's or parameter's value is not null."""
 
     node: TypedExpression
 

@@ -22,7 +22,7 @@ class Subroutines:
 
     def call(self, code: Code, lines: Sequence[str], changes: Iterable[str], makes: Iterable[str]) -> None:
         """Print a call of what ``lines`` do. Of the variables that they assign to those that they may have ``changes`` and ``makes`` are
-        read behind it; all but the first are assigned to before they are read."""
+        read after it; all but the first are assigned to before they are read."""
         text = "\n".join(lines)
         loaded, stored = _variables(text)
         changed, made = ([name for name in names if name in stored] for names in (changes, makes))

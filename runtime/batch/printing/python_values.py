@@ -39,7 +39,8 @@ def from_python(value: Any, kind: str, pool: StringPool) -> Any:
 
 
 def word_text(text: Text, kind: str) -> str:
-    """The text of an int64 that tells a value that is not null from all others of its kind; 0.0 and -0.0 have two, every NaN has one."""
+    """The text of an int64 that distinguishes a value that is not null from all others of its kind; 0.0 and -0.0 have two, every NaN has
+    one."""
     if kind in ("float", "double"):
         return f"double_word(np.float64({text.value}))"
     return f"np.int64(1 if {text.value} else 0)" if kind == "boolean" else f"np.int64({text.value})"

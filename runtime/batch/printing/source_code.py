@@ -16,7 +16,7 @@ class Code:
         self.lines += [f"{'    ' * self._depth}{line}" for line in lines]
 
     append = add
-    """So that whoever wants a list of lines to append to may write here."""
+    """So that code that appends to a list of lines may write here."""
 
     def extend(self, lines: Iterable[str]) -> None:
         self.add(*lines)

@@ -29,7 +29,7 @@ SLIDING = (LengthWindow, KeepAllWindow, TimeWindow)
 
 class SelectEvents:
     """The plan's parts, and printers of expressions. ``inputs``: the properties that are read, with their kinds; ``retained``: those of
-    them that are read of events in the window, or of rows that are held; ``leaves``: whether rows leave; ``where``: the condition behind
+    them that are read of events in the window, or of rows that are held; ``leaves``: whether rows leave; ``where``: the condition after
     the window; ``finish``: order by, limit and distinct; ``levels`` of a rollup, each with
     what its rows read; ``parts``: the groupings of aggregations that have their own."""
 

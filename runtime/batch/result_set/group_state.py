@@ -146,7 +146,7 @@ class GroupState:
                 self.arrays["g_held"][: len(slots)] = np.bincount(holding, minlength=len(slots))
             gone = [slots[self.words_of_key(key_from_state(key))] for key in empty]
             if len(set(gone)) != len(gone):
-                raise Damaged("a group stands twice among those without a row")
+                raise Damaged("a group is twice among those without a row")
             self.arrays["g_empty"][: len(gone)] = gone
             self.arrays["g_registers"][REGISTERS["gempty"]] = len(gone)
             for words, count, _ in entries:
@@ -161,7 +161,7 @@ class GroupState:
     def _check_rows(self, slots: Mapping[Words, int], rows: Mapping[int, int]) -> None:
         """Raise Damaged where groups do not have the rows that the window holds: compiled code frees a group by their number."""
         if len(rows) > len(slots):
-            raise Damaged("a group stands there twice")
+            raise Damaged("a group is there twice")
         if self.keys.windowed:
             for slot in slots.values():
                 held = len(self.ring.members(slot))

@@ -2,7 +2,7 @@
 
 A single string finds its slot in a table by its code, other keys in an open-addressing table over their words: int64s that are equal
 where Java's keys are. Where rows leave, a group whose last one has left can be read until the next row enters anywhere; then its
-aggregations begin anew, and its slot is free once no row in the window has it.
+aggregations begin again, and its slot is free once no row in the window has it.
 """
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PARTS = (("na", "nb"), ("oa", "ob"))
 class GroupKeys:
     """``windowed``: rows leave. ``ordered``: several groups that one delta touches come in the order of a Java HashMap. ``kept``: slots
     are never freed; ``pinned``: those with ``r_mark[g] == stamp`` are freed by ``release`` only. ``at_once``: rows are counted
-    in the delta in which they come, one in each; else ``g_held`` tells which groups rows wait for in the window. ``tuples``: keys are
+    in the delta in which they come, one in each; else ``g_held`` says which groups rows wait for in the window. ``tuples``: keys are
     tuples whatever the number of parts, of which there may be none. ``left_out``, of a level of a rollup: the numbers of the parts that
     its keys do not have. They are null in their words, so that all levels do the same with those."""
 
@@ -182,7 +182,7 @@ class GroupKeys:
         return f"(g_words[{len(self.parts)}, {group}] & {1 << number}) == 0"
 
     def value(self, node: TypedExpression, group: str, *, of_event: bool = False) -> Text | None:
-        """The text of an expression that groups are made by; None for any other. ``of_event``: parts that are left out have the event's
+        """The text of an expression that groups are made by; None for any other. ``of_event``: parts that are omitted have the event's
         value, not null."""
         for number in self.in_key if of_event else range(len(self.parts)):
             part = self.parts[number]
@@ -210,7 +210,7 @@ class GroupKeys:
             code.add("g_held[g] += 1")
 
     def drop_empty(self, code: Code, accumulators: Sequence[Accumulator], news: str) -> None:
-        """Rows enter, of which the text ``news`` tells how many: groups without rows are gone."""
+        """Rows enter, of which the text ``news`` says how many: groups without rows are gone."""
         with code.block(f"if gempty > 0 and {news} > 0"):
             with code.block("for e in range(gempty)"):
                 code.add("g = np.int64(g_empty[e])")
@@ -257,7 +257,7 @@ class GroupKeys:
 
     def touched(self, code: Code, *, pairwise: bool, places: bool, kept: str | None = None) -> None:
         """``g_touched[0 … nt - 1]``: the groups of the delta in the order of output, ``g_last`` the position of each one's event if
-        ``places`` are wanted.
+        ``places`` are needed.
 
         ``pairwise``: of one event in and one out, the group of the one that came in is the first. ``kept``: a text that is true for the
         events that count, of which there are ``news`` and ``olds``.
@@ -295,14 +295,14 @@ class GroupKeys:
     # ------------------------------------------------------------------ around the kernel
 
     def grow(self, arrays: Arrays) -> None:
-        """Room for twice as many groups."""
+        """Space for twice as many groups."""
         arrays.grow(GROUP, 2 * arrays.sizes[GROUP])
         if not self.direct and arrays.sizes[HASH] < 2 * arrays.sizes[GROUP]:
             arrays.grow(HASH, 2 * arrays.sizes[GROUP])
             fill_table(arrays["g_table"], arrays["g_words"], arrays["g_live"])
 
     def follow(self, arrays: Arrays, pool: StringPool, known: int) -> int:
-        """Room for the codes of the pool, and the hashes of those from ``known`` on; how many there are."""
+        """Space for the codes of the pool, and the hashes of those from ``known`` on; how many there are."""
         size = len(pool)
         if CODES in arrays.sizes:
             arrays.grow(CODES, size + 1)

@@ -70,7 +70,7 @@ class LevelRows(ResultSet):
             self._call(code, self.touch_groups)
 
     def put(self, code: Code, new: bool) -> None:
-        """``flag``: the stream, so that the rows of both are put out by one function."""
+        """``flag``: the stream, so that the rows of both are emitted by one function."""
         def part(inner: Code) -> None:
             rows = Code()
             with self.touched(rows):

@@ -1,7 +1,7 @@
 """Several groupings of the same events in one kernel: the levels of a rollup, and aggregations with groups of their own (``group_by:``).
 
 Each level has groups and accumulators of its own. What they print names arrays and registers as if there were one level; ``Level.text``
-puts the level's number behind these names, and ``LevelArrays`` finds the arrays again for the host.
+puts the level's number after these names, and ``LevelArrays`` finds the arrays again for the host.
 """
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ VARIABLES = (*REGISTERS.names, *MADE)
 
 
 class LevelEvents(Protocol):
-    """What select kernels read of events (runtime.batch.result_set.events), as far as a level has it otherwise than its statement."""
+    """What select kernels read of events (runtime.batch.result_set.events), as far as a level differs from its statement."""
 
     leaves: bool
     rows: ResultSetPlan
@@ -46,8 +46,8 @@ EventsT = TypeVar("EventsT", bound=LevelEvents)
 
 @attrs.frozen
 class Level:
-    """``groups`` and ``accumulators`` of one grouping, which may be all events together (None); ``number`` tells it from the others;
-    ``slots``: the numbers of the aggregations among those of the statement."""
+    """``groups`` and ``accumulators`` of one grouping, which may be all events together (None); ``number`` distinguishes it from the
+    others; ``slots``: the numbers of the aggregations among those of the statement."""
 
     number: int
     groups: GroupKeys | None
@@ -148,8 +148,8 @@ def rollup_levels(of: EventsT, rows: ResultSetPlan, window: Window | None) -> li
 
 
 def _column(whole: TypedExpression, own: TypedExpression, keys: Sequence[TypedExpression], left_out: Set[int]) -> TypedExpression:
-    """A column as a level prints it: a key that the level leaves out is read from the words, as in the levels that have it. ``own``: where
-    a key reads what another key reads that is left out, it is null in a level that has it, too."""
+    """A column as a level prints it: a key that the level omits is read from the words, as in the levels that have it. ``own``: where
+    a key reads what another key reads that is omitted, it is null in a level that has it, too."""
     return whole if whole in keys and keys.index(whole) in left_out else own
 
 
@@ -163,7 +163,7 @@ def local_groups(of: EventsT, rows: ResultSetPlan, window: Window | None) -> lis
     if rows.shape not in ("aggregated", "grouped aggregated", "grouped fully aggregated"):
         raise NotCompilable(f"aggregations with groups of their own in the shape {rows.shape}")
     if rows.output is not None and rows.output.selector != "default":
-        raise NotCompilable("aggregations with groups of their own behind an output clause")
+        raise NotCompilable("aggregations with groups of their own after an output clause")
     found = []
     for number, keys in enumerate(dict.fromkeys(own)):
         slots = tuple(slot for slot, mine in enumerate(own) if mine == keys)

@@ -1,4 +1,4 @@
-"""What becomes of a delta in a kernel: the aggregations take it, and its rows are put out, by the shape of the select clause."""
+"""What becomes of a delta in a kernel: the aggregations take it, and its rows are emitted, by the shape of the select clause."""
 from __future__ import annotations
 
 import re
@@ -64,8 +64,8 @@ class NestedRows(Protocol):
 class ResultSet:
     """Prints for the delta ``na`` … ``nb``, ``oa`` … ``ob``; the rows go to the output arrays from ``out`` on.
 
-    ``delayed``: rows may be put out after their events have gone by, so that no column is fetched by row. ``order_keys``: what
-    rows are ordered by, put out behind the ``columns``.
+    ``delayed``: rows may be emitted after their events have gone by, so that no column is fetched by row. ``order_keys``: what
+    rows are ordered by, emitted after the ``columns``.
     """
 
     masked = False
@@ -86,7 +86,7 @@ class ResultSet:
         return of_levels if self.of.groups is None else [*self.of.groups.fields(), *of_levels]
 
     def registers(self) -> list[tuple[str, Registers]]:
-        """(array, names) of numbers that stand in variables while the kernel runs."""
+        """(array, names) of numbers that are in variables while the kernel runs."""
         of_levels = [each.level.registers() for each in self._nested if each.level.groups is not None]
         return of_levels if self.of.groups is None else [("g_registers", REGISTERS), *of_levels]
 
@@ -117,7 +117,7 @@ class ResultSet:
 
     @property
     def _nested(self) -> list[NestedRows]:
-        """Groupings that stand beside that of the statement."""
+        """Groupings that are next to that of the statement."""
         return [*self.levels, *self.local]
 
     def arrivals(self) -> str:
@@ -125,7 +125,7 @@ class ResultSet:
         return "1"
 
     def lists_full(self) -> str | None:
-        """A text, true where accumulators have no room for what a delta brings."""
+        """A text, true where accumulators have no space for what a delta brings."""
         found = [text for each in self.of.accumulators if (text := each.full()) is not None]
         found += [each.level.text(text) for each in self._nested if (text := each.lists_full()) is not None]
         return " or ".join(found) or None
@@ -240,7 +240,7 @@ class ResultSet:
                 self.emit(code, "q", True)
 
     def parts(self) -> tuple[tuple[str, str], ...]:
-        """Where the new events of a delta stand, and the old ones if there may be any."""
+        """The places of a delta's new events, and of the old ones if there may be any."""
         return (("na", "nb"),) if not self.of.leaves else (("na", "nb"), ("oa", "ob"))
 
     @contextmanager

@@ -41,7 +41,7 @@ class RuleParameters(Parameters):
 
 
 def _place(known: list[TypedExpression], node: TypedExpression) -> int:
-    """Where the node stands, at the end if it is new; ``Presence`` is made anew each time."""
+    """The node's place, at the end if it is new; ``Presence`` is made again each time."""
     for place, other in enumerate(known):
         if other is node or (isinstance(node, Presence) and isinstance(other, Presence) and other.node is node.node):
             return place

@@ -59,7 +59,7 @@ class Route:
         return "p"
 
     def build(self, values: Sequence[tuple[Any, ...]], pool: StringPool) -> tuple[Array, ...]:
-        """The arrays; ``values[s]``: those of statement ``s`` that ``constants`` tells."""
+        """The arrays; ``values[s]``: those of statement ``s`` that ``constants`` names."""
         return (np.zeros(-(-len(values) // 8) * 8, np.bool_),)
 
     def constants(self) -> tuple[TypedExpression, ...]:
@@ -126,7 +126,7 @@ class KeyRoute(Route):
 
 @attrs.frozen
 class BoundRoute(Route):
-    """``value operator bound``, where only the bound differs: the bounds are sorted, so that those that a value fulfils stand together."""
+    """``value operator bound``, where only the bound differs: the bounds are sorted, so that those that a value fulfils are together."""
 
     value: TypedExpression
     operator: str
@@ -208,7 +208,7 @@ def _is_fixed(node: TypedExpression) -> bool:
 
 
 def _by_bucket(buckets: Array, members: Array, count: int) -> tuple[Array, Array]:
-    """(begins, members): those of bucket ``b`` stand at ``begins[b]`` … ``begins[b + 1]``, in their order."""
+    """(begins, members): those of bucket ``b`` are at ``begins[b]`` … ``begins[b + 1]``, in their order."""
     begins = np.zeros(count + 1, np.int32)
     np.cumsum(np.bincount(buckets, minlength=count), out=begins[1:])
     return begins, np.ascontiguousarray(members[np.argsort(buckets, kind="stable")])

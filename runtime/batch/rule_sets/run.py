@@ -48,12 +48,12 @@ def kernel(rules, rows, begins, sorted_rules, sorted_rows, order):
     begins[0] = 0
     return 0
 """
-"""A counting sort of pairs by statement; rows stay in order, ``order`` tells where each pair stood. Statement ``s`` has those at
+"""A counting sort of pairs by statement; rows stay in order, ``order`` gives where each pair was. Statement ``s`` has those at
 ``begins[s]`` … ``begins[s + 1]``."""
 
 
 def rule_sets(statements: Sequence[tuple[BodyPlan, RunContext]]) -> list[RuleSet]:
-    """The statements that one kernel can run together, by what they share; those that are in no set of two and more are left out.
+    """The statements that one kernel can run together, by what they share; those that are in no set of two and more are omitted.
 
     Linear in the number of statements.
     """
@@ -81,9 +81,9 @@ class RuleSet:
 
 @attrs.frozen
 class Matches:
-    """Pairs of statement and row, by statement, then row; those of statement ``s`` stand at ``begins[s]`` … ``begins[s + 1]``.
+    """Pairs of statement and row, by statement, then row; those of statement ``s`` are at ``begins[s]`` … ``begins[s + 1]``.
     ``computed``: values and valid of the columns that were computed on the way. ``found``: the rows as they were found, ascending;
-    ``order``: where each pair stands among those."""
+    ``order``: the place of each pair among those."""
 
     rules: Array
     rows: Array
@@ -101,8 +101,8 @@ class Matches:
 class RuleSetRun:
     """One kernel with the constants of all its statements. Like runtime.batch.runs.run.Run, but ``feed`` gives an output a statement.
 
-    What statements keep (aggregations) stands in one array for all of them. Each run's own array becomes a view of its place there, so that
-    the run may be asked for its state, or be fed by itself again, at any time.
+    What statements keep (aggregations) is in one array for all of them. Each run's own array becomes a view of its place there, so that
+    the run may be asked for its state, or process rows by itself again, at any time.
     """
 
     def __init__(self, rules: Sequence[Rule], runs: Sequence[Run] = ()) -> None:
@@ -192,7 +192,7 @@ class RuleSetRun:
         return outputs
 
     def rows(self, intake: Intake, times: Array) -> Matches | None:
-        """Which rows each statement wants, None where no statement wants any."""
+        """Which rows each statement reads, None where no statement reads any."""
         self.prepare(intake)
         return self._sorted(intake.rows, read_only(times), *self._given(intake))
 

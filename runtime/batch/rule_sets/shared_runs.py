@@ -1,7 +1,7 @@
-"""The statements that read one event type, fed together: what they can share they share.
+"""The statements that read one event type, run together: what they can share they share.
 
 Statements without windows that differ in constants are one kernel (runtime.batch.rule_sets.run). Others whose filters look a key up get
-only the rows with their keys, and are left alone while they want no row and no timer of theirs is due. The rest gets every row.
+only the rows with their keys, and are skipped while they read no row and no timer of theirs is due. The rest gets every row.
 """
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Member:
 
 
 class SharedRuns:
-    """Runs of statements that read one event type, in order. The state stays that of each run; which statements share, nobody sees."""
+    """Runs of statements that read one event type, in order. The state stays that of each run; which statements share is not visible."""
 
     def __init__(self, members: Sequence[Member]) -> None:
         self.members = tuple(members)
@@ -71,7 +71,7 @@ class SharedRuns:
 
 
 class KeyedRuns:
-    """Runs behind filters that look up keys of one property."""
+    """Runs after filters that look up keys of one property."""
 
     def __init__(self, numbers: Sequence[int], runs: Sequence[Run], rules: Sequence[Rule]) -> None:
         self.numbers, self.runs = tuple(numbers), tuple(runs)
@@ -103,7 +103,7 @@ class KeyedRuns:
     def feed(
         self, outputs: list[Output], intake: Intake, times: Array, until: int, *, jump: bool, causes: bool,
     ) -> None:
-        """Puts their outputs to their numbers. ``jump``: rows that a statement does not want move its timers too, so all get all rows."""
+        """Puts their outputs to their numbers. ``jump``: rows that a statement does not read move its timers too, so all get all rows."""
         if not self._begun:  # until now they may have been restored
             self._look_at_all()
             self._begun = True
@@ -160,7 +160,7 @@ def _with_causes(output: Output, times: Array, rows: Array) -> Output:
 
 
 def _causes(causes: Causes, times: Array, rows: Array) -> Causes:
-    """A timer comes behind all rows before its time."""
+    """A timer comes after all rows before its time."""
     by_timer = np.searchsorted(times, causes.time, side="left") - 1
     by_row = rows[causes.row].astype(np.int64) if len(rows) else by_timer
     return attrs.evolve(causes, row=np.where(causes.timer, by_timer, by_row))

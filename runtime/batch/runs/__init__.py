@@ -1,1 +1,1 @@
-"""What every run is made of."""
+"""What every run consists of."""

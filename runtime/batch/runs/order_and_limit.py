@@ -1,6 +1,6 @@
 """order by, limit and distinct of a kernel's output rows: of each call's insert and remove stream by itself.
 
-The kernel puts the order keys out as columns behind those of the select clause, and tells which rows go out in one call; this sorts and
+The kernel puts the order keys out as columns after those of the select clause, and says which rows go out in one call; this sorts and
 drops rows of the arrays, for all calls of a batch at once. Keys compare as ``runtime.result_set.projection`` compares them.
 """
 from __future__ import annotations
@@ -19,7 +19,7 @@ from runtime.batch.storage.arrays import Array
 from runtime.batch.storage.kinds import TEXTS
 
 FLAG, ROW, CAUSE, TIMER, TIME, DELTA, FIRST_COLUMN = range(7)
-"""The output arrays: stream flags, row numbers, four that tell causes, then values and mask of each computed column."""
+"""The output arrays: stream flags, row numbers, four for causes, then values and mask of each computed column."""
 
 
 @attrs.frozen
@@ -59,7 +59,7 @@ class Finish:
         self._collated = surroundings.environment.settings.sort_using_collator
 
     def __call__(self, outputs: list[Array], told: bool) -> list[Array]:
-        """The arrays with the rows that go out, in order. ``told``: listeners are told of calls without a row, by rows with a delta
+        """The arrays with the rows that go out, in order. ``told``: listeners get calls without a row, by rows with a delta
         below 0."""
         deltas = outputs[DELTA]
         rows = np.flatnonzero(deltas > 0)

@@ -83,7 +83,7 @@ class Ring:
         return compile_expression(node, self.surroundings.environment, 1)
 
     def hold(self, events: Sequence[Event]) -> None:
-        """These events, behind those that are gone, at the positions from 0 on, as the rows from 0 on; raises Declined where a column
+        """These events, after those that are gone, at the positions from 0 on, as the rows from 0 on; raises Declined where a column
         cannot hold them."""
         before, events = len(self.gone), [*self.gone, *events]
         assert self.store is not None

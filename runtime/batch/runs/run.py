@@ -38,7 +38,7 @@ class Causes:
 @attrs.define
 class Output:
     """What a batch gave: insert and remove stream as record batches, None where empty; and by row of ``new`` and ``old`` what caused it,
-    where causes were asked for. Nobody changes one (it is not frozen because thousands are made a batch)."""
+    where causes were asked for. It is never changed (it is not frozen because thousands are made a batch)."""
 
     new: pa.RecordBatch | None = None
     old: pa.RecordBatch | None = None
@@ -61,7 +61,7 @@ class Output:
 
 
 NOTHING = Output()
-"""One for all that put out nothing."""
+"""One for all that emit nothing."""
 
 
 def decoded(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -81,7 +81,7 @@ class Run(Protocol):
 
     def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> Output:
         """The rows, each at its time (int64, ascending, none below the clock); then time goes on to ``until``. ``jump``: each timer that
-        is due runs once, at the time of the row or ``until``; else at its own time. ``causes``: whether the output tells them."""
+        is due runs once, at the time of the row or ``until``; else at its own time. ``causes``: whether the output has them."""
 
     def next_due(self) -> int | None:
         """When a timer is due next, None where none is."""

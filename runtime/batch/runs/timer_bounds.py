@@ -1,8 +1,8 @@
-"""How many timers may be due in a gap of time, as bounds that cost next to nothing to tell.
+"""How many timers may be due in a gap of time, as bounds that cost next to nothing to compute.
 
 ``max_stops`` limits at how many times time may stop between two rows because something is due. Kernels run their timers within the loop and
 do not count them over all statements; so a call in which the limit could be reached is run in the row tier, which counts. Nearly always one
-look at the widest gap tells that it cannot be.
+look at the widest gap says that it cannot be.
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from runtime.batch.storage.arrays import Array
 
 
 class Gaps:
-    """The gaps of a call that are wider than ``limit``. ``times``: of the rows, ascending, none below ``start``, where the clock stands;
+    """The gaps of a call that are wider than ``limit``. ``times``: of the rows, ascending, none below ``start``, the engine time;
     time goes on to ``until``."""
 
     def __init__(self, start: int, times: Array, until: int, limit: int) -> None:

@@ -38,8 +38,8 @@ class SelectKernel:
     """What the host needs to know: the source; ``inputs`` property → kind of the columns it reads; ``fields`` of its state;
     ``columns`` of its output; ``streams``: whether it gives insert and remove stream, the first where it gives one; ``parameters``;
     ``window``; ``accumulators``; ``event_type`` of the stream; ``shape`` of the result set; ``groups``, None for a single one;
-    ``rate``, None without an output clause; ``where``, the condition behind the window; ``finish`` of the rows, by the ``keys``
-    that are put out behind the columns; ``levels`` of a rollup; ``parts``: the groupings of aggregations that
+    ``rate``, None without an output clause; ``where``, the condition after the window; ``finish`` of the rows, by the ``keys``
+    that are emitted after the columns; ``levels`` of a rollup; ``parts``: the groupings of aggregations that
     have their own."""
 
     source: str
@@ -62,7 +62,7 @@ class SelectKernel:
 
     @property
     def computed(self) -> tuple[OutputColumn, ...]:
-        """What is put out as values, not fetched by row."""
+        """What is emitted as values, not fetched by row."""
         return tuple(c for c in (*self.columns, *self.keys) if c.through is None)
 
     @property
@@ -222,7 +222,7 @@ def _check(plan: SelectPlan) -> None:
         (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),
     ]
     if _filters_after_windows(plan) and plan.where is not None and not is_steady(plan.where):
-        reasons.append((True, "where behind a window with what may change while an event is held"))
+        reasons.append((True, "where after a window with what may change while an event is held"))
     for found, reason in reasons:
         if found:
             raise not_in_columns(reason)

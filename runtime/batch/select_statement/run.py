@@ -291,7 +291,7 @@ class SelectRun:
         return made
 
     def _with_nothing(self, outputs: list[Array], intake: Intake) -> Output:
-        """Rows among which stand some that are none, since output was due when there was none."""
+        """Rows of which some are none, since output was due when there was none."""
         none = outputs[5] < 0
         rows = [a[~none] if len(a) else a for a in outputs]
         causes = Causes(*outputs[2:6]).chosen(none)

@@ -56,7 +56,7 @@ class Arrays:
         return tuple(self.arrays.values())
 
     def grow(self, axis: str, wanted: int, head: int = 0, tail: int = 0) -> None:
-        """Make room for ``wanted`` places; a ring's positions ``head`` … ``tail`` keep their contents."""
+        """Make space for ``wanted`` places; a ring's positions ``head`` … ``tail`` keep their contents."""
         old = self.sizes.get(axis, 1)
         size = old
         while size < wanted:

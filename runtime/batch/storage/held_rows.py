@@ -28,7 +28,7 @@ class Segment:
 
     @property
     def end(self) -> int:
-        """Behind the last id."""
+        """The id after the last one."""
         return self.begin + self.intake.rows if self.ids is None else int(self.ids[-1]) + 1
 
     def places(self, ids: Array) -> Array:

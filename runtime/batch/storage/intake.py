@@ -52,7 +52,7 @@ class Intake:
 
     @classmethod
     def joined(cls, parts: Sequence[Intake]) -> Intake:
-        """Batches one behind the other, without dictionaries; events that have been made stay the same objects."""
+        """Batches one after the other, without dictionaries; events that have been made stay the same objects."""
         if len(parts) == 1:
             return parts[0]
         first = parts[0]

@@ -1,4 +1,4 @@
-"""One batch parted among statements: each sees the rows that it wants as a batch of its own, without a copy a statement."""
+"""One batch parted among statements: each sees the rows that it reads as a batch of its own, without a copy a statement."""
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from runtime.batch.storage.strings import StringPool
 from windows.event import Event
 
 WORTH = 4
-"""The whole is let go when less than one in so many of its rows is in use; parts that are still in use get copies of theirs."""
+"""The whole is released when less than one in so many of its rows is in use; parts that are still in use get copies of theirs."""
 
 
 class RowSelection(Intake):
@@ -51,7 +51,7 @@ class RowSelection(Intake):
         return getattr(self.own(), name)
 
     def own(self) -> Intake:
-        """The part as a batch that stands alone; from now on the whole is not needed."""
+        """The part as a batch of its own; from now on the whole is not needed."""
         if self._own is None:
             assert self._parted is not None
             self._own = self._parted.origin.taken(self._parted.rows[self._low : self._high])

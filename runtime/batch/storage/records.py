@@ -18,7 +18,7 @@ FLOATS = (np.float32, np.float64)
 
 @attrs.frozen
 class Word:
-    """Where a field stands: the names of the records' arrays of integers and of floats, and the word."""
+    """The place of a field: the names of the records' arrays of integers and of floats, and the word."""
 
     field: Field
     integers: str

@@ -28,7 +28,7 @@ class Part:
     rows: Array | None = None
 
     def places(self, rows: Array) -> Array:
-        """Where the rows stand in ``intake``."""
+        """Where the rows are in ``intake``."""
         return rows - self.begin if self.rows is None else np.searchsorted(self.rows, rows)
 
 
@@ -102,7 +102,7 @@ class RowStore:
 
 
 def _joined(chunks: list[Any]) -> Any:
-    """Arrays of one type, as one; dictionaries become one too, and are given up where only some of the arrays have one."""
+    """Arrays of one type, as one; dictionaries become one too, and are discarded where only some of the arrays have one."""
     if len({chunk.type for chunk in chunks}) > 1:
         chunks = [chunk.cast(chunk.type.value_type) if kinds.is_dictionary(chunk.type) else chunk for chunk in chunks]
     return pa.chunked_array(chunks).unify_dictionaries().combine_chunks()

@@ -83,8 +83,8 @@ class StringPool:
         return np.asarray(mapping.take(places), CODE)
 
     def _mapping(self, dictionary: pa.Array[Any]) -> np.ndarray[Any, Any]:
-        """A dictionary's codes, as far as they have been asked for; batches that share one are told by its buffers, which are held so that
-        no other can take their place."""
+        """A dictionary's codes, as far as they have been asked for; batches that share one are recognized by its buffers, which are held
+        so that no other can take their place."""
         place = (dictionary.offset, len(dictionary), *(None if b is None else b.address for b in dictionary.buffers()))
         found = self._mapped.get(place)
         if found is None:
@@ -102,7 +102,7 @@ class StringPool:
         return self._arrow
 
     def ranks(self) -> np.ndarray[Any, Any]:
-        """``ranks[code + 1]``: places in Java's order of strings (UTF-16 units); computed anew when values have come."""
+        """``ranks[code + 1]``: places in Java's order of strings (UTF-16 units); computed again when values have come."""
         if self._ranked != len(self.values):
             order = sorted(range(len(self.values)), key=lambda code: utf16(self.values[code]))
             ranks = np.zeros(len(self.values) + 1, np.int32)

@@ -1,1 +1,1 @@
-"""Which statements run in the batch tier, and what they are fed."""
+"""Which statements run in the batch tier, and their input."""

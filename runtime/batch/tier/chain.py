@@ -1,4 +1,4 @@
-"""One component in the batch tier: its statements as a chain of runs, fed with a batch that is one sequence over several types."""
+"""One component in the batch tier: its statements as a chain of runs, whose input is a batch that is one sequence over several types."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ class Input:
         return self.intake.event_type
 
     def places(self) -> Array:
-        """Behind which row of the batch's sequence each row stands."""
+        """After which row of the batch's sequence each row comes."""
         return self.source.place_of(np.arange(self.intake.rows))
 
     def only(self, row: int) -> Input:
@@ -153,7 +153,7 @@ class GroupPipeline:
 
 
 def _in_order(nodes: Sequence[PipelineNode]) -> list[StreamReaders]:
-    """Those that read what others insert behind them."""
+    """Those that read what others insert after them."""
     made = [(n, n.insert.target) for n in nodes if n.insert is not None]
     waiting: dict[EventType, list[PipelineNode]] = {}
     for node in nodes:
@@ -228,7 +228,7 @@ def _inserted(plan: InsertPlan, batch: pa.RecordBatch | None) -> pa.RecordBatch 
 
 
 def _routed(node: PipelineNode, batch: pa.RecordBatch, causes: Causes, timeline: Timeline, source: Source) -> Input:
-    """What a statement inserts as the input of those that read it: at the time, and behind the row of the sequence, that brought it."""
+    """What a statement inserts as the input of those that read it: at the time, and after the row of the sequence, that brought it."""
     assert node.insert is not None
     data = Columns(dict(zip(batch.schema.names, batch.columns)), batch.num_rows)
     places, timers = timeline.moments(causes, source)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Moment:
-    """When something happened in a batch: behind the row at ``place`` (-1: before the first), by a ``timer`` or by the row, at ``time``."""
+    """When something happened in a batch: after the row at ``place`` (-1: before the first), by a ``timer`` or by the row, at ``time``."""
 
     place: int
     timer: bool
@@ -28,7 +28,7 @@ class Moment:
 
 @attrs.frozen
 class Source:
-    """Where the rows of a statement's input come from. ``places``: behind which row of the batch's sequence each of them stands, None
+    """Where the rows of a statement's input come from. ``places``: after which row of the batch's sequence each of them comes, None
     where they are the sequence;
     ``timers``: whether a timer brought it there. ``depth``: 0 for rows of the batch, 1 for what statements insert because of them, and so
     on; ``producer``: number of the statement that inserts them.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class BatchRunning:
-    """Stands behind a ``Statement`` in place of the row tier's operators; events reach its ``run`` by way of its component.
+    """What a ``Statement`` runs in place of the row tier's operators; events reach its ``run`` by way of its component.
 
     ``forget(statement)`` says that it is undeployed; ``row_running(statement, state)`` gives the row tier's operators in that state.
     """

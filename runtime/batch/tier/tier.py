@@ -1,4 +1,4 @@
-"""Which components of a runtime run in the batch tier; moves them between the tiers, and feeds those that are there.
+"""Which components of a runtime run in the batch tier; moves them between the tiers, and runs those that are there.
 
 Under ``auto`` a component starts in the row tier. It moves here when enough rows have come for it in batches, every statement of it has a
 kernel, and none has a row listener; it goes back when a row listener is added, when several events in a row are sent one by one, when a
@@ -122,7 +122,7 @@ class BatchTier:
         self.compile: Callable[[str], Kernel] = lru_cache(maxsize=4096)(Warming)
         """Statements of one shape share a kernel, and their rows count together until it is compiled."""
         self.row_of: RowOf | None = None
-        """Which row stands at a place of the batch that calls wait for."""
+        """Which row is at a place of the batch that calls wait for."""
 
     # ------------------------------------------------------------------ which statement is where
 
@@ -287,7 +287,7 @@ class BatchTier:
         self._stale = True
 
     def listener_added(self, statement: Statement) -> None:
-        """A row listener wants each call as it comes: under ``auto`` only the row tier makes it."""
+        """A row listener gets each call as it comes: under ``auto`` only the row tier makes it."""
         component = self._components.get(statement.number)
         if component is not None and component.chain is not None and not self._always:
             self.demote(component)
@@ -320,7 +320,7 @@ class BatchTier:
 
     def compact(self) -> None:
         """Forget the codes of strings that no state holds any more, when there may be more of them than of the others: all runs are made
-        anew over a fresh pool. Cost: that of moving the components, each time the pool has doubled."""
+        again over a fresh pool. Cost: that of moving the components, each time the pool has doubled."""
         count = len(self._pool)
         if count < max(CODES_BEFORE, 2 * self._codes_kept):
             return
@@ -383,7 +383,7 @@ class BatchTier:
                 self._calls += chain.feed((each.only(row),), times, now, jump=jump, numbered=self._core.records_causes)
 
     def advance(self, now: int, *, jump: bool, but: Sequence[StatementGroup] = (), times: Array = NO_TIMES) -> None:
-        """Time goes on for all components here, except those that have been fed up to it already. ``times``: of the rows on the way."""
+        """Time goes on for all components here, except those that have advanced to it already. ``times``: of the rows on the way."""
         for component in self._active():
             assert component.chain is not None
             due = component.chain.next_due()

@@ -1,4 +1,4 @@
-"""Data windows in a kernel: how the positions of the ring move, and which of them a delta brings in and lets go."""
+"""Data windows in a kernel: how the positions of the ring move, and which of them a delta brings in and evicts."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -35,7 +35,7 @@ RowPrinter = Callable[[Code], ScalarPrinter]
 @attrs.define
 class Window:
     """Prints the choice of the next delta into the kernel's loop: new events at the positions ``na`` … ``nb``, old ones at ``oa`` …
-    ``ob``, engine time ``now``, ``timer`` whether a timer brought it; ``continue`` where a row brings none. All four stand at 0 before.
+    ``ob``, engine time ``now``, ``timer`` whether a timer brought it; ``continue`` where a row brings none. All four are at 0 before.
     """
 
     config: WindowConfig
@@ -49,12 +49,12 @@ class Window:
 
     @property
     def released(self) -> str:
-        """A text: behind the last position that has come out of the window."""
+        """A text: after the last position that has come out of the window."""
         return "tail"
 
     @property
     def contents(self) -> tuple[str, str] | None:
-        """Texts: the positions that an iterator gives, in its order; None where they do not stand side by side."""
+        """Texts: the positions that an iterator gives, in its order; None where they are not side by side."""
         return ("head", "tail") if self.in_order else None
 
     @property
@@ -68,7 +68,7 @@ class Window:
         raise NotImplementedError
 
     def print_contents(self, code: Code) -> AbstractContextManager[None]:
-        """For each position ``q`` that an iterator gives, where they do not stand side by side."""
+        """For each position ``q`` that an iterator gives, where they are not side by side."""
         raise NotImplementedError
 
     @property
@@ -129,7 +129,7 @@ class Window:
         return ring.positions()
 
     def end(self, ring: Ring) -> int:
-        """Behind the last position that has come out of the window."""
+        """The position after the last one that has come out of the window."""
         return ring.tail
 
     def size(self, ring: Ring) -> int:

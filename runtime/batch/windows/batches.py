@@ -23,7 +23,7 @@ from windows.time_length_batch import TimeLengthBatch
 
 
 class BatchWindow(Window):
-    """What they share. ``timed``: ``w_due`` is when the timer is due, at the earliest a period (``period_name``) behind the one before."""
+    """What they share. ``timed``: ``w_due`` is when the timer is due, at the earliest a period (``period_name``) after the one before."""
 
     timed: ClassVar[bool] = False
     period_name: ClassVar[str] = "size"

@@ -7,7 +7,7 @@ from windows.protocol import State
 
 
 class HeldRows(Window):
-    """No window, but a ring as windows have: rows go when they are put out."""
+    """No window, but a ring as windows have: rows go when they are emitted."""
 
     def state(self, ring: Ring) -> State:
         return None

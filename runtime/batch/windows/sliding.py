@@ -179,7 +179,7 @@ class FirstLengthWindow(LengthWindow):
 
 
 class TimeAccumWindow(TimeWindow):
-    """``w_time`` of the last event tells when all leave."""
+    """``w_time`` of the last event says when all leave."""
 
     config: TimeAccum  # type: ignore[assignment]  # a period all the same
 

@@ -32,7 +32,7 @@ class UniqueWindow(Window):
     """The places of the ring are those of the keys' events and a spare one, ``tail``, where the next event is put: it then has its key's
     place, and the place of the event before it is the spare one.
 
-    ``u_table``: an open-addressing table, four times as long as the ring; by slot ``u_words`` the key (the last word tells which values
+    ``u_table``: an open-addressing table, four times as long as the ring; by slot ``u_words`` the key (the last word says which values
     are null) and ``u_place`` its event's position; ``u_count`` the number of keys, ``u_peak`` that of a restored state.
     """
 
@@ -171,7 +171,7 @@ class UniqueWindow(Window):
         for values, _ in entries:
             check_keys(values)
         if len({tuple(self._words(values, pool)) for values, _ in entries}) != len(entries):
-            raise Damaged("a key stands there twice")
+            raise Damaged("a key is there twice")
         ring.hold([event for _, event in entries])
         for slot, (values, _) in enumerate(entries):
             arrays["u_words"][:, slot] = self._words(values, pool)

@@ -32,7 +32,7 @@ MATHS = {"sqrt": "llvm.sqrt", "floor": "llvm.floor", "ceil": "llvm.ceil"}
 
 
 class PrintedFunction(Protocol):
-    """The function that the expressions stand in (runtime.batch.compiler.llvm.functions)."""
+    """The function that the expressions are in (runtime.batch.compiler.llvm.functions)."""
 
     lines: Lines
 
@@ -45,7 +45,7 @@ class PrintedFunction(Protocol):
         """One of LLVM's own functions of floats of one type."""
 
     def allocate(self, size: str) -> str:
-        """Memory that is given back when the function returns."""
+        """Memory that is released when the function returns."""
 
 
 class ExpressionPrinter:
@@ -63,30 +63,30 @@ class ExpressionPrinter:
     def value(self, node: ast.expr) -> Value:
         found = self.operand(node)
         if not isinstance(found, Value):
-            raise NotNative(f"{ast.unparse(node)} where a number is wanted")
+            raise NotNative(f"{ast.unparse(node)} where a number is expected")
         return found
 
     def array(self, node: ast.expr) -> Array:
         found = self.operand(node)
         if not isinstance(found, Array):
-            raise NotNative(f"{ast.unparse(node)} where an array is wanted")
+            raise NotNative(f"{ast.unparse(node)} where an array is expected")
         return found
 
     def integer(self, node: ast.expr) -> str:
         value = self.value(node)
         if value.type.sort == "f":
-            raise NotNative(f"{ast.unparse(node)} where an integer is wanted")
+            raise NotNative(f"{ast.unparse(node)} where an integer is expected")
         return self.lines.converted(value, INT64).text
 
     def test(self, node: ast.expr, is_value: bool = False) -> str:
-        """The truth of an expression. Python gives the operand that decided: as a value only truths are taken."""
+        """The expression as a boolean. Python gives the operand that decided: as a value only booleans are accepted."""
         if isinstance(node, ast.BoolOp):
             return self._logic(node, is_value)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return self.lines.set(f"xor i1 {self.test(node.operand)}, true")
         value = self.value(node)
         if is_value and value.type is not BOOL:
-            raise NotNative(f"{ast.unparse(node)} as a truth")
+            raise NotNative(f"{ast.unparse(node)} as a boolean")
         return self.lines.truth(value)
 
     def _logic(self, node: ast.BoolOp, is_value: bool) -> str:
@@ -356,7 +356,7 @@ def _remainder(printer: ExpressionPrinter, arguments: Sequence[ast.expr]) -> Ope
 
 
 def _empty(printer: ExpressionPrinter, arguments: Sequence[ast.expr]) -> Operand:
-    """An array of the function's own, given back when it returns."""
+    """An array of the function's own, released when it returns."""
     number = NUMBERS.get(ast.unparse(arguments[1]).removeprefix("np."))
     if number is None:
         raise NotNative("an array of an unknown type")

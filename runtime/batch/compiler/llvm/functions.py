@@ -95,7 +95,7 @@ class FunctionPrinter:
         return f"{head} {{\nentry:\n{body}\n}}\n"
 
     def _end(self) -> None:
-        """What stands behind the last statement."""
+        """What follows the last statement."""
         if self._result is None:
             self._free_memory()
             self.lines.add("ret void")
@@ -136,7 +136,7 @@ class FunctionPrinter:
         self.lines.add(f"store {number.llvm} {self.lines.converted(operand, number).text}, ptr {self._places[name]}")
 
     def allocate(self, size: str) -> str:
-        """Memory that is given back when the function returns."""
+        """Memory that is released when the function returns."""
         self.module.declare("declare noalias ptr @malloc(i64)")
         self.module.declare("declare void @free(ptr)")
         found = self.lines.set(f"call ptr @malloc(i64 {size})")

@@ -39,7 +39,7 @@ NUMBERS = {n.name: n for n in (BOOL, INT64, INT32, INT16, INT8, UINT64, UINT32, 
 
 @attrs.frozen
 class ArrayType:
-    """``strided``: its elements do not stand one behind the other in order of the indices; strides are bytes then."""
+    """``strided``: its elements are not one after the other in order of the indices; strides are bytes then."""
 
     element: Number
     dimensions: int

@@ -18,7 +18,7 @@ LONG = 6_000
 
 @lru_cache(maxsize=1)
 def is_known() -> bool:
-    """Whether this is an LLVM that takes the text that is printed here, on a system whose programs tell where C's functions are."""
+    """Whether this is an LLVM that takes the text that is printed here, on a system whose programs say where C's functions are."""
     return sys.platform != "win32" and llvm.llvm_version_info[0] >= 15 and hasattr(llvm, "create_pass_builder")
 
 

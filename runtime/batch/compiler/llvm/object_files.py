@@ -1,4 +1,4 @@
-"""Object files in a folder: what is damaged (a crash, a full disk), or was written by somebody else, has not been kept."""
+"""Object files in a folder: what is damaged (a crash, a full disk), or was written by someone else, has not been kept."""
 from __future__ import annotations
 
 import warnings
@@ -14,7 +14,7 @@ def kept(path: Path) -> bytes | None:
         return None
     data = checked(path, found)
     if data is None:
-        warnings.warn(f"{path} is damaged or was written by somebody else, so that it is compiled again", RuntimeWarning, stacklevel=2)
+        warnings.warn(f"{path} is damaged or was written by someone else, so that it is compiled again", RuntimeWarning, stacklevel=2)
     return data
 
 
