@@ -71,7 +71,7 @@ def build(plan: RowRecognitionPlan, context: Any, state: State = None) -> RowRec
         made: RowRecognition = shared()
     else:
         made = RowRecognition(plan, machine, key, measures, states)
-        if parts.layered:  # the limit is on matches in progress: the iterator's need none, as in Esper, where layers bound them
+        if parts.layered:  # the limit is on partial matches: the iterator's need none, as in Esper, where layers bound them
             made.iterating = shared().matches_over
     if plan.interval is not None:
         made.interval = Interval(plan, context, made.emit_due)

@@ -1,4 +1,4 @@
-"""Aggregations of measures: evaluated over the rows of one group variable when a match is told."""
+"""Aggregations of measures: evaluated over the rows of one group variable when a match is emitted."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -139,7 +139,7 @@ class StepWriter:
         return [*lines, "layers = partition.layers"]
 
     def _moved(self, number: int) -> list[str]:
-        """A step that matches in progress may come to."""
+        """A step that partial matches may come to."""
         sources = [f"was_{n}" for n, step in enumerate(self._steps) if number in step.then]
         if not sources:
             return []
@@ -160,7 +160,7 @@ class StepWriter:
         return [f"if {truth} is None: {truth} = True if {test} else False", *under(f"if {truth}:", lines)]
 
     def _committed(self) -> list[str]:
-        """What the operator's ``_commit`` does where matches in progress go on or begin, written out; the rest is left to it. ``ended``:
+        """What the operator's ``_commit`` does where partial matches go on or begin, written out; the rest is left to it. ``ended``:
         whether a match ends with the row."""
         plan, steps = self.plan, self._steps
         goes_on = sum(1 << n for n, step in enumerate(steps) if step.then)

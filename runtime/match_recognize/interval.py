@@ -14,11 +14,11 @@ Found = list[tuple[Any, Match]]
 """(key of the partition, match), in the order in which they were found."""
 
 Death = tuple[Any, int, PathNode]
-"""(key of the partition, first row, path) of a match in progress that did not take a row."""
+"""(key of the partition, first row, path) of a partial match that did not take a row."""
 
 
 class Interval:
-    """Matches waiting to be told, by the time of their first row.
+    """Matches waiting to be emitted, by the time of their first row.
 
     ::
 
@@ -26,16 +26,16 @@ class Interval:
         held back   A1       A1 B2    A1 B2 B3         -               -
         told        -        -        -                A1 B2 B3        A1 B2 B3 B4
 
-    Of what a delivery finds, the ranking first chooses as without an interval; matches in progress are left alone by the skip clause.
+    Of what a delivery finds, the ranking first chooses as without an interval; partial matches are left alone by the skip clause.
     What is chosen is held
-    back until its time, and then ranked again among all that is due. A match that goes on after its time is told at once, and so, as in
+    back until its time, and then ranked again among all that is due. A match that goes on after its time is emitted at once, and so, as in
     Esper 9.0.0, is
     one that is the first of its first row's time and took half of the interval or longer.
 
     Rows that leave a data window do not take matches with them that are held back.
 
-    ``or terminated``: a match behind which the pattern has nothing more is told at once, and so are those held back when
-    a match in progress of the same first rows of its variables has come to an end.
+    ``or terminated``: a match after which the pattern has nothing more is emitted at once, and so are those held back when
+    a partial match of the same first rows of its variables has come to an end.
     """
 
     def __init__(self, plan: RowRecognitionPlan, context: BuildContext, emit: Callable[[Found], None]) -> None:
@@ -56,7 +56,7 @@ class Interval:
         self._began[row] = self._context.now()
 
     def hold_back(self, found: Found, died: Iterable[Death]) -> Found:
-        """What of a delivery's matches is to be told now."""
+        """What of a delivery's matches is to be emitted now."""
         now = self._context.now()
         told: Found = []
         for key, match in found:

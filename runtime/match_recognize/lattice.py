@@ -1,6 +1,6 @@
-"""Matches in progress that share everything: which steps took which row, and what matches that holds.
+"""Partial matches that share everything: which steps took which row, and what matches that holds.
 
-Where no condition looks at the rows that a match took before, two matches in progress at one step have the same future. Then it is enough
+Where no condition looks at the rows that a match took before, two partial matches at one step have the same future. Then it is enough
 to know of each row *which steps took it* (a layer); a match is any way through neighbouring layers along the program's links. A row costs
 work by the number of steps, however many matches run through it, and matches are written out only when one ends.
 """
@@ -76,7 +76,7 @@ def _uncounted_on_every_way(program: Program) -> bool:
 
 
 class Lattice:
-    """Reads matches from layers. ``since``: matches are wanted that end behind that row; ``horizon``: and begin behind that one."""
+    """Reads matches from layers. ``since``: matches that end after that row; ``horizon``: and begin after that one."""
 
     def __init__(self, program: Program, ranking: Ranking, *, past_last: bool) -> None:
         steps = program.steps
@@ -110,7 +110,7 @@ class Lattice:
         return found
 
     def needed(self, layers: Layers, alive: int, since: int) -> int:
-        """How many of the last layers a match may still need: one in progress at the steps ``alive``, or one that ended behind
+        """How many of the last layers a match may still need: one going on at the steps ``alive``, or one that ended after
         ``since``."""
         count = needed = 0
         reached = alive
@@ -128,7 +128,7 @@ class Lattice:
         return needed
 
     def _leading(self, layers: Sequence[Layer], since: int) -> list[int]:
-        """Layer by layer the steps from which a wanted end is reached."""
+        """Layer by layer the steps from which a requested end is reached."""
         leading = [0] * len(layers)
         reached = 0
         for index in range(len(layers) - 1, -1, -1):
@@ -229,7 +229,7 @@ class Lattice:
             path: PathNode = (None, rows[index][0], step)
             for behind in range(index + 1, len(rows)):
                 reached = leading[behind]
-                for step in then[step]:  # noqa: B020 - the next step is one of those behind this one
+                for step in then[step]:  # noqa: B020 - the next step is one of those after this one
                     if reached >> step & 1:
                         break
                 path = (path, rows[behind][0], step)
@@ -240,7 +240,7 @@ class Lattice:
 
     @property
     def follows_links(self) -> bool:
-        """Whether ``rows_at_the_end`` finds the preferred match of those that end at the last layer, and no other one is told."""
+        """Whether ``rows_at_the_end`` finds the preferred match of those that end at the last layer, and no other one is emitted."""
         return self._past_last and self.preferment in ("first", "last")
 
     def rows_at_the_end(self, layers: Layers, horizon: int, variables: Sequence[int], count: int) -> list[list[Event]]:
@@ -261,7 +261,7 @@ class Lattice:
                 begin = len(leading)
             reached = known[reached] if reached in known else self.before(reached)
         self.visited += len(leading)
-        assert begin, "a row that ends a match has one behind it"
+        assert begin, "a row that ends a match has one after it"
         follow, then = (self._last_start, self._last_then) if self.preferment == "last" else (self.start, self.then)
         rows: list[list[Event]] = [[] for _ in range(count)]
         for index in range(begin - 1, -1, -1):

@@ -1,10 +1,10 @@
 """The machine: runs a program over the rows of a partition.
 
-A strand is a match in progress: the step it waits at, the number of the row it began at, the path of rows taken, and the rows that
+A partial match: the step it waits at, the number of the row it began at, the path of rows taken, and the rows that
 conditions look back at.
-Every row is offered to all strands, oldest first, then to the steps where a match may begin. A strand whose step does not take the row is
-gone: rows of a
-match follow one another. Strands are plain tuples and share their paths.
+Every row is offered to all partial matches, oldest first, then to the steps where a match may begin. A partial match whose step does not
+take the row is gone: rows of a
+match follow one another. Partial matches are plain tuples and share their paths.
 """
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ History = tuple[Event | None, ...]
 """The rows before the current one in the partition, newest first, as many as prev looks back."""
 
 RowTest = Callable[[Event, History], bool]
-"""Whether a row may be taken, whatever the match in progress."""
+"""Whether a row may be taken, whatever the partial match."""
 
 Truth = list[bool | None]
 """By variable: whether the current row satisfies its condition, as far as that is known."""
 
 PathTest = Callable[[Event, History, tuple[Event | None, ...], PathNode | None], bool]
-"""Whether a row may be taken by a match in progress: row, history, rows looked back at, path."""
+"""Whether a row may be taken by a partial match: row, history, rows looked back at, path."""
 
 
 @attrs.frozen
@@ -49,7 +49,7 @@ class CompiledConditions:
 
 
 class Machine:
-    """A program with its tests. Holds no state: strands are handed in and out.
+    """A program with its tests. Holds no state: partial matches are handed in and out.
 
     """
 
@@ -85,10 +85,10 @@ class Machine:
         self, strands: Sequence[PartialMatch], event: Event, row: int, history: History, truth: Truth, found: list[Match],
         died: list[tuple[int, PathNode]] | None = None,
     ) -> list[PartialMatch]:
-        """The strands that go on after a row; matches that end with it are added to ``found``.
+        """The partial matches that go on after a row; matches that end with it are added to ``found``.
 
-        ``truth``: ``nothing_known`` before the first call for a row. ``died``: takes first row and path of the strands that did not take
-        the row.
+        ``truth``: ``nothing_known`` before the first call for a row. ``died``: takes first row and path of the partial matches that did
+        not take the row.
         """
         after: list[PartialMatch] = []
         variables, row_tests, path_tests = self.variables, self.row_tests, self.path_tests
@@ -114,7 +114,7 @@ class Machine:
         self, event: Event, row: int, history: History, truth: Truth, after: list[PartialMatch], found: list[Match],
         may_start: Callable[[], bool] | None = None,
     ) -> None:
-        """Matches that begin with a row: those still in progress are added to ``after``, as far as ``may_start`` lets them."""
+        """Matches that begin with a row: those still going on are added to ``after``, as far as ``may_start`` lets them."""
         started: list[PartialMatch] = []
         for step in self.start:
             path_test = self.path_tests[step]
@@ -146,7 +146,7 @@ class Machine:
         self, step: int, began: int, path: PathNode, looked_at: tuple[Event | None, ...], row: int, after: list[PartialMatch],
         found: list[Match],
     ) -> None:
-        """A step has taken a row: the match may be complete, and goes on at each step behind it."""
+        """A step has taken a row: the match may be complete, and goes on at each step after it."""
         if self.accepts[step]:
             found.append(Match(began, row, path))
         then = self.then[step]
@@ -159,10 +159,10 @@ class Machine:
 
     @staticmethod
     def earliest(strands: list[PartialMatch]) -> list[PartialMatch]:
-        """Of the strands that wait at one step those that began first.
+        """Of the partial matches that wait at one step those that began first.
 
-        None of the others can matter where every delivery is one row, all that overlaps the match told is dropped, and no condition looks
-        back.
+        None of the others can matter where every delivery is one row, all that overlaps the emitted match is discarded, and no condition
+        looks back.
         """
         first: dict[int, int] = {}
         for step, began, _, _ in strands:

@@ -13,10 +13,10 @@ def matches_in(
     contents: Iterable[Event], machine: Machine, key: Callable[[Event], Any] | None, history_of: Callable[[Event], History],
     states: Any,
 ) -> list[list[Match]]:
-    """All matches, partition by partition in the order of their first matches' last rows; rows are numbered as they stand in the
+    """All matches, partition by partition in the order of their first matches' last rows; rows are numbered as they are in the
     contents.
 
-    ``states`` (a MatchStates): its limit bounds the matches in progress of this one pass; what goes beyond is not begun.
+    ``states`` (a MatchStates): its limit bounds the partial matches of this one pass; what goes beyond is not begun.
     """
     held = 0
 

@@ -1,4 +1,4 @@
-"""Which of the matches found are told: preferment and the skip clause.
+"""Which of the matches found are emitted: preferment and the skip clause.
 
 Learnt from Esper 9.0.0, whose preferment differs from the manual's: of the matches that begin at one row, those that end last come first;
 then one after the other
@@ -16,7 +16,7 @@ from epl.plan.match_recognize import Program
 from windows.event import Event
 
 PathNode = tuple[Any, Event, int]
-"""(the node before or None, the row, the step that took it): the rows of a match, last first. Matches in progress share what they have in
+"""(the node before or None, the row, the step that took it): the rows of a match, last first. Partial matches share what they have in
 common.
 """
 
@@ -39,7 +39,7 @@ class Ranking:
         self._to_next = skip == "to next row"
 
     def chosen(self, found: Sequence[Match]) -> Sequence[Match]:
-        """What a delivery tells of the matches it found, which are given in the order in which they were found: with ``all matches`` all
+        """What a delivery emits of the matches it found, which are given in the order in which they were found: with ``all matches`` all
         of them.
         """
         if self._all or len(found) == 1:
@@ -69,7 +69,7 @@ class Ranking:
         return self._best(_latest_first(list(found)))
 
     def horizon(self, told: Sequence[Match]) -> int:
-        """Matches in progress that began at this row or before are given up; -1 if none are."""
+        """Partial matches that began at this row or before are discarded; -1 if none are."""
         if self._past_last:
             return max(m.end for m in told) if told else -1
         if self._to_next:

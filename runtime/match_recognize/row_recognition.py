@@ -17,7 +17,7 @@ from windows.shape import takes
 
 
 class Partition:
-    """Matches in progress among the rows of one key, oldest first, and the rows that prev looks back at."""
+    """Partial matches among the rows of one key, oldest first, and the rows that prev looks back at."""
 
     __slots__ = ("key", "strands", "history", "taken")
 
@@ -35,7 +35,7 @@ class RowRecognition(View):
 
     A delivery (one ``update``) offers its rows one by one to the machine, then ranks what was found over the whole delivery, partition by
     partition. Rows that
-    leave a data window take the matches in progress with them. A partition without match in progress (and without prev) costs nothing.
+    leave a data window take the partial matches with them. A partition without partial match (and without prev) costs nothing.
     Where an
     expression fails, the row is as if it had not come, but for prev and the iterator; the delivery's other rows are taken, and the first
     failure is raised at its end.
@@ -72,7 +72,7 @@ class RowRecognition(View):
         self._counts_only = (
             not plan.lookback and plan.interval is None and self._may_start is None and not self._earliest_only
         )
-        """Whether a row needs no more than the machine and the number of matches in progress."""
+        """Whether a row needs no more than the machine and the number of partial matches."""
         self._can_begin = None if plan.lookback or plan.iterate_only else machine.can_begin()
         self._partitions: dict[Any, Partition] = {}
         self._row = 0
@@ -129,9 +129,9 @@ class RowRecognition(View):
     def leave(self, event: Event) -> None:
         """``update`` with one row that leaves the window.
 
-        The first row of its partition that was taken for a match takes the matches in progress with it that began with it. Where a later
-        one leaves, everything is matched anew from what is left in the window: rows around the gap become neighbours, and rows of matches
-        told before may come up again (Esper 9.0.0).
+        The first row of its partition that was taken for a match takes the partial matches with it that began with it. Where a later
+        one leaves, everything is matched again from what is left in the window: rows around the gap become neighbours, and rows of matches
+        emitted before may come up again (Esper 9.0.0).
         """
         if self._lookback:
             self._histories.pop(event, None)
@@ -148,7 +148,7 @@ class RowRecognition(View):
             self._rematch()
 
     def _take_all(self, new: Sequence[Event]) -> Exception | None:
-        """Take the rows of a delivery and tell its matches; the first failure."""
+        """Take the rows of a delivery and emit its matches; return the first failure."""
         self._forget_times()
         failure: Exception | None = None
         found: Found = []
@@ -166,7 +166,7 @@ class RowRecognition(View):
         return failure
 
     def _enter(self, event: Event, found: Found, died: list[Death]) -> None:
-        """Offer a row to its partition's matches in progress. ``died`` is filled where an interval asks for it."""
+        """Offer a row to its partition's partial matches. ``died`` is filled where an interval asks for it."""
         key = self._key(event) if self._key is not None else None
         partition = self._partitions.get(key)
         self._row = row = self._row + 1
@@ -200,7 +200,7 @@ class RowRecognition(View):
     def _advanced(
         self, before: list[PartialMatch], event: Event, history: History, ended: list[Match], ends: list[tuple[int, PathNode]] | None
     ) -> list[PartialMatch]:
-        """The matches in progress behind the current row, counted; where a condition raises, the count is what it was."""
+        """The partial matches after the current row, counted; where a condition raises, the count is what it was."""
         machine, states, row = self._machine, self._states, self._row
         truth = machine.nothing_known()
         counted = states.count
@@ -217,7 +217,7 @@ class RowRecognition(View):
         return after
 
     def _deliver(self, found: Found, died: Sequence[Death]) -> None:
-        """Tell what is chosen of a delivery's matches, and give up what the skip clause gives up."""
+        """Emit what is chosen of a delivery's matches, and discard what the skip clause discards."""
         chosen = self._chosen(found)
         if self.interval is not None:
             held = self.interval.hold_back(chosen, died)
@@ -236,7 +236,7 @@ class RowRecognition(View):
         return [(key, match) for key, matches in by_key(found) for match in self._ranking.chosen(matches)]
 
     def emit_due(self, found: Found) -> None:
-        """Tell what an interval held back and gives free: its choice, even if there is nothing left of it."""
+        """Emit what an interval held back and releases: its choice, even if there is nothing left of it."""
         self._emit(self._chosen(found))
 
     def _emit(self, chosen: Found) -> None:
@@ -249,11 +249,11 @@ class RowRecognition(View):
             self.interval.keep_times(self._numbers.values if self._has_window else self._live_begins)
 
     def _live_begins(self) -> Iterable[int]:
-        """First rows of matches in progress."""
+        """First rows of partial matches."""
         return {s[1] for p in self._partitions.values() for s in p.strands}
 
     def _discard_begun(self, key: Any, horizon: int) -> None:
-        """Matches in progress that began at row ``horizon`` or before."""
+        """Partial matches that began at row ``horizon`` or before."""
         partition = self._partitions.get(key)
         if partition is not None and partition.strands and horizon >= 0:
             self._replace(partition, [s for s in partition.strands if s[1] > horizon])
@@ -300,7 +300,7 @@ class RowRecognition(View):
     # ------------------------------------------------------------------ rows that leave the window
 
     def _leave(self, old: Sequence[Event]) -> Exception | None:
-        """Rows leave the window; the first failure of a condition that is asked anew."""
+        """Rows leave the window; the first failure of a condition that is asked again."""
         failure: Exception | None = None
         for event in old:
             try:
@@ -310,7 +310,7 @@ class RowRecognition(View):
         return failure
 
     def _forget_first(self, partition: Partition, row: int) -> None:
-        """The first row of its partition that was taken has left: matches in progress that began with it are gone."""
+        """The first row of its partition that was taken has left: partial matches that began with it are gone."""
         before = partition.strands
         if before:
             partition.strands = after = [s for s in before if s[1] != row]

@@ -1,4 +1,4 @@
-"""The operator where matches in progress share their rows: conditions that look at rows alone, whatever a match took before."""
+"""The operator where partial matches share their rows: conditions that look at rows alone, whatever a match took before."""
 from __future__ import annotations
 
 from collections import deque
@@ -21,8 +21,8 @@ FEW_LAYERS = 16
 
 
 class LayeredPartition(Partition):
-    """``latest``: what ``generated`` keeps of each step, None where nothing is in progress; ``horizon``: matches that began there or before
-    are given up; ``taken_last``: steps that took the last row and go on.
+    """``latest``: what ``generated`` keeps of each step, None where nothing is going on; ``horizon``: matches that began there or before
+    are discarded; ``taken_last``: steps that took the last row and go on.
 
     ``ended``: a match has ended in this delivery; ``broken``: layers of this delivery that nothing leads on from.
     """
@@ -41,7 +41,7 @@ class LayeredPartition(Partition):
 
 
 class SharedRowRecognition(RowRecognition):
-    """A row costs work by the steps of the program, whatever the number of matches in progress; see ``lattice``."""
+    """A row costs work by the steps of the program, whatever the number of partial matches; see ``lattice``."""
 
     def __init__(
         self, plan: RowRecognitionPlan, machine: Machine, key: Callable[[Event], Any] | None, measures: Callable[[Match], Event],
@@ -54,7 +54,7 @@ class SharedRowRecognition(RowRecognition):
         self._measures_of_rows, self._measure_values = measures_of_rows, measure_values
         self._variables, self._variable_count = machine.variables, machine.variable_count
         self._emits_one = self.lattice.follows_links and not plan.all_matches and plan.interval is None
-        """Whether a row ends one match at most that is told, which its rows are read off for at once."""
+        """Whether a row ends one match at most that is emitted, which its rows are read off for at once."""
         self._since = 0
         self._source = source
         self._bind()
@@ -93,11 +93,11 @@ class SharedRowRecognition(RowRecognition):
 
     @property
     def emits_one(self) -> bool:
-        """Whether a row ends one match at most that is told."""
+        """Whether a row ends one match at most that is emitted."""
         return self._emits_one
 
     def written(self, printer: PlacePrinter, told: list[str]) -> GeneratedSteps:
-        """``receive`` as text. ``told``: lines for where a match ends, the one that is told, over its ``values``; without, it goes to
+        """``receive`` as text. ``told``: lines for where a match ends, the one that is emitted, over its ``values``; without, it goes to
         ``child``."""
         told = ["values = measure_values(rows_of_one(partition))", *told] if told else ["emit_ended(partition)"]
         own = {"emit_ended": self._emit_ended, "rows_of_one": self._rows_of_one, "measure_values": self._measure_values}
@@ -105,7 +105,7 @@ class SharedRowRecognition(RowRecognition):
         return GeneratedSteps([], ["operator._since = operator._row", *steps], {**self._scope(), **own})
 
     def _emit_ended(self, partition: LayeredPartition) -> None:
-        """Tell the matches that end with the row that has come in."""
+        """Emit the matches that end with the row that has come in."""
         if self._emits_one:
             self.child.update((self._measures_of_rows(self._rows_of_one(partition)),), NO_EVENTS)
             return
@@ -129,7 +129,7 @@ class SharedRowRecognition(RowRecognition):
             self._keep(partition)
 
     def _rows_of_one(self, partition: LayeredPartition) -> list[list[Event]]:
-        """The rows of the match that ends with the row, by variable; it gives up all others of its partition."""
+        """The rows of the match that ends with the row, by variable; it discards all others of its partition."""
         rows = self.lattice.rows_at_the_end(partition.layers, partition.horizon, self._variables, self._variable_count)
         partition.horizon = self._row
         self._nothing(partition)
@@ -209,7 +209,7 @@ class SharedRowRecognition(RowRecognition):
         return bool(taken & lattice.accepts)
 
     def _trim(self, partition: LayeredPartition, alive: int) -> None:
-        """Drop the layers that no match in progress needs, nor one that has ended in this delivery."""
+        """Drop the layers that no partial match needs, nor one that has ended in this delivery."""
         layers = partition.layers
         needed = self.lattice.needed(layers, alive, self._since)
         while len(layers) > needed:
@@ -244,7 +244,7 @@ class SharedRowRecognition(RowRecognition):
             self._discard_up_to(partition, horizon)
 
     def _discard_up_to(self, partition: Partition, horizon: int) -> None:
-        """Matches that began at a row or before are given up."""
+        """Matches that began at a row or before are discarded."""
         assert isinstance(partition, LayeredPartition)
         partition.horizon = max(partition.horizon, horizon)
         if partition.latest is not None and max(partition.latest) <= horizon:

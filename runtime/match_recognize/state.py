@@ -1,4 +1,4 @@
-"""Matches in progress as plain values: paths share their beginnings, so each row of each path is written once."""
+"""Partial matches as plain values: paths share their beginnings, so each row of each path is written once."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -20,11 +20,11 @@ SHAPE = compiled({
 INTERVAL = compiled({"waiting": [(TIME, [(INTEGER, INTEGER, COUNT)])], "due": DUE, "began": [(INTEGER, TIME)]})
 """What an interval holds back: [time, [first row, last row, path]], and when first rows came."""
 LOOKED_AT = compiled([optional(EVENT)])
-"""The last rows of the variables that a match in progress looks back at."""
+"""The last rows of the variables that a partial match looks back at."""
 
 
 class PathWriter:
-    """Numbers path nodes; ``nodes`` are (number of the node before or -1, row, step), every node behind the one it refers to."""
+    """Numbers path nodes; ``nodes`` are (number of the node before or -1, row, step), every node after the one it refers to."""
 
     def __init__(self) -> None:
         self.nodes: list[tuple[int, Any, int]] = []
@@ -71,7 +71,7 @@ def check_nodes(nodes: Sequence[Sequence[Any]], steps: int) -> None:
     """Raise Damaged where a path does not end, takes a step that the program has not, or has another value than a row."""
     for number, (before, _, step) in enumerate(nodes):
         if type(before) is not int or not -1 <= before < number:
-            raise Damaged("a row of a path does not follow one that stands in front of it")
+            raise Damaged("a row of a path does not follow one before it")
         _check_place(step, steps, "step")
     only_events(event for _, event, _ in nodes)
 
@@ -80,11 +80,11 @@ def check_histories(state: Any, lookback: int) -> None:
     """Raise Damaged where a row has more or fewer rows before it than ``prev`` looks back."""
     for _, history, *_ in (*state["partitions"], *state["histories"]):
         if len(history) != lookback:
-            raise Damaged(f"a row has {len(history)} rows before it where {lookback} are wanted")
+            raise Damaged(f"a row has {len(history)} rows before it where {lookback} are expected")
 
 
 def check_strands(written: Sequence[Sequence[Any]], steps: int, paths: int) -> None:
-    """Raise Damaged where a match in progress stands at a step or has a path that is not there."""
+    """Raise Damaged where a partial match is at a step or has a path that is not there."""
     for step, began, number, looked_at in written:
         LOOKED_AT(looked_at)
         _check_place(step, steps, "step")
@@ -96,7 +96,7 @@ def check_layers(written: Sequence[Any], steps: int) -> None:
     """Raise Damaged where a partition's layers take steps that are not there, or have no number for each step."""
     horizon, latest, layers = written
     if latest is not None and not layers:
-        raise Damaged("a match in progress has no row")
+        raise Damaged("a partial match has no row")
     if latest is not None and len(latest) != steps:
         raise Damaged(f"there are {len(latest)} first rows for {steps} steps")
     for row in (horizon, *(latest or ()), *(row for _, row, _ in layers)):

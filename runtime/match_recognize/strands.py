@@ -1,7 +1,7 @@
-"""Source text of a machine's step over strands, for conditions that look at rows of other variables: the program unrolled.
+"""Source text of a machine's step over partial matches, for conditions that look at rows of other variables: the program unrolled.
 
-``move(before, event, row, ended)`` does what ``Machine.advance`` and ``Machine.begin`` do for plans without prev; strands are the same
-tuples. Where a condition raises, nothing has been changed.
+``move(before, event, row, ended)`` does what ``Machine.advance`` and ``Machine.begin`` do for plans without prev; partial matches are the
+same tuples. Where a condition raises, nothing has been changed.
 """
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from windows.event import Event
 
 MOST_STEPS = 16
 MOST_LINKS = 64
-"""Programs beyond are not written out: a strand's step is found by comparing."""
+"""Programs beyond are not written out: a partial match's step is found by comparing."""
 
 Move = Callable[[Sequence[PartialMatch], Event, int, list[Match]], list[PartialMatch]]
-"""move(strands, row, its number, takes matches that end) → the strands that go on, then those that begin with the row."""
+"""move(partial matches, row, its number, takes matches that end) → the partial matches that go on, then those that begin with the row."""
 
 
 def write_move(plan: RowRecognitionPlan, machine: Machine, environment: Environment) -> Move | None:
@@ -46,7 +46,7 @@ class _Writer:
         self._tests = tuple(self._test(condition, slots) for condition in plan.conditions)
         row_only = {n for n, c in enumerate(plan.conditions) if c is not None and c.reads_row_only}
         self._known = sorted(row_only & set(machine.variables))
-        """Variables whose condition is the same for all strands: evaluated once a row at most."""
+        """Variables whose condition is the same for all partial matches: evaluated once a row at most."""
         lines = ["def move(before, event, row, ended):", "    after = []", *(f"    truth_{v} = None" for v in self._known)]
         lines += ["    for step, began, path, looked_at in before:"]
         for number in range(len(machine.variables)):
