@@ -4,7 +4,8 @@
 function and read the values, and an event is made only where a receiver needs it. Where a condition raises, all are evaluated again entry
 by entry (``EventLoop.match_and_deliver``), so that nothing has to be guarded before.
 
-Where one statement alone receives events of the type, and offers its steps as text (``Receiver.write``), the intake contains these too.
+Where one statement alone receives events of the type, and offers its steps as text (``Receiver.write``), the intake contains these too
+(``runtime.event_loop.lone_receiver``).
 
 ``names``: what the generated code may use of the core, by name (``EventLoop._names``).
 """
@@ -22,11 +23,11 @@ from epl.plan.expressions import Logic, StreamProperty, TypedExpression
 from epl.value_types import BOXED_BOOLEAN
 from runtime.conversion.from_python import check_known, checking_scope, checks, made_of, read_mapping
 from runtime.event_loop.filter_index import Entry, TypeIndex, order_of
+from runtime.event_loop.lone_receiver import lone_entry, lone_lines
 from runtime.expressions import Environment
 from runtime.expressions.compiled import OPERATIONS
-from runtime.expressions.generated_steps import EVENT
 from runtime.expressions.printer import Printer
-from runtime.expressions.source_lines import indented
+from runtime.expressions.source_lines import indented, under
 from windows.event import Event, event_class
 
 Names = Mapping[str, Any]
@@ -67,7 +68,7 @@ class _Tests:
         self._active = [table for index in indexes for table in index.active_tables()]
         gathered = self._called or self._tables or self._active
         self.direct = not gathered and not any(e.receiver.drop for e in entries)
-        self.alone = self.inline[0] if self.direct and len(self.inline) == 1 and self.inline[0].receiver.write is not None else None
+        self.alone = lone_entry(self.inline) if self.direct else None
         """The one entry there is, where its statement offers its steps as text."""
         self._source = source
         self._scope = scope
@@ -169,7 +170,8 @@ def _body(indexes: Sequence[TypeIndex], source: _Source, scope: dict[str, Any], 
     if not tests.matched:
         return ["pass"]
     if whole and tests.alone is not None:
-        return [*_guarded(asked, source, whole), *_alone(tests, tests.alone, source, scope)]
+        lines = lone_lines(tests.alone, source.place, source.made, source.make, scope)
+        return [*_guarded(asked, source, whole), *(lines if tests.matched == ["True"] else under(f"if {tests.matched[0]}:", lines))]
     delivering = _direct(tests, scope) if tests.direct else ["deliver(receivers, e)"]
     if whole:
         delivering = ["try:", *indented([*delivering, "if queue: work()"]), "finally:", "    core.busy = outer"]
@@ -201,24 +203,6 @@ def _direct(tests: _Tests, scope: dict[str, Any]) -> list[str]:
         lone = entry.test is None or len(tests.inline) == 1
         lines += call if lone else [f"if w{n}:", *indented(call)]
     return [*lines, "if pending: flush()"]
-
-
-def _alone(tests: _Tests, entry: Entry, source: _Source, scope: dict[str, Any]) -> list[str]:
-    """The steps of the one receiver, the event being made where they name it; then what ``EventLoop.process`` does."""
-    receiver = entry.receiver
-    assert receiver.write is not None
-    scope |= {"receiver": receiver, "name": receiver.name, "statement_number": receiver.order[1]}
-    steps = receiver.write(source.place, scope, f"return deliver_alone(receiver, {source.made})")
-    assert all(scope.get(name, each) is each for name, each in steps.scope.items()), "one name for two objects"
-    scope |= steps.scope
-    named = any(EVENT.search(line) for line in (*steps.before, *steps.then))
-    made = source.make if named else ()
-    lines = ["if core.changed_statements is not None: core.changed_statements.add(statement_number)"]
-    lines += ["try:", *indented(steps.then or ["pass"])]
-    lines += ["except Exception as error:", f"    on_error(error, name, {'e' if named else source.made})"]
-    lines += ["if pending: flush()", "if queue: work()"]
-    lines = [*made, *steps.before, "outer = core.busy", "core.busy = True", "try:", *indented(lines), "finally:", "    core.busy = outer"]
-    return lines if tests.matched == ["True"] else [f"if {tests.matched[0]}:", *indented(lines)]
 
 
 def _function(head: str, body: list[str], scope: dict[str, Any]) -> Callable[[Any], None]:

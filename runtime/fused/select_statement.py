@@ -11,6 +11,7 @@ from epl.generated_code import field_name
 from epl.plan.result_set import ResultSetPlan
 from runtime.conversion.computed_rows import computed_row_lines
 from runtime.conversion.rows import row_lines
+from runtime.event_loop import lone_receiver
 from runtime.expressions.function_factory import FunctionFactory
 from runtime.expressions.generated_steps import GeneratedSteps, Place
 from runtime.expressions.source_lines import indented, under
@@ -118,7 +119,7 @@ class _Select:
         if "add_rows" in functions:
             self._level.add_rows = functions["add_rows"]
         if "expire" in functions:
-            timer.callback, timer.alone = functions["expire"], functions.get("alone")
+            timer.callback, timer.alone = functions["expire"], functions.get("alone") if lone_receiver.ENABLED else None
 
     def _printed(self) -> FunctionFactory:
         """The functions as text: ``take`` for an event, ``expire`` and ``alone`` for the timer, ``add_rows`` for limited output."""

@@ -111,6 +111,30 @@ def test_fused_equals_the_operators(rows: str, window: str, weighs: bool, steps:
     assert fused.runtime.snapshot() == plain.runtime.snapshot()
 
 
+@settings(deadline=None, max_examples=40)
+@given(st.sampled_from(ROWS), st.sampled_from(WINDOWS), STEPS)
+def test_inlining_can_be_switched_off(rows: str, window: str, steps: list[Any]) -> None:
+    text = rows.format(window=window, w="1")
+    inlined = Engine(text, fused=True)
+    for step in steps:
+        inlined.step(step)
+    with patch("runtime.event_loop.lone_receiver.ENABLED", False):
+        called = Engine(text, fused=True)
+        for step in steps:
+            called.step(step)
+    assert inlined.seen == called.seen
+    assert inlined.runtime.snapshot() == called.runtime.snapshot()
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_what_the_switch_inlines(enabled: bool) -> None:
+    with patch("runtime.event_loop.lone_receiver.ENABLED", enabled), Runtime() as runtime:
+        running: Any = runtime.deploy(SCHEMA + "@name('s0') select sum(x) as s from T#time(3 sec)")["s0"].running
+        runtime.send("T", {"x": 1})
+        (intake,) = running.context.core.intakes.values()
+        assert ("times.append(now)" in intake.source, running.chain.timer.alone is not None) == (enabled, enabled)
+
+
 @pytest.mark.parametrize("text", [r.format(window=w, w="1") for r in ROWS[:11] for w in WINDOWS])
 def test_such_statements_are_fused(text: str) -> None:
     with Runtime() as runtime:

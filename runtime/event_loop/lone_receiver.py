@@ -1,0 +1,47 @@
+"""Inlining: the steps of a statement that alone receives the events of a type are part of the type's intake.
+
+The event is made only where a step names it, and the statement's listeners are called at once, since no other statement is to get the
+event before. It is an optimization of what the fused functions do anyway, and may be switched off: nothing else depends on it, and no
+other part of the engine offers steps for it but those that set ``Receiver.write`` or a timer's ``alone``.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from runtime.event_loop.filter_index import Entry
+from runtime.expressions.generated_steps import EVENT
+from runtime.expressions.source_lines import indented
+
+ENABLED = True
+"""The switch: intakes and timers that are generated while it is False call receivers and deliver afterwards, as they do for several."""
+
+
+def lone_entry(entries: Sequence[Entry]) -> Entry | None:
+    """The only one of the entries, if its statement offers its steps as text."""
+    if not ENABLED or len(entries) != 1 or entries[0].receiver.write is None:
+        return None
+    return entries[0]
+
+
+def lone_lines(entry: Entry, place: Callable[[str], str], made: str, make: Sequence[str], scope: dict[str, Any]) -> list[str]:
+    """The steps of the receiver and then all that ``EventLoop.process`` does, as source lines; ``scope`` gets what they name.
+
+    ``place``: field of the event → the text of its value. ``made``: the text of the event; ``make``: lines that put it in ``e``.
+    """
+    receiver = entry.receiver
+    assert receiver.write is not None
+    scope |= {"receiver": receiver, "name": receiver.name, "statement_number": receiver.order[1]}
+    steps = receiver.write(place, scope, f"return deliver_alone(receiver, {made})")
+    assert all(scope.get(name, each) is each for name, each in steps.scope.items()), "one name for two objects"
+    scope |= steps.scope
+    named = any(EVENT.search(line) for line in (*steps.before, *steps.then))
+    lines = ["if core.changed_statements is not None: core.changed_statements.add(statement_number)"]
+    lines += ["try:", *indented(steps.then or ["pass"])]
+    lines += ["except Exception as error:", f"    on_error(error, name, {'e' if named else made})"]
+    lines += ["if pending: flush()", "if queue: work()"]
+    head = [*(make if named else ()), *steps.before, "outer = core.busy", "core.busy = True"]
+    return [*head, "try:", *indented(lines), "finally:", "    core.busy = outer"]
+
+
+__all__ = ["ENABLED", "lone_entry", "lone_lines"]
