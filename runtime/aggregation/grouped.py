@@ -94,7 +94,8 @@ class Ungrouped(Aggregator):
         self.group.clear()
 
     def steps(self) -> GroupSteps:
-        return GroupSteps(scope={"group": self.group}, guard=f"{named('group', self.group).failed}", readers=self.group.readers)
+        guard, blank = f"{named('group', self.group).failed}", self.factory.blank
+        return GroupSteps(scope={"group": self.group}, guard=guard, readers=self.group.readers, blank=blank)
 
     def state(self) -> Any:
         return self.group.state()
@@ -206,14 +207,14 @@ class Keyed(Aggregator):
             "keyed": self, "groups": self.groups, "group_of": self.groups.get, "make_group": self.factory, "empty": self.empty,
             "drop_empty": self.drop_empty, "pages": self.pages, "key_of": self.key, "blank": self.blank,
         }
-        return attrs.evolve(self._steps_text(self._counted), scope=scope, readers=self.blank)
+        return attrs.evolve(self._steps_text(self._counted), scope=scope, readers=self.blank, blank=self.blank)
 
     @once_a_class
     def _steps_text(self, counted: bool) -> GroupSteps:
         """Its steps without its objects."""
         keyed, pages, g, gl = named("keyed", self), named("pages", self.pages), named_class("g", Group), named_class("gl", Group)
         return GroupSteps(
-            scope={}, guard=f"{keyed.failed}", readers=(), keyed=True, find=lambda key, group: f"{group} = group_of({key})",
+            scope={}, guard=f"{keyed.failed}", readers=(), blank=(), keyed=True, find=lambda key, group: f"{group} = group_of({key})",
             uncounted={"g": f"g is not None and {g.failed}", "gl": f"gl is None or {gl.failed}"},
             enter=(
                 "if empty:", "    drop_empty()", "    g = group_of(k)", "if g is None: g = groups[k] = make_group()",

@@ -72,15 +72,15 @@ class Aggregations:
         groups = aggregator.steps()
         if groups is None:
             return None
-        steps = [accumulator_steps(p, reader) for p, reader in zip(plan.aggregations, groups.readers, strict=True)]
-        asked = [e for p in plan.aggregations for e in p.arguments]
-        known = [each for each in steps if each is not None]
-        if len(known) < len(steps) or not can_repeat([*asked, *plan.group_by]) or _whole_events(asked):
+        known = printer.environment.printed("accumulators", (plan,), lambda: _accumulators(plan, groups.blank))
+        if known is None:
             return None
         scope |= groups.scope
         if not groups.keyed:
-            scope |= {f"a{n}": each.accumulator for n, each in enumerate(known)}
-        return cls(plan, groups, tuple(known), printer)
+            for n, (each, reader) in enumerate(zip(known, groups.readers)):
+                own = None if each.reach is None else accumulator_steps(plan.aggregations[n], reader)
+                scope[f"a{n}"] = reader if own is None else own.accumulator
+        return cls(plan, groups, known, printer)
 
     @property
     def keyed(self) -> bool:
@@ -149,6 +149,16 @@ class Aggregations:
         """Slot → the text of its value."""
         a = "b" if leaving and self.keyed else "a"
         return {n: steps.value(f"{a}{n}") for n, steps in enumerate(self.accumulators)}
+
+
+def _accumulators(plan: ResultSetPlan, blank: Sequence[Any]) -> tuple[AccumulatorSteps, ...] | None:
+    """The steps of the aggregations, as those of an empty group have them; None where one of them, or the key, cannot be printed."""
+    steps = [accumulator_steps(p, reader) for p, reader in zip(plan.aggregations, blank, strict=True)]
+    asked = [e for p in plan.aggregations for e in p.arguments]
+    known = [each for each in steps if each is not None]
+    if len(known) < len(steps) or not can_repeat([*asked, *plan.group_by]) or _whole_events(asked):
+        return None
+    return tuple(known)
 
 
 def _whole_events(expressions: Sequence[TypedExpression]) -> bool:
