@@ -3,14 +3,15 @@
 A ``Paged`` stands for a dictionary of an operator: its entries are written to pages by key hash. A caller that needs only what has
 changed since it looked last begins to note which keys change; until then an operator pays one comparison with None a change. ``Long``
 marks a list of events that may be long: it is written to pages of some hundred items, of which those that are the same as last time are
-not written again. A caller that reads state finds a list in the place of either.
+not written again. ``Compared`` marks the keys of an operator that does not note which of them change. A caller that reads state finds a
+list in the place of each.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
-__all__ = ["Key", "Long", "Paged", "plain"]
+__all__ = ["Compared", "Key", "Long", "Paged", "plain"]
 
 Key = Hashable
 
@@ -68,6 +69,17 @@ class Long(list[Any]):
     """A list of events, or of small lists that begin with one, in the order in which they came."""
 
     __slots__ = ()
+
+
+class Compared(list[Any]):
+    """``[key, state]`` of each key, in order, of an operator that does not note what changes: the keys are written to pages as those of a
+    ``Paged`` of this ``kind``, and are compared with those of last time."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, kind: str, rows: Iterable[list[Any]]) -> None:
+        super().__init__(rows)
+        self.kind = kind
 
 
 SINGLE = frozenset({type(None), bool, int, float, str, bytes})

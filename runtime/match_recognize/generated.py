@@ -23,6 +23,8 @@ MOST_LINKS = 1_000
 """Programs beyond are not written out."""
 FEW_STEPS = 6
 """Programs up to this size count bits by a table."""
+NOTED = "if partition_pages.touched is not None: partition_pages.touched[key] = None"
+"""The partition changes."""
 
 
 def can_be_written(plan: RowRecognitionPlan) -> bool:
@@ -34,6 +36,7 @@ def can_be_written(plan: RowRecognitionPlan) -> bool:
 
 OWN = (
     "operator", "partitions", "numbers", "histories", "Partition", "no_history", "key_of", "commit", "trim", "states",
+    "partition_pages",
 )
 """The objects of an operator that the text names."""
 
@@ -114,7 +117,7 @@ class StepWriter:
         if plan.lookback:
             lines += ["if partition is None: partition = partitions[key] = Partition(key, no_history)", "history = partition.history"]
             lines += ["histories[e] = history"] if plan.has_window else []
-            lines += [f"partition.history = {'(e,)' if plan.lookback == 1 else '(e, *history[:-1])'}", *self._previous]
+            lines += [NOTED, f"partition.history = {'(e,)' if plan.lookback == 1 else '(e, *history[:-1])'}", *self._previous]
             # else the partition stays for its history, and nothing else has changed
             return [*lines, *moves, *under("if taken or known is not None or layers:", committed)]
         rest = ["if partition is None: partition = Partition(key, no_history)", *moves, *committed]
@@ -171,7 +174,7 @@ class StepWriter:
         lines += [f"partition.latest = {self._now} if alive else None", "layers.append((e, row, taken))"]
         lines += ["if len(layers) > partition.most: trim(partition, alive)"]
         lines += ["partition.taken[row] = None"] if plan.has_window else []
-        lines += [] if plan.lookback else ["partitions[key] = partition"]
+        lines += [] if plan.lookback else ["partitions[key] = partition", NOTED]
         return [
             "if not taken or (known is None and layers):", f"    ended = commit(partition, e, row, taken, {self._now})",
             "else:", *indented([*lines, f"ended = taken & {accepts}"]),

@@ -6,8 +6,9 @@ from typing import Any
 
 from epl.plan.match_recognize import RowRecognitionPlan
 from runtime.match_recognize.ranking import Match, PathNode
-from runtime.match_recognize.state import INTERVAL, PathReader, PathWriter
+from runtime.match_recognize.state import INTERVAL, PartitionKeys, PathReaders, PathWriter
 from windows.event import Event
+from windows.paging import Long, Paged
 from windows.protocol import BuildContext, State
 
 Found = list[tuple[Any, Match]]
@@ -15,6 +16,10 @@ Found = list[tuple[Any, Match]]
 
 Death = tuple[Any, int, PathNode]
 """(key of the partition, first row, path) of a partial match that did not take a row."""
+
+
+Waiting = list[tuple[int, Match]]
+"""(sequence number, match) of one partition: the number gives the order among the matches of all partitions."""
 
 
 class Interval:
@@ -47,7 +52,13 @@ class Interval:
         self._final = tuple(not step.then for step in plan.program.steps)
         self._variables = tuple(step.variable for step in plan.program.steps)
         self._began: dict[int, int] = {}
-        self._waiting: dict[int, Found] = {}
+        self._keys = PartitionKeys([each.type for each in plan.partition_by])
+        self._waiting: dict[tuple[int, Any], Waiting] = {}
+        """What is held back, by the time of the first row and the partition's key."""
+        self._times: dict[int, dict[Any, None]] = {}
+        """The keys of ``_waiting``, by time."""
+        self._found = 0
+        self._pages = Paged("held matches", lambda: self._waiting, lambda key: [key[0], self._keys.values(key[1])], self._written)
         self._timer = context.timer(self._fire)
         self._most_times = 100
 
@@ -63,7 +74,7 @@ class Interval:
             began = self._began[match.begin]
             if self.or_terminated and self._final[match.path[2]]:
                 told.append((key, match))
-            elif began in self._waiting or self._due(began) - now > now - began:
+            elif began in self._times or self._due(began) - now > now - began:
                 self._wait(began, key, match)
             else:
                 told.append((key, match))
@@ -85,21 +96,25 @@ class Interval:
         due = self._due(began)
         if not self._waiting or self._timer.due is None or due < self._timer.due:
             self._timer.set(due)
-        self._waiting.setdefault(began, []).append((key, match))
+        self._found += 1
+        self._hold(began, key, self._found, match)
+
+    def _hold(self, began: int, key: Any, number: int, match: Match) -> None:
+        self._pages.touch((began, key))
+        self._times.setdefault(began, {})[key] = None
+        self._waiting.setdefault((began, key), []).append((number, match))
 
     def _released(self, key: Any, row: int, path: PathNode) -> Found:
         """What is held back and is about the same rows as a path that has come to an end."""
         began = self._began[row]
-        waiting = self._waiting.get(began)
+        waiting = self._waiting.get((began, key))
         if not waiting:
             return []
         first = self._first_rows(path)
-        released = [
-            (k, m) for k, m in waiting if k == key and m.begin == row and self._first_rows(m.path).items() <= first.items()
-        ]
+        released = {n: m for n, m in waiting if m.begin == row and self._first_rows(m.path).items() <= first.items()}
         if released:
-            self._put(began, [item for item in waiting if item not in released])
-        return released
+            self._put(began, key, [(n, m) for n, m in waiting if n not in released])
+        return [(key, match) for match in released.values()]
 
     def _first_rows(self, path: PathNode | None) -> dict[int, Event]:
         """By variable the first row taken for it."""
@@ -109,40 +124,60 @@ class Interval:
             path = path[0]
         return rows
 
-    def _put(self, began: int, waiting: Found) -> None:
+    def _put(self, began: int, key: Any, waiting: Waiting) -> None:
         if waiting:
-            self._waiting[began] = waiting
-        else:
-            self._waiting.pop(began, None)
+            self._pages.touch((began, key))
+            self._waiting[began, key] = waiting
+            return
+        self._pages.forget((began, key))
+        del self._waiting[began, key], self._times[began][key]
+        if not self._times[began]:
+            del self._times[began]
+
+    def _taken(self, began: int) -> Found:
+        """What is held back of the matches that began then; it is held back no longer."""
+        found: list[tuple[int, Any, Match]] = []
+        for key in self._times.pop(began):
+            self._pages.forget((began, key))
+            found += [(number, key, match) for number, match in self._waiting.pop((began, key))]
+        found.sort(key=lambda item: item[0])
+        return [(key, match) for _, key, match in found]
 
     def _fire(self) -> None:
         if not self._waiting:
             return
         now = self._context.now()
-        due = [began for began in sorted(self._waiting) if self._due(began) <= now]
-        found = [item for began in due for item in self._waiting.pop(began)]
-        if self._waiting:
-            self._timer.set(self._due(min(self._waiting)))
+        due = [began for began in sorted(self._times) if self._due(began) <= now]
+        found = [item for began in due for item in self._taken(began)]
+        if self._times:
+            self._timer.set(self._due(min(self._times)))
         self._emit(found)
 
     # ------------------------------------------------------------------ state
 
-    def state(self, writer: PathWriter) -> State:
-        """The matches held back, and when the timer is due; a match's partition is known by its last row."""
-        waiting = [[began, [[m.begin, m.end, writer.number(m.path)] for _, m in found]] for began, found in self._waiting.items()]
-        return {"waiting": waiting, "due": self._timer.due, "began": list(self._began.items())}
+    def state(self) -> State:
+        """The matches held back, when the timer is due, and when first rows came."""
+        return {"waiting": self._pages, "due": self._timer.due, "began": Long(map(list, sorted(self._began.items())))}
 
-    def restore(self, state: State, reader: PathReader, key_of: Callable[[Event], Any]) -> None:
+    def _written(self, key: Any, waiting: Waiting) -> Any:
+        writer = PathWriter()
+        return [[[number, m.begin, m.end, writer.number(m.path)] for number, m in waiting], writer.nodes]
+
+    def restore(self, state: State, readers: PathReaders) -> None:
         INTERVAL(state)
         self._began = dict(state["began"])
-        self._waiting = {}
-        for began, found in state["waiting"]:
-            matches = [Match(begin, end, reader.path(number)) for begin, end, number in found]
-            self._waiting[began] = [(key_of(m.path[1]), m) for m in matches]
+        found = [
+            (began, self._keys.key(values), number, Match(begin, end, readers.of(nodes).path(path)))
+            for (began, values), (matches, nodes) in state["waiting"] for number, begin, end, path in matches
+        ]
+        for began, key, number, match in sorted(found, key=lambda item: item[2]):
+            self._hold(began, key, number, match)
+            self._found = number
         if state["due"] is not None:
             self._timer.set(state["due"])
 
     def close(self) -> None:
         self._timer.cancel()
-        self._waiting = {}
+        self._pages.forget_all()
+        self._waiting, self._times = {}, {}
         self._began = {}

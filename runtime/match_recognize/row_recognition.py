@@ -9,11 +9,11 @@ from runtime.match_recognize.interval import Death, Found, Interval
 from runtime.match_recognize.machine import History, Machine, PartialMatch
 from runtime.match_recognize.on_demand import matches_in
 from runtime.match_recognize.ranking import Match, PathNode, Ranking
-from runtime.match_recognize.state import SHAPE, PathReader, PathWriter, check_histories, check_row
+from runtime.match_recognize.state import PartitionKeys, PathReaders, PathWriter, check_histories, check_row, current
 from windows.event import NO_EVENTS, Event
 from windows.failures import Failures
-from windows.protocol import State, View
-from windows.shape import takes
+from windows.paging import Long, Paged
+from windows.protocol import Damaged, State, View
 
 
 class Partition:
@@ -75,6 +75,8 @@ class RowRecognition(View):
         """Whether a row needs no more than the machine and the number of partial matches."""
         self._can_begin = None if plan.lookback or plan.iterate_only else machine.can_begin()
         self._partitions: dict[Any, Partition] = {}
+        self._keys = PartitionKeys([each.type for each in plan.partition_by])
+        self._pages = Paged("partitions", lambda: self._partitions, self._keys.values, self._partition_state)
         self._row = 0
         self._numbers: dict[Event, int] = {}
         self._histories: dict[Event, History] = {}
@@ -121,8 +123,10 @@ class RowRecognition(View):
             partition.taken[row] = None
         if after or partition.taken:
             partitions[key] = partition
+            if self._pages.touched is not None:
+                self._pages.touched[key] = None
         else:
-            partitions.pop(key, None)
+            self._drop(key)
         if ended:
             self._deliver([(key, match) for match in ended], ())
 
@@ -261,7 +265,9 @@ class RowRecognition(View):
     # ------------------------------------------------------------------ partitions
 
     def _partition(self, event: Event) -> Partition:
-        key = self._key(event) if self._key is not None else None
+        return self._partition_of(self._key(event) if self._key is not None else None)
+
+    def _partition_of(self, key: Any) -> Partition:
         return self._partitions.get(key) or Partition(key, self._no_history)
 
     def _remember_all(self, new: Sequence[Event]) -> Exception | None:
@@ -281,6 +287,7 @@ class RowRecognition(View):
                 self._histories[event] = partition.history
             partition.history = (event, *partition.history[:-1])
             self._partitions[partition.key] = partition
+            self._pages.touch(partition.key)
 
     def _replace(self, partition: Partition, strands: list[PartialMatch]) -> None:
         self._states.count += len(strands) - len(partition.strands)
@@ -294,8 +301,13 @@ class RowRecognition(View):
         """Only partitions with something to remember are kept."""
         if partition.taken or self._lookback or self._has_partial_matches(partition):
             self._partitions[partition.key] = partition
+            self._pages.touch(partition.key)
         else:
-            self._partitions.pop(partition.key, None)
+            self._drop(partition.key)
+
+    def _drop(self, key: Any) -> None:
+        self._partitions.pop(key, None)
+        self._pages.forget(key)
 
     # ------------------------------------------------------------------ rows that leave the window
 
@@ -366,17 +378,16 @@ class RowRecognition(View):
     # ------------------------------------------------------------------ state
 
     def state(self) -> State:
-        """Keys are not kept: a partition is known by one of its rows."""
-        writer = PathWriter()
-        partitions = [
-            [self._last_row(p), list(p.history), self._written(p, writer)]
-            for p in self._partitions.values() if self._has_partial_matches(p) or self._lookback
-        ]
+        """Partitions are paged by key; the rows of a data window are long lists, as they are in the window's own state."""
         return {
-            "row": self._row, "partitions": partitions, "numbers": [list(item) for item in self._numbers.items()], "taken": self._taken(),
-            "histories": [[event, list(history)] for event, history in self._histories.items()],
-            "interval": None if self.interval is None else self.interval.state(writer), "paths": writer.nodes,
+            "row": self._row, "partitions": self._pages, "numbers": Long([event, row] for event, row in self._numbers.items()),
+            "taken": Long(self._taken()), "histories": Long([event, list(history)] for event, history in self._histories.items()),
+            "interval": None if self.interval is None else self.interval.state(),
         }
+
+    def _partition_state(self, key: Any, partition: Partition) -> list[Any]:
+        writer = PathWriter()
+        return [list(partition.history), self._written(partition, writer), writer.nodes]
 
     def _taken(self) -> list[int]:
         """The rows taken, those of each partition in its order: the same list for the same state, whatever the order of the partitions."""
@@ -390,43 +401,45 @@ class RowRecognition(View):
                 others.append(rows)
         return sorted(ascending) + [row for rows in sorted(others) for row in rows]
 
-    def _last_row(self, partition: Partition) -> Event | None:
-        """A row that the partition is known by."""
-        return partition.strands[0][2][1] if partition.strands else partition.history[0]
-
     def _written(self, partition: Partition, writer: PathWriter) -> Any:
         return writer.strands(partition.strands)
 
-    def _read(self, partition: Partition, written: Any, reader: PathReader) -> None:
-        partition.strands = reader.strands(written)
+    def _read(self, partition: Partition, written: Any, readers: PathReaders, nodes: Any) -> None:
+        partition.strands = readers.of(nodes).strands(written)
         self._states.count += len(partition.strands)
 
-    @takes(SHAPE)
     def restore(self, state: State) -> None:
+        """Raise Damaged for what is no state of this operator."""
+        state = current(state, lambda event: self._keys.values(self._key(event) if self._key is not None else None))
         check_histories(state, len(self._no_history))
-        reader = PathReader(state["paths"], len(self._machine.variables))
+        readers = PathReaders(len(self._machine.variables))
         self.close()
         check_row(state["row"])
         self._row = state["row"]
-        for event, history, strands in state["partitions"]:
-            partition = self._partition(event)
+        for values, (history, written, nodes) in state["partitions"]:
+            partition = self._partition_of(self._keys.key(values))
+            if partition.key in self._partitions:
+                raise Damaged("two partitions have one key")
             partition.history = tuple(history)
-            self._read(partition, strands, reader)
             self._partitions[partition.key] = partition
+            self._pages.touch(partition.key)
+            self._read(partition, written, readers, nodes)
         self._numbers = dict(state["numbers"])
         events = {row: event for event, row in self._numbers.items()}
         for row in state["taken"]:
             partition = self._partition(events[row])
             partition.taken[row] = None
             self._partitions[partition.key] = partition
+            self._pages.touch(partition.key)
         self._histories = {event: tuple(history) for event, history in state["histories"]}
         if self.interval is not None:
-            self.interval.restore(state["interval"], reader, lambda event: self._key(event) if self._key is not None else None)
+            self.interval.restore(state["interval"], readers)
 
     def close(self) -> None:
         """Give back the states held; cancel the interval's timer."""
         self._states.count -= sum(len(p.strands) for p in self._partitions.values())
         self._partitions = {}
+        self._pages.forget_all()
         if self.interval is not None:
             self.interval.close()
 

@@ -14,7 +14,7 @@ from runtime.match_recognize.lattice import Lattice, Layers
 from runtime.match_recognize.machine import History, Machine
 from runtime.match_recognize.ranking import Match
 from runtime.match_recognize.row_recognition import Partition, RowRecognition
-from runtime.match_recognize.state import PathReader, PathWriter, check_layers
+from runtime.match_recognize.state import PathReaders, PathWriter, check_layers
 from windows.event import NO_EVENTS, Event
 
 FEW_LAYERS = 16
@@ -67,7 +67,7 @@ class SharedRowRecognition(RowRecognition):
         return {
             "operator": self, "partitions": self._partitions, "numbers": self._numbers, "histories": self._histories,
             "Partition": LayeredPartition, "no_history": self._no_history, "key_of": self._key, "commit": self._commit, "trim": self._trim,
-            "states": self._states,
+            "states": self._states, "partition_pages": self._pages,
         }
 
     # ------------------------------------------------------------------ continuous
@@ -206,6 +206,7 @@ class SharedRowRecognition(RowRecognition):
         if self._has_window:
             partition.taken[row] = None
         self._partitions[partition.key] = partition
+        self._pages.touch(partition.key)
         return bool(taken & lattice.accepts)
 
     def _trim(self, partition: LayeredPartition, alive: int) -> None:
@@ -226,8 +227,7 @@ class SharedRowRecognition(RowRecognition):
 
     # ------------------------------------------------------------------ partitions
 
-    def _partition(self, event: Event) -> Partition:
-        key = self._key(event) if self._key is not None else None
+    def _partition_of(self, key: Any) -> Partition:
         return self._partitions.get(key) or LayeredPartition(key, self._no_history)
 
     def _has_partial_matches(self, partition: Partition) -> bool:
@@ -285,6 +285,7 @@ class SharedRowRecognition(RowRecognition):
     def _on_demand(self) -> list[list[Match]]:
         """Matched in partitions of their own, by the same steps."""
         states, kept, has_window, since = self._states.count, self._partitions, self._has_window, self._since
+        noted, self._pages.touched = self._pages.touched, None
         partitions: dict[Any, Partition] = {}
         self._partitions, self._has_window, self._since = partitions, False, -1
         found: dict[Any, list[Match]] = {}
@@ -296,6 +297,7 @@ class SharedRowRecognition(RowRecognition):
                 found = {key: list(self._preferred(partition, -1)) for key, partition in order.items()}
         finally:
             self._states.count, self._partitions, self._has_window, self._since = states, kept, has_window, since
+            self._pages.touched = noted
         return list(found.values())
 
     def _on_demand_row(self, row: int, event: Event, found: dict[Any, list[Match]], order: dict[Any, LayeredPartition]) -> None:
@@ -314,13 +316,11 @@ class SharedRowRecognition(RowRecognition):
 
     def _written(self, partition: Partition, writer: PathWriter) -> Any:
         assert isinstance(partition, LayeredPartition)
-        return [partition.horizon, partition.latest, [list(layer) for layer in partition.layers]]
+        if partition.latest is None:
+            return [partition.horizon, None, []]
+        return [partition.horizon, list(partition.latest), [list(layer) for layer in partition.layers]]
 
-    def _last_row(self, partition: Partition) -> Event | None:
-        assert isinstance(partition, LayeredPartition)
-        return partition.layers[-1][0] if partition.layers else partition.history[0]
-
-    def _read(self, partition: Partition, written: Any, reader: PathReader) -> None:
+    def _read(self, partition: Partition, written: Any, readers: PathReaders, nodes: Any) -> None:
         assert isinstance(partition, LayeredPartition)
         check_layers(written, len(self._machine.variables))
         partition.horizon = written[0]
@@ -337,5 +337,6 @@ class SharedRowRecognition(RowRecognition):
     def close(self) -> None:
         self._states.count -= sum(p.held for p in self._partitions.values())  # type: ignore[attr-defined]
         self._partitions = {}
+        self._pages.forget_all()
         if self.interval is not None:
             self.interval.close()

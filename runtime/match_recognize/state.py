@@ -1,33 +1,100 @@
-"""Partial matches as plain values: paths share their beginnings, so each row of each path is written once."""
+"""Partial matches as plain values, partition by partition: the paths of a partition share their beginnings, so each row of each path is
+written once.
+
+``[key values, [history, partial matches, path nodes]]`` is a partition, ``[[time, key values], [[[sequence number, first row, last row,
+path], …], path nodes]]`` what an interval holds back of the matches of one partition that began at one time. Before, all paths stood in one
+list, and a partition was known by one of its rows (``current`` reads that form, too).
+"""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 from epl.reprs import brief
+from epl.value_types import ValueType
 from runtime.match_recognize.machine import PartialMatch
 from runtime.match_recognize.ranking import PathNode
-from windows.event import only_events
+from windows.event import Event, only_events
+from windows.keys import key_of_values, values_of_key
 from windows.protocol import Damaged
-from windows.shape import ANYTHING, COUNT, DUE, EVENT, INTEGER, TIME, compiled, optional
+from windows.shape import ANYTHING, COUNT, DUE, EVENT, INTEGER, TIME, Check, compiled, of_type, optional
 
 MOST_ROWS = 1 << 62
 
 SHAPE = compiled({
-    "row": ANYTHING, "partitions": [(optional(EVENT), [optional(EVENT)], ANYTHING)], "numbers": [(EVENT, INTEGER)], "taken": [INTEGER],
-    "histories": [(EVENT, [optional(EVENT)])], "interval": ANYTHING, "paths": ANYTHING,
+    "row": ANYTHING, "partitions": [([ANYTHING], ([optional(EVENT)], ANYTHING, ANYTHING))], "numbers": [(EVENT, INTEGER)],
+    "taken": [INTEGER], "histories": [(EVENT, [optional(EVENT)])], "interval": ANYTHING,
 })
-INTERVAL = compiled({"waiting": [(TIME, [(INTEGER, INTEGER, COUNT)])], "due": DUE, "began": [(INTEGER, TIME)]})
-"""What an interval holds back: [time, [first row, last row, path]], and when first rows came."""
+INTERVAL = compiled({
+    "waiting": [((TIME, [ANYTHING]), ([(INTEGER, INTEGER, INTEGER, COUNT)], ANYTHING))], "due": DUE, "began": [(INTEGER, TIME)],
+})
+"""What an interval holds back, when its timer is due, and when first rows came."""
+PATHS_IN_ONE_LIST = compiled({"partitions": [(EVENT, [optional(EVENT)], ANYTHING)], "interval": ANYTHING, "paths": [ANYTHING]})
+WAITING_BY_TIME = compiled({"waiting": [(TIME, [(INTEGER, INTEGER, COUNT)])]})
+"""The form before."""
 LOOKED_AT = compiled([optional(EVENT)])
 """The last rows of the variables that a partial match looks back at."""
+
+
+class PartitionKeys:
+    """A partition's key ↔ the values of its expressions."""
+
+    def __init__(self, types: Sequence[ValueType]) -> None:
+        self._types = tuple(types)
+
+    def values(self, key: Any) -> list[Any]:
+        return values_of_key(key, len(self._types)) if self._types else []
+
+    @cached_property
+    def _check(self) -> Check:
+        return compiled(tuple(of_type(each) for each in self._types))
+
+    def checked(self, values: Any) -> Any:
+        """The values. Raises Damaged where they are no values of these types."""
+        self._check(values)
+        return values
+
+    def key(self, values: Any) -> Any:
+        """Raises Damaged where they are no values of these types."""
+        return key_of_values(self.checked(values), self._types) if self._types else self._check(values)
+
+
+def current(state: Any, values_of: Callable[[Event], list[Any]]) -> dict[str, Any]:
+    """The state in the form that is written today, with what is paged read. ``values_of``: the key values of a row. Raises Damaged."""
+    if state.__class__ is dict and "paths" in state:
+        state = _by_partition(state, values_of)
+    SHAPE(state)
+    interval = state["interval"]
+    if interval is not None:
+        INTERVAL(interval)
+        interval = {**interval, "waiting": list(interval["waiting"])}
+    return {**state, "partitions": list(state["partitions"]), "interval": interval}
+
+
+def _by_partition(state: Any, values_of: Callable[[Event], list[Any]]) -> dict[str, Any]:
+    PATHS_IN_ONE_LIST(state)
+    paths, interval = state["paths"], state["interval"]
+    if interval is not None:
+        WAITING_BY_TIME(interval)
+        found = [(time, match) for time, matches in interval["waiting"] for match in matches]
+        for _, (_, _, number) in found:
+            _check_place(number, len(paths), "path")
+            EVENT(paths[number][1])
+        waiting = [
+            [[time, values_of(paths[number][1])], [[[sequence, begin, end, number]], paths]]
+            for sequence, (time, (begin, end, number)) in enumerate(found)
+        ]
+        interval = {**interval, "waiting": waiting}
+    partitions = [[values_of(event), [history, written, paths]] for event, history, written in state["partitions"]]
+    return {**state, "partitions": partitions, "interval": interval}
 
 
 class PathWriter:
     """Numbers path nodes; ``nodes`` are (number of the node before or -1, row, step), every node after the one it refers to."""
 
     def __init__(self) -> None:
-        self.nodes: list[tuple[int, Any, int]] = []
+        self.nodes: list[list[Any]] = []
         self._numbers: dict[int, int] = {}
         self._kept: list[PathNode] = []
 
@@ -40,13 +107,13 @@ class PathWriter:
             node = node[0]
         before = -1 if node is None else self._numbers[id(node)]
         for node in reversed(chain):
-            self.nodes.append((before, node[1], node[2]))
+            self.nodes.append([before, node[1], node[2]])
             self._kept.append(node)
             before = self._numbers[id(node)] = len(self.nodes) - 1
         return before
 
-    def strands(self, strands: Sequence[PartialMatch]) -> list[tuple[int, int, int, tuple[Any, ...]]]:
-        return [(step, began, self.number(path), looked_at) for step, began, path, looked_at in strands]
+    def strands(self, strands: Sequence[PartialMatch]) -> list[list[Any]]:
+        return [[step, began, self.number(path), list(looked_at)] for step, began, path, looked_at in strands]
 
 
 class PathReader:
@@ -60,11 +127,27 @@ class PathReader:
             self._paths.append((None if before < 0 else self._paths[before], event, step))
 
     def path(self, number: int) -> PathNode:
+        """Raise Damaged where there is none."""
+        _check_place(number, len(self._paths), "path")
         return self._paths[number]
 
     def strands(self, written: Sequence[Sequence[Any]]) -> list[PartialMatch]:
         check_strands(written, self._steps, len(self._paths))
         return [(step, began, self._paths[number], tuple(looked_at)) for step, began, number, looked_at in written]
+
+
+class PathReaders:
+    """The reader of each list of nodes, which all partitions had in common before."""
+
+    def __init__(self, steps: int) -> None:
+        self._steps = steps
+        self._last: Sequence[Any] = ()
+        self._reader = PathReader((), steps)
+
+    def of(self, nodes: Sequence[Any]) -> PathReader:
+        if nodes is not self._last:
+            self._last, self._reader = nodes, PathReader(nodes, self._steps)
+        return self._reader
 
 
 def check_nodes(nodes: Sequence[Sequence[Any]], steps: int) -> None:
@@ -78,7 +161,7 @@ def check_nodes(nodes: Sequence[Sequence[Any]], steps: int) -> None:
 
 def check_histories(state: Any, lookback: int) -> None:
     """Raise Damaged where a row has more or fewer rows before it than ``prev`` looks back."""
-    for _, history, *_ in (*state["partitions"], *state["histories"]):
+    for history in (*(entry[0] for _, entry in state["partitions"]), *(history for _, history in state["histories"])):
         if len(history) != lookback:
             raise Damaged(f"a row has {len(history)} rows before it where {lookback} are expected")
 

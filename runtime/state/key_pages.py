@@ -2,14 +2,15 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
 from typing import Any
 
 import msgpack
 
 from runtime.state.codec import EVENT, Encoder
 from windows.event import Event
-from windows.paging import Key, Long, Paged
+from windows.paging import Compared, Key, Long, Paged
 
 KEYS_A_PAGE = 64
 """On average; a page is split when there are more."""
@@ -71,6 +72,14 @@ class KeyedPages:
     def count(self) -> int:
         return len(self._numbers)
 
+    @property
+    def next_number(self) -> int:
+        return self._next
+
+    def number(self, key: Key) -> int | None:
+        """The number of a key; None where it has none yet."""
+        return self._numbers.get(key)
+
     def _add(self, key: Key) -> int:
         hashed = self._hashes[key] = key_hash(self.paged.values(key))
         self._numbers[key] = self._next
@@ -123,6 +132,39 @@ class KeyedPages:
         return [[numbers[k], paged.values(k), paged.entry(k, live[k])] for k in sorted(self.pages[page], key=numbers.__getitem__)]
 
 
+class ComparedPages:
+    """The pages of one ``Compared``: of each key what it was last time is known by a digest."""
+
+    def __init__(self, kind: str) -> None:
+        self._rows: dict[bytes, list[Any]] = {}
+        self._digests: dict[bytes, bytes] = {}
+        paged = Paged(kind, lambda: self._rows, lambda key: self._rows[key][0], lambda key, row: row[1])
+        self.pages = KeyedPages(paged, notes=True)
+
+    def changed(self, rows: Compared, encode: Callable[[Any], bytes]) -> set[int]:
+        """The rows as they are now: the pages that have changed. Encodes all rows, which is all it does with most of them."""
+        paged, digests = self.pages.paged, self._digests
+        self._rows = {_KEYS.encode(row[0]): row for row in rows}
+        self._digests = {}
+        for key in digests.keys() - self._rows.keys():
+            paged.forget(key)
+        last = -1
+        for key, row in self._rows.items():
+            digest = self._digests[key] = blake2b(encode(row[1]), digest_size=16).digest()
+            number = self.pages.number(key)
+            if number is not None and number < last:  # behind a key that it stood in front of
+                paged.forget(key)
+                number = None
+            if number is None or digests.get(key) != digest:
+                paged.touch(key)
+            last = self.pages.next_number if number is None else number
+        return self.pages.changed()
+
+    def release(self) -> None:
+        """The pages have been written."""
+        self._rows = {}
+
+
 class LongPages:
     """The pages of one ``Long``, each a piece of the list: ``pieces`` are (page number, items), in order."""
 
@@ -168,4 +210,4 @@ class LongPages:
         return at
 
 
-__all__ = ["ITEMS_A_PAGE", "KEYS_A_PAGE", "KeyedPages", "LongPages", "key_hash", "page_of"]
+__all__ = ["ITEMS_A_PAGE", "KEYS_A_PAGE", "ComparedPages", "KeyedPages", "LongPages", "key_hash", "page_of"]

@@ -13,13 +13,13 @@ from urllib.parse import quote
 
 import msgpack
 
-from runtime.state.codec import KEYED, LONG, Encoder
+from runtime.state.codec import KEYED, LONG, Encoder, Parted
 from runtime.state.described_types import TypeTable
-from runtime.state.key_pages import KeyedPages, LongPages
+from runtime.state.key_pages import ComparedPages, KeyedPages, LongPages
 from runtime.state.runtime_state import RuntimeState
 from runtime.statements.statement import Statement
 from windows.event import Event, Extra
-from windows.paging import Long, Paged
+from windows.paging import Compared, Long, Paged
 
 Written = dict[str, "bytes | None"]
 """Page key → bytes; None: the page is gone."""
@@ -27,6 +27,7 @@ Written = dict[str, "bytes | None"]
 KINDS: Mapping[str, int] = {
     "head": 1, "clock": 1, "variables": 1, "statement": 1, "events": 1, "piece": 1,
     "groups": 1, "reclaim": 1, "groupwin": 1, "unique": 1, "first": 1, "group rows": 1, "group events": 1, "last rows": 1,
+    "partitions": 1, "held matches": 1,
 }
 """The kinds of pages and the version of each that is written and read here."""
 
@@ -127,9 +128,9 @@ class PageEncoder(Encoder):
         self._events = events
         self._table = table
         self._refers: set[int] = set()
-        self._take: Callable[[Paged | Long], Any] | None = None
+        self._take: Callable[[Parted], Any] | None = None
 
-    def page(self, key: str, kind: str, body: Any, take: Callable[[Paged | Long], Any] | None = None) -> bytes:
+    def page(self, key: str, kind: str, body: Any, take: Callable[[Parted], Any] | None = None) -> bytes:
         """One page; the events it refers to are held by it."""
         self._refers, self._take = set(), take
         packed = self.encode([kind, KINDS[kind], body])
@@ -140,6 +141,13 @@ class PageEncoder(Encoder):
     def plain_page(self, kind: str, body: Any) -> bytes:
         """A page that refers to no event."""
         return self.encode([kind, KINDS[kind], body])
+
+    def apart(self, value: Any) -> bytes:
+        """A value, whose events the current page does not refer to."""
+        refers, self._refers = self._refers, set()
+        packed = self.encode(value)
+        self._refers = refers
+        return packed
 
     def row(self, event: Event) -> tuple[bytes, set[int]]:
         """An event: type reference, values, undeclared values (with the names of absent ones where there are any), origin; and the
@@ -156,7 +164,7 @@ class PageEncoder(Encoder):
         self._refers.add(number)
         return number
 
-    def _part(self, value: Paged | Long) -> Any:
+    def _part(self, value: Parted) -> Any:
         return list(value) if self._take is None else self._take(value)
 
 
@@ -172,6 +180,8 @@ class StatementPages:
         self._encoder = encoder
         self._notes = notes
         self._keyed: dict[int, tuple[int, KeyedPages]] = {}
+        self._compared: list[ComparedPages] = []
+        self._compared_count = 0
         self._long: list[LongPages] = []
         self._long_count = 0
         self._todo: list[Callable[[], Written]] = []
@@ -180,7 +190,7 @@ class StatementPages:
     def written(self) -> Written:
         """The pages that have changed since the last call; at first all."""
         running = self._statement.running
-        self._todo, self._long_count = [], 0
+        self._todo, self._long_count, self._compared_count = [], 0, 0
         packed = self._encoder.page(self.key, "statement", running.state(), self._take)
         written: Written = {}
         digest = blake2b(packed, digest_size=16).digest()
@@ -191,8 +201,10 @@ class StatementPages:
             written.update(more())
         return written
 
-    def _take(self, value: Paged | Long) -> Any:
-        return self._take_keyed(value) if isinstance(value, Paged) else self._take_long(value)
+    def _take(self, value: Parted) -> Any:
+        if isinstance(value, Paged):
+            return self._take_keyed(value)
+        return self._take_compared(value) if isinstance(value, Compared) else self._take_long(value)
 
     def _take_keyed(self, paged: Paged) -> Any:
         known = self._keyed.get(id(paged))
@@ -205,6 +217,22 @@ class StatementPages:
             changed = pages.changed()
         self._todo.append(lambda: self._keyed_pages(f"{self.key}/k{number}", pages, changed))
         return msgpack.ExtType(KEYED, msgpack.packb([f"{self.key}/k{number}", paged.kind, len(pages.pages), pages.count]))
+
+    def _take_compared(self, rows: Compared) -> Any:
+        number = self._compared_count
+        self._compared_count += 1
+        if number == len(self._compared):
+            self._compared.append(ComparedPages(rows.kind))
+        compared, prefix = self._compared[number], f"{self.key}/c{number}"
+        pages, changed = compared.pages, compared.changed(rows, self._encoder.apart)
+
+        def written() -> Written:
+            found = self._keyed_pages(prefix, pages, changed)
+            compared.release()
+            return found
+
+        self._todo.append(written)
+        return msgpack.ExtType(KEYED, msgpack.packb([prefix, rows.kind, len(pages.pages), pages.count]))
 
     def _keyed_pages(self, prefix: str, pages: KeyedPages, changed: set[int]) -> Written:
         written: Written = {}

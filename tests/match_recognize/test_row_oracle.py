@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from epl.parse import parse_statement
 from epl.syntax import RowAlternation, RowConcatenation, RowPattern, RowPermutation, RowRepetition, RowVariable, Select
 from tests.match_recognize.row_harness import Matching, row, shown
+from windows.paging import plain
 
 Taken = tuple[tuple[str, int], ...]
 """(variable, row) pairs."""
@@ -145,7 +146,7 @@ def test_going_on_after_a_restart(pattern: str, values: list[int], data: st.Data
         event = row(f"E{number}", value)
         told = whole.send(event)
         if number == cut:
-            kept = parts.operator.state()
+            kept = plain(parts.operator.state())
             parts.rebuild(kept)
         assert parts.send(event) == told
     assert parts.iterate() == whole.iterate()

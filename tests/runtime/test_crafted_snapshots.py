@@ -335,10 +335,7 @@ def test_paths_of_matches_in_progress_lead_back_to_their_first_rows(name: str, t
         runtime.send("R", {"k": "a", "v": v})
     pages = {key: msgpack.unpackb(page, strict_map_key=False) for key, page in msgpack.unpackb(runtime.snapshot()[22:])}
     place, value, message = NODES[name]
-    state = pages["state/d0/1"][2]["match_recognize"]
-    decoded = msgpack.unpackb(state["paths"][1].data) if isinstance(state["paths"][1], Ext) else list(state["paths"][1])
-    decoded[place] = value
-    state["paths"][1] = Ext(TUPLE, msgpack.packb(decoded))
+    pages["state/d0/1/k0/0"][2][0][2][2][1][place] = value
     with pytest.raises(EplRuntimeError) as caught:
         Runtime.restore(written(pages), tier=tier)
     assert message in caught.value.message
@@ -352,10 +349,7 @@ def test_matches_in_progress_are_where_they_can_be(place: int, value: Any, tier:
     for v in (5, 6, 7):
         runtime.send("R", {"k": "a", "v": v})
     pages = {key: msgpack.unpackb(page, strict_map_key=False) for key, page in msgpack.unpackb(runtime.snapshot()[22:])}
-    strands = pages["state/d0/1"][2]["match_recognize"]["partitions"][0][2]
-    decoded = msgpack.unpackb(strands[0].data) if isinstance(strands[0], Ext) else list(strands[0])
-    decoded[place] = value
-    strands[0] = Ext(TUPLE, msgpack.packb(decoded))
+    pages["state/d0/1/k0/0"][2][0][2][1][0][place] = value
     with pytest.raises(EplRuntimeError, match=r"there is no (step|path|row)"):
         Runtime.restore(written(pages), tier=tier)
 
@@ -382,7 +376,7 @@ def test_layers_of_matches_in_progress_are_what_they_can_be(change: Callable[[li
     for v in (5, 6, 7):
         runtime.send("R", {"v": v})
     pages = {key: msgpack.unpackb(page, strict_map_key=False) for key, page in msgpack.unpackb(runtime.snapshot()[22:])}
-    change(pages["state/d0/1"][2]["match_recognize"]["partitions"][0][2])
+    change(pages["state/d0/1/k0/0"][2][0][2][1])
     with pytest.raises(EplRuntimeError) as caught:
         Runtime.restore(written(pages), tier=tier)
     assert message in caught.value.message

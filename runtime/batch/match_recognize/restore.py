@@ -1,7 +1,7 @@
 """The row tier's state of match_recognize → the arrays of a row pattern kernel."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import attrs
@@ -20,8 +20,7 @@ from runtime.batch.storage.arrays import CODES, GROUP, HASH, RING
 from runtime.batch.storage.intake import Intake
 from runtime.batch.storage.kinds import INSTANTS, TEXTS
 from runtime.conversion.arrow import arrow_type_of
-from runtime.expressions import compile_expression
-from runtime.match_recognize.state import INTERVAL, SHAPE, check_histories, check_layers, check_nodes, check_strands
+from runtime.match_recognize.state import INTERVAL, PartitionKeys, check_histories, check_layers, check_nodes, check_strands
 from windows.event import Event
 from windows.protocol import Damaged, State
 
@@ -35,29 +34,38 @@ class PatternRestore:
     target: PatternState
     intake_type: Any
     surroundings: RunContext
+    _keys: PartitionKeys = attrs.field(init=False)
     _ids: dict[int, int] = attrs.field(factory=dict)
     _events: list[Event] = attrs.field(factory=list)
     _groups: dict[tuple[int, ...], int] = attrs.field(factory=dict)
     _place: dict[int, int] = attrs.field(factory=dict)
     _intake: Any = None
 
+    @_keys.default
+    def _keys_of_the_plan(self) -> PartitionKeys:
+        return PartitionKeys([node.type for node in self.target.kernel.plan.partition_by])
+
     # ------------------------------------------------------------------ rows
 
-    def restore(self, state: State) -> None:
-        """Raises Declined where columns cannot hold the rows."""
-        recognizer = state["match_recognize"]
+    def restore(self, window: State, recognizer: State) -> None:
+        """Raises Declined where columns cannot hold the rows. ``recognizer``: in its current form."""
         self._check(recognizer)
         self._number(recognizer)
         self._check_numbers(recognizer)
         self._hold()
-        self._restore_window(state["windows"], recognizer)
-        for event, history, written in recognizer["partitions"]:
-            group = self._group(event)
+        self._restore_window(window, recognizer)
+        for values, (history, written, paths) in recognizer["partitions"]:
+            if not history and not (written[1] if self._layered else written):
+                continue  # all of its rows have been taken, or are in the window
+            known = len(self._groups)
+            group = self._group(values)
+            if len(self._groups) == known:
+                raise Damaged("two partitions have one key")
             for name, seen in zip(self.target.history_names(), history):
                 self._remember(group, name, seen)
-            self._count_partial_matches(group, written, recognizer["paths"])
+            self._count_partial_matches(group, written, paths)
         if self.target.kernel.interval is not None:
-            self._hold_back(recognizer["interval"], recognizer["paths"])
+            self._hold_back(recognizer["interval"])
         self._index()
 
     def _check_numbers(self, recognizer: State) -> None:
@@ -66,39 +74,52 @@ class PatternRestore:
         if len(set(numbers)) != len(numbers) or max(numbers, default=-1) >= recognizer["row"]:
             raise Damaged("two rows have one number, or a row has that of one that is still to come")
         told = [(event, number) for event, number in recognizer["numbers"]]
-        told += [(event, number) for _, _, written in recognizer["partitions"] for event, number, _ in self._layers(written)]
+        told += [(event, number) for _, (_, written, _) in recognizer["partitions"] for event, number, _ in self._layers(written)]
         if any(self._ids[id(event)] != number - 1 for event, number in told):
             raise Damaged("a row has two numbers")
 
     def _check(self, recognizer: State) -> None:
         """Raise Damaged for numbers that are no places: compiled code looks up by them, and compares them with nothing."""
-        SHAPE(recognizer)
         check_histories(recognizer, self.target.kernel.plan.lookback)
-        steps, paths = len(self.target.kernel.plan.program.steps), recognizer["paths"]
-        check_nodes(paths, steps)
-        for _, _, written in recognizer["partitions"]:
+        steps = len(self.target.kernel.plan.program.steps)
+        for paths in self._paths(recognizer):
+            check_nodes(paths, steps)
+        for values, (_, written, paths) in recognizer["partitions"]:
+            self._keys.checked(values)
             if self._layered:
                 check_layers(written, steps)
             else:
                 check_strands(written, steps, len(paths))
-        for _, found in recognizer["interval"]["waiting"] if recognizer["interval"] is not None else ():
-            check_strands([(0, begin, number, ()) for begin, _, number in found], steps, len(paths))
+        for (_, values), (found, paths) in self._waiting(recognizer):
+            self._keys.checked(values)
+            check_strands([(0, begin, number, ()) for _, begin, _, number in found], steps, len(paths))
+
+    @staticmethod
+    def _waiting(recognizer: State) -> Sequence[Any]:
+        """What an interval holds back."""
+        found: Sequence[Any] = () if recognizer["interval"] is None else recognizer["interval"]["waiting"]
+        return found
+
+    def _paths(self, recognizer: State) -> Iterable[Sequence[Any]]:
+        """The lists of paths, each once."""
+        rows = (*recognizer["partitions"], *self._waiting(recognizer))
+        return {id(paths): paths for _, (*_, paths) in rows}.values()
 
     def _number(self, recognizer: State) -> None:
         """An id for each row: its number where that is known."""
         for event, number in recognizer["numbers"]:
             self._know(event, number - 1)
-        for _, _, written in recognizer["partitions"]:
+        for _, (_, written, paths) in recognizer["partitions"]:
             for event, number, _ in self._layers(written):
                 self._know(event, number - 1)
             for _, begin, number, _ in self._strands(written):
-                self._know(_first_row(recognizer["paths"], number), begin - 1)
-        for _, found in recognizer["interval"]["waiting"] if recognizer["interval"] is not None else ():
-            for begin, end, number in found:
-                self._know(_first_row(recognizer["paths"], number), begin - 1)
-                self._know(recognizer["paths"][number][1], end - 1)
-        others = [event for event, history, _ in recognizer["partitions"] for event in (event, *history)]
-        others += [node[1] for node in recognizer["paths"]]
+                self._know(_first_row(paths, number), begin - 1)
+        for _, (found, paths) in self._waiting(recognizer):
+            for _, begin, end, number in found:
+                self._know(_first_row(paths, number), begin - 1)
+                self._know(paths[number][1], end - 1)
+        others = [event for _, (history, *_) in recognizer["partitions"] for event in history]
+        others += [node[1] for paths in self._paths(recognizer) for node in paths]
         others += [seen for _, history in recognizer["histories"] for seen in history]
         for event in others:
             if event is not None and id(event) not in self._ids:
@@ -169,8 +190,8 @@ class PatternRestore:
 
     # ------------------------------------------------------------------ partitions
 
-    def _group(self, event: Event) -> int:
-        words = self._words(event)
+    def _group(self, values: Sequence[Any]) -> int:
+        words = self._words(values)
         group = self._groups.setdefault(words, len(self._groups))
         arrays = self.target.arrays
         arrays.grow(GROUP, len(self._groups))
@@ -179,11 +200,10 @@ class PatternRestore:
         self.target.registers[REGISTERS["groups"]] = len(self._groups)
         return group
 
-    def _words(self, event: Event) -> tuple[int, ...]:
+    def _words(self, values: Sequence[Any]) -> tuple[int, ...]:
         """The partition's key as the kernel prints it (``pattern_keys.words_of_key``)."""
         kernel, found = self.target.kernel, []
-        for node, kind in zip(kernel.plan.partition_by, kernel.keys):
-            value = compile_expression(node, self.surroundings.environment, 1)(event)
+        for node, kind, value in zip(kernel.plan.partition_by, kernel.keys, values):
             nullable = not (isinstance(node.type, Scalar) and node.type.primitive)
             if kind in TEXTS:
                 found.append(self.surroundings.pool.code(value))
@@ -327,23 +347,23 @@ class PatternRestore:
         if begins and min(begins) < min((row for row, _ in state["began"]), default=min(begins) + 1):
             raise Damaged("it is not known when a partial match began")
 
-    def _hold_back(self, state: State, paths: Sequence[Any]) -> None:
+    def _hold_back(self, state: State) -> None:
         """What an interval holds back."""
         arrays, held = self.target.arrays, HeldRestore(self.target.arrays)
         INTERVAL(state)
         self._check_begins(state)
-        held.begun([*state["began"], *((begin, began) for began, found in state["waiting"] for begin, _, _ in found)])
-        nodes: dict[int, int] = {}
-        arrays.grow(WORK, sum(len(found) for _, found in state["waiting"]) + 1)
-        for began, found in state["waiting"]:
-            for begin, end, number in found:
-                way = _way_to(paths, number)
-                if self.target.kernel.strands:
-                    node = self._path(number, paths, nodes)
-                    arrays["p_refs"][node] += 1
-                else:
-                    node = self._block(way)
-                held.hold(began, begin, end, node, len(way), self._group(way[-1][1]))
+        nodes: dict[int, dict[int, int]] = {}
+        waiting = [(began, values, paths, *match) for (began, values), (found, paths) in state["waiting"] for match in found]
+        held.begun([*state["began"], *((begin, began) for began, _, _, _, begin, _, _ in waiting)])
+        arrays.grow(WORK, len(waiting) + 1)
+        for began, values, paths, _, begin, end, number in sorted(waiting, key=lambda each: (each[0], each[3])):
+            way = _way_to(paths, number)
+            if self.target.kernel.strands:
+                node = self._path(number, paths, nodes.setdefault(id(paths), {}))
+                arrays["p_refs"][node] += 1
+            else:
+                node = self._block(way)
+            held.hold(began, begin, end, node, len(way), self._group(values))
         held.timer(state["due"])
 
     def _block(self, way: Sequence[Any]) -> int:

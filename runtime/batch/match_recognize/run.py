@@ -1,7 +1,8 @@
 """Running a row pattern kernel: arrays in, kernel, Arrow out; partial matches are kept between batches."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -46,7 +47,9 @@ from runtime.batch.storage.held_rows import HeldRows
 from runtime.batch.storage.intake import Intake
 from runtime.batch.storage.kinds import DTYPES
 from runtime.conversion.arrow import arrow_schema
-from runtime.match_recognize.state import check_row
+from runtime.expressions import compile_expression
+from runtime.match_recognize.state import check_row, current
+from windows.event import Event
 from windows.protocol import State
 
 NO_ROWS = np.zeros(0, np.int64)
@@ -143,12 +146,20 @@ class MatchRun:
         return self._logical().state(self.held_ids())
 
     def restore(self, state: State) -> None:
-        check_row(state["match_recognize"]["row"])
-        self.first = state["match_recognize"]["row"]
-        PatternRestore(self._logical(), self.kernel.event_type, self.surroundings).restore(state)
+        recognizer = current(state["match_recognize"], self._key_values)
+        check_row(recognizer["row"])
+        self.first = recognizer["row"]
+        PatternRestore(self._logical(), self.kernel.event_type, self.surroundings).restore(state["windows"], recognizer)
 
     def _logical(self) -> PatternState:
-        return PatternState(self.kernel, self.arrays, self.registers, self.rows, self.first)
+        return PatternState(self.kernel, self.arrays, self.registers, self.rows, self.first, self._key_values)
+
+    def _key_values(self, event: Event) -> list[Any]:
+        return [evaluate(event) for evaluate in self._key_evaluators]
+
+    @cached_property
+    def _key_evaluators(self) -> list[Callable[[Event], Any]]:
+        return [compile_expression(node, self.surroundings.environment, 1) for node in self.kernel.plan.partition_by]
 
     def held_ids(self) -> Array:
         """The ids of the rows that the state holds, ascending."""

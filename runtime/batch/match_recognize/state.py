@@ -5,7 +5,7 @@ paths. A row that is in the window counts as taken: rows leave in order, so that
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
@@ -19,19 +19,20 @@ from runtime.batch.storage.held_rows import HeldRows
 from runtime.batch.storage.records import Records
 from runtime.match_recognize.lattice import bits
 from windows.event import Event
-from windows.paging import Long
+from windows.paging import Compared, Long
 from windows.protocol import State
 
 
 @attrs.define
 class PatternState:
-    """Of one run."""
+    """Of one run. ``key_values``: of a row the values of its partition's key."""
 
     kernel: MatchKernel
     arrays: Records
     registers: Array
     rows: HeldRows
     first: int
+    key_values: Callable[[Event], list[Any]]
 
     def register(self, name: str) -> int:
         return int(self.registers[REGISTERS[name]])
@@ -83,53 +84,62 @@ class PatternState:
         return {"events": timed, "duration": size} if not window.timed else {"events": timed, "duration": size, "due": self._window_due()}
 
     def _recognizer(self, events: dict[int, Event]) -> State:
-        writer = _Paths(events)
         ids = self.window_ids().tolist() if self.kernel.window is not None else []
         histories = []
         if ids and self.kernel.plan.lookback:
             before = [self.in_ring(name).tolist() for name in self.history_names("w_before", "")]
             histories = [[events[n], [events.get(b) for b in seen]] for n, seen in zip(ids, zip(*before))]
-        partitions = self._partitions(events, writer)
+        partitions = Compared("partitions", self._partitions(events))
         return {
-            "row": self.first, "partitions": partitions, "numbers": [[events[n], n + 1] for n in ids],
-            "taken": [n + 1 for n in ids], "histories": histories, "interval": self._interval(partitions, writer),
-            "paths": writer.nodes,
+            "row": self.first, "partitions": partitions, "numbers": Long([events[n], n + 1] for n in ids),
+            "taken": Long(n + 1 for n in ids), "histories": Long(histories), "interval": self._interval(partitions, events),
         }
 
-    def _partitions(self, events: dict[int, Event], writer: _Paths) -> list[Any]:
+    def _partitions(self, events: dict[int, Event]) -> list[Any]:
         found, count = [], self.register("groups")
         histories = [self.arrays[name][:count].tolist() for name in self.history_names()]
         layers = None if self.kernel.strands else _Layers.of(self.arrays, count, self.register("gone"))
         for group in range(count):
+            writer = _Paths(events)
             history = [events.get(column[group]) for column in histories]
             if layers is None:
                 strands = self._strands(group, writer)
                 last, written = (writer.first(strands[0][2]) if strands else None), strands
             else:
                 last, written = self._layers(*layers.at(group), events, writer)
-            if last is not None or self.kernel.plan.lookback:
-                found.append([last if last is not None else history[0], history, written])
+            known_by = last if last is not None else history[0] if history else None
+            if known_by is not None:
+                found.append([self.key_values(known_by), [history, written, writer.nodes]])
         return found
 
     # ------------------------------------------------------------------ interval
 
-    def _interval(self, partitions: Sequence[Any], writer: _Paths) -> State:
+    def _interval(self, partitions: Sequence[Any], events: dict[int, Event]) -> State:
         """As ``runtime.match_recognize.interval`` writes it."""
         interval, arrays = self.kernel.interval, self.arrays
         if interval is None:
             return None
-        waiting = []
-        for began, places in waiting_matches(arrays):
-            found = [[int(arrays["m_begin"][e]), int(arrays["m_end"][e]), writer.chain(self._held_path(e))] for e in places]
-            waiting.append([began, found])
         starts = bits(self.kernel.plan.program.start)
         begins: list[int] = []
-        for _, _, written in partitions:
+        for _, (_, written, _) in partitions:
             if self.kernel.writes_layers:
                 begins += [number for _, number, taken in written[2] if taken & starts]
             else:
                 begins += [begin for _, begin, _, _ in written]
-        return {"waiting": waiting, "due": interval.next_due(arrays), "began": times_of(arrays, begins, self.register("now"))}
+        waiting = Compared("held matches", [row for at in waiting_matches(arrays) for row in self._held(*at, events)])
+        return {"waiting": waiting, "due": interval.next_due(arrays), "began": Long(times_of(arrays, begins, self.register("now")))}
+
+    def _held(self, began: int, places: Sequence[int], events: dict[int, Event]) -> list[Any]:
+        """What is held back of one time, by partition. Its last row gives a match its sequence number, which does not change where others
+        are released; a later match has no lower one, and a higher one than those of other partitions."""
+        arrays, number, before = self.arrays, 0, -1
+        found: dict[int, tuple[list[Any], _Paths]] = {}
+        for place in places:
+            group, end = int(arrays["m_group"][place]), int(arrays["m_end"][place])
+            number, before = max(end, number + (group != before)), group
+            matches, writer = found.setdefault(group, ([], _Paths(events)))
+            matches.append([number, int(arrays["m_begin"][place]), end, writer.chain(self._held_path(place))])
+        return [[[began, self.key_values(writer.nodes[-1][1])], [matches, writer.nodes]] for matches, writer in found.values()]
 
     def _held_path(self, place: int) -> list[tuple[int, int]]:
         """(row, step) of a match that is held back."""
@@ -150,7 +160,7 @@ class PatternState:
         layers = [(n, taken) for n, taken in layers if n >= gone] if alive else []
         last = events[layers[-1][0]] if layers else None
         if self.kernel.writes_layers:
-            return last, [gone, latest if alive else None, [[events[n], n + 1, taken] for n, taken in layers]]
+            return last, [gone, list(latest) if alive else None, [[events[n], n + 1, taken] for n, taken in layers]]
         return last, self._tree_strands([n for n, _ in layers], latest, gone, writer) if alive else []
 
     def _latest(self, layers: Sequence[tuple[int, int]], low: int) -> tuple[int, ...]:
@@ -180,8 +190,8 @@ class PatternState:
         for step in sorted((s for s, n in enumerate(latest) if n > low), key=found_at):
             way = ways[step]
             number = writer.chain(list(zip(rows[len(rows) - len(way) :], way)))
-            looked_at = tuple(writer.last(number, self._steps_of(v)) for v in self._slots())
-            found += [(target, latest[step], number, looked_at) for target in program.steps[step].then]
+            looked_at = [writer.last(number, self._steps_of(v)) for v in self._slots()]
+            found += [[target, latest[step], number, looked_at] for target in program.steps[step].then]
         return found
 
     def _slots(self) -> list[int]:
@@ -201,8 +211,8 @@ class PatternState:
             begin = int(arrays["s_begin"][place])
             if begin > self.register("gone"):
                 number = self._path(int(arrays["s_node"][place]), writer)
-                looked_at = tuple(writer.last(number, self._steps_of(v)) for v in self.kernel.slots)
-                found.append((int(arrays["s_step"][place]), begin, number, looked_at))
+                looked_at = [writer.last(number, self._steps_of(v)) for v in self.kernel.slots]
+                found.append([int(arrays["s_step"][place]), begin, number, looked_at])
             place = int(arrays["s_next"][place])
         return found
 
@@ -244,10 +254,10 @@ class _Layers:
 
 
 class _Paths:
-    """Paths as ``runtime.match_recognize.state`` writes them: ``nodes`` are (number of the node before or -1, row, step)."""
+    """Paths of a partition as ``runtime.match_recognize.state`` writes them: ``nodes`` are [number of the node before or -1, row, step]."""
 
     def __init__(self, events: dict[int, Event]) -> None:
-        self.nodes: list[tuple[int, Event, int]] = []
+        self.nodes: list[list[Any]] = []
         self._events = events
         self._known: dict[tuple[int, int, int], int] = {}
 
@@ -258,20 +268,22 @@ class _Paths:
             key = (before, row, step)
             if key not in self._known:
                 self._known[key] = len(self.nodes)
-                self.nodes.append((before, self._events[row], step))
+                self.nodes.append([before, self._events[row], step])
             before = self._known[key]
         return before
 
     def first(self, number: int) -> Event:
         """The row that the partition of a path is known by."""
-        return self.nodes[number][1]
+        event: Event = self.nodes[number][1]
+        return event
 
     def last(self, number: int, steps: frozenset[int]) -> Event | None:
         """The last row that one of the steps took."""
         while number >= 0:
             before, event, step = self.nodes[number]
             if step in steps:
-                return event
+                found: Event = event
+                return found
             number = before
         return None
 
