@@ -32,6 +32,10 @@ ROWS = pa.schema(
 )
 
 
+class Refused(Exception):
+    """The module is refused at deploy."""
+
+
 @attrs.define
 class Seen:
     """Everything a user sees of a runtime."""
@@ -53,10 +57,13 @@ def plain(value: Any) -> Any:
 
 
 def run(texts: Sequence[str], steps: Sequence[Step], tier: str, restarts: Restarts | None = None) -> Seen:
-    """Raises EplError where the module is refused."""
+    """Raise Refused where the module is refused at deploy, and EplError for what goes wrong later."""
     seen = Seen()
     runtime = Runtime(tier=tier, on_error=_noting(seen))
-    runtime.deploy(SCHEMA + "".join(texts))
+    try:
+        runtime.deploy(SCHEMA + "".join(texts))
+    except EplError as error:
+        raise Refused(error.message) from error
     _listen(runtime, seen)
     store: dict[str, bytes] = {}
     mark = None
@@ -118,8 +125,15 @@ def restarts_at(of: Random, count: int, tiers: Sequence[str]) -> dict[int, tuple
 
 
 def difference(texts: Sequence[str], steps: Sequence[Step], tier: str, restarts: Restarts) -> str | None:
-    """The first thing that the restarts change; None where they change nothing."""
-    one, two = run(texts, steps, tier), run(texts, steps, tier, restarts)
+    """The first thing that the restarts change; None where they change nothing. An error is a difference. Raise Refused as ``run`` does."""
+    try:
+        one = run(texts, steps, tier)
+    except EplError as error:
+        return f"undisturbed: {type(error).__name__} {error}"
+    try:
+        two = run(texts, steps, tier, restarts)
+    except EplError as error:
+        return f"restarted: {type(error).__name__} {error}"
     for what in ("calls", "contents", "faults"):
         left, right = getattr(one, what), getattr(two, what)
         if left != right:
@@ -148,5 +162,5 @@ def reduced(texts: Sequence[str], steps: Sequence[Step], tier: str, restarts: Re
 def _differs(texts: Sequence[str], steps: Sequence[Step], tier: str, restarts: Restarts) -> bool:
     try:
         return difference(texts, steps, tier, restarts) is not None
-    except EplError:
+    except Refused:
         return False
