@@ -55,15 +55,15 @@ class PartsView(View):
     def update_all(self, new: Sequence[Event], failures: Failures, parts: Sequence[Part]) -> Sequence[Event]:
         """Pass new events to the windows, ``parts`` in an order in which those that may refuse an event come first; return the events
         that are in."""
-        told: list[Part] = []
+        updated: list[Part] = []
         for part in parts:
             if not failures.attempt(part.update_window, new, NO_EVENTS):
                 out = [e for e in new if not part.holds(e)]
                 if out:
                     new = [e for e in new if e not in out]
-                    for other in told:
+                    for other in updated:
                         self._take_back(other, out)
-            told.append(part)
+            updated.append(part)
         return new
 
     def _take_back(self, part: Part, events: list[Event]) -> None:
@@ -199,19 +199,19 @@ class BatchIntersectionView(PartsView):
         for part in self.parts:
             if part is not self.batch:
                 gone.update(dict.fromkeys(part.old))
-        told: list[Event] = []
+        left: list[Event] = []
         if gone:
             self.withdraw(list(gone), failures)
-            told = self.batch.old
+            left = self.batch.old
             new = [e for e in new if e not in gone]
         released: list[Event] = []
         if new:
             if not failures.attempt(self.batch.update_window, new, NO_EVENTS):
                 self.withdraw([e for e in new if not self.batch.holds(e)], failures, self.batch)
-            released, told = self.batch.new, told + self.batch.old
-        if released or told:
+            released, left = self.batch.new, left + self.batch.old
+        if released or left:
             self.withdraw(released, failures, self.batch)
-            failures.attempt(self.child.update, released, told)
+            failures.attempt(self.child.update, released, left)
         failures.settle()
 
     def timed(self, source: Part, new: Sequence[Event], old: Sequence[Event]) -> None:

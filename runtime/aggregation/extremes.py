@@ -53,7 +53,7 @@ class Extreme(HasSteps):
         return plain(self.held.end())
 
     def steps(self, plan: AggregationPlan) -> AccumulatorSteps | None:
-        """``ends`` is empty where values have left out of turn."""
+        """``ends`` is empty where values have left in another order."""
         if not has_numbers(plan):
             return None
         floating = is_floating(plan)
@@ -64,7 +64,7 @@ class Extreme(HasSteps):
 
     @once_a_class
     def _enter_lines(self, a: str, v: str, floating: bool) -> Sequence[str]:
-        """Of floating numbers what is held tells the zeros apart, and NaN is counted beside it."""
+        """Of floating numbers what is held distinguishes the zeros, and NaN is counted next to it."""
         own = named(a, self)
         if not floating:
             return (f"{own.held.add}({v})",)

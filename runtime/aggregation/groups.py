@@ -29,7 +29,7 @@ class Group:
     """All aggregations of one group: ``readers[slot].value()`` is a slot's value now.
 
     ``failed``: of rows for which an argument raised the places of the aggregations that do not count them, so that they do not leave there
-    either; None where there is no such row. ``rows``: how many rows are in, where whoever keeps groups by key counts them.
+    either; None where there is no such row. ``rows``: how many rows are in, where the dictionary of groups counts them.
     """
 
     __slots__ = ("readers", "kept", "failed", "rows", "_rows_leave")

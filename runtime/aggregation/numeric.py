@@ -159,7 +159,7 @@ class Sum(HasSteps):
         total, narrow = f"{named(a, self).total}", self.narrowing
         if narrow in BOUNDS:
             low, high = BOUNDS[narrow]
-            fits = f"not t >> {high.bit_length()} or {low} <= t <= {high}"  # a shift tells fastest that it is not negative and in range
+            fits = f"not t >> {high.bit_length()} or {low} <= t <= {high}"  # a shift is the fastest test of the range
             return [f"t = {total} {sign} {v}", f"{total} = t if {fits} else {narrow}(t)"]
         return [f"{total} = {narrow}({total} {sign} {v})" if narrow else f"{total} = {total} {sign} {v}"]
 

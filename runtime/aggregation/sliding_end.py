@@ -14,8 +14,8 @@ class SlidingEnd:
         values in order        3 1 4 1 5 2
         ends of the largest    5 2            (nothing in front of the 5 can be the largest any more)
 
-    O(1) an event on average. The first value that leaves out of turn makes it a sorted bag, O(log n), until it is empty; ``ends`` is empty
-    meanwhile. Values must have a total order among each other (no NaN, no None).
+    O(1) an event on average. The first value that leaves in another order makes it a sorted bag, O(log n), until it is empty; ``ends`` is
+    empty meanwhile. Values must have a total order among each other (no NaN, no None).
     """
 
     __slots__ = ("largest", "ends", "_order", "_bag")

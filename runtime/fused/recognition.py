@@ -31,16 +31,16 @@ def fuse_recognition(running: RunningSelect) -> None:
 
 def _writer(running: RunningSelect, recognizer: SharedRowRecognition) -> EmitSteps:
     """``recognizer.receive`` as text; where the rows of matches are what comes out, listeners are called with them."""
-    context, told, scope = running.context, [], {"pending": running.context.core.pending}
+    context, on_match, scope = running.context, [], {"pending": running.context.core.pending}
     statement = context.output
     assert isinstance(statement, Statement)
     if recognizer.emits_one and _comes_out(running, recognizer):
-        told = [*computed_row_lines("r", "values"), *statement.delivery_lines("r")]
+        on_match = [*computed_row_lines("r", "values"), *statement.delivery_lines("r")]
         scope |= statement.delivery_scope(recognizer.output_type)
 
     def write(place: Place, bindings: dict[str, Any], leave: str) -> GeneratedSteps:
-        steps = recognizer.written(PlacePrinter(context.environment, place, bindings), told)
-        before = [f"if pending or {statement.delivery_guard()}: {leave}"] if told else []
+        steps = recognizer.written(PlacePrinter(context.environment, place, bindings), on_match)
+        before = [f"if pending or {statement.delivery_guard()}: {leave}"] if on_match else []
         return GeneratedSteps(before, steps.then, {**steps.scope, **scope})
 
     return write

@@ -136,7 +136,7 @@ class _Select:
         return FunctionFactory(list(found), lines, self._shared, list(self._scope), self._printer)
 
     def written(self, place: Place, scope: dict[str, Any], leave: str) -> GeneratedSteps:
-        """``take`` for a function of which it is the only receiver, over values that stand elsewhere than in an event."""
+        """``take`` for a function of which it is the only receiver, over values that are not in an event."""
         self._printer.place, self._printer.bindings = place, scope
         try:
             before, then = self._take(_Way(leave, self._delivers))

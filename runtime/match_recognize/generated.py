@@ -107,13 +107,13 @@ class StepWriter:
         """``enter(e)``: the partition where a match ends with the row, else None."""
         return ["def enter(e):", *indented(self.entered(["return partition"])), ""]
 
-    def entered(self, told: list[str]) -> list[str]:
-        """Take a row of the stream; ``told``: lines for where a match ends with it."""
+    def entered(self, on_match: list[str]) -> list[str]:
+        """Take a row of the stream; ``on_match``: lines for where a match ends with it."""
         plan = self.plan
         lines = [f"key = {self._key()}", "operator._row = row = operator._row + 1"]
         lines += ["numbers[e] = row"] if plan.has_window else []
         lines += ["partition = partitions.get(key)"]
-        moves, committed = self._moves(), [*self._committed(), *under("if ended:", told)]
+        moves, committed = self._moves(), [*self._committed(), *under("if ended:", on_match)]
         if plan.lookback:
             lines += ["if partition is None: partition = partitions[key] = Partition(key, no_history)", "history = partition.history"]
             lines += ["histories[e] = history"] if plan.has_window else []

@@ -29,7 +29,7 @@ class Interval:
 
         A B*, 5 s   A1@1000  B2@2000  B3@4000          @6000           B4@7000
         held back   A1       A1 B2    A1 B2 B3         -               -
-        told        -        -        -                A1 B2 B3        A1 B2 B3 B4
+        emitted     -        -        -                A1 B2 B3        A1 B2 B3 B4
 
     Of what a delivery finds, the ranking first chooses as without an interval; partial matches are left alone by the skip clause.
     What is chosen is held
@@ -69,18 +69,18 @@ class Interval:
     def hold_back(self, found: Found, died: Iterable[Death]) -> Found:
         """What of a delivery's matches is to be emitted now."""
         now = self._context.now()
-        told: Found = []
+        due: Found = []
         for key, match in found:
             began = self._began[match.begin]
             if self.or_terminated and self._final[match.path[2]]:
-                told.append((key, match))
+                due.append((key, match))
             elif began in self._times or self._due(began) - now > now - began:
                 self._wait(began, key, match)
             else:
-                told.append((key, match))
+                due.append((key, match))
         for key, row, path in died:
-            told += self._released(key, row, path)
-        return told
+            due += self._released(key, row, path)
+        return due
 
     def keep_times(self, live: Callable[[], Iterable[int]]) -> None:
         """Now and then: only the times of the rows ``live`` are kept. Not within a delivery, whose matches are still to be held back."""

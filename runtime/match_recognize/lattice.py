@@ -160,7 +160,7 @@ class Lattice:
         better."""
         values = self._values(rows, since)
         most = len(rows)
-        told: list[Match] = []
+        matches: list[Match] = []
         last_end = -1
         for index, (_, row, taken) in enumerate(rows):
             if row <= horizon or row <= last_end or not taken & self.starts:
@@ -171,10 +171,10 @@ class Lattice:
                 continue
             value, _, step = max(begins)
             match = self._along(rows, values, index, step, value, most)
-            told.append(match)
+            matches.append(match)
             if self._past_last:
                 last_end = match.end
-        return told
+        return matches
 
     def _values(self, rows: Sequence[Layer], since: int) -> list[dict[int, int]]:
         leading = self._leading(rows, since)
@@ -218,7 +218,7 @@ class Lattice:
     ) -> list[Match]:
         """Where all matches end at the last layer: for each first row the one found first by these links."""
         leading = self._leading(rows, since)
-        told: list[Match] = []
+        matches: list[Match] = []
         for index, (_, begin, _) in enumerate(rows):
             if begin <= horizon or not leading[index] & self.starts:
                 continue
@@ -233,10 +233,10 @@ class Lattice:
                     if reached >> step & 1:
                         break
                 path = (path, rows[behind][0], step)
-            told.append(Match(begin, rows[-1][1], path))
+            matches.append(Match(begin, rows[-1][1], path))
             if self._past_last:
                 break
-        return told
+        return matches
 
     @property
     def follows_links(self) -> bool:
@@ -275,17 +275,17 @@ class Lattice:
 
     def _scanned(self, rows: Sequence[Layer], since: int, horizon: int) -> list[Match]:
         leading = self._leading(rows, since)
-        told: list[Match] = []
+        matches: list[Match] = []
         last_end = -1
         for index, (_, row, _) in enumerate(rows):
             if row <= horizon or row <= last_end or not leading[index] & self.starts:
                 continue
             found = [match for match, _ in zip(self._ways(rows, leading, index, since), range(LARGEST_CHOICE))]
             best = self._ranking.best(found)
-            told.append(best)
+            matches.append(best)
             if self._past_last:
                 last_end = best.end
-        return told
+        return matches
 
     # ------------------------------------------------------------------ all
 

@@ -53,40 +53,40 @@ class Ranking:
         begins = _grouped(found)
         if len(begins) == 1:
             return found
-        told: list[Match] = []
+        chosen: list[Match] = []
         last_end = -1
         for begin in sorted(begins):
             if begin <= last_end:
                 continue
             matches = _latest_first(begins[begin])
-            told += matches
+            chosen += matches
             if self._past_last:
                 last_end = self._best(matches).end
-        return told
+        return chosen
 
     def best(self, found: Sequence[Match]) -> Match:
         """The preferred of matches that begin at the same row, given in the order in which they were found."""
         return self._best(_latest_first(list(found)))
 
-    def horizon(self, told: Sequence[Match]) -> int:
+    def horizon(self, chosen: Sequence[Match]) -> int:
         """Partial matches that began at this row or before are discarded; -1 if none are."""
         if self._past_last:
-            return max(m.end for m in told) if told else -1
+            return max(m.end for m in chosen) if chosen else -1
         if self._to_next:
-            return max(m.begin for m in told) if told else -1
+            return max(m.begin for m in chosen) if chosen else -1
         return -1
 
     def _by_begin(self, found: Sequence[Match]) -> Sequence[Match]:
         begins = _grouped(found)
-        told: list[Match] = []
+        chosen: list[Match] = []
         last_end = -1
         for begin in sorted(begins):
             if begin > last_end:
                 best = self._best(_latest_first(begins[begin]))
-                told.append(best)
+                chosen.append(best)
                 if self._past_last:
                     last_end = best.end
-        return told
+        return chosen
 
     def _best(self, matches: Sequence[Match]) -> Match:
         best = matches[0]

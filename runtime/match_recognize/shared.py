@@ -96,12 +96,12 @@ class SharedRowRecognition(RowRecognition):
         """Whether a row ends one match at most that is emitted."""
         return self._emits_one
 
-    def written(self, printer: PlacePrinter, told: list[str]) -> GeneratedSteps:
-        """``receive`` as text. ``told``: lines for where a match ends, the one that is emitted, over its ``values``; without, it goes to
-        ``child``."""
-        told = ["values = measure_values(rows_of_one(partition))", *told] if told else ["emit_ended(partition)"]
+    def written(self, printer: PlacePrinter, on_match: list[str]) -> GeneratedSteps:
+        """``receive`` as text. ``on_match``: lines for where a match ends, the one that is emitted, over its ``values``; without, it goes
+        to ``child``."""
+        on_match = ["values = measure_values(rows_of_one(partition))", *on_match] if on_match else ["emit_ended(partition)"]
         own = {"emit_ended": self._emit_ended, "rows_of_one": self._rows_of_one, "measure_values": self._measure_values}
-        steps = StepWriter(self._plan, printer).entered(told)
+        steps = StepWriter(self._plan, printer).entered(on_match)
         return GeneratedSteps([], ["operator._since = operator._row", *steps], {**self._scope(), **own})
 
     def _emit_ended(self, partition: LayeredPartition) -> None:

@@ -137,8 +137,8 @@ def _replay_file(job: Job) -> Outcome:
         write_traces(job.target, done)
     ways = [step["spark"] == "rows" for trace in done for step in trace["steps"] if "spark" in step]
     traces = () if job.target is not None else tuple(done)
-    told = [each for trace in done for each in trace.get("distributed", ())]
-    spread = sum(t["partitionable"] for t in told), sum("agrees" in t for t in told), sum(t.get("agrees", False) for t in told)
+    reports = [each for trace in done for each in trace.get("distributed", ())]
+    spread = sum(t["partitionable"] for t in reports), sum("agrees" in t for t in reports), sum(t.get("agrees", False) for t in reports)
     return Outcome(job.source, len(done), tuple(broken), traces, sum(ways), len(ways) - sum(ways), spread)
 
 

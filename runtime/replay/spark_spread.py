@@ -66,11 +66,11 @@ class SpreadReplay:
             shareable = [c for c in run.candidates if c.partitionable]
             odd = self._odd(run, cutter) if shareable else None
             for candidate in run.candidates:
-                told: dict[str, Any] = dict(zip(("deployment", "statement"), candidate.key))
-                told |= {"partitionable": candidate.partitionable, "split": candidate.verdict.describe()}
+                report: dict[str, Any] = dict(zip(("deployment", "statement"), candidate.key))
+                report |= {"partitionable": candidate.partitionable, "split": candidate.verdict.describe()}
                 if candidate.partitionable:
-                    told |= {"skipped": odd} if odd else self._held(run, candidate, cutter, settings)
-                found.append(told)
+                    report |= {"skipped": odd} if odd else self._held(run, candidate, cutter, settings)
+                found.append(report)
         return {**trace, "distributed": found}
 
     def _odd(self, run: Run, cutter: Cutter) -> str | None:
@@ -97,10 +97,10 @@ class SpreadReplay:
             spread = counted(self._spread(fed))
         except (EplError, PySparkException) as error:
             return {"rows": sum(one.values()), "agrees": False, "error": str(error)}
-        told: dict[str, Any] = {"rows": sum(one.values()), "agrees": spread == one}
+        report: dict[str, Any] = {"rows": sum(one.values()), "agrees": spread == one}
         if spread != one:
-            told |= {"only_spread": sorted((spread - one).elements()), "only_one": sorted((one - spread).elements())}
-        return {**told, "recorded": _recorded(candidate, rows)}
+            report |= {"only_spread": sorted((spread - one).elements()), "only_one": sorted((one - spread).elements())}
+        return {**report, "recorded": _recorded(candidate, rows)}
 
     def _spread(self, fed: ReplayedInput) -> pa.Table:
         tables = {**fed.tables, **_silent(fed)}

@@ -28,9 +28,9 @@ class CauseColumns:
 
     def beside(self, new: pa.RecordBatch | None, old: pa.RecordBatch | None) -> tuple[Any, Any]:
         """The batches with the columns of COLUMNS after their own; the causes are computed once."""
-        told = _beside(new, self._new), _beside(old, self._old)
+        batches = _beside(new, self._new), _beside(old, self._old)
         self._new, self._old = [], []
-        return told
+        return batches
 
 
 def _beside(batch: pa.RecordBatch | None, causes: list[Cause]) -> pa.RecordBatch | None:

@@ -32,9 +32,9 @@ class Stateless:
 class OnEvent(Stateless):
     """``on T …``: gets a stream's events from its start to its end."""
 
-    def __init__(self, stream: StreamPlan, context: OperatorContext, told: Sink) -> None:
+    def __init__(self, stream: StreamPlan, context: OperatorContext, sink: Sink) -> None:
         super().__init__(context)
-        self._entry = StreamEntry(stream, context, told)
+        self._entry = StreamEntry(stream, context, sink)
         self._entry.repeat()
 
     def start(self) -> None:

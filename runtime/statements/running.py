@@ -26,7 +26,7 @@ class Running(Protocol):
 
 
 class Prepared(Protocol):
-    """What instances of a statement are made from: runtime.build.PreparedStatement."""
+    """What instances of a statement are built from: runtime.build.PreparedStatement."""
 
     @property
     def environment(self) -> Environment: ...

@@ -231,10 +231,10 @@ class Statement(Delivery):
         except EplRuntimeError as error:
             self._core.on_error(error, self.name, None)
             return
-        told = (new, old) if self._causes is None else self._causes.beside(new, old)
+        with_causes = (new, old) if self._causes is None else self._causes.beside(new, old)
         for listener in self.batch_listeners:
             try:
-                listener(*(told if listener in self._caused else (new, old)), self, self.runtime)
+                listener(*(with_causes if listener in self._caused else (new, old)), self, self.runtime)
             except Exception as error:  # noqa: BLE001 - law 6
                 self._core.on_listener_error(error, self.name, None)
 

@@ -9,12 +9,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCUMENTS = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")), *sorted((ROOT / "docs").rglob("*.md"))]
-SOURCE = (
-    "epl", "examples", "benchmarks",
-    *(f"runtime/{folder}" for folder in (
-        "api", "cli", "clock", "conversion", "event_loop", "expressions", "operators", "result_set", "spark", "state", "stores",
-    )),
-)
+SOURCE = ("epl", "windows", "runtime", "examples", "benchmarks")
 """Folders whose Python files use the glossary throughout, names of variables included."""
 WORDS = re.compile(
     r"\b(put(s|ting)? out|told|tells|anew|(is|are) (not )?at home|stands? (behind|beside|in front)|reckon(ed|s)?|mended|hangs on|"

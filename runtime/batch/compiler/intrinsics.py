@@ -276,29 +276,29 @@ def last_not_above(values: Any, low: Any, high: Any, value: Any) -> Any:
     return low - 1
 
 
-def rank_matches(told: Any, count: Any, groups: Any, begins: Any, ends: Any) -> Any:
-    """Order the first ``count`` of ``told`` by partition in order of appearance, first row, and the latest last row first."""
+def rank_matches(matches: Any, count: Any, groups: Any, begins: Any, ends: Any) -> Any:
+    """Order the first ``count`` of ``matches`` by partition in order of appearance, first row, and the latest last row first."""
     keys, order, ranks = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
     for place in range(count):
-        keys[place] = groups[told[place]]
+        keys[place] = groups[matches[place]]
         order[place] = place
     sort_pairs(keys, order, count)
     first = order[0]
     for place in range(count):
-        if groups[told[order[place]]] != groups[told[first]]:
+        if groups[matches[order[place]]] != groups[matches[first]]:
             first = order[place]
         ranks[order[place]] = first
     for place in range(count):
         order[place] = place
-        keys[place] = -ends[told[place]]
+        keys[place] = -ends[matches[place]]
     sort_pairs(keys, order, count)
     for place in range(count):
-        keys[place] = begins[told[order[place]]]
+        keys[place] = begins[matches[order[place]]]
     sort_pairs(keys, order, count)
     for place in range(count):
         keys[place] = ranks[order[place]]
     sort_pairs(keys, order, count)
     for place in range(count):
-        keys[place] = told[order[place]]
+        keys[place] = matches[order[place]]
     for place in range(count):
-        told[place] = keys[place]
+        matches[place] = keys[place]

@@ -24,7 +24,7 @@ BEGUN, HELD = "begun", "held"
 NEVER = 2**63 - 1
 REGISTERS = Registers("timer", "b_head", "b_tail", "b_next", "m_free", "m_made", "holding", "telling", "kept", "dead", "timing")
 """``timer``: when it is looked next who is due; records before ``b_next`` have nothing that waits; ``holding``: how many matches wait;
-``dead``: how many partial matches ended with the row; ``timing``: whether a timer tells."""
+``dead``: how many partial matches ended with the row; ``timing``: whether a timer emits."""
 
 
 @attrs.frozen

@@ -36,7 +36,7 @@ class Machine(Protocol):
 
 
 class HoldPrinter:
-    """Takes the place of printing a match's row, and holds the match instead: from row ``told`` on, ``m`` rows, to the current one.
+    """Takes the place of printing a match's row, and holds the match instead: from row ``emitted`` on, ``m`` rows, to the current one.
     ``end``: the text of its last node, where nodes are linked."""
 
     end = "f_node[best]"
@@ -74,7 +74,7 @@ class HoldPrinter:
             code.add(f"block = {self.end}", "p_refs[block] += 1", "mark = p_mark[block]")
         else:
             self._copy(code, next_step)
-        code.add("m_begin[e] = told", "m_end[e] = first + i", "m_node[e] = block", "m_len[e] = m", "m_group[e] = g")
+        code.add("m_begin[e] = emitted", "m_end[e] = first + i", "m_node[e] = block", "m_len[e] = m", "m_group[e] = g")
         owner.sort_in(code)
 
     def _copy(self, code: Code, next_step: Callable[[], None] | None) -> None:
@@ -162,7 +162,7 @@ class IntervalPrinter:
 
     def sort_in(self, code: Code) -> None:
         """Whether the match ``e``, whose last step is ``mark``, waits or is emitted now."""
-        self._find(code, "told")
+        self._find(code, "emitted")
         waits = "b >= b_head and (b_count[b] > 0 or b_time[b] + span - now > now - b_time[b])"
         with code.block(f"if {f'({self._final} >> mark) & 1 == 0 and ' if self.interval.or_terminated else ''}{waits}"):
             code.add("due = b_time[b] + span")

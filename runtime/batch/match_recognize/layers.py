@@ -238,10 +238,10 @@ class LayerPrinter(MatchKernelPrinter):
         matches.node = "first_node + q"
         self._leading(code)
         several = self.pattern.all_matches or self.pattern.skip != "past last row"
-        code.add("start = out", "told = 0", "j = k - 1")
+        code.add("start = out", "emitted = 0", "j = k - 1")
         with code.block("while j >= 0"):
             with code.block(f"if k_mask[j] & {bits(self.program.start)}"):
-                code.add("first_node = last - j", "told = p_row[first_node] + 1", "m = j + 1")
+                code.add("first_node = last - j", "emitted = p_row[first_node] + 1", "m = j + 1")
                 if self.preferment in ("all", "scan"):
                     self._ways(code, matches)
                 else:
@@ -356,11 +356,11 @@ class LayerPrinter(MatchKernelPrinter):
 
     def discard_begun(self, code: Code) -> None:
         if self.pattern.skip == "past last row" and self.interval is None:
-            with code.block("if told > 0"):
+            with code.block("if emitted > 0"):
                 code.add("g_bits[gu] = 0")
         elif self.lowers:
-            with code.block("if told > 0"):
-                code.add("g_low[gu] = max(g_low[gu], told)")
+            with code.block("if emitted > 0"):
+                code.add("g_low[gu] = max(g_low[gu], emitted)")
 
 
 __all__ = ["LayerPrinter", "ways_in_tree"]

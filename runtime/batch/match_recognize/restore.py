@@ -73,9 +73,9 @@ class PatternRestore:
         numbers = list(self._ids.values())
         if len(set(numbers)) != len(numbers) or max(numbers, default=-1) >= recognizer["row"]:
             raise Damaged("two rows have one number, or a row has that of one that is still to come")
-        told = [(event, number) for event, number in recognizer["numbers"]]
-        told += [(event, number) for _, (_, written, _) in recognizer["partitions"] for event, number, _ in self._layers(written)]
-        if any(self._ids[id(event)] != number - 1 for event, number in told):
+        numbered = [(event, number) for event, number in recognizer["numbers"]]
+        numbered += [(event, number) for _, (_, written, _) in recognizer["partitions"] for event, number, _ in self._layers(written)]
+        if any(self._ids[id(event)] != number - 1 for event, number in numbered):
             raise Damaged("a row has two numbers")
 
     def _check(self, recognizer: State) -> None:

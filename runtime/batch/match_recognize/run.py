@@ -94,13 +94,13 @@ class MatchRun:
         times = read_only(times)
         if CODES in self.arrays.sizes:
             self.arrays.grow(CODES, len(self.pool) + 1)
-        told = causes or self._finish is not None
+        with_causes = causes or self._finish is not None
         outputs = self._outputs(max(self._capacity, intake.rows // 8))
         self.rows.add(self.first, intake)
         registers[REGISTERS["i"]] = registers[REGISTERS["out"]] = 0
         while True:
             status = self.function(
-                registers, intake.rows, self.first, until, jump, told, times, columns, self.arrays.tuple(), tuple(outputs), *given,
+                registers, intake.rows, self.first, until, jump, with_causes, times, columns, self.arrays.tuple(), tuple(outputs), *given,
             )
             if status == DONE:
                 break
@@ -250,7 +250,7 @@ class MatchRun:
         row, time, delta, timer, *values = outputs
         if len(row) == 0:
             return Output()
-        told = Causes(row, timer, time, delta) if causes else None
+        row_causes = Causes(row, timer, time, delta) if causes else None
         rest = iter(values)
         arrays: list[pa.Array[Any]] = []
         fields = []
@@ -262,7 +262,7 @@ class MatchRun:
                 made = computed_column(column.kind, first, next(rest), field.type, self.pool)
             arrays.append(made if pa.types.is_dictionary(made.type) else made.cast(field.type))
             fields.append(pa.field(field.name, arrays[-1].type))
-        return Output(pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields)), None, told, None)
+        return Output(pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields)), None, row_causes, None)
 
     def _through(self, column: PatternColumn, ids: Array) -> Any:
         assert column.through is not None
@@ -274,7 +274,7 @@ class MatchRun:
         return found.take(pa.array(places, mask=missing))
 
 
-def made_ready(finish: Finish, columns: Sequence[PatternColumn], outputs: list[Array], told: bool) -> list[Array]:
+def made_ready(finish: Finish, columns: Sequence[PatternColumn], outputs: list[Array], numbered_calls: bool) -> list[Array]:
     """The arrays with the rows that go out, in order."""
     row, time, delta, timer, *values = outputs
     computed: list[Array] = []
@@ -285,7 +285,7 @@ def made_ready(finish: Finish, columns: Sequence[PatternColumn], outputs: list[A
         else:
             computed += [next(rest), next(rest)]
     numbers = np.arange(len(row))
-    done = finish([NO_FLAGS, numbers, row, timer, time, delta, *computed, *rest], told)
+    done = finish([NO_FLAGS, numbers, row, timer, time, delta, *computed, *rest], numbered_calls)
     chosen = done[ROW]
     return [done[CAUSE], done[TIME], done[DELTA], done[TIMER], *(a[chosen] for a in values)]
 

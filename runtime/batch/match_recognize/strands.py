@@ -237,13 +237,13 @@ class StrandPrinter(MatchKernelPrinter):
     def emit(self, code: Code, matches: MatchWriter) -> None:
         counted = [n for n, s in enumerate(self.steps) if s.counted]
         every = self.pattern.all_matches
-        code.add("start = out", "told = 0", "j = 0")
+        code.add("start = out", "emitted = 0", "j = 0")
         with code.block("while j < found"):
-            code.add("best = j", "told = f_begin[j]", "j += 1")
+            code.add("best = j", "emitted = f_begin[j]", "j += 1")
             if not every:
                 if counted:
                     self._count(code, counted, "best", "lead")
-                with code.block("while j < found and f_begin[j] == told"):
+                with code.block("while j < found and f_begin[j] == emitted"):
                     if counted:
                         self._count(code, counted, "j", "took")
                         with code.block(f"if {' or '.join(f'took{n} > lead{n}' for n in counted)}"):
@@ -273,7 +273,7 @@ class StrandPrinter(MatchKernelPrinter):
             self.release(code, "f_node[place]")
         if self.pattern.skip == "to current row" or self.interval is not None:
             return
-        horizon = "first + i" if self.pattern.skip == "past last row" else "told"
+        horizon = "first + i" if self.pattern.skip == "past last row" else "emitted"
         code.add(f"horizon = {horizon}", "s = g_first[gu]", "chain = -1", "last = -1", "held = 0")
         with code.block("while s >= 0"):
             code.add("after = s_next[s]")

@@ -124,9 +124,9 @@ class GroupState:
 
     # ------------------------------------------------------------------ restore
 
-    def restore(self, state: State, first: Iterable[Any] = (), held: Array | None = None, *, told: bool = True) -> dict[Words, int]:
+    def restore(self, state: State, first: Iterable[Any] = (), held: Array | None = None, *, with_groups: bool = True) -> dict[Words, int]:
         """Fill empty arrays; ``first``: keys that have the first slots, in this order; ``held``: the positions of the window's events,
-        which are there already. Gives the slot of each group's words. ``told``: whether the state has the groups.
+        which are there already. Gives the slot of each group's words. ``with_groups``: whether the state has the groups.
         Raises Declined for rows that are in no group."""
         SHAPE(state)
         groups, empty, reclaim, failed = state
@@ -152,7 +152,7 @@ class GroupState:
             for words, count, _ in entries:
                 self.arrays["g_rows"][slots[words]] = count
         self.ring.changed()
-        if told:
+        if with_groups:
             self._check_rows(slots, {slots[words]: count for words, count, _ in entries})
         for words, _, inner in entries:
             restore_group(self.accumulators, self.arrays, slots[words], inner, self.ring)
@@ -170,7 +170,7 @@ class GroupState:
 
     def begin_without_state(self, held: Array | None, counted: Array) -> None:
         """Groups that nothing is kept of: those of the events that are held, of which some are counted."""
-        slots = self.restore([[], [], None, []], (), held, told=False)
+        slots = self.restore([[], [], None, []], (), held, with_groups=False)
         if self.keys.windowed:
             self.arrays["g_rows"][: len(slots)] = np.bincount(self.ring.at("w_g", counted).astype(np.int64), minlength=len(slots))
 

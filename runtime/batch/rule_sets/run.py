@@ -185,9 +185,9 @@ class RuleSetRun:
         batch = self._batch(intake, times, columns, given, found)
         plain = not intake.has_dictionaries
         batch = decoded(batch) if plain else batch
-        told = self._causes(times, found.rows) if causes else None
+        row_causes = self._causes(times, found.rows) if causes else None
         for number, low, high in found.spans():
-            some = None if told is None else told.chosen(slice(low, high))
+            some = None if row_causes is None else row_causes.chosen(slice(low, high))
             outputs[number] = Output(batch.slice(low, high - low), None, some, plain=plain)
         return outputs
 

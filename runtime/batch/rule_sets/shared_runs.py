@@ -154,8 +154,8 @@ def _by_key(members: Sequence[Member], numbers: Sequence[int]) -> tuple[list[Key
 
 def _with_causes(output: Output, times: Array, rows: Array) -> Output:
     """Causes as rows of the whole batch. ``rows``: those that the run was given."""
-    told = (output.new_causes, output.old_causes, output.nothing)
-    new, old, nothing = (None if c is None else _causes(c, times, rows) for c in told)
+    causes = (output.new_causes, output.old_causes, output.nothing)
+    new, old, nothing = (None if c is None else _causes(c, times, rows) for c in causes)
     return attrs.evolve(output, new_causes=new, old_causes=old, nothing=nothing)
 
 

@@ -24,12 +24,12 @@ FLAG, ROW, CAUSE, TIMER, TIME, DELTA, FIRST_COLUMN = range(7)
 
 @attrs.frozen
 class FinishPlan:
-    """What is done with the rows of a call; ``tells_nothing``: listeners are called for it even if no row remains."""
+    """What is done with the rows of a call; ``emits_nothing``: listeners are called for it even if no row remains."""
 
     order_by: tuple[OrderKey, ...] = ()
     limit: LimitPlan | None = None
     distinct: bool = False
-    tells_nothing: bool = False
+    emits_nothing: bool = False
 
     @property
     def keys(self) -> tuple[TypedExpression, ...]:
@@ -40,13 +40,13 @@ def finish_of(rows: ResultSetPlan) -> FinishPlan | None:
     """None where rows go out as they come. One row for all events is in order, whatever the order; a limit says something of several."""
     output = rows.output
     waits = output is not None and output.selector != "first"
-    tells_nothing = waits and output is not None and (output.unit == "time" or output.condition is not None)
+    emits_nothing = waits and output is not None and (output.unit == "time" or output.condition is not None)
     if rows.shape == "fully aggregated":
         if output is None or output.selector == "snapshot":
             return None
-        found = FinishPlan((), rows.limit, rows.distinct, tells_nothing)
+        found = FinishPlan((), rows.limit, rows.distinct, emits_nothing)
     else:
-        found = FinishPlan(rows.order_by, rows.limit, rows.distinct, tells_nothing)
+        found = FinishPlan(rows.order_by, rows.limit, rows.distinct, emits_nothing)
     return found if found.order_by or found.limit is not None or found.distinct else None
 
 
@@ -58,14 +58,14 @@ class Finish:
         self._keys_from = len(self._kinds) - len(plan.order_by)
         self._collated = surroundings.environment.settings.sort_using_collator
 
-    def __call__(self, outputs: list[Array], told: bool) -> list[Array]:
-        """The arrays with the rows that go out, in order. ``told``: listeners get calls without a row, by rows with a delta
+    def __call__(self, outputs: list[Array], numbered_calls: bool) -> list[Array]:
+        """The arrays with the rows that go out, in order. ``numbered_calls``: listeners get calls without a row, by rows with a delta
         below 0."""
         deltas = outputs[DELTA]
         rows = np.flatnonzero(deltas > 0)
         kept = self._kept(outputs, rows)
-        nothing = np.flatnonzero(deltas < 0) if told else rows[:0]
-        if told and self.plan.tells_nothing and len(kept) < len(rows):
+        nothing = np.flatnonzero(deltas < 0) if numbered_calls else rows[:0]
+        if numbered_calls and self.plan.emits_nothing and len(kept) < len(rows):
             gone = rows[~np.isin(deltas[rows], deltas[kept])]
             gone = gone[np.unique(deltas[gone], return_index=True)[1]]
             deltas = outputs[DELTA] = deltas.copy()

@@ -104,8 +104,8 @@ class SelectRun:
         kernel, registers = self.kernel, self.registers
         columns, *given = self._given.of(intake)
         times = read_only(times)
-        told = causes or self._finish is not None
-        outputs = self._outputs(told)
+        with_causes = causes or self._finish is not None
+        outputs = self._outputs(with_causes)
         if self.store is not None:
             self.store.add(self.first, intake)
         if kernel.groups is not None:
@@ -118,7 +118,7 @@ class SelectRun:
         registers[SELECT["i"]], registers[SELECT["out"]] = 0, 0 if self.waiting is None else self.waiting.resume(outputs)
         while True:
             status = self.function(
-                registers, intake.rows, self.first, until, jump, told, times, columns, self.arrays.tuple(), tuple(outputs), *given,
+                registers, intake.rows, self.first, until, jump, with_causes, times, columns, self.arrays.tuple(), tuple(outputs), *given,
             )
             if status == DONE:
                 break
@@ -166,7 +166,7 @@ class SelectRun:
         store.keep(oldest, size, lambda: np.sort(self.ring.at("w_row", self._held(window))))
 
     def _sent(self, outputs: list[Array]) -> int:
-        """How many rows are out; those behind them wait."""
+        """How many rows are out; those after them wait."""
         out = int(self.registers[SELECT["out"]])
         if self.waiting is None:
             return out
@@ -304,16 +304,16 @@ class SelectRun:
         trimmed = [a[:count] for a in outputs]
         if causes and (trimmed[5] < 0).any():
             return self._with_nothing(trimmed, intake)
-        told = Causes(*trimmed[2:6]) if causes else None
+        row_causes = Causes(*trimmed[2:6]) if causes else None
         flags, streams = trimmed[0], self.kernel.streams
         if streams == (True,) or (len(streams) > 1 and flags.all()):
-            return Output(self._batch(trimmed, intake), None, told, None)
+            return Output(self._batch(trimmed, intake), None, row_causes, None)
         if streams == (False,) or not flags.any():
-            return Output(None, self._batch(trimmed, intake), None, told)
+            return Output(None, self._batch(trimmed, intake), None, row_causes)
         new, old = ([a[chosen] if len(a) else a for a in trimmed] for chosen in (flags, ~flags))
         return Output(
             self._batch(new, intake), self._batch(old, intake),
-            None if told is None else told.chosen(flags), None if told is None else told.chosen(~flags),
+            None if row_causes is None else row_causes.chosen(flags), None if row_causes is None else row_causes.chosen(~flags),
         )
 
     def _batch(self, outputs: list[Array], intake: Intake) -> pa.RecordBatch:

@@ -128,12 +128,12 @@ class GroupPipeline:
         timeline = Timeline(times)
         for reader in self._readers:
             given = _together(reader.reads, [i for i in (*inputs, *made) if reader.wants(i.event_type)])
-            told = any(s.listeners or (numbered and s.batch_listeners) for s in reader.statements)
-            told = told or (reader.inserts and any(n in self._routes for n in reader.nodes))
-            dues = {n: n.run.call_due() or 0 for n in reader.nodes} if jump and told else {}
-            outputs = reader.runs.feed(given.intake, given.times, until, jump=jump, causes=told)
+            needs_causes = any(s.listeners or (numbered and s.batch_listeners) for s in reader.statements)
+            needs_causes = needs_causes or (reader.inserts and any(n in self._routes for n in reader.nodes))
+            dues = {n: n.run.call_due() or 0 for n in reader.nodes} if jump and needs_causes else {}
+            outputs = reader.runs.feed(given.intake, given.times, until, jump=jump, causes=needs_causes)
             plain = not given.intake.has_dictionaries
-            if not told and not reader.inserts:  # rule sets have thousands of statements
+            if not needs_causes and not reader.inserts:  # rule sets have thousands of statements
                 for statement, output in zip(reader.statements, outputs):
                     if output is not NOTHING:
                         statement.take_batches(output, plain=plain)
