@@ -1,4 +1,4 @@
-"""What it costs to prepare a statement, to instantiate it once more, and to begin a new group: microseconds, and bytes that stay.
+"""Measure preparing a statement, instantiating it once more and beginning a new group: microseconds, and bytes that stay.
 
     python -m benchmarks.instances
 """
