@@ -40,9 +40,9 @@ class AmbiguousProperty(EplError):
     code = "validation"
 
 
-@attrs.define(eq=False)
+@attrs.frozen(eq=False)
 class EventType:
-    """A named event type; equal only to itself.
+    """A named event type; equal only to itself, and fixed: what engines need beside it they keep by type (windows.event.event_class).
 
     ``kind``: map, objectarray, json, bean, variant, row (a select's output), avro, xml. ``open``: events may carry undeclared properties
     that dynamic properties (``x?``) see. ``members``: the types of a variant stream; ``any_type``: a variant of any type, or
@@ -62,7 +62,6 @@ class EventType:
     is_bus: bool = True
     module: str | None = None
     property_resolution: str = "case_sensitive"
-    event_class: Any = attrs.field(default=None, init=False, repr=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -109,13 +108,20 @@ class EventType:
         """Whether an event of this type is one of ``other``."""
         return self is other or any(t is other for t in self.lineage())
 
-    def __getstate__(self) -> tuple[None, dict[str, Any]]:
-        return None, {f.name: getattr(self, f.name) for f in attrs.fields(EventType) if f.name != "event_class"}
+    def complete(self, **parts: Any) -> None:
+        """Fill in what is known only once the type is there (types may name one another): for its maker, before anyone else has it.
 
-    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
-        for name, value in state[1].items():
-            setattr(self, name, value)
-        self.event_class = None
+        Raise TypeError for a part that is fixed from the beginning.
+        """
+        fixed = sorted(parts.keys() - COMPLETED_LATER)
+        if fixed:
+            raise TypeError(f"'{fixed[0]}' of an event type is fixed from the beginning")
+        for name, value in parts.items():
+            object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         return f"EventType({self.name!r}, {self.kind}, {{{', '.join(f'{p.name}: {p.type}' for p in self.properties.values())}}})"
+
+
+COMPLETED_LATER = frozenset({"properties", "supertypes", "members", "is_bus", "property_resolution"})
+"""What ``EventType.complete`` may fill in."""

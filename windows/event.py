@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakValueDictionary
 
 from epl.event_types import EventType
 from epl.generated_code import class_name, defined, field_name
@@ -111,11 +112,13 @@ def as_variant(event: Event, variant: EventType) -> Event:
 
 
 def event_class(event_type: EventType) -> type[Event]:
-    """The class of a type's events; made once a type. ``event_class(t)(v1, v2, …)``: values in the type's order."""
-    if event_type.event_class is None:
-        event_type.event_class = _make_class(event_type)
-    made: type[Event] = event_type.event_class
-    return made
+    """The class of a type's events, one for all runtimes. ``event_class(t)(v1, v2, …)``: values in the type's order."""
+    known = _CLASSES.get(event_type)
+    return known if known is not None else _CLASSES.setdefault(event_type, _make_class(event_type))
+
+
+_CLASSES: WeakValueDictionary[EventType, type[Event]] = WeakValueDictionary()
+"""By event type, as long as there are events or generated code of the class: a class refers to its type."""
 
 
 def _make_class(event_type: EventType) -> type[Event]:

@@ -99,7 +99,7 @@ class Registry:
                     )
                 self._forget_type(known)
             if event_type.kind == "bean" and event_type.property_resolution == "case_sensitive":
-                event_type.property_resolution = self.settings.property_resolution
+                event_type.complete(property_resolution=self.settings.property_resolution)
             self._types[event_type.name] = event_type
             return event_type
 

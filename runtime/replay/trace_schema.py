@@ -155,14 +155,17 @@ def types_of(schema: Mapping[str, Any]) -> TraceTypes:
 
 def _complete(event_type: EventType, entry: Mapping[str, Any], types: TraceTypes) -> None:
     indexed, mapped = entry.get("indexed_props", ()), entry.get("mapped_props", ())
-    event_type.properties = {
+    properties = {
         name: Property(name, types.value_type(written), indexed=name in indexed, mapped=name in mapped)
         for name, written in (entry.get("props") or {}).items()
     }
     if entry["kind"] in ("map", "objectarray"):
-        event_type.properties = {n: _nested(p) for n, p in event_type.properties.items()}
-    event_type.supertypes = tuple(types.event_types[s] for s in entry.get("supertypes", ()) if s in types.event_types)
-    event_type.members = tuple(types.event_types[m] for m in entry.get("variant_types", ()) if m in types.event_types)
+        properties = {n: _nested(p) for n, p in properties.items()}
+    event_type.complete(
+        properties=properties,
+        supertypes=tuple(types.event_types[s] for s in entry.get("supertypes", ()) if s in types.event_types),
+        members=tuple(types.event_types[m] for m in entry.get("variant_types", ()) if m in types.event_types),
+    )
 
 
 def _nested(prop: Property) -> Property:

@@ -128,9 +128,11 @@ def read_types(rows: list[dict[str, Any]]) -> list[EventType]:
     """The registered ones of the types that ``describe_types`` wrote."""
     made = [_without_properties(r) for r in rows]
     for event_type, row in zip(made, rows):
-        event_type.supertypes = tuple(made[i] for i in row["supertypes"])
-        event_type.members = tuple(made[i] for i in row["members"])
-        event_type.properties = {n: Property(_text(n), undescribe(t, made), _flag(i), _flag(m)) for n, t, i, m in row["properties"]}
+        event_type.complete(
+            supertypes=tuple(made[i] for i in row["supertypes"]),
+            members=tuple(made[i] for i in row["members"]),
+            properties={n: Property(_text(n), undescribe(t, made), _flag(i), _flag(m)) for n, t, i, m in row["properties"]},
+        )
     return [t for t, row in zip(made, rows) if row["registered"]]
 
 

@@ -145,7 +145,7 @@ def _inserted_type(plan: SelectPlan, statement: Statement, catalog: Catalog) -> 
     if plan.insert is None or plan.insert.target.name in catalog.event_types:
         return ()
     target = plan.insert.target
-    target.is_bus = _is_bus(statement, catalog)
+    target.complete(is_bus=_is_bus(statement, catalog))
     return (Declared("event_type", target.name, target, _access(statement, catalog)),)
 
 
@@ -165,7 +165,7 @@ def _create_schema(statement: Statement, catalog: Catalog, name: str) -> Analyse
             span=statement.span, hint="write @public @buseventtype",
         )
     event_type = analyse_schema(statement.body, statement, catalog)
-    event_type.is_bus = _is_bus(statement, catalog)
+    event_type.complete(is_bus=_is_bus(statement, catalog))
     return CreateSchemaPlan(event_type, event_type), (Declared("event_type", event_type.name, event_type, _access(statement, catalog)),)
 
 
@@ -195,7 +195,7 @@ def _on_split(statement: Statement, catalog: Catalog, name: str) -> Analysed:
     plan = analyse_on_split(statement, catalog, name)
     targets = {b.insert.target.name: b.insert.target for b in plan.branches if b.insert.target.name not in catalog.event_types}
     for target in targets.values():
-        target.is_bus = _is_bus(statement, catalog)
+        target.complete(is_bus=_is_bus(statement, catalog))
     return plan, tuple(Declared("event_type", t.name, t, _access(statement, catalog)) for t in targets.values())
 
 
