@@ -140,7 +140,7 @@ def rollup_levels(of: EventsT, rows: ResultSetPlan, window: Window | None) -> li
         level = Level(number, groups, accumulators_of(rows.aggregations, window))
         events = copy.copy(of)
         events.rows = attrs.evolve(
-            rows, shape="grouped fully aggregated", group_by=keys, columns=columns, having=plan.having, order_by=plan.order_by,
+            rows, shape="grouped fully aggregated", group_by=keys, columns=columns, having=plan.having, order_by=plan.order_by, levels=(),
         )
         events.groups, events.accumulators, events.finish = groups, list(level.accumulators), finish_of(events.rows)
         found.append((level, events))
