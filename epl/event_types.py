@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from epl.errors import EplError
-from epl.value_types import ValueType
+from epl.value_types import STRING, ArrayType, MapType, ValueType
 
 
 @attrs.frozen
@@ -22,6 +22,15 @@ class Property:
     type: ValueType
     indexed: bool = False
     mapped: bool = False
+
+    @property
+    def whole_type(self) -> ValueType:
+        """The type of its whole value: indexed properties are given as lists, mapped ones as dicts."""
+        if self.indexed:
+            return ArrayType(self.type)
+        if self.mapped:
+            return MapType(STRING, self.type)
+        return self.type
 
 
 @attrs.frozen

@@ -16,7 +16,6 @@ from runtime.api.runtime import Runtime
 from runtime.cli.cells import INSTANTS
 from runtime.cli.rows import RowReader
 from runtime.cli.sources import Chunk
-from runtime.conversion.from_python import whole_type
 
 TIME, SEQUENCE = "--time", "--sequence"
 """Columns beside the properties; no property can be named so."""
@@ -47,7 +46,7 @@ class Batches:
             return None
         fields: dict[str, Any] = {}
         for prop in self.runtime.event_type(name).properties.values():
-            kind = _kind(whole_type(prop))
+            kind = _kind(prop.whole_type)
             is_instant = kind in INSTANTS or (kind == "long" and isinstance(row.get(prop.name), str))
             fields[prop.name] = pa.string() if is_instant or kind in TEXTS else NUMBERS.get(kind)
         time = reader.time_column
@@ -87,7 +86,7 @@ class Batches:
             for prop in event_type.properties.values():
                 column = columns.get(prop.name)
                 part = pa.nulls(len(batch)) if column is None else column
-                taken[prop.name] = _typed(part if places is None else part.take(places), whole_type(prop), is_text)
+                taken[prop.name] = _typed(part if places is None else part.take(places), prop.whole_type, is_text)
             if times is not None:
                 taken[TIME] = times if places is None else times.take(places)
             if places is not None:

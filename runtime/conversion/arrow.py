@@ -35,7 +35,6 @@ from epl.event_types import EventOf, EventType
 from epl.generated_code import field_name
 from epl.reprs import brief
 from epl.value_types import ArrayType, CollectionType, EnumType, MapType, Scalar, ValueType
-from runtime.conversion.from_python import whole_type
 from windows.event import Event, event_class
 
 Encode = Callable[[Any], Any]
@@ -100,7 +99,7 @@ def is_held_exactly(value_type: ValueType) -> bool:
 def _is_held_exactly(event_type: EventType, inside: tuple[EventType, ...]) -> bool:
     if not _is_struct(event_type, inside):
         return False
-    types = [whole_type(p) for p in event_type.properties.values()]
+    types = [p.whole_type for p in event_type.properties.values()]
     inside = (*inside, event_type)
     return all(_is_held_exactly(t.event_type, inside) if isinstance(t, EventOf) else is_held_exactly(t) for t in types)
 
@@ -111,7 +110,7 @@ def arrow_schema(event_type: EventType) -> pa.Schema:
 
 
 def _fields(event_type: EventType, inside: tuple[EventType, ...]) -> list[pa.Field[Any]]:
-    return [pa.field(p.name, arrow_type_of(whole_type(p), (*inside, event_type))) for p in event_type.properties.values()]
+    return [pa.field(p.name, arrow_type_of(p.whole_type, (*inside, event_type))) for p in event_type.properties.values()]
 
 
 def _is_struct(event_type: EventType, inside: tuple[EventType, ...]) -> bool:
@@ -157,7 +156,7 @@ class _Encoder:
 
     @classmethod
     def of(cls, event_type: EventType) -> _Encoder:
-        columns = tuple((_getter(event_type, p.name), _encode(whole_type(p), (event_type,))) for p in event_type.properties.values())
+        columns = tuple((_getter(event_type, p.name), _encode(p.whole_type, (event_type,))) for p in event_type.properties.values())
         return cls(event_type.name, arrow_schema(event_type), columns)
 
     def encode(self, events: Sequence[Event]) -> pa.RecordBatch:
@@ -222,7 +221,7 @@ def _encode_map(value_type: MapType, inside: tuple[EventType, ...]) -> Encode:
 
 
 def _encode_event(event_type: EventType, inside: tuple[EventType, ...]) -> Encode:
-    parts = [(p.name, _encode(whole_type(p), (*inside, event_type)) or _same) for p in event_type.properties.values()]
+    parts = [(p.name, _encode(p.whole_type, (*inside, event_type)) or _same) for p in event_type.properties.values()]
 
     def encode(event: Any) -> dict[str, Any]:
         values = [(name, event.get(name), part) for name, part in parts]

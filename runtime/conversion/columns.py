@@ -23,7 +23,7 @@ import pyarrow.types as kinds
 from epl.errors import EplError, EplRuntimeError
 from epl.event_types import EventOf, EventType
 from epl.value_types import ArrayType, CollectionType, EnumType, MapType, Scalar, ValueType
-from runtime.conversion.from_python import coercion, whole_type
+from runtime.conversion.from_python import coercion
 
 if TYPE_CHECKING:
     import pandas
@@ -224,7 +224,7 @@ def may_hold(arrow: pa.DataType, value_type: ValueType) -> bool:
 def _may_be_event(arrow: pa.StructType, event_type: EventType) -> bool:
     properties = event_type.properties
     fields = [arrow.field(n) for n in range(arrow.num_fields)]
-    if not all(may_hold(field.type, whole_type(properties[field.name])) for field in fields if field.name in properties):
+    if not all(may_hold(field.type, properties[field.name].whole_type) for field in fields if field.name in properties):
         return False
     return _is_taken(pa.array([dict.fromkeys(field.name for field in fields)], arrow), EventOf(event_type))
 

@@ -10,7 +10,6 @@ from epl.event_types import EventType
 from epl.reprs import brief
 from epl.value_types import Scalar
 from runtime.conversion.columns import Columns, WrongCell, property_values
-from runtime.conversion.from_python import whole_type
 from runtime.expressions.structs import PRIMITIVE_DEFAULTS
 from windows.event import Event, event_class
 
@@ -26,7 +25,7 @@ def events_of(event_type: EventType, columns: Columns, units_per_second: int, *,
 def property_column(event_type: EventType, name: str, columns: Columns, units_per_second: int, *, made_here: bool = False) -> list[Any]:
     """A property's values by row, null of a primitive type as its default unless ``made_here``; raises EplRuntimeError naming type, column,
     row and value."""
-    value_type = whole_type(event_type.properties[name])
+    value_type = event_type.properties[name].whole_type
     try:
         values = property_values(columns, name, value_type, units_per_second)
     except WrongCell as wrong:

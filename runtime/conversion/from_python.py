@@ -15,7 +15,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from epl.errors import EplError, EplRuntimeError
-from epl.event_types import EventOf, EventType, Property
+from epl.event_types import EventOf, EventType
 from epl.generated_code import defined, field_name, literal
 from epl.java import to_float
 from epl.reprs import brief
@@ -325,7 +325,7 @@ def _generate(event_type: EventType) -> Callable[[dict[str, Any]], Event]:
 
 def checking_scope(event_type: EventType) -> dict[str, Any]:
     """What the lines of ``read_mapping``, ``checks`` and ``made_of`` name."""
-    coercions = {f"coerce{i}": coercion(whole_type(p)) for i, p in enumerate(event_type.properties.values())}
+    coercions = {f"coerce{i}": coercion(p.whole_type) for i, p in enumerate(event_type.properties.values())}
     return {
         "none_or_wrong": _none_or_wrong(event_type), "unknown": _unknown(event_type), "WrongValue": WrongValue, "Decimal": Decimal,
         "declared": frozenset(event_type.properties), "cls": event_class(event_type), "new": object.__new__,
@@ -376,7 +376,7 @@ def checks(event_type: EventType) -> list[str]:
     """Lines that check and convert the values; one that does not fit raises and names type and property."""
     lines: list[str] = []
     for i, prop in enumerate(event_type.properties.values()):
-        value_type = whole_type(prop)
+        value_type = prop.whole_type
         refuse = f"    except Exception as error: v{i} = none_or_wrong({literal(prop.name)}, v{i}, error)"
         lines += [f"if {_misfits(f'v{i}', value_type)}:", "    try:", f"        v{i} = coerce{i}(v{i})", refuse]
         if isinstance(value_type, Scalar) and value_type.primitive:
@@ -398,20 +398,6 @@ def _misfits(name: str, value_type: ValueType) -> str:
             f"and {name} is not None"
         )
     return f"{name} is not None"
-
-
-
-
-def whole_type(prop: Property) -> ValueType:
-    """The type of a property's whole value: indexed properties are given as lists, mapped ones as dicts."""
-    if prop.indexed:
-        return ArrayType(prop.type)
-    if prop.mapped:
-        return MapType(SCALAR_STRING, prop.type)
-    return prop.type
-
-
-SCALAR_STRING = Scalar("String")
 
 
 MISSING = {("pandas", "NAType"), ("pandas", "NaTType")}

@@ -9,7 +9,6 @@ from typing import Any
 from epl.errors import EplError
 from runtime.conversion.columns import columns_of
 from runtime.conversion.from_columns import events_of
-from runtime.conversion.from_python import whole_type
 from windows.event import Event
 
 
@@ -24,7 +23,7 @@ def changed_property(event: Event, table: Any, units_per_second: int) -> str | N
     for prop, given, found in zip(event.type.properties.values(), event.values(), back.values()):
         if not same_value(given, found):
             column = table.schema.field(prop.name).type
-            return f"property '{prop.name}' of type {whole_type(prop)} does not come back from a column of type {column}"
+            return f"property '{prop.name}' of type {prop.whole_type} does not come back from a column of type {column}"
     return None
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 
 from epl.event_types import EventOf, EventType
 from epl.value_types import ArrayType, ClassType, EnumType, Scalar, ValueType
-from runtime.conversion.from_python import whole_type
 
 HEADER = re.compile(r"\s*(module|uses|import)\s[^;]*;")
 
@@ -50,7 +49,7 @@ def _declare(event_type: EventType, made: dict[str, str]) -> None:
         inner = _innermost(prop.type)
         if isinstance(inner, EventOf):
             _declare(inner.event_type, made)
-    columns = ", ".join(f"`{p.name}` {_written(whole_type(p))}" for p in event_type.properties.values() if p.name not in inherited)
+    columns = ", ".join(f"`{p.name}` {_written(p.whole_type)}" for p in event_type.properties.values() if p.name not in inherited)
     inherits = f" inherits {', '.join(t.name for t in event_type.supertypes)}" if event_type.supertypes else ""
     marks = "".join(
         f" {word} {name}"

@@ -22,7 +22,6 @@ from pyspark.sql.pandas.types import to_arrow_type
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from epl.event_types import EventType
 from runtime.conversion.columns import may_hold
-from runtime.conversion.from_python import whole_type
 
 TYPE, TIME, SEQUENCE, ROW = "epl:type", "epl:time", "epl:sequence", "epl:row"
 """Columns of a merged DataFrame next to those of properties: the place of the row's type among the sources (null: the row has the time
@@ -229,9 +228,9 @@ def check_columns(event_type: EventType, frame: DataFrame) -> None:
     for name, prop in event_type.properties.items():
         _require(event_type.name, frame, name)
         data_type = frame.schema[name].dataType
-        if not may_hold(to_arrow_type(data_type, **ZONE), whole_type(prop)):
+        if not may_hold(to_arrow_type(data_type, **ZONE), prop.whole_type):
             raise EplRuntimeError(
-                f"Event type '{event_type.name}': property '{name}' is declared {whole_type(prop)} "
+                f"Event type '{event_type.name}': property '{name}' is declared {prop.whole_type} "
                 f"and cannot hold a column of Spark type {data_type.simpleString()}",
                 hint="cast the column",
             )

@@ -151,7 +151,7 @@ class EventReader:
             raise Damaged(f"it has {len(values)} values, not {len(of.fields)}")
         checks = self._checks.get(of)
         if checks is None:
-            checks = self._checks[of] = [of_type(each.type) for each in event_type.properties.values()]
+            checks = self._checks[of] = [of_type(each.whole_type) for each in event_type.properties.values()]
         for check, value in zip(checks, values):
             if value is not None:
                 check(value)

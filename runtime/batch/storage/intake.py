@@ -21,7 +21,6 @@ from runtime.batch.storage.strings import StringPool
 from runtime.conversion.arrow import arrow_type_of, column_of, to_batch
 from runtime.conversion.columns import Columns, columns_of, fits
 from runtime.conversion.from_columns import events_of, property_column
-from runtime.conversion.from_python import whole_type
 from runtime.expressions.structs import PRIMITIVE_DEFAULTS
 from windows.event import Event
 
@@ -42,7 +41,7 @@ class Intake:
     def of(cls, event_type: EventType, events: Sequence[Event], units_per_second: int = 1000) -> Intake:
         """Events that are there already, as a batch; raises Declined where a column cannot hold its values."""
         for name, prop in event_type.properties.items():
-            if _is_zoned(whole_type(prop)) and not _all_in_utc([event.get(name) for event in events]):
+            if _is_zoned(prop.whole_type) and not _all_in_utc([event.get(name) for event in events]):
                 raise Declined(f"times of '{name}' that are not in UTC, whose zone a column does not hold")
         try:
             batch = to_batch(events, event_type)
@@ -80,7 +79,7 @@ class Intake:
         EplRuntimeError naming type, column, row and value. What Arrow cannot hold stays Python objects, which kernels decline."""
         changed: dict[str, Any] = {}
         for name, prop in self.event_type.properties.items():
-            column, declared = self._columns.data[name], whole_type(prop)
+            column, declared = self._columns.data[name], prop.whole_type
             if not isinstance(column, list) and isinstance(declared, Scalar) and fits(_decoded(column.type), declared.kind):
                 continue
             values = property_column(self.event_type, name, self._columns, self._units)
@@ -119,7 +118,7 @@ class Intake:
         return found
 
     def _declared(self, name: str) -> Any:
-        column, declared = one_array(self._columns.data[name], name), whole_type(self.event_type.properties[name])
+        column, declared = one_array(self._columns.data[name], name), self.event_type.properties[name].whole_type
         wanted = arrow_type_of(declared)
         if isinstance(declared, Scalar) and declared.primitive and column.null_count:
             column = pc.fill_null(column, pa.scalar(PRIMITIVE_DEFAULTS[declared.kind], column.type))

@@ -10,7 +10,6 @@ from runtime.batch.runs.run import Run, RunContext
 from runtime.batch.select_statement.kernel import select_kernel
 from runtime.batch.select_statement.run import SelectRun
 from runtime.conversion.arrow import is_held_exactly
-from runtime.conversion.from_python import whole_type
 
 
 def build_run(plan: BodyPlan, surroundings: RunContext) -> Run:
@@ -21,7 +20,7 @@ def build_run(plan: BodyPlan, surroundings: RunContext) -> Run:
         raise not_in_columns("a filter that lists the same constant several times")
     assert plan.output_type is not None
     for name, prop in plan.output_type.properties.items():
-        if not is_held_exactly(whole_type(prop)):
+        if not is_held_exactly(prop.whole_type):
             raise NotCompilable(f"the column '{name}' of type {prop.type}: its values would not come out of an Arrow column as they were")
     if plan.row_recognition is not None:
         return MatchRun(pattern_kernel(plan), plan.output_type, surroundings)

@@ -19,7 +19,6 @@ from runtime.batch.storage.intake import Intake
 from runtime.batch.tier.listener_calls import Call, Source, Timeline, calls_of
 from runtime.conversion.arrow import arrow_schema, arrow_type_of
 from runtime.conversion.columns import Columns
-from runtime.conversion.from_python import whole_type
 
 if TYPE_CHECKING:
     from runtime.statements.statement import Statement
@@ -180,7 +179,7 @@ def check_insert(plan: SelectPlan) -> None:
         (insert.precedence is not None, "a precedence"),
         (rows.shape == "rollup", "the rows of a rollup"),
         (insert.nested is not None, "an event-typed column"),
-        (any(arrow_type_of(whole_type(p)) == pa.string() and str(p.type) != "String" for p in insert.target.properties.values()),
+        (any(arrow_type_of(p.whole_type) == pa.string() and str(p.type) != "String" for p in insert.target.properties.values()),
          "columns that Arrow holds as text"),
     ]
     for found, reason in reasons:
