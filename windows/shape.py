@@ -20,6 +20,7 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 from epl.event_types import EventOf, EventType
+from epl.generated_code import defined
 from epl.reprs import brief
 from epl.value_types import ArrayType, CollectionType, EnumType, MapType, Scalar, ValueType
 from windows.event import Event, event_class
@@ -253,6 +254,29 @@ def _collection(value_type: ArrayType | CollectionType) -> Check:
     return check_collection
 
 
+def scalars_fit(types: Sequence[ValueType]) -> Callable[[Sequence[Any]], bool]:
+    """Whether as many values are what ``of_type`` says of those types that are scalar: one generated function, for many events of a type.
+
+    >>> from epl.value_types import LONG, STRING
+    >>> scalars_fit((LONG, STRING))([7, None]), scalars_fit((LONG, STRING))([7, 7])
+    (True, False)
+    """
+    tests = [_scalar_test(f"v{n}", each) for n, each in enumerate(types) if isinstance(each, Scalar) and each.kind in CLASSES]
+    lines = ["def fit(values):", f"    {''.join(f'v{n}, ' for n in range(len(types)))} = values", f"    return {' and '.join(tests)}", ""]
+    if not tests:
+        return lambda values: True
+    classes = {each.__name__: each for several in CLASSES.values() for each in several}
+    fit: Callable[[Sequence[Any]], bool] = defined("\n".join(lines), classes)["fit"]
+    return fit
+
+
+def _scalar_test(name: str, value_type: Scalar) -> str:
+    bits = WIDTHS.get(value_type.kind)
+    limits = "" if bits is None else f" and {-(1 << bits - 1)} <= {name} <= {(1 << bits - 1) - 1}"
+    classes = [f"{name}.__class__ is {each.__name__}{limits}" for each in CLASSES[value_type.kind]]
+    return f"({name} is None or {' or '.join(classes)})"
+
+
 def of_event(event_type: EventType) -> Check:
     """An event that has all properties of the type: of the type itself, of a sub-type, or of one like it."""
     known: set[type] = set()
@@ -270,5 +294,5 @@ def of_event(event_type: EventType) -> Check:
 
 __all__ = [
     "ANYTHING", "BOOLEAN", "COUNT", "DUE", "EVENT", "FLOAT", "INTEGER", "NOTHING", "NUMBER", "ROW", "TIME", "Check", "Shape",
-    "compiled", "integer", "of_event", "of_type", "one_of", "optional", "takes",
+    "compiled", "integer", "of_event", "of_type", "one_of", "optional", "scalars_fit", "takes",
 ]

@@ -4,7 +4,9 @@ What is read is not trusted (SECURITY.md): no part of it imports, and whatever i
 """
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
 import attrs
@@ -105,9 +107,22 @@ def restore(
     state = runtime.state()
     state.core.restoring = True
     _redeploy(runtime, state, head, values)
-    _restore_state(state, reader)
+    with _collector_stopped():
+        _restore_state(state, reader)
     state.core.restoring = False
     return runtime
+
+
+@contextmanager
+def _collector_stopped() -> Iterator[None]:
+    """The garbage collector of cycles would go through all that has been restored so far, again and again: two thirds of the time."""
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
 
 
 def _names(values: Any) -> list[str]:

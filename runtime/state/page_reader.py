@@ -1,18 +1,19 @@
 """Pages back into state. A page may come from anywhere: it is read once, and only what is there is looked at."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
+from epl.value_types import Scalar
 from runtime.state.codec import KEYED, LONG, VAST, Decoder, list_of, map_of, unpacked
 from runtime.state.described_types import TypeTable
 from runtime.state.pages import EVENTS_A_PAGE, KINDS
 from runtime.state.seal import reading
 from windows.event import Event, Extra, event_class, only_absent
 from windows.protocol import Damaged
-from windows.shape import Check, of_type
+from windows.shape import ANYTHING, Check, of_type, scalars_fit
 
 
 class PageReader:
@@ -85,6 +86,10 @@ def _parts_of(pages: Mapping[str, bytes]) -> dict[str, list[str]]:
     return found
 
 
+Checks = tuple[Callable[[Sequence[Any]], bool], list[Check], list[tuple[int, Check]]]
+"""Of an event's values: whether those of scalar types fit; the check of each, which says what is wrong; those of other types, by place."""
+
+
 class EventReader:
     """Events by number. An event whose properties hold events is read again once they have been made, so that a chain of events, however
     long, takes no more of the stack than one."""
@@ -94,7 +99,7 @@ class EventReader:
         self._events: dict[int, Event] = {}
         self._rows: dict[int, dict[int, bytes]] = {}
         self._missing: list[int] = []
-        self._checks: dict[type[Event], list[Check]] = {}
+        self._checks: dict[type[Event], Checks] = {}
         self._decoder = Decoder(self._inner)
 
     def event(self, number: int) -> Event:
@@ -149,12 +154,10 @@ class EventReader:
         of = event_class(event_type)
         if len(list_of(values)) != len(of.fields):
             raise Damaged(f"it has {len(values)} values, not {len(of.fields)}")
-        checks = self._checks.get(of)
-        if checks is None:
-            checks = self._checks[of] = [of_type(each.whole_type) for each in event_type.properties.values()]
-        for check, value in zip(checks, values):
-            if value is not None:
-                check(value)
+        fit, checks, nested = self._checks.get(of) or self._checks_of(of)
+        for place, check in nested if fit(values) else enumerate(checks):
+            if values[place] is not None:
+                check(values[place])
         made = of(*values)
         if isinstance(extra, list):
             made.extra = _absence(of.type, *list_of(extra, 2))
@@ -165,6 +168,13 @@ class EventReader:
                 raise Damaged("its origin is no event")
             made.origin = origin
         return made
+
+    def _checks_of(self, of: type[Event]) -> Checks:
+        types = [each.whole_type for each in of.type.properties.values()]
+        checks = [of_type(each) for each in types]
+        nested = [(n, check) for n, check in enumerate(checks) if check is not ANYTHING and not isinstance(types[n], Scalar)]
+        found = self._checks[of] = scalars_fit(types), checks, nested
+        return found
 
     def _row(self, number: int) -> bytes:
         page = number // EVENTS_A_PAGE
