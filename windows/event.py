@@ -146,8 +146,3 @@ def only_events(values: Iterable[Any]) -> None:
 
 Events = Sequence[Event]
 NO_EVENTS: tuple[Event, ...] = ()
-
-
-def identities(events: Iterable[Event]) -> set[int]:
-    """Object identities, for membership tests by identity."""
-    return {id(e) for e in events}
