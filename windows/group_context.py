@@ -45,6 +45,23 @@ class GroupAccess:
         return None if asked is None else asked.window(event)
 
 
+class GroupTimer:
+    """The call-back of a group's timer: the group is the current one from then on."""
+
+    __slots__ = ("context", "key", "callback")
+
+    def __init__(self, context: GroupContext, key: Key, callback: Callable[[], None]) -> None:
+        self.context = context
+        self.key = key
+        self.callback = callback
+
+    def __call__(self) -> None:
+        context = self.context
+        context.touch(self.key)
+        context.access.current = context.groups[self.key]
+        self.callback()
+
+
 class GroupContext:
     """A group's build context: the statement's, but prev is answered through ``access``, and expressions are compiled once for all
     ``groups``.
@@ -87,14 +104,7 @@ class GroupContext:
 
     def timer(self, callback: Callable[[], None]) -> Timer:
         """A timer that makes its group the current one first."""
-        key = self.key
-
-        def run() -> None:
-            self.touch(key)
-            self.access.current = self.groups[key]
-            callback()
-
-        return self.outer.timer(run)
+        return self.outer.timer(GroupTimer(self, self.key, callback))
 
     def on_variable_change(self, expression: TypedExpression, callback: Callable[[], None]) -> None:
         key = self.key

@@ -134,6 +134,8 @@ def key_arguments(arguments: Sequence[WindowArgument], title: str, message: str)
 class Duration:
     """A window's length of time, fixed at build: by the calendar if it has months or years, else a plain number of time units."""
 
+    __slots__ = ("_context", "_period", "calendar", "length")
+
     def __init__(self, context: BuildContext, period: TypedExpression) -> None:
         self._context = context
         self._period = period

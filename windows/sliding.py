@@ -15,6 +15,10 @@ from windows.shape import EVENT, TIME, optional, takes
 __all__ = ["SlidingView", "TimedView"]
 
 
+NONE_REMOVED: Any = frozenset()
+"""What most windows have removed: a set of their own is made for the first event that a parent removes."""
+
+
 class SlidingView(View):
     """Base of windows that keep events in order of arrival, oldest first, and let the oldest go.
 
@@ -25,7 +29,7 @@ class SlidingView(View):
 
     def __init__(self, context: BuildContext) -> None:
         self.entries: deque[Event] = deque()
-        self.removed: set[Event] = set()
+        self.removed: set[Event] = NONE_REMOVED
         self.members: set[Event] | None = None
         context.publish_random_access(self)
 
@@ -53,7 +57,10 @@ class SlidingView(View):
             self.members = set(self)
         gone = [e for e in events if e in self.members]
         self.members.difference_update(gone)
-        self.removed.update(gone)
+        if self.removed:
+            self.removed.update(gone)
+        elif gone:
+            self.removed = set(gone)
         if len(self.removed) > 32 + len(self.members):
             self._tidy()
         return gone
@@ -61,7 +68,7 @@ class SlidingView(View):
     def _tidy(self) -> None:
         """Free space: forget removed events in the middle."""
         self.entries = deque(self)
-        self.removed.clear()
+        self.removed = NONE_REMOVED
 
     def pop_oldest(self) -> Event:
         """Let the oldest event go; there is one."""
@@ -101,7 +108,7 @@ class SlidingView(View):
     @takes([EVENT])
     def restore(self, state: Any) -> None:
         self.entries = deque(state)
-        self.removed = set()
+        self.removed = NONE_REMOVED
         self.members = None
 
 
@@ -158,7 +165,7 @@ class TimedView(SlidingView):
     def restore(self, state: Any) -> None:
         self.entries = deque(Blank() if event is None else event for event, _ in state)
         self.times = deque(time for _, time in state)
-        self.removed = {e for e in self.entries if isinstance(e, Blank)}
+        self.removed = {e for e in self.entries if isinstance(e, Blank)} or NONE_REMOVED
         self.members = None
 
 

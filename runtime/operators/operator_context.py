@@ -104,7 +104,17 @@ class OperatorContext:
         return compile_expression(expression, self.environment, 0)()
 
     def add_time(self, start: int, period: TypedExpression, times: int = 1) -> int:
+        if start == 0 and times == 1:
+            length = self.environment.shared("length", (period,), lambda: self._fixed_length(period))
+            if length is not None:
+                return length
         return add_period(start, period, self.constant, self.core.settings, times)
+
+    def _fixed_length(self, period: TypedExpression) -> int | None:
+        """The time that a period ends if it begins at 0; None where variables give it."""
+        if any(isinstance(node, VariableValue) for node in period.walk()):
+            return None
+        return add_period(0, period, self.constant, self.core.settings)
 
     def accumulators(self, expression: TypedExpression, names: Sequence[str] = ()) -> tuple[Sequence[Accumulator], Evaluate]:
         return accumulators_of(expression, self.environment, names)
