@@ -38,11 +38,12 @@ MOST_INLINE = 16
 
 @attrs.frozen
 class _Source:
-    """What a function is given, as text: ``place`` of a field, ``made`` an expression for the event, ``make`` lines that put it in e."""
+    """What a function is given, as text: ``place`` of a field, ``event`` an expression for the event, ``assignments`` lines that put it
+    in e."""
 
     place: Callable[[str], str]
-    made: str
-    make: tuple[str, ...]
+    event: str
+    assignments: tuple[str, ...]
 
 
 class _TestPrinter(Printer):
@@ -149,7 +150,7 @@ def intake(
         scope["check_known"] = check_known
         lines = ["check_known(stream_type, d)", *lines]
     if updated:
-        return _function("def take(d):", [*lines, f"core.process({source.made})"], scope)
+        return _function("def take(d):", [*lines, f"core.process({source.event})"], scope)
     body = [*lines, *_body(indexes, source, scope, whole=True)]
     return _function("def take(d):", body, scope)
 
@@ -170,7 +171,7 @@ def _body(indexes: Sequence[TypeIndex], source: _Source, scope: dict[str, Any], 
     if not tests.matched:
         return ["pass"]
     if whole and tests.alone is not None:
-        lines = lone_lines(tests.alone, source.place, source.made, source.make, scope)
+        lines = lone_lines(tests.alone, source.place, source.event, source.assignments, scope)
         return [*_guarded(asked, source, whole), *(lines if tests.matched == ["True"] else under(f"if {tests.matched[0]}:", lines))]
     delivering = _direct(tests, scope) if tests.direct else ["deliver(receivers, e)"]
     if whole:
@@ -178,9 +179,9 @@ def _body(indexes: Sequence[TypeIndex], source: _Source, scope: dict[str, Any], 
         delivering = ["outer = core.busy", "core.busy = True", *delivering]
     matched = f"if {' or '.join(tests.matched)}:"
     if tests.direct:
-        rest = [*source.make, *delivering]
+        rest = [*source.assignments, *delivering]
         return [*_guarded(asked, source, whole), *(rest if tests.matched == ["True"] else [matched, *indented(rest)])]
-    gathered = ["receivers = None", *asked, matched, *indented([*source.make, *tests.gathering()])]
+    gathered = ["receivers = None", *asked, matched, *indented([*source.assignments, *tests.gathering()])]
     return [*_guarded(gathered, source, whole), "if receivers:", *indented(delivering)]
 
 
@@ -188,7 +189,7 @@ def _guarded(lines: list[str], source: _Source, whole: bool) -> list[str]:
     """The lines; where one raises, all is asked again entry by entry."""
     if not lines:
         return []
-    again = f"return process_again({source.made})" if whole else f"return match_and_deliver({source.made}, stream_type)"
+    again = f"return process_again({source.event})" if whole else f"return match_and_deliver({source.event}, stream_type)"
     return ["try:", *indented(lines), "except Exception:", f"    {again}"]
 
 
@@ -207,9 +208,9 @@ def _direct(tests: _Tests, scope: dict[str, Any]) -> list[str]:
 
 def _function(head: str, body: list[str], scope: dict[str, Any]) -> Callable[[Any], None]:
     text = "\n".join([head, *indented(body), ""])
-    made: Callable[[Any], None] = defined(text, {**OPERATIONS, **scope})["take"]
-    made.source = text  # type: ignore[attr-defined]
-    return made
+    function: Callable[[Any], None] = defined(text, {**OPERATIONS, **scope})["take"]
+    function.source = text  # type: ignore[attr-defined]
+    return function
 
 
 __all__ = ["dispatcher", "intake"]

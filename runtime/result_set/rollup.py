@@ -76,13 +76,13 @@ class Rollup(ResultSet):
         self.begin()
         try:
             touched = self._touched((new, old))
-            if self.wants_old:
+            if self.needs_old:
                 self._rows(touched, False, old_rows)
         except Exception:
             self._apply(new, old)
             raise
         self._apply(new, old)
-        if self.wants_new:
+        if self.needs_new:
             self._rows(touched, True, new_rows)
 
     def _touched(self, parts: Iterable[Iterable[Row]]) -> Touched:

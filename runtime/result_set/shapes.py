@@ -32,8 +32,8 @@ class ResultSet:
 
     def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
         self.plan = plan
-        self.wants_new = plan.raw or plan.selector != "rstream"
-        self.wants_old = plan.raw or plan.selector != "istream"
+        self.needs_new = plan.raw or plan.selector != "rstream"
+        self.needs_old = plan.raw or plan.selector != "istream"
         self._swap = plan.selector == "rstream" and not plan.raw
         self.finish = environment.shared("finish", (plan,), lambda: Finish(plan, environment))
 
@@ -81,9 +81,9 @@ class Unaggregated(ResultSet):
         self._projection = Projection.of(plan, environment)
 
     def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: OutputRows, old_rows: OutputRows) -> None:
-        if old and self.wants_old:
+        if old and self.needs_old:
             self._projection.collect([(row, NO_READERS) for row in old], False, old_rows)
-        if new and self.wants_new:
+        if new and self.needs_new:
             self._projection.collect([(row, NO_READERS) for row in new], True, new_rows)
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
@@ -103,7 +103,7 @@ class Forward(Unaggregated):
     """``select *`` of one stream and nothing else: events go through as they are."""
 
     def update(self, new: Sequence[Row], old: Sequence[Row]) -> None:
-        self.emit(new if self.wants_new else NO_EVENTS, old if self.wants_old else NO_EVENTS, force=not new and not old)
+        self.emit(new if self.needs_new else NO_EVENTS, old if self.needs_old else NO_EVENTS, force=not new and not old)
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
         return list(contents)
@@ -148,13 +148,13 @@ class FullyAggregated(Aggregating):
     def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: OutputRows, old_rows: OutputRows) -> None:
         self.begin()
         try:
-            if self.wants_old:
+            if self.needs_old:
                 self.current(False, old_rows)
         except Exception:
             self.aggregator.apply(new, old)
             raise
         self.aggregator.apply(new, old)
-        if self.wants_new:
+        if self.needs_new:
             self.current(True, new_rows)
 
     def current(self, insert_stream: bool, batch: OutputRows) -> None:
@@ -179,13 +179,13 @@ class RowPerEvent(Aggregating):
         self.statement_key: Callable[[Row], Any] = key_function(plan.group_by, environment, plan.arity) if plan.group_by else _no_key
 
     def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: OutputRows, old_rows: OutputRows) -> None:
-        if old and self.wants_old:
+        if old and self.needs_old:
             leaving = self.aggregator.counted(old)
             self.apply(new, old)
             self.rows(leaving, False, old_rows)
         else:
             self.apply(new, old)
-        if new and self.wants_new:
+        if new and self.needs_new:
             self.rows(new, True, new_rows)
 
     def rows(self, rows: Iterable[Row], insert_stream: bool, batch: OutputRows) -> None:
@@ -208,7 +208,7 @@ class RowPerGroup(Aggregating):
         self.key = key_function(plan.group_by, environment, plan.arity)
         own_groups = any(a.group_by is not None and set(a.group_by) != set(plan.group_by) for a in plan.aggregations)
         self._keyed = self.aggregator if isinstance(self.aggregator, Keyed) and not own_groups else None
-        self._pairwise = not self.wants_old and plan.arity == 1 and plan.output is None
+        self._pairwise = not self.needs_old and plan.arity == 1 and plan.output is None
         self._order: Callable[[Sequence[Any]], list[int]] | None = environment.shared(
             "ordering", (plan.group_by,), lambda: ordering([e.type for e in plan.group_by])
         )
@@ -221,13 +221,13 @@ class RowPerGroup(Aggregating):
                 touched = self._one_and_one(new[0], leaving[0])
             else:
                 touched = self._touched((new, leaving))
-            if self.wants_old:
+            if self.needs_old:
                 self.rows(touched, False, old_rows)
         except Exception:
             self.aggregator.apply(new, old)
             raise
         self.aggregator.apply(new, old)
-        if self.wants_new:
+        if self.needs_new:
             self.rows(touched, True, new_rows)
 
     def _one_and_one(self, new: Row, old: Row) -> list[tuple[Any, Row]]:

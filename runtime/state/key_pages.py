@@ -152,7 +152,7 @@ class ComparedPages:
         for key, row in self._rows.items():
             digest = self._digests[key] = blake2b(encode(row[1]), digest_size=16).digest()
             number = self.pages.number(key)
-            if number is not None and number < last:  # behind a key that it stood in front of
+            if number is not None and number < last:  # after a key that it was before
                 paged.forget(key)
                 number = None
             if number is None or digests.get(key) != digest:

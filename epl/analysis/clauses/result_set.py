@@ -91,7 +91,7 @@ def analyse(
 
 
 def _check_order_by(order_by: tuple[OrderKey, ...], selected: int, select: Select) -> None:
-    """Raise StatementRefusal for an aggregation behind the first ``selected`` ones, those of the select clause."""
+    """Raise StatementRefusal for an aggregation after the first ``selected`` ones, those of the select clause."""
     if any(isinstance(n, Aggregated) and n.slot >= selected for key in order_by for n in key.expression.walk()):
         raise StatementRefusal(
             "Aggregate functions in the order-by clause must also occur in the select expression", span=select.order_by[0].span

@@ -63,7 +63,7 @@ class AllGroups(OfAllGroups):
 
     def fields(self) -> list[Field]:
         kept = []
-        if self.of.wants_old:
+        if self.of.needs_old:
             kept.append(Field("r_before", np.int64, GROUP, -1))
             for number, column in enumerate(self._computed):
                 kept += [Field(f"r_b{number}", DTYPES[column.kind], GROUP), Field(f"r_b{number}v", np.bool_, GROUP)]
@@ -91,17 +91,17 @@ class AllGroups(OfAllGroups):
     def take(self, code: Code) -> None:
         for low, high in self.parts():
             with self.events(code, low, high):
-                if self.of.wants_old:
+                if self.of.needs_old:
                     with code.block("if r_before[g] != stamp"):
                         self._keep(code)
                 self.touch(code)
         self.apply(code)
 
     def flush(self, code: Code) -> None:
-        if self.of.wants_new:
+        if self.of.needs_new:
             with code.block("for g in range(gtop)"), code.block("if r_known[g]"):
                 self.emit(code, None, True)
-        if self.of.wants_old:
+        if self.of.needs_old:
             with code.block("for g in range(gtop)"), code.block("if r_known[g]"):
                 with code.block("if r_before[g] == stamp"):
                     super().place(code, False)
@@ -126,7 +126,7 @@ class AllGroups(OfAllGroups):
     def gathered(self, held: Held) -> State:
         assert held.groups is not None
         before: dict[int, Row] = {}
-        if self.of.wants_old:
+        if self.of.needs_old:
             slots = [s for s in self.known(held) if held.arrays["r_before"][s] == held.arrays["r_registers"][STAMP]]
             before = dict(zip(slots, self._rows(held, slots).rows()))
         entries = []
@@ -195,14 +195,14 @@ class AllGroupEvents(OfAllGroups):
             code.add("r_mark[g] = stamp")
             with code.block("if g_seen[g] != delta"):
                 code.add("g_seen[g] = delta", "g_touched[nt] = g", "nt += 1")
-        if self.of.wants_new:
+        if self.of.needs_new:
             self.of.groups.sort(code)
             with code.block("for t in range(nt)"):
                 code.add("g = np.int64(g_touched[t])")
                 self.emit(code, None, True)
 
     def flush(self, code: Code) -> None:
-        if self.of.wants_new:
+        if self.of.needs_new:
             with code.block("for g in range(gtop)"), code.block("if r_known[g] and r_mark[g] != stamp"):
                 self.emit(code, None, True)
         code.add("stamp += 1")

@@ -238,7 +238,7 @@ class AllRows(Rate):
 
     def flush(self, code: Code) -> None:
         if self.of.rows.shape == "fully aggregated":
-            for wanted, new, at in ((self.of.wants_new, True, "new_at"), (self.of.wants_old, False, "old_at")):
+            for wanted, new, at in ((self.of.needs_new, True, "new_at"), (self.of.needs_old, False, "old_at")):
                 if wanted:
                     with code.block(f"if {at} < 0"):
                         self.emit(code, None, new)
@@ -264,7 +264,7 @@ class LastFullyAggregated(AllRows):
     def take(self, code: Code) -> None:
         with code.block("if done == 0"):
             code.add("done = 1")
-            if self.of.wants_old:
+            if self.of.needs_old:
                 self.emit(code, None, False)
         self.apply(code)
 
@@ -315,7 +315,7 @@ class Snapshot(Rate):
 
     def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
         super().__init__(of, plan)
-        if not of.wants_new:
+        if not of.needs_new:
             raise NotCompilable("output snapshot of the remove stream")
         self._empty = not of.leaves and of.rows.shape not in ("fully aggregated", "grouped fully aggregated")
         if not of.leaves:

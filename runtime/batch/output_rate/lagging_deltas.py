@@ -85,7 +85,7 @@ class LaggingDeltas(Rate):
             self.shaped(code)
         if self.of.rows.shape == "fully aggregated":
             with code.block("if not took"):
-                for wanted, new in ((self.of.wants_new, True), (self.of.wants_old, False)):
+                for wanted, new in ((self.of.needs_new, True), (self.of.needs_old, False)):
                     if wanted:
                         self.emit(code, None, new)
 

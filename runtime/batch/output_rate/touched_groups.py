@@ -69,12 +69,12 @@ class LastOfGroups(OfGroups):
         check_keys(of)
 
     def fields(self) -> list[Field]:
-        return [*super().fields(), *([Field("r_before", np.int64, GROUP, -1)] if self.of.wants_old else [])]
+        return [*super().fields(), *([Field("r_before", np.int64, GROUP, -1)] if self.of.needs_old else [])]
 
     def take(self, code: Code) -> None:
         for low, high in self.parts():
             with self.events(code, low, high), self.first_touch(code):
-                if self.of.wants_old:
+                if self.of.needs_old:
                     code.add("r_before[g] = -1")
                     self.emit(code, None, False)
         self.apply(code)
@@ -89,7 +89,7 @@ class LastOfGroups(OfGroups):
         rows, entries = held.waiting.rows(), []
         for slot in _listed(held):
             before: State = None
-            if self.of.wants_old:
+            if self.of.needs_old:
                 at = int(held.arrays["r_before"][slot])
                 before = batch_out([] if at < 0 else [rows[at]])
             entries.append([key_to_state(held.groups.key(slot)), [held.groups.event(slot), before, True]])
@@ -111,7 +111,7 @@ class LastOfGroups(OfGroups):
         held.waiting.put(rows)
 
     def flush(self, code: Code) -> None:
-        if self.of.wants_new:
+        if self.of.needs_new:
             with code.block("for t in range(listed)"):
                 code.add("g = r_list[t]")
                 self.emit(code, None, True)
@@ -256,7 +256,7 @@ class FirstOfGroups(FirstOf):
         self.restore_polls(gathered[0], held)
 
     def _listed(self, code: Code, new: bool) -> None:
-        if self.of.wants_new if new else self.of.wants_old:
+        if self.of.needs_new if new else self.of.needs_old:
             with code.block("for t in range(listed)"):
                 code.add("g = r_list[t]")
                 self.emit(code, None, new)
@@ -268,7 +268,7 @@ class FirstOfGroupEvents(FirstOf):
 
     def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
         super().__init__(of, plan)
-        if not of.wants_new:
+        if not of.needs_new:
             raise NotCompilable("output first of the remove stream of events in groups")
         self._new = True
 
@@ -341,7 +341,7 @@ def _check_looked_up(of: SelectEvents, plan: OutputPlan) -> None:
         raise NotCompilable(f"order by of output {plan.selector} of the shape {of.rows.shape} is not computed in columns")
     if having and of.leaves and of.rows.shape == "grouped aggregated" and plan.selector == "last":
         raise NotCompilable("output last of a row an event with group by and having is not computed in columns")
-    if not of.wants_old:
+    if not of.needs_old:
         return
     if having and (plan.selector, of.rows.shape) in (("all", "grouped fully aggregated"), ("last", "fully aggregated")):
         raise NotCompilable(f"the remove stream of output {plan.selector} with having is not computed in columns")

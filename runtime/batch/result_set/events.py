@@ -46,8 +46,8 @@ class SelectEvents:
         self.retained: dict[str, str] = {}
         self.names = count()
         self.kept_of_groups: dict[str, str] | None = None
-        self.wants_new = rows.raw or rows.selector != "rstream"
-        self.wants_old = rows.raw or rows.selector != "istream"
+        self.needs_new = rows.raw or rows.selector != "rstream"
+        self.needs_old = rows.raw or rows.selector != "istream"
         self.swaps = rows.selector == "rstream" and not rows.raw
         self.where = plan.where if self.stream.windows else None
         self.finish = finish_of(rows)

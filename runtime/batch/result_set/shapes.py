@@ -104,8 +104,8 @@ class ResultSet:
         return max(1, len(self.levels))
 
     def streams(self) -> tuple[bool, ...]:
-        old = self.of.wants_old and (self.of.leaves or self.of.rows.shape in ("fully aggregated", "grouped fully aggregated", "rollup"))
-        return (*((True is not self.of.swaps,) if self.of.wants_new else ()), *((False is not self.of.swaps,) if old else ()))
+        old = self.of.needs_old and (self.of.leaves or self.of.rows.shape in ("fully aggregated", "grouped fully aggregated", "rollup"))
+        return (*((True is not self.of.swaps,) if self.of.needs_new else ()), *((False is not self.of.swaps,) if old else ()))
 
     def full(self) -> str | None:
         """A text, true where a delta may find no slot for its groups; None where there are none."""
@@ -192,15 +192,15 @@ class ResultSet:
             self.row_per_event(code)
 
     def row_per_delta(self, code: Code) -> None:
-        if self.of.wants_old:
+        if self.of.needs_old:
             self.emit(code, None, False)
         self.apply(code)
-        if self.of.wants_new:
+        if self.of.needs_new:
             self.emit(code, None, True)
 
     def row_per_event(self, code: Code) -> None:
         self.apply(code)
-        for wanted, low, high, new in ((self.of.wants_old, "oa", "ob", False), (self.of.wants_new, "na", "nb", True)):
+        for wanted, low, high, new in ((self.of.needs_old, "oa", "ob", False), (self.of.needs_new, "na", "nb", True)):
             if wanted and (new or self.of.leaves):
                 with self.events(code, low, high):
                     self.emit(code, "q", new)
@@ -208,7 +208,7 @@ class ResultSet:
     def rows_per_level(self, code: Code) -> None:
         for each in self.levels:
             each.touch(code)
-        for wanted, new in ((self.of.wants_old, False), (True, None), (self.of.wants_new, True)):
+        for wanted, new in ((self.of.needs_old, False), (True, None), (self.of.needs_new, True)):
             for each in self.levels if wanted else ():
                 if new is None:
                     each.count_in(code)
@@ -221,7 +221,7 @@ class ResultSet:
         assert self.of.groups is not None
         rows = Code()
         self.emit(rows, "q", True)
-        pairwise = self.of.rows.shape != "rollup" and not self.of.wants_old and self.of.rows.output is None
+        pairwise = self.of.rows.shape != "rollup" and not self.of.needs_old and self.of.rows.output is None
         kept = None if self.of.where is None else KEPT
         self.of.groups.touched(code, pairwise=pairwise, places=self._reads_place(rows), kept=kept)
 
@@ -231,11 +231,11 @@ class ResultSet:
     def row_per_group(self, code: Code) -> None:
         if self.of.leaves:
             self.touch_groups(code)
-        if self.of.wants_old:
+        if self.of.needs_old:
             with self.touched(code):
                 self.emit(code, "q", False)
         self.apply(code)
-        if self.of.wants_new:
+        if self.of.needs_new:
             with self.touched(code):
                 self.emit(code, "q", True)
 

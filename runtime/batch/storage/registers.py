@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 
 class Registers:
-    """Named places of an array of int64. ``truths``: those that are truths in the kernel.
+    """Named places of an array of int64. ``truths``: those that are booleans in the kernel.
 
     >>> counts = Registers("head", "open", truths=["open"])
     >>> counts.read("R"), counts.written("R"), counts["open"]

@@ -157,7 +157,7 @@ class FirstOfGroups:
         self.inner = inner
         self._levels = getattr(inner, "levels", [inner])
         self._polls = [Polls(plan, context) for _ in self._levels]
-        self._by_event = inner.wants_old and inner.plan.having is None and inner.plan.arity == 1
+        self._by_event = inner.needs_old and inner.plan.having is None and inner.plan.arity == 1
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
         new_rows, old_rows = OutputRows(), OutputRows()
@@ -192,7 +192,7 @@ class FirstOfGroups:
         failures.settle()
         for level, found in zip(self._levels, met):
             for key, (row, before) in found.items():
-                if self.inner.wants_new:
+                if self.inner.needs_new:
                     level.rows(((key, row),), True, new_rows)
                 old_rows.add(before)
 
@@ -215,9 +215,9 @@ class FirstOfGroups:
                 if not batch.events or not polls.met(key, int(entered), int(not entered)) or key in done:
                     continue
                 done.add(key)
-                if self.inner.wants_new:
+                if self.inner.needs_new:
                     new_rows.add(batch)
-                if self.inner.wants_old:
+                if self.inner.needs_old:
                     level.rows(((key, row),), False, old_rows)
 
     def flush(self, force: bool) -> None:
@@ -253,7 +253,7 @@ class FirstOfGroupEvents:
         new_rows = OutputRows()
         for batch in found.values():
             new_rows.add(batch)
-        if new_rows.events and self.inner.wants_new:
+        if new_rows.events and self.inner.needs_new:
             self.inner.emit(self.inner.finish(new_rows), ())
         return False
 

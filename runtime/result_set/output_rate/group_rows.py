@@ -39,11 +39,11 @@ class OneLevel:
         noted = [f"{level.rows}[k] = e", f"{level.touched.add}(k)", f"if {pages.touched} is not None: {pages.touched}[k] = None"]
         return GeneratedSteps([], noted, {"level": self, "level_pages": self.pages})
 
-    def touch(self, new: Sequence[Row], old: Sequence[Row], wants_old: bool) -> None:
+    def touch(self, new: Sequence[Row], old: Sequence[Row], needs_old: bool) -> None:
         """Note the groups of a delta that is about to be applied."""
         failures = Failures()
         for row, key in keyed((*new, *old), self.key, failures):
-            if wants_old and key not in self.before:
+            if needs_old and key not in self.before:
                 batch = OutputRows()
                 failures.attempt(self.add_rows, ((key, row),), False, batch)
                 self._keep(key, batch)

@@ -34,7 +34,7 @@ class AllGroups(BufferBase):
         super().__init__(inner)
         parts: Sequence[Any] = inner.levels if isinstance(inner, Rollup) else [inner]
         having = inner.plan.having is not None
-        self._by_event = having and isinstance(inner, self.searched) and inner.wants_old and inner.plan.arity == 1
+        self._by_event = having and isinstance(inner, self.searched) and inner.needs_old and inner.plan.arity == 1
         level = SearchedLevel if self._by_event else OneLevel
         self.levels = [level(part.key, part.rows) for part in parts]
 
@@ -52,13 +52,13 @@ class AllGroups(BufferBase):
 
     def _take_rows(self, new: Sequence[Row], old: Sequence[Row], failures: Failures) -> None:
         for level in self.levels:
-            failures.attempt(level.touch, new, old, self.inner.wants_old)
+            failures.attempt(level.touch, new, old, self.inner.needs_old)
         failures.attempt(self.inner.apply, new, old)
 
     def flush(self, force: bool) -> None:
         new_rows, old_rows = OutputRows(), OutputRows()
         for level in self.levels:
-            level.flush(new_rows if self.inner.wants_new else None, old_rows if self.inner.wants_old else None)
+            level.flush(new_rows if self.inner.needs_new else None, old_rows if self.inner.needs_old else None)
             if self.forget:
                 level.forget()
         self.emit(new_rows, old_rows, force)
@@ -101,9 +101,9 @@ class LastOfGroupEvents(BufferBase):
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
         self.inner.apply(new, old)
-        if self.inner.wants_old:
+        if self.inner.needs_old:
             self._keep(old, False, self._old)
-        if self.inner.wants_new:
+        if self.inner.needs_new:
             self._keep(new, True, self._new)
         return True
 
@@ -173,13 +173,13 @@ class AllGroupEvents(BufferBase):
         keys = list(left)
         if self._order is not None and len(keys) > 1:
             keys = [keys[i] for i in self._order(keys)]
-        if self.inner.wants_new:
+        if self.inner.needs_new:
             self.inner.rows([left[key] for key in keys], True, self._new)
 
     def flush(self, force: bool) -> None:
         new, self._new = self._new, OutputRows()
         old, self._old = self._old, OutputRows()
-        if self.inner.wants_new:
+        if self.inner.needs_new:
             self.inner.rows([row for key, row in self._last.items() if key not in self._touched], True, new)
         for key in self._touched:
             self._pages.touch(key)

@@ -76,9 +76,9 @@ def collect_whole(inner: ResultSet, new: Sequence[Row], old: Sequence[Row], new_
 
 def add_current(inner: FullyAggregated, new_rows: OutputRows, old_rows: OutputRows) -> None:
     """The row of the aggregations as they are, where a stream has no row."""
-    if inner.wants_new and not new_rows.events:
+    if inner.needs_new and not new_rows.events:
         inner.current(True, new_rows)
-    if inner.wants_old and not old_rows.events:
+    if inner.needs_old and not old_rows.events:
         inner.current(False, old_rows)
 
 
@@ -132,7 +132,7 @@ class LastFullyAggregated(BufferBase):
         failures = Failures()
         if self._before is None:
             self._before = OutputRows()
-        if self.inner.wants_old and not self._before.events:
+        if self.inner.needs_old and not self._before.events:
             failures.attempt(self.inner.current, False, self._before)
         failures.attempt(self.inner.apply, new, old)
         failures.settle()

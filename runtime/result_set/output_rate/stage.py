@@ -263,7 +263,7 @@ class OutputStage(ResultSet):
     def last_rows(self) -> OneLevel | None:
         """Where all that is done with an event is to note it as the last one of its group, what keeps these; else None."""
         gathering = self.gathering
-        if type(gathering) not in (LastOfGroups, AllGroups) or type(self.inner) is not RowPerGroup or self.inner.wants_old:
+        if type(gathering) not in (LastOfGroups, AllGroups) or type(self.inner) is not RowPerGroup or self.inner.needs_old:
             return None
         if self.after is not None or self.plan.unidirectional:
             return None

@@ -196,7 +196,7 @@ def transform(  # type: ignore[misc]
 def _check_end(streaming: bool, beat: Beat | None, until: int | None) -> None:
     """Raise EplRuntimeError for options about the time at which only streams, or only batch DataFrames, go on."""
     if beat is not None and not streaming:
-        raise EplRuntimeError("clock='system' and idle are for streams: batch DataFrames end", hint="until=time walks to a time behind")
+        raise EplRuntimeError("clock='system' and idle are for streams: batch DataFrames end", hint="until=time advances past the rows")
     if streaming and until is not None:
         raise EplRuntimeError(
             "until is for batch DataFrames: a stream has no end at which the clock could walk there",

@@ -214,7 +214,7 @@ def start(
 
 
 def _keeping(outputs: Collection[str], sinks: Mapping[str, Sink], checkpoint: str | None, hook: Hook) -> Keeping:
-    """What becomes of the output: that of ``outputs`` stands as files in the checkpoint's folder."""
+    """What becomes of the output: that of ``outputs`` is kept as files in the checkpoint's folder."""
     folder = None if checkpoint is None else f"{checkpoint}/output"
     kept: dict[str, Sink] = {name: ParquetSink(f"{folder}/{name}", hook) for name in outputs}
     return Keeping({**kept, **sinks}, folder, hook)
