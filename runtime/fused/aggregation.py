@@ -1,7 +1,8 @@
 """The aggregations of a fused function as text: one group, or a group a key; what enters, what leaves, what a row reads."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import attrs
@@ -75,12 +76,12 @@ class Aggregations:
         known = printer.environment.printed("accumulators", (plan,), lambda: _accumulators(plan, groups.blank))
         if known is None:
             return None
+        steps, reach = known
         scope |= groups.scope
         if not groups.keyed:
-            for n, (each, reader) in enumerate(zip(known, groups.readers)):
-                own = None if each.reach is None else accumulator_steps(plan.aggregations[n], reader)
-                scope[f"a{n}"] = reader if own is None else own.accumulator
-        return cls(plan, groups, known, printer)
+            for n, (of, reader) in enumerate(zip(reach, groups.readers)):
+                scope[f"a{n}"] = reader if of is None else of(reader)
+        return cls(plan, groups, steps, printer)
 
     @property
     def keyed(self) -> bool:
@@ -151,14 +152,20 @@ class Aggregations:
         return {n: steps.value(f"{a}{n}") for n, steps in enumerate(self.accumulators)}
 
 
-def _accumulators(plan: ResultSetPlan, blank: Sequence[Any]) -> tuple[AccumulatorSteps, ...] | None:
-    """The steps of the aggregations, as those of an empty group have them; None where one of them, or the key, cannot be printed."""
+Reach = Callable[[Any], Any] | None
+"""What an aggregation reads → its accumulator; None where that is the same."""
+
+
+def _accumulators(plan: ResultSetPlan, blank: Sequence[Any]) -> tuple[tuple[AccumulatorSteps, ...], tuple[Reach, ...]] | None:
+    """The steps of the aggregations, as those of an empty group have them, and how each is reached; None where one of them, or the key,
+    cannot be printed."""
     steps = [accumulator_steps(p, reader) for p, reader in zip(plan.aggregations, blank, strict=True)]
     asked = [e for p in plan.aggregations for e in p.arguments]
     known = [each for each in steps if each is not None]
     if len(known) < len(steps) or not can_repeat([*asked, *plan.group_by]) or _whole_events(asked):
         return None
-    return tuple(known)
+    reach = [None if each.reach is None else attrgetter(each.reach("").removeprefix(".")) for each in known]
+    return tuple(known), tuple(reach)
 
 
 def _whole_events(expressions: Sequence[TypedExpression]) -> bool:

@@ -72,7 +72,6 @@ class _Select:
         self._statement = statement
         self._plan: ResultSetPlan = running.plan.result_set
         self._window: WindowSteps = steps
-        self._time = f"{named('clock', context.core.clock).now}"
         self._rows = running.result_set
         self._stage: OutputStage | None = None
         if isinstance(self._rows, OutputStage):
@@ -171,6 +170,11 @@ class _Select:
         if self._stage is not None:
             return lines, [*self._noted(self._level), *changes, *self._noted(self._stage.condition)]
         return lines, [*changes, *self._put_event(leaves, way)]
+
+    @property
+    def _time(self) -> str:
+        """Engine time, as text."""
+        return f"{named('clock', self._running.context.core.clock).now}"
 
     @property
     def _level(self) -> OneLevel:
