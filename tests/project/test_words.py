@@ -33,7 +33,7 @@ def test_documents_use_the_glossary(path: pathlib.Path) -> None:
 @pytest.mark.parametrize("folder", SOURCE)
 def test_source_uses_the_glossary(folder: str) -> None:
     texts = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / folder).rglob("*.py"))}
-    assert texts
+    assert len(texts) > 5
     assert {str(path.relative_to(ROOT)): words for path, text in texts.items() if (words := unwanted(text))} == {}
 
 
