@@ -10,8 +10,8 @@ import pytest
 from runtime import Runtime
 from runtime.batch.compiler.kernels import interpreted
 from runtime.batch.match_recognize import partitions as pattern_partitions
+from runtime.batch.match_recognize.layout import REGISTERS
 from runtime.batch.match_recognize.run import MatchRun
-from runtime.batch.match_recognize.state import PLACE
 from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.intake import Intake
 from runtime.batch.storage.strings import StringPool
@@ -115,5 +115,5 @@ def test_room_of_a_long_match_serves_other_partitions() -> None:
     for n in range(300 * 24):
         rows.append((f"key {n // 300 % 12}", 9.0 if n % 300 == 0 else 1.0, 1, n % 300 == 299, 0, 1))
         rows.append((f"key {(n // 300 + 1 + n % 11) % 12}", 1.0, 1, False, 0, 0))
-    nodes = [int(run.registers[PLACE["nodes"]]) for run in fed(clause("A B* C", "A as A.x > 8, B as B.x < 8, C as C.b"), rows)]
+    nodes = [int(run.registers[REGISTERS["nodes"]]) for run in fed(clause("A B* C", "A as A.x > 8, B as B.x < 8, C as C.b"), rows)]
     assert nodes[-1] <= 4 * 512, "twice the longest match, and what it grew through"
