@@ -19,7 +19,8 @@ Death = tuple[Any, int, PathNode]
 
 
 Waiting = list[tuple[int, Match]]
-"""(sequence number, match) of one partition: the number gives the order among the matches of all partitions."""
+"""(sequence number, match) of one partition: the number gives the order among the matches of all partitions. State that the batch tier
+wrote has one number for matches of a partition that were found with one row; the list has them in order."""
 
 
 class Interval:
@@ -111,10 +112,16 @@ class Interval:
         if not waiting:
             return []
         first = self._first_rows(path)
-        released = {n: m for n, m in waiting if m.begin == row and self._first_rows(m.path).items() <= first.items()}
+        released: Found = []
+        held: Waiting = []
+        for number, match in waiting:
+            if match.begin == row and self._first_rows(match.path).items() <= first.items():
+                released.append((key, match))
+            else:
+                held.append((number, match))
         if released:
-            self._put(began, key, [(n, m) for n, m in waiting if n not in released])
-        return [(key, match) for match in released.values()]
+            self._put(began, key, held)
+        return released
 
     def _first_rows(self, path: PathNode | None) -> dict[int, Event]:
         """By variable the first row taken for it."""

@@ -228,3 +228,23 @@ def write() -> None:
 
 if __name__ == "__main__":
     write()
+
+
+@pytest.mark.parametrize("tiers", [(first, second) for first in TIERS for second in TIERS], ids="-".join)
+def test_matches_found_with_one_row_are_all_emitted_when_their_partial_match_ends(tiers: tuple[str, str]) -> None:
+    """In columns they have one sequence number."""
+    text = SCHEMA + (
+        "@name('s') select * from E match_recognize (measures A.x as a, last(B.x) as b after match skip to next row pattern (A B+) "
+        "interval 60 sec or terminated define B as B.x > prev(B.x))"
+    )
+    for restart in range(6):
+        runtime = Runtime(tier=tiers[0])
+        runtime.deploy(text)
+        calls: list[Any] = []
+        for n, x in enumerate([1, 2, 7, 8, 6]):
+            if n == restart:
+                runtime = Runtime.restore(runtime.snapshot(), tier=tiers[1])
+            if n in (0, restart):
+                runtime.statement("s").add_batch_listener(lambda new, *_, calls=calls: calls.extend(new.to_pylist()))
+            runtime.send("E", {"k": "k", "j": 0, "d": 0.0, "x": x, "at_time": 0})
+        assert calls == [{"a": 1, "b": 8}, {"a": 2, "b": 8}, {"a": 7, "b": 8}], restart
