@@ -4,6 +4,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import attrs
+
 from epl.analysis.expressions.bind import bind
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.catalog import Catalog, Variable
@@ -41,14 +43,13 @@ def make_type(name: str, **columns: ValueType) -> EventType:
 
 
 INNER = make_type("Inner", id=STRING, n=BOXED_INT)
-TICK = make_type(
+TICK = attrs.evolve(make_type(
     "Tick", symbol=STRING, price=BOXED_DOUBLE, volume=BOXED_LONG, i=INT, j=INT, bi=BOXED_INT, l=LONG, m=LONG, bl=BOXED_LONG,
     f=FLOAT, d=DOUBLE, e=DOUBLE,
     bd=BOXED_DOUBLE, flag=BOOLEAN, bflag=BOXED_BOOLEAN, c=CHAR, big=BIG_INTEGER, dec=BIG_DECIMAL, dec2=BIG_DECIMAL, part=EventOf(INNER),
     parts=ArrayType(EventOf(INNER)), ints=ArrayType(BOXED_INT), words=CollectionType(STRING, "List"),
     dict=MapType(STRING, OBJECT), obj=OBJECT,
-)
-TICK.open = True
+), open=True)
 
 DEFAULTS: dict[str, Any] = {"i": 0, "j": 0, "l": 0, "m": 0, "f": 0.0, "d": 0.0, "e": 0.0, "flag": False, "c": "x"}
 

@@ -7,7 +7,7 @@ from epl.errors import EplError
 from runtime import Runtime
 
 SEMICOLON = "begins another statement: write a semicolon between the two"
-COMMENT = "a comment begins with // and ends with its line, or stands between /* and */"
+COMMENT = "a comment begins with // and ends with its line, or is between /* and */"
 JAVA = "Java classes are not available: "
 SCHEMA = (
     "declare the properties with create schema {0}(name type, …), here or in a module that is deployed first (epl check --with FILE), "

@@ -164,7 +164,7 @@ def test_another_job_cannot_begin_over_them(tmp_path: Path) -> None:
     job = made(tmp_path, DeltaSink)
     feed(job, 0, ROWS[:6])
     (tmp_path / "state").rename(tmp_path / "elsewhere")
-    with pytest.raises(EplRuntimeError, match="hold what another job has put out"):
+    with pytest.raises(EplRuntimeError, match="hold the output of another job"):
         made(tmp_path, DeltaSink)
 
 

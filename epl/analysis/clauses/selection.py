@@ -54,6 +54,7 @@ def analyse_selection(items: Sequence[SelectItem], scope: Scope, output_name: st
         return Selection(scope.streams[forward].event_type, forward=forward, whole=whole, streams=not whole)
     columns = [c for part in bound for c in part]
     _check_names(columns, items)
+    columns = list({c.name: c for c in columns}.values())  # two streams of one name (a join's wildcard): the later one's events
     properties = {c.name: Property(c.name, c.expression.type) for c in columns}
     for column, item_property in _underlying_properties(items, scope).items():
         properties[column] = item_property
