@@ -236,7 +236,7 @@ def test_mean_deviation_of_nan_goes_on_after_restore() -> None:
 
 def test_timers_of_reclaimed_groups_are_forgotten() -> None:
     gc.collect()
-    before = sum(isinstance(each, ScheduledTimer) for each in gc.get_objects())
+    before = sum(type(each) is ScheduledTimer for each in gc.get_objects())
     rt, _ = made()
     statement = rt.deploy("@Hint('reclaim_group_aged=5,reclaim_group_freq=1') select a from T#groupwin(a)#time(1)")[0]
     for second in range(60):
@@ -244,7 +244,7 @@ def test_timers_of_reclaimed_groups_are_forgotten() -> None:
         send(rt, second)
     gc.collect()
     assert list(statement)
-    assert sum(isinstance(each, ScheduledTimer) for each in gc.get_objects()) - before < 20
+    assert sum(type(each) is ScheduledTimer for each in gc.get_objects()) - before < 20
 
 
 def test_batch_listeners_hear_of_variables_that_are_set() -> None:
