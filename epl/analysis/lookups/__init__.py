@@ -1,0 +1,1 @@
+"""Conditions → which index finds the rows that satisfy them."""
