@@ -138,25 +138,25 @@ def _fits(source: ValueType, target: EventOf) -> bool:
     """Whether the properties of a struct that the target has as well can be assigned to it."""
     assert isinstance(source, EventOf)
     for prop in source.event_type.properties.values():
-        wanted = target.event_type.type_of(prop.name)
-        given = PropertyOf(type=prop.type, operand=Constant(type=source, value=None), name=prop.name)
-        if wanted is not None and assigned(given, wanted) is None:
+        declared = target.event_type.type_of(prop.name)
+        column = PropertyOf(type=prop.type, operand=Constant(type=source, value=None), name=prop.name)
+        if declared is not None and assigned(column, declared) is None:
             return False
     return True
 
 
 def assigned_column(assignment: Assignment, value: TypedExpression, target: ValueType, column: str) -> TypedExpression:
     """As ``assigned``; the refusal speaks of the property ``column``."""
-    found = assigned(value, target)
-    if found is None:
+    converted = assigned(value, target)
+    if converted is None:
         assert assignment.value is not None
-        given = value.type if isinstance(value, Constant) else value.type.boxed
+        source = value.type if isinstance(value, Constant) else value.type.boxed
         raise refuse(
             assignment,
-            f"Invalid assignment of column '{expression_text(assignment.value)}' of type '{type_name(given)}' to event property "
+            f"Invalid assignment of column '{expression_text(assignment.value)}' of type '{type_name(source)}' to event property "
             f"'{column}' typed as '{type_name(target)}', column and parameter types mismatch",
         )
-    return found
+    return converted
 
 
 # ------------------------------------------------------------------ variables
@@ -196,19 +196,19 @@ def _check_target(written: Assignment, first: Name | Call, rest: tuple[Name | Ca
 
 
 def _whole(written: Assignment, value: TypedExpression, variable: Variable) -> TypedExpression:
-    found = assigned_to_variable(value, variable.type)
-    if found is not None:
-        return found
-    given = type_name(value.type if isinstance(value, Constant) else value.type.boxed)
+    converted = assigned_to_variable(value, variable.type)
+    if converted is not None:
+        return converted
+    source = type_name(value.type if isinstance(value, Constant) else value.type.boxed)
     if isinstance(variable.type, EventOf):
         event_type = variable.type.event_type
         raise refuse(
             written,
             f"Variable '{variable.name}' of declared event type '{event_type.name}' underlying type '{type_name(variable.type)}' "
-            f"cannot be assigned a value of type '{given}'",
+            f"cannot be assigned a value of type '{source}'",
         )
     raise refuse(
-        written, f"Variable '{variable.name}' of declared type {type_name(variable.type)} cannot be assigned a value of type {given}"
+        written, f"Variable '{variable.name}' of declared type {type_name(variable.type)} cannot be assigned a value of type {source}"
     )
 
 

@@ -139,73 +139,74 @@ def _populate(
     return InsertPlan(target=target, stream=stream, same=False, positions=tuple(positions), converts=tuple(converts))
 
 
-def _assignable(name: str, declared: ValueType, given: ValueType, target: EventType, clause: InsertInto) -> ValueType | None:
+def _assignable(name: str, declared: ValueType, selected: ValueType, target: EventType, clause: InsertInto) -> ValueType | None:
     """The type to convert to (see InsertPlan), or None for as it is; refuses what does not fit."""
-    if _of_struct(declared, given, clause):
+    if _of_struct(declared, selected, clause):
         return declared
-    of_structs = isinstance(given, (ArrayType, CollectionType)) and is_struct(given.element)
+    of_structs = isinstance(selected, (ArrayType, CollectionType)) and is_struct(selected.element)
     if of_structs and isinstance(declared, ArrayType) and isinstance(declared.element, EventOf):
-        raise EplValidationError(_differing(name, declared, given, target), span=clause.span)
-    if given in (NULL, OBJECT) or declared in (OBJECT, NULL) or declared.boxed == given.boxed:
+        raise EplValidationError(_differing(name, declared, selected, target), span=clause.span)
+    if selected in (NULL, OBJECT) or declared in (OBJECT, NULL) or declared.boxed == selected.boxed:
         return None
-    if isinstance(declared, Scalar) and isinstance(given, Scalar) and is_numeric(declared) and is_numeric(given):
-        if declared.kind in WIDENING and given.kind in WIDENING and WIDENING.index(given.kind) <= WIDENING.index(declared.kind):
+    if isinstance(declared, Scalar) and isinstance(selected, Scalar) and is_numeric(declared) and is_numeric(selected):
+        if declared.kind in WIDENING and selected.kind in WIDENING and WIDENING.index(selected.kind) <= WIDENING.index(declared.kind):
             return declared
-    elif isinstance(declared, ArrayType) and isinstance(declared.element, EventOf) and isinstance(given, EventOf):
-        if given.event_type.is_a(declared.element.event_type):
+    elif isinstance(declared, ArrayType) and isinstance(declared.element, EventOf) and isinstance(selected, EventOf):
+        if selected.event_type.is_a(declared.element.event_type):
             return declared
-    elif isinstance(declared, ArrayType) and isinstance(given, ArrayType):
-        if _same_elements(name, declared.element, given.element, clause):
+    elif isinstance(declared, ArrayType) and isinstance(selected, ArrayType):
+        if _same_elements(name, declared.element, selected.element, clause):
             return None
-    elif isinstance(declared, Scalar) != isinstance(given, Scalar) or isinstance(declared, Scalar):
+    elif isinstance(declared, Scalar) != isinstance(selected, Scalar) or isinstance(declared, Scalar):
         pass
-    elif not isinstance(declared, EventOf) or not isinstance(given, EventOf) or given.event_type.is_a(declared.event_type):
+    elif not isinstance(declared, EventOf) or not isinstance(selected, EventOf) or selected.event_type.is_a(declared.event_type):
         return None
     if target.kind in UNTYPED and isinstance(declared, (EventOf, MapType, ArrayType)):
-        raise EplValidationError(_differing(name, declared, given, target), span=clause.span)
+        raise EplValidationError(_differing(name, declared, selected, target), span=clause.span)
     raise EplValidationError(
-        f"Invalid assignment of column '{name}' of type '{given.boxed}' to event property '{name}' typed as '{declared}', "
+        f"Invalid assignment of column '{name}' of type '{selected.boxed}' to event property '{name}' typed as '{declared}', "
         "column and parameter types mismatch",
         span=clause.span,
     )
 
 
-def _of_struct(declared: ValueType, given: ValueType, clause: InsertInto) -> bool:
+def _of_struct(declared: ValueType, selected: ValueType, clause: InsertInto) -> bool:
     """Whether ``new {…}`` is given for an event, or for an array of one event; refuses properties that do not fit."""
-    wanted = declared.element if isinstance(declared, ArrayType) else declared
-    if not isinstance(wanted, EventOf) or not isinstance(given, EventOf) or not is_struct(given):
+    element = declared.element if isinstance(declared, ArrayType) else declared
+    if not isinstance(element, EventOf) or not isinstance(selected, EventOf) or not is_struct(selected):
         return False
-    target = wanted.event_type
-    for prop in given.event_type.properties.values():
-        found = target.type_of(prop.name)
-        if found is None or isinstance(found, EventOf) or (isinstance(found, ArrayType) and isinstance(found.element, EventOf)):
+    target = element.event_type
+    for prop in selected.event_type.properties.values():
+        expected = target.type_of(prop.name)
+        if expected is None or isinstance(expected, EventOf) or (isinstance(expected, ArrayType) and isinstance(expected.element, EventOf)):
             raise EplValidationError(
                 f"Failed to find property '{prop.name}' among properties for target event type '{target.name}'", span=clause.span
             )
-        _assignable(prop.name, found, prop.type, target, clause)
+        _assignable(prop.name, expected, prop.type, target, clause)
     return True
 
 
-def _same_elements(name: str, declared: ValueType, given: ValueType, clause: InsertInto) -> bool:
+def _same_elements(name: str, declared: ValueType, selected: ValueType, clause: InsertInto) -> bool:
     """Whether an array fits an array: events must be of the very type."""
-    if isinstance(declared, EventOf) and isinstance(given, EventOf):
-        if declared.event_type is given.event_type:
+    if isinstance(declared, EventOf) and isinstance(selected, EventOf):
+        if declared.event_type is selected.event_type:
             return True
         raise EplValidationError(
-            f"Incompatible type detected attempting to insert into column '{name}' type '{declared}' compared to selected type '{given}'",
+            f"Incompatible type detected attempting to insert into column '{name}' type '{declared}' "
+            f"compared to selected type '{selected}'",
             span=clause.span,
         )
-    both = isinstance(declared, Scalar) and isinstance(given, Scalar)
-    return not both or OBJECT in (declared, given) or given == NULL or declared.boxed == given.boxed
+    both = isinstance(declared, Scalar) and isinstance(selected, Scalar)
+    return not both or OBJECT in (declared, selected) or selected == NULL or declared.boxed == selected.boxed
 
 
-def _differing(name: str, declared: EventOf | MapType | ArrayType, given: ValueType, target: EventType) -> str:
+def _differing(name: str, declared: EventOf | MapType | ArrayType, selected: ValueType, target: EventType) -> str:
     """Esper's words where a column of a map or object-array type does not fit."""
     head = f"Event type named '{target.name}' has already been declared with differing column name or type information: Type by name "
     if not isinstance(declared, EventOf):
-        expected = "java.util.Map" if isinstance(declared, MapType) else declared
-        if isinstance(declared, ArrayType) and isinstance(declared.element, EventOf) and not isinstance(given, EventOf):
-            return f"{head}'{target.name}' in property '{name}' expected event type array '{declared.element}' but receives {given.boxed}"
-        return f"{head}'{target.name}' in property '{name}' expected {expected} but receives {given.boxed}"
-    shown = "java.util.Map" if isinstance(given, EventOf) else f"java.lang.{given.boxed}"
+        expected = "java.util.Map" if isinstance(declared, MapType) else str(declared)
+        if isinstance(declared, ArrayType) and isinstance(declared.element, EventOf) and not isinstance(selected, EventOf):
+            expected = f"event type array '{declared.element}'"
+        return f"{head}'{target.name}' in property '{name}' expected {expected} but receives {selected.boxed}"
+    shown = "java.util.Map" if isinstance(selected, EventOf) else f"java.lang.{selected.boxed}"
     return f"{head}'{target.name}' in property '{name}' expected event type '{declared}' but receives {shown}"

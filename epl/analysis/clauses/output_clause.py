@@ -37,8 +37,8 @@ def analyse_output(output: Output | None, catalog: Catalog, *, ordered: bool = F
     if ordered and "enable_outputlimit_opt" in hints:
         raise StatementRefusal("The ENABLE_OUTPUTLIMIT_OPT hint is not supported with order-by", span=output.span)
     unit = output.unit if every is not None else None
-    wanted = catalog.settings.output_limit_opt or "enable_outputlimit_opt" in hints
-    optimized = wanted and not ordered and "disable_outputlimit_opt" not in hints
+    requested = catalog.settings.output_limit_opt or "enable_outputlimit_opt" in hints
+    optimized = requested and not ordered and "disable_outputlimit_opt" not in hints
     plan = OutputPlan(
         selector=output.selector or "default", every=every, unit=unit, after=after, after_unit=output.after_unit, optimized=optimized
     )
@@ -95,15 +95,15 @@ def _condition(condition: Expression | None, scope: Scope) -> TypedExpression | 
 
 def _assignments(written: tuple[Assignment, ...], scope: Scope) -> tuple[VariableAssignment, ...]:
     inner = attrs.evolve(_with_counts(scope), clause="update assignment", allow_previous=False)
-    made = []
+    assignments = []
     for number, assignment in enumerate(written):
         try:
-            made.append(analyse_assignment(assignment, number, inner))
+            assignments.append(analyse_assignment(assignment, number, inner))
         except StatementRefusal as refusal:
             if not refusal.message.startswith("Failed to validate assignment expression"):
                 raise
             raise StatementRefusal(PREFIX + refusal.message, span=refusal.span) from refusal
-    return tuple(made)
+    return tuple(assignments)
 
 
 # ------------------------------------------------------------------ every

@@ -65,7 +65,7 @@ def analyse(
     shape = decide_shape(selection, grouping, having, order_by, tuple(collector.plans), each_group)
     if shape == "fully aggregated":
         order_by = _of_no_row(order_by)
-    made = _without_needless_groups(shape, grouping)
+    groups = _without_needless_groups(shape, grouping)
     selector: StreamSelector = select.stream or catalog.settings.default_stream_selector  # type: ignore[assignment]
     return ResultSetPlan(
         shape=shape,
@@ -76,8 +76,8 @@ def analyse(
         selector=selector,
         raw=_raw(select, selector),
         distinct=select.distinct,
-        group_by=made.keys,
-        levels=tuple(make_level(level, made.keys, selection.columns, having, order_by) for level in made.levels or ()),
+        group_by=groups.keys,
+        levels=tuple(make_level(level, groups.keys, selection.columns, having, order_by) for level in groups.levels or ()),
         having=having,
         order_by=order_by,
         limit=_limit(select, catalog),
@@ -140,9 +140,9 @@ def _having(select: Select, scope: Scope) -> TypedExpression | None:
 
 def refuse_previous(condition: TypedExpression, written: Expression | None) -> None:
     """Refuse prev in the where- or having-clause of a statement with aggregations, as Esper does."""
-    found = next((n for n in condition.walk() if isinstance(n, Previous)), None)
-    if found is not None:
-        name = {"previous": "prev", "tail": "prevtail", "count": "prevcount", "window": "prevwindow"}[found.kind]
+    previous = next((n for n in condition.walk() if isinstance(n, Previous)), None)
+    if previous is not None:
+        name = {"previous": "prev", "tail": "prevtail", "count": "prevcount", "window": "prevwindow"}[previous.kind]
         raise StatementRefusal(
             f"The '{name}' function may not occur in the where-clause or having-clause of a statement with aggregations as 'previous' does "
             "not provide remove stream data; Use the 'first','last','window' or 'count' aggregation functions instead",

@@ -114,11 +114,11 @@ def _columns(item: SelectItem, scope: Scope) -> list[Column]:
 
 def _whole_structure(expression: TypedExpression) -> TypedExpression:
     """A column that is a case of ``new { … }`` is a structure of nulls, not null, where no condition holds (Esper 9.0.0)."""
-    made = expression.type
-    if not isinstance(expression, Conditional) or not isinstance(made, EventOf) or made.event_type.kind != "struct":
+    structure = expression.type
+    if not isinstance(expression, Conditional) or not isinstance(structure, EventOf) or structure.event_type.kind != "struct":
         return expression
-    nulls = tuple(Constant(type=p.type.boxed, value=None) for p in made.event_type.properties.values())
-    return Coalesce(type=made, operands=(expression, NewStructOf(type=made, event_type=made.event_type, values=nulls)))
+    nulls = tuple(Constant(type=p.type.boxed, value=None) for p in structure.event_type.properties.values())
+    return Coalesce(type=structure, operands=(expression, NewStructOf(type=structure, event_type=structure.event_type, values=nulls)))
 
 
 def _stream_columns(item: SelectItem, expression: StreamWildcard, scope: Scope) -> list[Column]:
@@ -151,14 +151,14 @@ def _all_properties(number: int, event_type: EventType) -> list[Column]:
 
 def _underlying_properties(items: Sequence[SelectItem], scope: Scope) -> dict[str, Property]:
     """Properties taken over as they are declared (indexed, mapped)."""
-    found: dict[str, Property] = {}
+    properties: dict[str, Property] = {}
     for item in items:
         if item.alias is None and isinstance(item.expression, Wildcard) and len(scope.streams) == 1:
-            found.update(scope.streams[0].event_type.properties)
+            properties.update(scope.streams[0].event_type.properties)
         elif item.alias is None and isinstance(item.expression, StreamWildcard):
             number = _stream_number(item.expression.stream, scope.streams)
-            found.update(scope.streams[number].event_type.properties if number is not None else {})
-    return found
+            properties.update(scope.streams[number].event_type.properties if number is not None else {})
+    return properties
 
 
 def _check_names(columns: Sequence[Column], items: Sequence[SelectItem]) -> None:

@@ -74,12 +74,12 @@ def source_type(source: TypeFilter, catalog: Catalog) -> EventType:
     name = source.type_name
     if name in catalog.named_windows or name in catalog.tables:
         raise EplUnsupportedError(f"'{name}' is a named window or table, which are not supported yet", span=source.span)
-    found = catalog.event_types.get(name) or find_event_type(name, catalog.event_types)
-    if found is None:
+    event_type = catalog.event_types.get(name) or find_event_type(name, catalog.event_types)
+    if event_type is None:
         raise EplValidationError(
             f"Failed to resolve event type, named window or table by name '{name}'", span=source.span, hint=_close(name, catalog)
         )
-    return found
+    return event_type
 
 
 def _close(name: str, catalog: Catalog) -> str | None:
@@ -104,15 +104,15 @@ def _window(view: View, event_type: EventType, source: EventType, catalog: Catal
     """One config. Its parameters are bound over what comes in; those of merge, like groupwin's, over the stream's own events (``source``).
     """
     name = f"{view.namespace}:{view.name}" if view.namespace else view.name
-    found = catalog.window_configs.get(name.lower())
-    if found is None:
+    config_class = catalog.window_configs.get(name.lower())
+    if config_class is None:
         raise EplValidationError(
             f"Failed to validate data window declaration: View name '{name}' is not a known view name", span=view.span,
             hint=_close_window(view.name, catalog)
         )
     try:
-        seen = source if found.merges else event_type
-        return found.from_arguments(_arguments(view, found, seen, catalog, declarations), event_type)
+        seen = source if config_class.merges else event_type
+        return config_class.from_arguments(_arguments(view, config_class, seen, catalog, declarations), event_type)
     except EplValidationError as error:
         message = getattr(error, "whole_message", None) or f"Error in view '{view.name}', {error.message}"
         raise EplValidationError(

@@ -233,9 +233,9 @@ def _extreme(call: Call, scope: Scope) -> TypedExpression | None:
     for operand in operands:
         require_numeric(operand)
     target = common_type([o.type for o in operands])
-    made = target if any(o.type.nullable for o in operands) else next((o.type for o in operands if o.type.boxed == target), target)
+    result_type = target if any(o.type.nullable for o in operands) else next((o.type for o in operands if o.type.boxed == target), target)
     return typed.Extreme(
-        type=made, function="min" if call.name.lower() == "min" else "max", operands=tuple(convert(o, target) for o in operands))
+        type=result_type, function="min" if call.name.lower() == "min" else "max", operands=tuple(convert(o, target) for o in operands))
 
 
 def _previous(call: Call, scope: Scope) -> TypedExpression | None:

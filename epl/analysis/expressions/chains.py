@@ -47,8 +47,8 @@ def bind_chain(node: Chain, scope: Scope) -> TypedExpression:
         return follow(_bind_call(first, node, scope), node.links[1:], scope, node)
     assert isinstance(first, Name)
     try:
-        found = _bind_name(first, node, scope)
-        if found is None:
+        bound = _bind_name(first, node, scope)
+        if bound is None:
             raise _unknown(node, scope)
     except StatementRefusal:
         raise
@@ -57,7 +57,7 @@ def bind_chain(node: Chain, scope: Scope) -> TypedExpression:
             raise calls.refused_within(
                 f"Failed to resolve enumeration method, date-time method or mapped property '{expression_text(node)}'", refusal) from None
         raise
-    return found
+    return bound
 
 
 def _like_mapped_property(node: Chain) -> bool:
@@ -169,9 +169,9 @@ def stream_by_alias(name: str, scope: Scope) -> int | None:
 
 def stream_by_name(name: str, scope: Scope) -> int | None:
     """By alias, else by the event type's name."""
-    found = stream_by_alias(name, scope)
-    if found is not None:
-        return found
+    number = stream_by_alias(name, scope)
+    if number is not None:
+        return number
     return next((n for n, s in enumerate(scope.streams) if s.visible and s.event_type.name == name), None)
 
 
@@ -203,8 +203,8 @@ def class_member(node: Chain, scope: Scope) -> TypedExpression | None:
             spec = functions.static.get((".".join(names), link.name))
             if spec is None:
                 return None
-            made = calls.invoke_static(spec, link, scope)
-            return follow(made, links[at + 1:], scope, node) if made is not None else None
+            result = calls.invoke_static(spec, link, scope)
+            return follow(result, links[at + 1:], scope, node) if result is not None else None
         if not isinstance(link, Name):
             return None
         names.append(link.name)
@@ -221,9 +221,9 @@ def class_member(node: Chain, scope: Scope) -> TypedExpression | None:
 def _enum_type(name: str, constant: str, scope: Scope) -> EnumType | None:
     """The enum of that (simple) name that some event type's property has, if it has the constant."""
     for event_type in scope.catalog.event_types.values():
-        for found in event_type.properties.values():
-            if isinstance(found.type, EnumType) and constant in found.type.constants and found.type.name.rsplit(".", 1)[-1] == name:
-                return found.type
+        for prop in event_type.properties.values():
+            if isinstance(prop.type, EnumType) and constant in prop.type.constants and prop.type.name.rsplit(".", 1)[-1] == name:
+                return prop.type
     return None
 
 
@@ -239,9 +239,9 @@ def _bind_call(call: Call, node: Chain, scope: Scope) -> TypedExpression:
             "class name", span=node.span
         )
     if built_in is not None:
-        found = built_in(call, scope)
-        if found is not None:
-            return found
+        bound = built_in(call, scope)
+        if bound is not None:
+            return bound
     keyed = _keyed_property(call, scope)
     if keyed is not None:
         return keyed
@@ -254,10 +254,10 @@ def _bind_call(call: Call, node: Chain, scope: Scope) -> TypedExpression:
     if spec is not None:
         return calls.invoke_single_row(spec, call, scope)
     if scope.unqualified and (call.optional or _is_keyed_of_any(call, scope)):
-        found = _dynamic_of_stream(Chain(links=(call,), span=call.span), scope)
-        assert isinstance(found, typed.DynamicProperty)
-        check_dynamic(found.operand, node.links, 0, node)
-        return found
+        bound = _dynamic_of_stream(Chain(links=(call,), span=call.span), scope)
+        assert isinstance(bound, typed.DynamicProperty)
+        check_dynamic(bound.operand, node.links, 0, node)
+        return bound
     for argument in call.arguments:
         calls.bind_argument(argument, scope, call.name)
     one = len(call.arguments) == 1
@@ -288,9 +288,9 @@ def _keyed_property(call: Call, scope: Scope) -> TypedExpression | None:
     if len(owners) != 1:
         return None
     stream = scope.streams[owners[0]]
-    found = stream.event_type.property(call.name)
-    assert found is not None
-    return keyed_access(read_property(stream_value(owners[0], scope), found, scope), call.arguments[0], scope)
+    prop = stream.event_type.property(call.name)
+    assert prop is not None
+    return keyed_access(read_property(stream_value(owners[0], scope), prop, scope), call.arguments[0], scope)
 
 
 # ------------------------------------------------------------------ the links after a value
@@ -340,10 +340,10 @@ def _refuse_dynamic_of_many(value: TypedExpression, node: Chain) -> None:
 def _property(value: TypedExpression, link: Name, scope: Scope, node: Chain) -> TypedExpression:
     event_type = event_type_of(value)
     if event_type is not None:
-        found = event_type.property(link.name)
-        if found is None:
+        prop = event_type.property(link.name)
+        if prop is None:
             raise _unknown_in(value, event_type, link.name, node, scope)
-        return read_property(value, found, scope)
+        return read_property(value, prop, scope)
     owner = _owner(value, scope) if node.root is None else None
     if is_iterable(value.type) and owner is not None and isinstance(value.type, ArrayType):
         raise EplValidationError(_indexed_refusal(expression_text(node), owner), span=node.span)
@@ -378,8 +378,8 @@ def _call_on(value: TypedExpression, link: Call, scope: Scope, node: Chain) -> T
         return own
     event_type = event_type_of(value)
     if event_type is not None and len(link.arguments) == 1:
-        found = event_type.property(link.name)
-        keyed = keyed_access(read_property(value, found, scope), link.arguments[0], scope) if found is not None else None
+        prop = event_type.property(link.name)
+        keyed = keyed_access(read_property(value, prop, scope), link.arguments[0], scope) if prop is not None else None
         if keyed is not None:
             return keyed
     enumeration = scope.catalog.functions.enumeration.get(link.name.lower())
@@ -387,13 +387,13 @@ def _call_on(value: TypedExpression, link: Call, scope: Scope, node: Chain) -> T
         value = typed.Single(type=ArrayType(value.type), operand=value)
     if enumeration is not None and is_iterable(value.type):
         return calls.enumerate_with(enumeration, value, link, scope)
-    made = calls.invoke_method(value, link, scope)
-    if made is not None:
-        return made
+    result = calls.invoke_method(value, link, scope)
+    if result is not None:
+        return result
     if event_type is not None and not link.arguments:
-        found = event_type.property(_getter_property(link.name))
-        if found is not None:
-            return read_property(value, found, scope)
+        prop = event_type.property(_getter_property(link.name))
+        if prop is not None:
+            return read_property(value, prop, scope)
     if enumeration is not None:
         raise EplValidationError(
             f"Invalid input for built-in enumeration method '{link.name}', expecting collection of event-type or scalar values as input, "

@@ -64,10 +64,10 @@ def bind_case(node: syntax.Case, scope: Scope) -> TypedExpression:
 
 def _check_structures(types: Sequence[ValueType], whens: int) -> None:
     """Where one value is made by ``new { … }`` all must be; null is no such value (it comes of an else that is not written)."""
-    made = [isinstance(t, EventOf) and t.event_type.kind == "struct" for t in types]
-    if not any(made) or all(made):
+    structures = [isinstance(t, EventOf) and t.event_type.kind == "struct" for t in types]
+    if not any(structures) or all(structures):
         return
-    place = made.index(False)
+    place = structures.index(False)
     where = f", check when-condition number {place}" if place < whens else ", check the else-condition"
     raise EplValidationError(
         "Case node 'when' expressions require that all results either return a single value or a Map-type (new-operator) value"
@@ -104,18 +104,18 @@ INTERFACES = ("Comparable", "CharSequence")
 
 def resolve_class(written: syntax.TypeName, scope: Scope, function: str, verb: str) -> ValueType:
     """The type named in cast or instanceof; refuses unknown names as Esper does, event types that are no classes among them."""
-    found = resolve_type_name(written, scope.catalog.event_types, enums=scope.catalog.enums)
-    element = found
+    value_type = resolve_type_name(written, scope.catalog.event_types, enums=scope.catalog.enums)
+    element = value_type
     while isinstance(element, ArrayType):
         element = element.element
     is_class = isinstance(element, EventOf) and element.event_type.kind == "bean"
     if function == "cast" and written.name in INTERFACES:
-        found = ClassType(written.name)
+        value_type = ClassType(written.name)
     elif not is_class and (isinstance(element, EventOf) or (function == "instanceof" and not _is_loadable(written))):
-        found = None
-    if found is None or written.name in NO_CLASSES:
+        value_type = None
+    if value_type is None or written.name in NO_CLASSES:
         raise EplValidationError(f"Class as listed in {function} function by name '{written.name}' cannot be {verb}", span=written.span)
-    return found
+    return value_type
 
 
 def _is_loadable(written: syntax.TypeName) -> bool:

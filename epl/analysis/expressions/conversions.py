@@ -145,15 +145,15 @@ def _merged_structure(structures: Sequence[EventType]) -> EventType:
             raise EplValidationError(
                 f"{refusal} expects {len(first.names)} properties but receives {len(other.names)} properties"
             )
-        for name, found in other.properties.items():
-            wanted = first.property(name)
-            if wanted is None:
+        for name, prop in other.properties.items():
+            expected = first.property(name)
+            if expected is None:
                 raise EplValidationError(f"{refusal} in property '{name}' property name not found in target")
-            if is_null(wanted.type) and not is_null(found.type):
-                raise EplValidationError(f"{refusal} in property '{name}' expects a null-value but receives '{type_name(found.type)}'")
-            if not is_null(found.type) and found.type.boxed != wanted.type.boxed:
+            if is_null(expected.type) and not is_null(prop.type):
+                raise EplValidationError(f"{refusal} in property '{name}' expects a null-value but receives '{type_name(prop.type)}'")
+            if not is_null(prop.type) and prop.type.boxed != expected.type.boxed:
                 raise EplValidationError(
-                    f"{refusal} in property '{name}' expected {type_name(wanted.type.boxed)} but receives {type_name(found.type.boxed)}"
+                    f"{refusal} in property '{name}' expected {type_name(expected.type.boxed)} but receives {type_name(prop.type.boxed)}"
                 )
     return first
 
@@ -180,14 +180,14 @@ def convert(expression: TypedExpression, target: ValueType, *, whole: bool = Fal
         return Constant(type=target.boxed, value=None)
     if not isinstance(source, Scalar) or source.kind == target.kind or target.kind == "Number":
         return expression
-    made = Scalar(target.kind, primitive=source.primitive and target.kind not in ("BigInteger", "BigDecimal"))
+    result_type = Scalar(target.kind, primitive=source.primitive and target.kind not in ("BigInteger", "BigDecimal"))
     if whole and source.kind in ("float", "double") and target.kind == "BigDecimal":
         expression = convert(expression, LONG)
         source = LONG
     if isinstance(expression, Constant):
-        return Constant(type=made, value=None if expression.value is None else java.converter(source.kind, target.kind)(expression.value),
-                        written=expression.written or source)
-    return Convert(type=made, operand=expression)
+        value = None if expression.value is None else java.converter(source.kind, target.kind)(expression.value)
+        return Constant(type=result_type, value=value, written=expression.written or source)
+    return Convert(type=result_type, operand=expression)
 
 
 def require_numeric(expression: TypedExpression) -> None:

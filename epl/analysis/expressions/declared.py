@@ -22,8 +22,8 @@ def find_declaration(name: str, scope: Scope) -> Declaration | None:
 
 
 def find_alias(name: str, scope: Scope) -> Declaration | None:
-    found = find_declaration(name, scope)
-    return found if found is not None and found.alias else None
+    declaration = find_declaration(name, scope)
+    return declaration if declaration is not None and declaration.alias else None
 
 
 LARGEST_EXPANSION = 10_000

@@ -21,34 +21,34 @@ def check_dynamic(value: TypedExpression, links: Sequence[Link], at: int, node: 
     event_type, link = event_type_of(value), links[at]
     if event_type is None or event_type.kind not in CHECKED or event_type.any_type:
         return
-    found = event_type.property(getattr(link, "name", ""))
+    prop = event_type.property(getattr(link, "name", ""))
     by_index = isinstance(link, Name) and isinstance(next(iter(links[at + 1:]), None), Index)
     after = next(iter(links[at + (2 if by_index else 1):]), None)
     text = expression_text(node)
     if isinstance(link, Name) and link.optional and by_index:
         raise EplValidationError(f"Property named '{text}' is not valid in any stream", span=node.span,
                                  hint=f"write {link.name}[…]? for an element that may not be there")
-    if after is not None and _holds_nothing(found, keyed=by_index or not isinstance(link, Name)):
+    if after is not None and _holds_nothing(prop, keyed=by_index or not isinstance(link, Name)):
         raise EplValidationError(f"Property named '{text}' is not valid in any stream", span=node.span)
     if by_index:
-        there = _index_getter(event_type, found)
+        there = _index_getter(event_type, prop)
     elif isinstance(link, Name):
-        there = _getter(event_type, found, after, optional=after is not None and optional_at(links, at + 1))
+        there = _getter(event_type, prop, after, optional=after is not None and optional_at(links, at + 1))
     else:
-        there = _key_getter(event_type, found)
+        there = _key_getter(event_type, prop)
     if not there:
         raise EplValidationError(f"Property getter not available for property '{text}'", span=node.span)
 
 
-def _holds_nothing(found: Property | None, *, keyed: bool) -> bool:
+def _holds_nothing(prop: Property | None, *, keyed: bool) -> bool:
     """Whether nothing may follow: a declared property of a plain type, an element or key of what does not hold events."""
     if keyed:
-        return not _of_events(found)
-    return found is not None and isinstance(found.type, Scalar) and found.type != OBJECT
+        return not _of_events(prop)
+    return prop is not None and isinstance(prop.type, Scalar) and prop.type != OBJECT
 
 
-def _of_events(found: Property | None) -> bool:
-    return found is not None and isinstance(found.type, ArrayType) and isinstance(found.type.element, EventOf)
+def _of_events(prop: Property | None) -> bool:
+    return prop is not None and isinstance(prop.type, ArrayType) and isinstance(prop.type.element, EventOf)
 
 
 def _takes_any(event_type: EventType) -> bool:
@@ -56,28 +56,28 @@ def _takes_any(event_type: EventType) -> bool:
     return event_type.kind == "map" or event_type.open
 
 
-def _getter(event_type: EventType, found: Property | None, after: Link | None, *, optional: bool) -> bool:
+def _getter(event_type: EventType, prop: Property | None, after: Link | None, *, optional: bool) -> bool:
     """``x?``, ``x?.after``."""
-    if found is None:
+    if prop is None:
         return _takes_any(event_type) or (event_type.kind == "objectarray") == (after is None)
     if after is None:
-        return event_type.kind != "json" or not _of_events(found)
+        return event_type.kind != "json" or not _of_events(prop)
     if not isinstance(after, Name):
         return True
-    nested = found.type.event_type if isinstance(found.type, EventOf) else None
+    nested = prop.type.event_type if isinstance(prop.type, EventOf) else None
     known = nested is not None and (nested.any_type or nested.property(after.name) is not None)
     return known or (optional and (event_type.kind != "json" or (nested is not None and nested.open)))
 
 
-def _index_getter(event_type: EventType, found: Property | None) -> bool:
+def _index_getter(event_type: EventType, prop: Property | None) -> bool:
     """``x[0]?``."""
-    if found is None:
+    if prop is None:
         return _takes_any(event_type)
-    return event_type.kind != "json" or isinstance(found.type, ArrayType)
+    return event_type.kind != "json" or isinstance(prop.type, ArrayType)
 
 
-def _key_getter(event_type: EventType, found: Property | None) -> bool:
+def _key_getter(event_type: EventType, prop: Property | None) -> bool:
     """``x('key')?``."""
-    if found is None:
+    if prop is None:
         return _takes_any(event_type)
-    return event_type.kind != "json" or isinstance(found.type, MapType)
+    return event_type.kind != "json" or isinstance(prop.type, MapType)

@@ -23,23 +23,23 @@ def stream_value(number: int, scope: Scope) -> TypedExpression:
     return typed.events_of(number, stream.event_type) if stream.group else typed.event_of(number, stream.event_type)
 
 
-def read_property(operand: TypedExpression, found: Property, scope: Scope) -> TypedExpression:
+def read_property(operand: TypedExpression, prop: Property, scope: Scope) -> TypedExpression:
     """A declared property of an event; primitive only where the event is there for certain."""
-    whole = _whole_type(found)
+    whole = _whole_type(prop)
     event_type = event_type_of(operand)
-    if event_type is not None and event_type.kind == "variant" and found.name not in event_type.properties:
-        return typed.DynamicProperty(type=whole.boxed, operand=operand, name=found.name)
+    if event_type is not None and event_type.kind == "variant" and prop.name not in event_type.properties:
+        return typed.DynamicProperty(type=whole.boxed, operand=operand, name=prop.name)
     if isinstance(operand, typed.StreamEvent):
         optional = scope.streams[operand.stream].optional
-        return typed.StreamProperty(type=whole.boxed if optional else whole, stream=operand.stream, name=found.name, optional=optional)
-    return typed.PropertyOf(type=whole.boxed, operand=operand, name=found.name)
+        return typed.StreamProperty(type=whole.boxed if optional else whole, stream=operand.stream, name=prop.name, optional=optional)
+    return typed.PropertyOf(type=whole.boxed, operand=operand, name=prop.name)
 
 
-def _whole_type(found: Property) -> ValueType:
+def _whole_type(prop: Property) -> ValueType:
     """An indexed or mapped bean property's type is that of one element; events give all of them as a list or dict."""
-    if found.indexed:
-        return ArrayType(found.type.boxed)
-    return MapType(STRING, found.type.boxed) if found.mapped else found.type
+    if prop.indexed:
+        return ArrayType(prop.type.boxed)
+    return MapType(STRING, prop.type.boxed) if prop.mapped else prop.type
 
 
 def event_type_of(value: TypedExpression) -> EventType | None:

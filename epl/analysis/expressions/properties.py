@@ -68,7 +68,7 @@ def path_of(expression: TypedExpression) -> Read | None:
     return None
 
 
-def missing(wanted: Iterable[Read], available: Iterable[Read]) -> Read | None:
-    """Return the first of ``wanted`` that ``available`` lacks."""
+def missing(reads: Iterable[Read], available: Iterable[Read]) -> Read | None:
+    """Return the first of ``reads`` that ``available`` lacks."""
     have = frozenset(available)
-    return next((read for read in wanted if read not in have), None)
+    return next((read for read in reads if read not in have), None)

@@ -17,9 +17,9 @@ AnyNode = TypeVar("AnyNode", bound=Node)
 def replaced(expression: TypedExpression, replace: Replace) -> TypedExpression:
     """The expression with every node for which ``replace`` gives one put in its place, from the root down; what was put in is not looked
     into."""
-    found = replace(expression)
-    if found is not None:
-        return found
+    replacement = replace(expression)
+    if replacement is not None:
+        return replacement
     changes = {f.name: _replaced_value(getattr(expression, f.name), replace) for f in attrs.fields(type(expression))}
     if all(new is getattr(expression, name) for name, new in changes.items()):
         return expression
@@ -30,16 +30,16 @@ def _replaced_value(value: Any, replace: Replace) -> Any:
     if isinstance(value, TypedExpression):
         return replaced(value, replace)
     if isinstance(value, tuple):
-        made = tuple(_replaced_value(item, replace) for item in value)
-        return value if all(a is b for a, b in zip(made, value)) else made
+        items = tuple(_replaced_value(item, replace) for item in value)
+        return value if all(a is b for a, b in zip(items, value)) else items
     return value
 
 
 def replaced_syntax(node: AnyNode, replace: Callable[[Node], Node | None]) -> AnyNode:
     """The same for syntax trees."""
-    found = replace(node)
-    if found is not None:
-        return found  # type: ignore[return-value]
+    replacement = replace(node)
+    if replacement is not None:
+        return replacement  # type: ignore[return-value]
     changes = {f.name: _replaced_syntax_value(getattr(node, f.name), replace) for f in attrs.fields(type(node)) if f.init}
     if all(new is getattr(node, name) for name, new in changes.items()):
         return node
@@ -50,6 +50,6 @@ def _replaced_syntax_value(value: Any, replace: Callable[[Node], Node | None]) -
     if isinstance(value, Node):
         return replaced_syntax(value, replace)
     if isinstance(value, tuple):
-        made = tuple(_replaced_syntax_value(item, replace) for item in value)
-        return value if all(a is b for a, b in zip(made, value)) else made
+        items = tuple(_replaced_syntax_value(item, replace) for item in value)
+        return value if all(a is b for a, b in zip(items, value)) else items
     return value

@@ -82,5 +82,5 @@ class Scope:
 
     def with_locals(self, *names: tuple[str, ValueType]) -> Scope:
         """The scope that sees these names too."""
-        made = tuple(LocalName(name, value_type, number) for number, (name, value_type) in enumerate(names, self.next_local))
-        return attrs.evolve(self, locals=self.locals + made, next_local=self.next_local + len(made))
+        added = tuple(LocalName(name, value_type, number) for number, (name, value_type) in enumerate(names, self.next_local))
+        return attrs.evolve(self, locals=self.locals + added, next_local=self.next_local + len(added))

@@ -38,5 +38,5 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    found = nearest(name, known)
-    return f" (did you mean '{found}'?)" if found is not None else ""
+    suggestion = nearest(name, known)
+    return f" (did you mean '{suggestion}'?)" if suggestion is not None else ""

@@ -54,9 +54,9 @@ def _element_type(written: TypeName, event_types: Mapping[str, EventType], enums
     event_type = event_types.get(written.name)
     if event_type is not None:
         return EventOf(event_type)
-    found = named_type(written.name)
-    if found is not None:
-        return found
+    value_type = named_type(written.name)
+    if value_type is not None:
+        return value_type
     event_type = find_event_type(written.name, event_types)
     if event_type is not None:
         return EventOf(event_type)

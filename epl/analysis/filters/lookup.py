@@ -65,11 +65,11 @@ def plan_filter(event_type: EventType, conditions: Sequence[TypedExpression], se
     if settings.filter_index_planning != "none":
         expressions = settings.filter_index_planning == "advanced"
         conditions = _looked_up(conditions, expressions)
-        repeats = tuple(found for found in _repeats(conditions) if expressions or isinstance(found.value, StreamProperty))
+        repeats = tuple(repeat for repeat in _repeats(conditions) if expressions or isinstance(repeat.value, StreamProperty))
     keys = [(i, key) for i, c in enumerate(conditions) if (key := _index_key(c)) is not None]
     if not keys:
         return FilterPlan(event_type, tuple(conditions), repeats=repeats)
-    chosen, key = min(keys, key=lambda found: len(found[1].values))
+    chosen, key = min(keys, key=lambda keyed: len(keyed[1].values))
     return FilterPlan(event_type, tuple(c for i, c in enumerate(conditions) if i != chosen), key, repeats)
 
 
@@ -116,28 +116,28 @@ def _repeats(conditions: Sequence[TypedExpression]) -> tuple[EqualConstants, ...
     """
     lists: list[EqualConstants] = []
     for condition in conditions:
-        found = _listed_constants(condition)
-        if found is not None and all(found.value != other.value for other in lists):
-            lists.append(found)
-        if found is None and isinstance(condition, Logic) and condition.operator == "or" and not _has_constant(condition):
+        repeat = _listed_constants(condition)
+        if repeat is not None and all(repeat.value != other.value for other in lists):
+            lists.append(repeat)
+        if repeat is None and isinstance(condition, Logic) and condition.operator == "or" and not _has_constant(condition):
             return ()
-    return tuple(found for found in lists if _may_repeat(found))
+    return tuple(repeat for repeat in lists if _may_repeat(repeat))
 
 
 def _listed_constants(condition: TypedExpression) -> EqualConstants | None:
     """An in-list of constants, also written as ``x = 1 or x = 2``."""
     if isinstance(condition, Membership) and not condition.negated:
-        found = EqualConstants(condition.value, condition.items, condition.spread)
+        constants = EqualConstants(condition.value, condition.items, condition.spread)
     elif isinstance(condition, Logic) and condition.operator == "or":
         pairs = [_compared_to_constant(operand) for operand in _disjuncts(condition)]
         value = pairs[0][0] if pairs[0] is not None else None
         if value is None or any(pair is None or pair[0] != value for pair in pairs):
             return None
         items = tuple(pair[1] for pair in pairs if pair is not None)
-        found = EqualConstants(value, items, (False,) * len(items))
+        constants = EqualConstants(value, items, (False,) * len(items))
     else:
         return None
-    return found if _is_looked_up(found.value) and all(_is_listed(item) for item in found.items) else None
+    return constants if _is_looked_up(constants.value) and all(_is_listed(item) for item in constants.items) else None
 
 
 def _disjuncts(condition: TypedExpression) -> list[TypedExpression]:
@@ -174,9 +174,9 @@ def _has_constant(condition: Logic) -> bool:
     return any(_is_constant(operand) for operand in condition.operands)
 
 
-def _may_repeat(found: EqualConstants) -> bool:
+def _may_repeat(repeat: EqualConstants) -> bool:
     """False where all that is listed is known to differ."""
-    values = [_unconverted(item) for item in found.items]
+    values = [_unconverted(item) for item in repeat.items]
     if not all(isinstance(value, Constant) for value in values):
         return True
     written = [value.value for value in values if isinstance(value, Constant) and value.value is not None]
@@ -207,14 +207,14 @@ def _check_pair(one: TypedExpression, other: TypedExpression) -> None:
     one, other = _unconverted(one), _unconverted(other)
     if not isinstance(one, StreamProperty) or not _is_constant(other):
         return
-    given = other.type.element if isinstance(other.type, ArrayType) else other.type
+    value = other.type.element if isinstance(other.type, ArrayType) else other.type
     if isinstance(other, Constant) and other.written is not None:
-        given = other.written
-    if not isinstance(one.type, Scalar) or not isinstance(given, Scalar) or not {one.type.kind, given.kind} <= WIDER.keys():
+        value = other.written
+    if not isinstance(one.type, Scalar) or not isinstance(value, Scalar) or not {one.type.kind, value.kind} <= WIDER.keys():
         return
-    if WIDER[given.kind] > WIDER[one.type.kind]:
+    if WIDER[value.kind] > WIDER[one.type.kind]:
         raise StatementRefusal(
-            f"Implicit conversion from datatype '{given.boxed}' to '{one.type.boxed}' for property '{one.name}' is not allowed "
+            f"Implicit conversion from datatype '{value.boxed}' to '{one.type.boxed}' for property '{one.name}' is not allowed "
             "(strict filter type coercion)",
         )
 

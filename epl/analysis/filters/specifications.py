@@ -58,7 +58,7 @@ def filter_specification(event_type: EventType, conditions: Sequence[TypedExpres
     pattern) and the context's properties belong to the entry.
     """
     split = [part for condition in conditions for part in _conjuncts(condition)]
-    return _Specification(event_type, split).made()
+    return _Specification(event_type, split).specification()
 
 
 def _conjuncts(condition: TypedExpression) -> list[TypedExpression]:
@@ -78,7 +78,7 @@ class _Specification:
         parameters = [p for c in conditions for n in c.walk() if isinstance(n, Function) for p in n.parameters]
         self._first_local = max((*numbers, *parameters), default=-1) + 1
 
-    def made(self) -> FilterSpecification:
+    def specification(self) -> FilterSpecification:
         equal: list[EqualLookup] = []
         lists: list[tuple[ListLookup, TypedExpression]] = []
         ranges: list[tuple[RangeLookup, TypedExpression]] = []
@@ -95,8 +95,8 @@ class _Specification:
                 rest.append(condition)
         chosen_list = lists[0] if lists and not equal else None
         chosen_range = min(ranges, key=_ends_missing, default=None)
-        rest += [condition for found in lists if found is not chosen_list for condition in (_as_equalities(found[1]),)]
-        rest += [condition for found in ranges if found is not chosen_range for condition in (found[1],)]
+        rest += [condition for keyed in lists if keyed is not chosen_list for condition in (_as_equalities(keyed[1]),)]
+        rest += [condition for ranged in ranges if ranged is not chosen_range for condition in (ranged[1],)]
         return FilterSpecification(
             event_type=self._event_type, values=tuple(self._values), first_local=self._first_local, equal=tuple(equal),
             listed=None if chosen_list is None else chosen_list[0], range=None if chosen_range is None else chosen_range[0],
@@ -149,8 +149,8 @@ def _as_equalities(condition: TypedExpression) -> TypedExpression:
     """An in-list that is not looked up: equal to one of them."""
     if not isinstance(condition, Membership):
         return condition
-    found = tuple(Equality(type=BOXED_BOOLEAN, left=condition.value, right=item) for item in condition.items)
-    return found[0] if len(found) == 1 else Logic(type=condition.type, operator="or", operands=found)
+    equalities = tuple(Equality(type=BOXED_BOOLEAN, left=condition.value, right=item) for item in condition.items)
+    return equalities[0] if len(equalities) == 1 else Logic(type=condition.type, operator="or", operands=equalities)
 
 
 def _both(condition: TypedExpression, *operands: TypedExpression) -> TypedExpression:
@@ -204,8 +204,8 @@ def _range_lookup(condition: TypedExpression) -> RangeLookup | None:
     return None
 
 
-def _ends_missing(found: tuple[RangeLookup, TypedExpression]) -> int:
-    return (found[0].low is None) + (found[0].high is None)
+def _ends_missing(ranged: tuple[RangeLookup, TypedExpression]) -> int:
+    return (ranged[0].low is None) + (ranged[0].high is None)
 
 
 def _is_event_side(node: TypedExpression, kinds: tuple[str, ...]) -> bool:

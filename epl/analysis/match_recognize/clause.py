@@ -104,7 +104,7 @@ def _interval(clause: MatchRecognize, catalog: Catalog) -> TypedExpression | Non
 
 
 def _conditions(clause: MatchRecognize, variables: Variables, row_type: EventType, catalog: Catalog) -> tuple[Condition | None, ...]:
-    found: list[Condition | None] = [None] * len(variables.names)
+    conditions: list[Condition | None] = [None] * len(variables.names)
     defined: set[str] = set()
     for name, expression in clause.defines:
         if name in defined:
@@ -113,8 +113,8 @@ def _conditions(clause: MatchRecognize, variables: Variables, row_type: EventTyp
         if name not in variables.names:
             raise EplValidationError(f"Variable '{name}' does not occur in pattern", span=expression.span)
         number = variables.names.index(name)
-        found[number] = _condition(number, expression, variables, row_type, catalog)
-    return tuple(found)
+        conditions[number] = _condition(number, expression, variables, row_type, catalog)
+    return tuple(conditions)
 
 
 def _condition(number: int, expression: Expression, variables: Variables, row_type: EventType, catalog: Catalog) -> Condition:

@@ -40,11 +40,11 @@ LARGEST_PERMUTATION = 7
 
 def variable_names(written: Written) -> tuple[str, ...]:
     """The pattern's variables in order of first occurrence."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
 
     def visit(node: Written) -> None:
         if isinstance(node, RowVariable):
-            found.setdefault(node.name)
+            names.setdefault(node.name)
         elif isinstance(node, RowRepetition):
             visit(node.item)
         elif isinstance(node, (RowConcatenation, RowAlternation, RowPermutation)):
@@ -52,7 +52,7 @@ def variable_names(written: Written) -> tuple[str, ...]:
                 visit(item)
 
     visit(written)
-    return tuple(found)
+    return tuple(names)
 
 
 def normalise(written: Written, numbers: Mapping[str, int]) -> RowPattern:
@@ -217,25 +217,25 @@ def group_variables(pattern: RowPattern) -> frozenset[int]:
 
     An occurrence inside an alternation does not count as following one outside of it (``A (A | B)``: one row, the last).
     """
-    found: set[int] = set()
-    _collect_groups(pattern, set(), found, below_loop=False)
-    return frozenset(found)
+    numbers: set[int] = set()
+    _collect_groups(pattern, set(), numbers, below_loop=False)
+    return frozenset(numbers)
 
 
-def _collect_groups(node: RowPattern, seen: set[int], found: set[int], *, below_loop: bool) -> None:
+def _collect_groups(node: RowPattern, seen: set[int], numbers: set[int], *, below_loop: bool) -> None:
     """``seen``: variables before the node, to which its own are added."""
     if isinstance(node, Variable):
         if below_loop or node.number in seen:
-            found.add(node.number)
+            numbers.add(node.number)
         seen.add(node.number)
     elif isinstance(node, Repetition):
-        _collect_groups(node.item, seen, found, below_loop=below_loop or node.unbounded)
+        _collect_groups(node.item, seen, numbers, below_loop=below_loop or node.unbounded)
     elif isinstance(node, Concatenation):
         for item in node.items:
-            _collect_groups(item, seen, found, below_loop=below_loop)
+            _collect_groups(item, seen, numbers, below_loop=below_loop)
     elif isinstance(node, Alternation):
         for item in node.items:
-            _collect_groups(item, set(), found, below_loop=below_loop)
+            _collect_groups(item, set(), numbers, below_loop=below_loop)
         seen.update(node.variables())
 
 
@@ -245,21 +245,21 @@ def visible_variables(pattern: RowPattern, count: int) -> tuple[tuple[int, ...],
     Loops do not count as a way (in ``(A B)*`` the A does not see the B before it), and the branches of an alternation do not see one
     another.
     """
-    found: list[set[int]] = [{n} for n in range(count)]
-    _collect_visible(pattern, set(), found)
-    return tuple(tuple(sorted(names)) for names in found)
+    visible: list[set[int]] = [{n} for n in range(count)]
+    _collect_visible(pattern, set(), visible)
+    return tuple(tuple(sorted(names)) for names in visible)
 
 
-def _collect_visible(node: RowPattern, seen: set[int], found: Sequence[set[int]]) -> None:
+def _collect_visible(node: RowPattern, seen: set[int], visible: Sequence[set[int]]) -> None:
     if isinstance(node, Variable):
-        found[node.number] |= seen
+        visible[node.number] |= seen
         seen.add(node.number)
     elif isinstance(node, Repetition):
-        _collect_visible(node.item, seen, found)
+        _collect_visible(node.item, seen, visible)
     elif isinstance(node, Concatenation):
         for item in node.items:
-            _collect_visible(item, seen, found)
+            _collect_visible(item, seen, visible)
     elif isinstance(node, Alternation):
         for item in node.items:
-            _collect_visible(item, set(seen), found)
+            _collect_visible(item, set(seen), visible)
         seen.update(node.variables())

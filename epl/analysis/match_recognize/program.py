@@ -81,12 +81,12 @@ class _Compiler:
 
 def _through_empty(parts: Sequence[_Part]) -> list[_Part]:
     """The parts up to and with the first that cannot be empty."""
-    found: list[_Part] = []
+    expanded: list[_Part] = []
     for part in parts:
-        found.append(part)
+        expanded.append(part)
         if not part.empty:
             break
-    return found
+    return expanded
 
 
 def _unique(numbers: Iterable[int]) -> tuple[int, ...]:

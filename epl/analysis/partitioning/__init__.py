@@ -25,8 +25,8 @@ def partitioning_of(plans: Iterable[StatementPlan], *statements: StatementPlan |
     way, so that one set of engines serves them all. ``settings``: those of the runtime. Raises KeyError for a name that no plan has.
     """
     plans = tuple(plans)
-    wanted = [_named(plans, s) if isinstance(s, str) else s for s in statements]
-    chain = chain_of(plans, wanted)
+    chosen = [_named(plans, s) if isinstance(s, str) else s for s in statements]
+    chain = chain_of(plans, chosen)
     names = tuple(plan.name for plan in chain)
     surroundings = OtherStatements(plans, settings or Settings())
     facts: list[Facts] = []
@@ -50,9 +50,9 @@ def _solved(names: tuple[str, ...], facts: list[Facts]) -> Partitioning:
     demands = graph.demands()
     if not demands:
         return AnySplit(names, stateless=not any(f.stateful for f in facts))
-    found = dimensions(graph, demands)
-    if all(found):
-        return SplitBy(names, keys_of(graph, found))
+    solutions = dimensions(graph, demands)
+    if all(solutions):
+        return SplitBy(names, keys_of(graph, solutions))
     for count in range(1, len(demands) + 1):
         if not all(dimensions(graph, demands[:count])):
             break

@@ -33,13 +33,13 @@ def related(one: EventType, other: EventType) -> bool:
     return one.is_a(other) or other.is_a(one)
 
 
-def chain_of(plans: Iterable[StatementPlan], wanted: Iterable[StatementPlan]) -> tuple[StatementPlan, ...]:
-    """``wanted`` and, transitively, all statements that insert into what they read, change it first (update istream) or take it away
-    (``@Drop``), in the order of ``plans``.
+def chain_of(plans: Iterable[StatementPlan], targets: Iterable[StatementPlan]) -> tuple[StatementPlan, ...]:
+    """Return ``targets`` and, transitively, all statements that insert into what they read, change it first (update istream) or take it
+    away (``@Drop``), in the order of ``plans``.
     """
     plans = tuple(plans)
     streams = [Streams.of(plan) for plan in plans]
-    chosen = {i for i, plan in enumerate(plans) if any(plan is w for w in wanted)}
+    chosen = {i for i, plan in enumerate(plans) if any(plan is target for target in targets)}
     todo = list(chosen)
     while todo:
         for read in streams[todo.pop()].reads:

@@ -74,8 +74,8 @@ class Collector:
         """The operator is local to its ``keys``, expressions over the rows in front of it; raises Stays where none of them will do."""
         keys = tuple(keys)
         self.stateful = True
-        found = (back_through(self.stages, p) for p in key_paths(keys))
-        paths = tuple(dict.fromkeys(p for p in found if p is not None))
+        sources = (back_through(self.stages, p) for p in key_paths(keys))
+        paths = tuple(dict.fromkeys(p for p in sources if p is not None))
         if not paths:
             texts = ", ".join(expression_text(k) for k in keys)
             raise NotPartitionable(operator, f"no key of its own ({texts}) is a property of the rows as they came in")

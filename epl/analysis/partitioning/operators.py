@@ -240,11 +240,11 @@ def insertion(plan: InsertPlan, row_type: EventType) -> Carrying:
     if plan.same:
         return Carrying()
     names, types = row_type.names, [p.type for p in row_type.properties.values()]
-    found: dict[str, tuple[str, ...]] = {}
+    columns: dict[str, tuple[str, ...]] = {}
     for prop, position in zip(plan.target.properties.values(), plan.positions):
         if position is not None and keeps_apart(types[position], prop.type):
-            found[prop.name] = (names[position],)
-    return Carrying(found)
+            columns[prop.name] = (names[position],)
+    return Carrying(columns)
 
 
 __all__ = ["CHANGING", "contained", "groups_are_steady", "insertion", "leaves_in_order", "previous", "result_set", "windows"]

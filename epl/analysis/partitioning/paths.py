@@ -48,8 +48,8 @@ def path_of(expression: TypedExpression, stream: int = 0) -> Path | None:
 
 def key_paths(expressions: Iterable[TypedExpression]) -> tuple[Path, ...]:
     """Those of the expressions that are properties a row can be split by."""
-    found = (path_of(e) for e in expressions if may_be_key(e.type))
-    return tuple(dict.fromkeys(p for p in found if p is not None))
+    paths = (path_of(e) for e in expressions if may_be_key(e.type))
+    return tuple(dict.fromkeys(p for p in paths if p is not None))
 
 
 @attrs.frozen

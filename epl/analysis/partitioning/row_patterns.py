@@ -30,8 +30,8 @@ def row_recognition(plan: RowRecognitionPlan, configs: Sequence[WindowConfig], l
     if plan.has_window and any(isinstance(n, CHANGING) for e in plan.partition_by for n in e.walk()):
         raise NotPartitionable(f"{CLAUSE} partition by", "what it reads may have changed when a row leaves the window")
     collector.demand(f"{CLAUSE} partition by", plan.partition_by)
-    found = {name: path for name, m in zip(plan.output_type.names, plan.measures) if (path := _measured(m, plan)) is not None}
-    collector.add_stage(Carrying(found))
+    measured = {name: path for name, m in zip(plan.output_type.names, plan.measures) if (path := _measured(m, plan)) is not None}
+    collector.add_stage(Carrying(measured))
 
 
 def _measured(measure: TypedExpression, plan: RowRecognitionPlan) -> Path | None:

@@ -67,10 +67,10 @@ class Graph:
 
     def needy(self, streams: Iterable[int]) -> set[int]:
         """These, and all whose rows become theirs."""
-        found = set(streams)
-        while new := {e.source for e in self.edges if e.target in found} - found:
-            found |= new
-        return found
+        needy = set(streams)
+        while new := {e.source for e in self.edges if e.target in needy} - needy:
+            needy |= new
+        return needy
 
     def components(self, needy: set[int]) -> list[list[int]]:
         """The streams by which of them have to agree."""
@@ -93,33 +93,33 @@ def _candidates(graph: Graph, demands: Sequence[tuple[int, Demand]], needy: set[
     """The properties that each stream may be split by: those that all its operators have among their keys, or, where it has none, those
     that are carried to streams that have.
     """
-    found: dict[int, list[Path]] = {i: [] for i in needy}
+    candidates: dict[int, list[Path]] = {i: [] for i in needy}
     own: dict[int, list[Path]] = {}
     for stream, demand in demands:
         before = own.get(stream, list(demand.paths))
         own[stream] = [p for p in before if p in demand.paths and p[0] not in graph.changed[stream]]
-    found.update(own)
+    candidates.update(own)
     todo = list(own)
     while todo:
         target = todo.pop()
         for edge in graph.edges:
             if edge.target != target or edge.source in own:
                 continue
-            for path in [edge.back(p) for p in found[target]]:
-                if path is None or len(path) > LONGEST or path in found[edge.source] or path[0] in graph.changed[edge.source]:
+            for path in [edge.back(p) for p in candidates[target]]:
+                if path is None or len(path) > LONGEST or path in candidates[edge.source] or path[0] in graph.changed[edge.source]:
                     continue
-                found[edge.source].append(path)
+                candidates[edge.source].append(path)
                 todo.append(edge.source)
-    return found
+    return candidates
 
 
 def _together(graph: Graph, component: list[int], candidates: dict[int, list[Path]]) -> list[Dimension]:
     """One property a stream, so that every edge carries the target's from the source's."""
-    made: list[Dimension] = [{}]
+    dimensions: list[Dimension] = [{}]
     for stream in component:
-        extended = ({**before, stream: path} for before in made for path in candidates[stream])
-        made = [dimension for dimension in extended if _agrees(graph, dimension, stream)]
-    return made
+        extended = ({**before, stream: path} for before in dimensions for path in candidates[stream])
+        dimensions = [dimension for dimension in extended if _agrees(graph, dimension, stream)]
+    return dimensions
 
 
 def _agrees(graph: Graph, dimension: Dimension, latest: int) -> bool:
@@ -130,11 +130,11 @@ def _agrees(graph: Graph, dimension: Dimension, latest: int) -> bool:
     )
 
 
-def keys_of(graph: Graph, found: Sequence[Sequence[Dimension]]) -> dict[str, tuple[Path, ...]]:
+def keys_of(graph: Graph, solutions: Sequence[Sequence[Dimension]]) -> dict[str, tuple[Path, ...]]:
     """By name of each type that comes in, its properties, one a dimension; dimensions that are the same there count once."""
     keys: dict[str, tuple[Path, ...]] = {}
     for root in graph.roots:
-        component = next((dims for dims in found if dims and root in dims[0]), ())
+        component = next((dims for dims in solutions if dims and root in dims[0]), ())
         roots = [i for i in graph.roots if component and i in component[0]]
         distinct = dict.fromkeys(tuple(d[i] for i in roots) for d in component)
         keys[graph.streams[root].name] = tuple(paths[roots.index(root)] for paths in distinct)

@@ -33,13 +33,13 @@ PURE: frozenset[type[typed.TypedExpression]] = frozenset({
 
 def variables_set(plans: Iterable[StatementPlan]) -> dict[str, str]:
     """The variables that statements set, and which statement does."""
-    found: dict[str, str] = {}
+    writers: dict[str, str] = {}
     for plan in plans:
         for part in plans_of(plan.body):
             for assignment in part.assignments if isinstance(part, (OnSetPlan, OutputPlan)) else ():
                 if assignment.variable is not None:
-                    found[assignment.variable.name] = plan.name
-    return found
+                    writers[assignment.variable.name] = plan.name
+    return writers
 
 
 class OtherStatements:
@@ -52,10 +52,10 @@ class OtherStatements:
 
 def facts_of(plan: StatementPlan, surroundings: OtherStatements) -> Facts:
     """Raises Stays where the statement's rows have to stay together."""
-    made = FACTS.get(type(plan.body))
-    if made is None:
+    builder = FACTS.get(type(plan.body))
+    if builder is None:
         raise NotPartitionable(plan.kind, "this kind of statement is not known to be local to a key")
-    facts = made(plan, plan.body, surroundings)
+    facts = builder(plan, plan.body, surroundings)
     _check_expressions(plan.body, surroundings)
     return facts
 

@@ -50,13 +50,13 @@ class SplitBy(Verdict):
         """
         if event_type.name in self.keys:
             return self.keys[event_type.name]
-        found = {self.keys[t.name] for t in event_type.lineage() if t.name in self.keys}
-        if not found:
+        keys = {self.keys[t.name] for t in event_type.lineage() if t.name in self.keys}
+        if not keys:
             raise EplValidationError(f"Rows of event type '{event_type.name}' are not read from outside by {', '.join(self.statements)}")
-        wanted = found - {()}
-        if len(wanted) > 1:
+        keyed = keys - {()}
+        if len(keyed) > 1:
             raise EplValidationError(f"Event type '{event_type.name}' has super-types that are split by different keys")
-        return next(iter(wanted), ())
+        return next(iter(keyed), ())
 
     def reads(self, event_type: EventType) -> bool:
         """Whether the statements read rows of the type from outside."""

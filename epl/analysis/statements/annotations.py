@@ -51,8 +51,8 @@ def unknown_in_module(module: Module, catalog: Catalog) -> Iterator[Annotation]:
 
 
 def _is_own(annotation: Annotation, catalog: Catalog) -> bool:
-    given = catalog.settings.annotations
-    names = () if isinstance(given, str) else given
+    annotations = catalog.settings.annotations
+    names = () if isinstance(annotations, str) else annotations
     simple = annotation.name.rsplit(".", 1)[-1]
     return annotation.name in names or simple in names or any(i.rsplit(".", 1)[-1] in (annotation.name, "*") for i in catalog.imports)
 
@@ -78,9 +78,9 @@ def check_annotations(statement: Statement, catalog: Catalog) -> None:
                 f"'{annotation.name}', please check imports",
                 span=annotation.span or statement.span, hint="import its name, or name it in Settings(annotations=…), to have it kept",
             )
-    given = [access for access in ACCESS if statement.annotation(access)]
-    if len(given) > 1:
-        raise EplValidationError(f"Encountered both the @{given[0]} and the @{given[1]} annotation", span=statement.span)
+    accesses = [access for access in ACCESS if statement.annotation(access)]
+    if len(accesses) > 1:
+        raise EplValidationError(f"Encountered both the @{accesses[0]} and the @{accesses[1]} annotation", span=statement.span)
 
 
 def _check(annotation: Annotation, statement: Statement) -> None:

@@ -23,20 +23,20 @@ MOST = 20
 
 def faults_of(module: Module, catalog: Catalog) -> list[EplError]:
     """The faults of a module of one statement, none where it is accepted; each knows its position. The catalog is not changed."""
-    found: list[EplError] = []
-    while len(found) < MOST:
+    faults: list[EplError] = []
+    while len(faults) < MOST:
         try:
             analyse_module(module, catalog)
         except EplError as error:
             (statement,) = module.statements
-            found.append(error)
+            faults.append(error)
             rest = None if error.span is None else next((r for part, r in _without(statement) if _holds(part, error.span)), None)
             if rest is None:
                 break
             module = attrs.evolve(module, statements=(rest,))
         else:
             break
-    return found
+    return faults
 
 
 def _holds(part: Span | None, fault: Span) -> bool:

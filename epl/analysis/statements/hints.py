@@ -9,13 +9,13 @@ from epl.syntax import Statement
 
 def hints_of(statement: Statement) -> dict[str, str]:
     """``@Hint('iterate_only, reclaim_group_aged=10')`` → {"iterate_only": "", "reclaim_group_aged": "10"}."""
-    found: dict[str, str] = {}
+    hints: dict[str, str] = {}
     for annotation in statement.annotations:
         if annotation.name.lower() == "hint":
             for part in str(annotation.get()).split(","):
                 name, _, value = part.partition("=")
-                found[name.strip().lower()] = value.strip()
-    return found
+                hints[name.strip().lower()] = value.strip()
+    return hints
 
 
 def reclaim_of(hints: Mapping[str, str], units_per_second: int) -> ReclaimGroups | None:

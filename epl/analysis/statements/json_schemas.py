@@ -23,14 +23,14 @@ def check_json_columns(body: CreateSchema, statement: Statement, catalog: Catalo
         elif annotation.name.lower() == "jsonschema":
             _check_provided(annotation, statement, catalog)
     for column in body.columns:
-        found = properties[column.name.strip("`")].type
-        element = _element(found)
+        column_type = properties[column.name.strip("`")].type
+        element = _element(column_type)
         if isinstance(element, EventOf) and element.event_type.kind not in NESTED_KINDS:
             raise EplValidationError(
                 f"Failed to validate event type '{element.event_type.name}', expected a Json or Map event type", span=column.span
             )
         if element == CALENDAR or isinstance(element, CollectionType) or _is_opaque(element):
-            written = column.type_name.name if column.type_name is not None else str(found)
+            written = column.type_name.name if column.type_name is not None else str(column_type)
             raise EplValidationError(
                 f"Unsupported type '{written}' for property '{column.name}' (use @JsonSchemaField to declare additional information)",
                 span=column.span, hint="arrays, Map, Object, numbers, texts, dates and event types can be read",

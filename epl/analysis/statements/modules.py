@@ -155,10 +155,10 @@ def _is_bus(statement: Statement, catalog: Catalog) -> bool:
 
 def _create_schema(statement: Statement, catalog: Catalog, name: str) -> Analysed:
     assert isinstance(statement.body, CreateSchema)
-    found = catalog.event_types.get(statement.body.name)
-    if found is not None and found.module != "":
-        message = f"Event type named '{found.name}' has already been declared"
-        raise AlreadyDeclaredError(message, "event_type", found.name, span=statement.span)
+    existing = catalog.event_types.get(statement.body.name)
+    if existing is not None and existing.module != "":
+        message = f"Event type named '{existing.name}' has already been declared"
+        raise AlreadyDeclaredError(message, "event_type", existing.name, span=statement.span)
     if statement.annotation("buseventtype") and _access(statement, catalog) != "public":
         raise EplValidationError(
             f"Event type '{statement.body.name}' with bus-visibility requires the public access modifier for the event type",

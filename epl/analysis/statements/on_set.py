@@ -38,9 +38,9 @@ def _outputs(assignments: tuple[VariableAssignment, ...]) -> dict[str, TypedExpr
 
 def _property_of(variable: VariableValue, name: str) -> TypedExpression:
     assert isinstance(variable.type, EventOf)
-    found = variable.type.event_type.type_of(name)
-    assert found is not None
-    return PropertyOf(type=found.boxed, operand=variable, name=name)
+    property_type = variable.type.event_type.type_of(name)
+    assert property_type is not None
+    return PropertyOf(type=property_type.boxed, operand=variable, name=name)
 
 
 __all__ = ["analyse_on_set"]

@@ -85,11 +85,11 @@ def _dynamic_json(statement: Statement) -> bool:
 
 
 def _existing(name: str, catalog: Catalog, role: str, body: CreateSchema) -> EventType:
-    found = find_event_type(name, catalog.event_types)
-    if found is None:
+    event_type = find_event_type(name, catalog.event_types)
+    if event_type is None:
         words = f"Supertype by name '{name}' could not be found" if role == "supertype" else f"Type by name '{name}' could not be located"
         raise EplValidationError(words, span=body.span)
-    return found
+    return event_type
 
 
 def _column_property(column: Column, catalog: Catalog) -> Property:
@@ -109,19 +109,19 @@ def column_type(name: str, written: TypeName, catalog: Catalog) -> ValueType:
     """The type of a declared column; refuses unknown names in Esper's words."""
     if written.name.lower() == "null" and not written.dimensions:
         return NULL
-    found = resolve_type_name(written, catalog.event_types, enums=catalog.enums)
+    resolved = resolve_type_name(written, catalog.event_types, enums=catalog.enums)
     unknown = next((p for p in written.parameters if resolve_type_name(p, catalog.event_types, enums=catalog.enums) is None), None)
-    if found is not None and unknown is not None:
+    if resolved is not None and unknown is not None:
         raise EplValidationError(f"Failed to resolve type parameter '{unknown.name}'", span=written.span)
-    if written.primitive and isinstance(found, ArrayType) and isinstance(_innermost(found), EventOf):
+    if written.primitive and isinstance(resolved, ArrayType) and isinstance(_innermost(resolved), EventOf):
         raise EplValidationError(f"Type '{written.name}' is not a primitive type", span=written.span)
-    if found is None:
+    if resolved is None:
         raise EplValidationError(
             f"Nestable type configuration encountered an unexpected property type name '{written.name}' for property '{name}', "
             "expected java.lang.Class or java.util.Map or the name of a previously-declared event type",
             span=written.span, hint=class_as_event_type(written.name),
         )
-    return found
+    return resolved
 
 
 def _innermost(value_type: ValueType) -> ValueType:
@@ -136,12 +136,12 @@ def _variant(body: CreateSchema, catalog: Catalog) -> EventType:
     for written in body.types:
         if written.name == "*":
             continue
-        found = None if written.dimensions else find_event_type(written.name, catalog.event_types)
-        if found is None:
+        member = None if written.dimensions else find_event_type(written.name, catalog.event_types)
+        if member is None:
             raise EplValidationError(
                 f"Event type by name '{written.name}' could not be found for use in variant stream by name '{body.name}'", span=written.span
             )
-        members.append(found)
+        members.append(member)
     return variant_type(body.name, tuple(members), any_type)
 
 
@@ -205,9 +205,9 @@ def _of_class(body: CreateSchema, catalog: Catalog) -> EventType:
 def _check_supertypes(event_type: EventType, body: CreateSchema) -> None:
     for supertype in event_type.supertypes:
         if supertype.kind != event_type.kind:
-            found, expected = SUPERTYPE_WORDS[event_type.kind]
+            actual, expected = SUPERTYPE_WORDS[event_type.kind]
             raise EplValidationError(
-                f"Supertype by name '{supertype.name}' is not {found}, expected a {expected} event type as a supertype", span=body.span
+                f"Supertype by name '{supertype.name}' is not {actual}, expected a {expected} event type as a supertype", span=body.span
             )
     if event_type.kind == "objectarray" and len(event_type.supertypes) > 1:
         raise EplValidationError("Object-array event types only allow a single supertype", span=body.span)
@@ -221,13 +221,13 @@ def _check_timestamps(event_type: EventType, body: CreateSchema) -> None:
     for role, name in (("start", event_type.start_timestamp), ("end", event_type.end_timestamp)):
         if name is None:
             continue
-        found = event_type.type_of(name)
-        if found is None:
+        property_type = event_type.type_of(name)
+        if property_type is None:
             raise EplValidationError(f"Declared {role} timestamp property name '{name}' was not found", span=body.span)
-        if found not in TIMESTAMP_TYPES:
+        if property_type not in TIMESTAMP_TYPES:
             raise EplValidationError(
                 f"Declared {role} timestamp property '{name}' is expected to return a Date, Calendar or long-typed value "
-                f"but returns '{found}'",
+                f"but returns '{property_type}'",
                 span=body.span,
             )
     start, end = event_type.start_timestamp, event_type.end_timestamp

@@ -71,8 +71,8 @@ def refuse_what_cannot_run(facts: SelectFacts) -> SelectFacts:
 
 
 def _refused(refusals: tuple[tuple[object, str], ...], facts: SelectFacts) -> SelectFacts:
-    for found, message in refusals:
-        if found:
+    for refused, message in refusals:
+        if refused:
             raise EplUnsupportedError(message, span=facts.select.span)
     return facts
 
@@ -81,8 +81,8 @@ def bind_streams(facts: SelectFacts) -> SelectFacts:
     """Event types, filters and data windows of the from clause."""
     assert facts.select.from_ is not None
     hints = hints_of(facts.statement)
-    found = [analyse_stream(s, facts.catalog, facts.statement.declarations, hints) for s in facts.select.from_.streams]
-    return attrs.evolve(facts, streams=tuple(p for p, _ in found), scopes=tuple(s for _, s in found))
+    bound = [analyse_stream(s, facts.catalog, facts.statement.declarations, hints) for s in facts.select.from_.streams]
+    return attrs.evolve(facts, streams=tuple(p for p, _ in bound), scopes=tuple(s for _, s in bound))
 
 
 def check_join(facts: SelectFacts) -> SelectFacts:

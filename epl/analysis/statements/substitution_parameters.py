@@ -18,14 +18,14 @@ def number_parameters(statement: Statement) -> Statement:
     """The statement with its unnamed parameters numbered from 1 in order of the text; refuses named and unnamed ones side by side."""
     if "?" not in statement.text:
         return statement
-    found = sorted(_parameters_in(statement), key=lambda p: p.span.start if p.span else 0)
-    if not found:
+    parameters = sorted(_parameters_in(statement), key=lambda p: p.span.start if p.span else 0)
+    if not parameters:
         return statement
-    unnamed = [p for p in found if p.name is None]
-    if unnamed and len(unnamed) < len(found):
+    unnamed = [p for p in parameters if p.name is None]
+    if unnamed and len(unnamed) < len(parameters):
         raise EplValidationError(
             "Inconsistent use of substitution parameters, expecting all substitutions to either all provide a name or provide no name",
-            span=found[-1].span
+            span=parameters[-1].span
         )
     numbers = {id(p): n for n, p in enumerate(unnamed, 1)}
 

@@ -36,37 +36,37 @@ def _assignment(written: Assignment, event_type: EventType, scope: Scope) -> Pro
         return PropertyAssignment("call", bind_in_clause(written.target, scope))
     value = bind_in_clause(written.value, scope)
     first, rest = path_of(written.target)
-    found = event_type.property(first.name)
-    if found is None or len(rest) > 1 or (rest and isinstance(rest[0], Name)):
+    prop = event_type.property(first.name)
+    if prop is None or len(rest) > 1 or (rest and isinstance(rest[0], Name)):
         raise refuse(written, f"Property '{expression_text(written.target)}' is not available for write access")
     if isinstance(first, Call):
-        return _keyed(written, value, first, found, scope)
+        return _keyed(written, value, first, prop, scope)
     if not rest:
-        return PropertyAssignment("value", _whole(written, value, found), found.name)
+        return PropertyAssignment("value", _whole(written, value, prop), prop.name)
     link = rest[0]
-    element = found.type if found.indexed else found.type.element if isinstance(found.type, ArrayType) else None
+    element = prop.type if prop.indexed else prop.type.element if isinstance(prop.type, ArrayType) else None
     if element is None or not isinstance(link, Index) or len(link.arguments) != 1:
         raise refuse(written, f"Property '{expression_text(written.target)}' is not available for write access")
-    index = bind_index(link.arguments[0], found.name, scope)
-    return PropertyAssignment("element", assigned_column(written, value, element, found.name), found.name, index)
+    index = bind_index(link.arguments[0], prop.name, scope)
+    return PropertyAssignment("element", assigned_column(written, value, element, prop.name), prop.name, index)
 
 
-def _whole(written: Assignment, value: TypedExpression, found: Property) -> TypedExpression:
-    if is_null(value.type) and isinstance(found.type, Scalar) and found.type.primitive:
+def _whole(written: Assignment, value: TypedExpression, prop: Property) -> TypedExpression:
+    if is_null(value.type) and isinstance(prop.type, Scalar) and prop.type.primitive:
         raise refuse(
             written,
-            f"Invalid assignment of column 'null' of null type to event property '{found.name}' typed as '{found.type}', "
+            f"Invalid assignment of column 'null' of null type to event property '{prop.name}' typed as '{prop.type}', "
             "nullable type mismatch",
         )
-    return assigned_column(written, value, found.type, found.name)
+    return assigned_column(written, value, prop.type, prop.name)
 
 
-def _keyed(written: Assignment, value: TypedExpression, link: Call, found: Property, scope: Scope) -> PropertyAssignment:
+def _keyed(written: Assignment, value: TypedExpression, link: Call, prop: Property, scope: Scope) -> PropertyAssignment:
     """``p('key') = value``."""
     if len(link.arguments) == 1 and not isinstance(link.arguments[0], Literal):
         raise unrecognized(written)
-    if not (found.mapped or isinstance(found.type, MapType)) or len(link.arguments) != 1:
+    if not (prop.mapped or isinstance(prop.type, MapType)) or len(link.arguments) != 1:
         raise EplUnsupportedError(f"Assigning to '{expression_text(written.target)}' is not supported", span=written.span)
-    element = found.type.value if isinstance(found.type, MapType) else found.type
-    assigned = assigned_column(written, value, element, found.name)
-    return PropertyAssignment("key", assigned, found.name, bind_in_clause(link.arguments[0], scope))
+    element = prop.type.value if isinstance(prop.type, MapType) else prop.type
+    assigned = assigned_column(written, value, element, prop.name)
+    return PropertyAssignment("key", assigned, prop.name, bind_in_clause(link.arguments[0], scope))

@@ -40,18 +40,18 @@ def analyse_create_variable(body: CreateVariable, catalog: Catalog, name: str) -
 
 def _type(body: CreateVariable, catalog: Catalog) -> ValueType:
     written = body.type_name
-    found = resolve_type_name(written, catalog.event_types, enums=catalog.enums)
-    if found is None:
+    resolved = resolve_type_name(written, catalog.event_types, enums=catalog.enums)
+    if resolved is None:
         raise EplValidationError(
             f"Cannot create variable '{body.name}', type '{written.name}' is not a recognized type", span=written.span or body.span
         )
-    if isinstance(_innermost(found), EventOf) and (written.dimensions or written.parameters):
+    if isinstance(_innermost(resolved), EventOf) and (written.dimensions or written.parameters):
         raise EplValidationError(
             f"Cannot create variable '{body.name}', type '{written.name}' cannot be declared as an array type and cannot receive type "
             "parameters as it is an event type",
             span=written.span or body.span,
         )
-    return found
+    return resolved
 
 
 def _innermost(value_type: ValueType) -> ValueType:
@@ -64,9 +64,9 @@ def _initial(body: CreateVariable, value: TypedExpression, declared: ValueType) 
     """The initial value in the variable's type: numbers widen, a text constant is read as the variable's number or boolean."""
     if isinstance(declared, Scalar) and isinstance(value, Constant) and isinstance(value.value, str) and declared != STRING:
         return _read(body, value, declared)
-    found = assigned_to_variable(value, declared)
-    if found is not None:
-        return found
+    converted = assigned_to_variable(value, declared)
+    if converted is not None:
+        return converted
     if isinstance(declared, EventOf):
         underlying = type_name(declared).split("<")[0]
         raise StatementRefusal(
@@ -88,22 +88,22 @@ def _full_name(value_type: ValueType) -> str:
 
 def _read(body: CreateVariable, value: Constant, declared: Scalar) -> TypedExpression:
     text = value.value
-    found: Any
+    parsed: Any
     if declared.kind in WHOLE:
-        found = _parsed(body, declared, text, parse_whole)
+        parsed = _parsed(body, declared, text, parse_whole)
     elif declared.kind in ("double", "float"):
-        found = _parsed(body, declared, text, parse_floating)
+        parsed = _parsed(body, declared, text, parse_floating)
     elif declared.kind == "boolean":
-        found = _boolean(body, declared, text)
+        parsed = _boolean(body, declared, text)
     elif declared.kind == "char" and text:
-        found = text[0]
+        parsed = text[0]
     elif declared.kind in ("Object", "String"):
         return value
     else:
         raise StatementRefusal(
             f"Variable '{body.name}' of declared type {type_name(declared)} cannot be initialized by a value of type String", span=body.span
         )
-    return Constant(type=declared.boxed, value=found)
+    return Constant(type=declared.boxed, value=parsed)
 
 
 def _boolean(body: CreateVariable, declared: Scalar, text: str) -> bool:
