@@ -74,17 +74,17 @@ class _Level:
                     f"'{self._plan.text}': the value is null"
                 )
             return []
-        found = value if self._several and isinstance(value, (list, tuple, set)) else (value,)
+        items = value if self._several and isinstance(value, (list, tuple, set)) else (value,)
         if self._wrap is not None:
             wrap = self._wrap
-            found = [wrap(item) for item in found]
-        paths = [(*before, item) for item in found if item is not None]
+            items = [wrap(item) for item in items]
+        paths = [(*before, item) for item in items if item is not None]
         return paths if self._test is None else [path for path in paths if self._test(*path)]
 
 
 def _wrapper(event_type: EventType) -> Callable[[Any], Event | None]:
     """value → event: events stay, mappings are read, any other value is the only property's."""
-    made, single = event_class(event_type), len(event_type.properties) == 1
+    wrapped_class, single = event_class(event_type), len(event_type.properties) == 1
 
     def wrap(value: Any) -> Event | None:
         if value is None or (isinstance(value, Event) and value.type.is_a(event_type)):
@@ -92,7 +92,7 @@ def _wrapper(event_type: EventType) -> Callable[[Any], Event | None]:
         if isinstance(value, Event):
             return to_event(event_type, dict(zip(value.type.names, value.values())))
         if single and not isinstance(value, dict):
-            return made(value)
+            return wrapped_class(value)
         return to_event(event_type, value)
 
     return wrap
@@ -103,8 +103,8 @@ def _maker(plan: ContainedPlan, environment: Environment) -> Callable[..., Event
     if plan.forward is not None:
         forward = plan.forward
         return lambda *path: path[forward]
-    made, row = event_class(plan.output_type), compile_row(plan.columns, environment, len(plan.levels) + 1)
-    return lambda *path: made(*row(*path, True, None))
+    row_class, row = event_class(plan.output_type), compile_row(plan.columns, environment, len(plan.levels) + 1)
+    return lambda *path: row_class(*row(*path, True, None))
 
 
 __all__ = ["ContainedStage", "Containment"]

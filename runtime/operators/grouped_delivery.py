@@ -25,8 +25,8 @@ def divider(plan: DeliveryPlan, environment: Environment) -> Divide:
         groups: dict[Any, tuple[list[Event], list[Event]]] = {}
         for place, events in enumerate((new, old)):
             for event in events:
-                found = groups.setdefault(tuple([freeze(value) for value in key(event, True, None)]), ([], []))
-                found[place].append(event)
+                parts = groups.setdefault(tuple([freeze(value) for value in key(event, True, None)]), ([], []))
+                parts[place].append(event)
         return iter(groups.values())
 
     return divide

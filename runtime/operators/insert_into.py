@@ -79,22 +79,22 @@ def _identity(event: Event) -> Event:
 
 def _nested_converter(place: int, target: EventType) -> Convert:
     """The row's column at ``place`` is an event or a mapping: its properties, and the row's other columns, fill the target's by name."""
-    made, names = event_class(target), target.names
+    target_class, names = event_class(target), target.names
 
     def convert(event: Event) -> Event:
         inner = event.values()[place]
         if isinstance(inner, Event):
-            given = dict(zip(inner.type.names, inner.values()))
+            values = dict(zip(inner.type.names, inner.values()))
         else:
-            given = dict(inner or {})
-        return made(*[given[n] if n in given else event.get(n) for n in names])
+            values = dict(inner or {})
+        return target_class(*[values[n] if n in values else event.get(n) for n in names])
 
     return convert
 
 
 def _row_converter(plan: InsertPlan) -> Convert:
     """row → event of the target, widening numbers where the plan says so; what no column fills is null, or a primitive's default."""
-    target, made = plan.target, event_class(plan.target)
+    target, target_class = plan.target, event_class(plan.target)
     types = [p.type for p in target.properties.values()]
     unfilled = frozenset(n for n, p in zip(target.names, plan.positions) if p is None) if target.kind == "map" else frozenset()
     steps = [(p, _conversion(c), default_of(t)) for p, c, t in zip(plan.positions, plan.converts, types)]
@@ -102,7 +102,7 @@ def _row_converter(plan: InsertPlan) -> Convert:
     def convert(event: Event) -> Event:
         values = event.values()
         filled = [d if p is None else (values[p] if f is None or values[p] is None else f(values[p])) for p, f, d in steps]
-        result = made(*filled)
+        result = target_class(*filled)
         if target.open and (event.extra is not None or unfilled):
             result.extra = _extra_of(event, unfilled)
         return result

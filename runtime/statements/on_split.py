@@ -49,13 +49,13 @@ class _Branch:
 
     def take(self, event: Event) -> bool:
         """Insert what the branch selects of the event; whether that was anything."""
-        found = [event] if self._contained is None else self._contained.rows(event) or []
+        rows = [event] if self._contained is None else self._contained.rows(event) or []
         if self._where is not None:
-            found = [item for item in found if self._where(item)]
-        for item in found:
+            rows = [item for item in rows if self._where(item)]
+        for item in rows:
             row = item if self._row is None else self._made(*self._row(item, True, None))
             self._route(self._convert(row))
-        return bool(found)
+        return bool(rows)
 
 
 __all__ = ["RunningSplit"]

@@ -189,8 +189,8 @@ class Statement(Delivery):
         def failed(error: Exception) -> None:
             core.on_listener_error(error, name, None)
 
-        made = {} if output_type is None else {"ComputedRow": computed_row_class(output_type)}
-        scope = {"out": self, "at": self._position, "failed": failed, "EventRow": EventRow, "Rows": Rows, "NO_ROWS": NO_ROWS, **made}
+        row_class = {} if output_type is None else {"ComputedRow": computed_row_class(output_type)}
+        scope = {"out": self, "at": self._position, "failed": failed, "EventRow": EventRow, "Rows": Rows, "NO_ROWS": NO_ROWS, **row_class}
         return {**scope, "runtime": self.runtime}
 
     @once_a_class

@@ -89,9 +89,9 @@ def _element_change(name: str, index: Callable[..., Any], evaluate: Callable[...
             return
         if not 0 <= at < len(array):
             raise EplRuntimeError(f"Array length {len(array)} less than index {at} for property '{name}'")
-        made = list(array)
-        made[at] = evaluate(event)
-        changes[name] = made
+        changed = list(array)
+        changed[at] = evaluate(event)
+        changes[name] = changed
 
     return change
 

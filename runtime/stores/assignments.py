@@ -38,9 +38,9 @@ class Assignments:
 
 def _cell(environment: Environment, assignment: VariableAssignment) -> VariableCell:
     assert assignment.variable is not None
-    found = environment.variables[assignment.variable.name]
-    assert isinstance(found, VariableCell)
-    return found
+    cell = environment.variables[assignment.variable.name]
+    assert isinstance(cell, VariableCell)
+    return cell
 
 
 def _step(plan: VariableAssignment, environment: Environment, compiled: Compile) -> Step:
