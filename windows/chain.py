@@ -37,7 +37,7 @@ def _grouped(group: GroupWin, configs: Sequence[WindowConfig], retain: str | Non
     inner, outer = configs[:end], configs[end + 1 :]
     windows = [c for c in inner if c.is_data_window]
     lone_batch = len(windows) == 1 and windows[0].is_batch
-    view = GroupView(group, merge, lambda made: compose(inner, retain, made), context, takes_removals=not lone_batch)
+    view = GroupView(group, merge, lambda output: compose(inner, retain, output), context, takes_removals=not lone_batch)
     return Chain([view, compose(outer, retain, context)]) if outer else view
 
 

@@ -30,21 +30,21 @@ class Extra:
 
 @attrs.frozen
 class Derived(WindowConfig):
-    """Base of derived-value windows. ``made`` is the type of its rows: the numbers, then the extra properties."""
+    """Base of derived-value windows. ``row_type`` is the type of its rows: the numbers, then the extra properties."""
 
     is_data_window = False
     retains = False
 
     extras: tuple[Extra, ...]
-    made: EventType
+    row_type: EventType
 
     def output_type(self, event_type: EventType) -> EventType:
-        return self.made
+        return self.row_type
 
 
 def extra_values(arguments: Sequence[WindowArgument], event_type: EventType, taken: Sequence[str]) -> tuple[Extra, ...]:
     """The extra properties that parameters name: each under its text, ``*`` all of the event's; a name that is taken is omitted."""
-    found: dict[str, Extra] = {}
+    extras: dict[str, Extra] = {}
     for argument in arguments:
         if argument.typed is None:
             named = [(p.name, StreamProperty(type=p.type, stream=0, name=p.name)) for p in event_type.properties.values()]
@@ -52,8 +52,8 @@ def extra_values(arguments: Sequence[WindowArgument], event_type: EventType, tak
             named = [(argument.text, argument.typed)]  # type: ignore[list-item]
         for name, value in named:
             if name not in taken:
-                found.setdefault(name, Extra(name, value))
-    return tuple(found.values())
+                extras.setdefault(name, Extra(name, value))
+    return tuple(extras.values())
 
 
 def derived_type(name: str, numbers: Sequence[tuple[str, ValueType]], extras: Sequence[Extra]) -> EventType:
@@ -75,7 +75,7 @@ class DerivedView(View):
     """What ``sums`` gives."""
 
     def __init__(self, config: Derived, context: BuildContext) -> None:
-        self.make = event_class(config.made)
+        self.make = event_class(config.row_type)
         self.values = [context.evaluator(e.value) for e in config.extras]
         self.last: list[Any] = [None] * len(self.values)
         self.failed: dict[Event, None] = {}

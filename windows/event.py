@@ -81,11 +81,11 @@ class Event:
 
     def replaced(self, changes: dict[str, Any]) -> Event:
         """A new event of the same type with some properties changed."""
-        made = type(self)(*[changes.get(n, v) for n, v in zip(self.type.names, self.values())])
+        copy = type(self)(*[changes.get(n, v) for n, v in zip(self.type.names, self.values())])
         extra = self.extra
         if extra is not None:
-            made.extra = extra.without(changes) if isinstance(extra, Extra) else extra
-        return made
+            copy.extra = extra.without(changes) if isinstance(extra, Extra) else extra
+        return copy
 
     def __repr__(self) -> str:
         inner = ", ".join(f"{n}={repr_of(v)}" for n, v in zip(self.type.names, self.values()))
@@ -106,9 +106,9 @@ class VariantEvent(Event):
 
 def as_variant(event: Event, variant: EventType) -> Event:
     """The event as a row of the variant stream."""
-    made = event_class(variant)(*[event.get(n) for n in variant.names])
-    made.origin = event.origin or event
-    return made
+    wrapper = event_class(variant)(*[event.get(n) for n in variant.names])
+    wrapper.origin = event.origin or event
+    return wrapper
 
 
 def event_class(event_type: EventType) -> type[Event]:
@@ -133,8 +133,8 @@ def _make_class(event_type: EventType) -> type[Event]:
     fill = defined("\n".join(lines), {})["fill"]
     readers = {} if variant else {n: attrgetter(f) for n, f in zip(event_type.names, fields)}
     body = {"__slots__": slots, "__init__": fill, "type": event_type, "fields": fields, "readers": readers}
-    made: type[Event] = type(class_name(event_type.name), (VariantEvent if variant else Event,), body)
-    return made
+    event_class: type[Event] = type(class_name(event_type.name), (VariantEvent if variant else Event,), body)
+    return event_class
 
 
 def only_events(values: Iterable[Any]) -> None:

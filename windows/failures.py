@@ -50,10 +50,10 @@ class Failures:
 
 def keyed(events: Iterable[Row], key: Callable[[Row], Any], failures: Failures) -> list[tuple[Row, Any]]:
     """The events with their keys, without those for which ``key`` raises."""
-    found = []
+    pairs = []
     for event in events:
         try:
-            found.append((event, key(event)))
+            pairs.append((event, key(event)))
         except Exception as error:  # noqa: BLE001 - raised by settle
             failures.note(error)
-    return found
+    return pairs

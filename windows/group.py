@@ -72,7 +72,7 @@ class GroupWin(WindowConfig):
 class Merge(WindowConfig):
     """``merge(keys)``: ends a groupwin. Rows of derived-value windows get the group's keys; downstream windows see all groups together.
 
-    Where it is not written it is at the end of the chain. ``made``: the type of rows with keys, None where rows are events and have
+    Where it is not written it is at the end of the chain. ``row_type``: the type of rows with keys, None where rows are events and have
     them.
     """
 
@@ -84,15 +84,15 @@ class Merge(WindowConfig):
 
     keys: tuple[TypedExpression, ...]
     added: tuple[int, ...] = attrs.field(default=(), eq=False)
-    made: EventType | None = attrs.field(default=None, eq=False)
+    row_type: EventType | None = attrs.field(default=None, eq=False)
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> Merge:
-        given = [(a.typed, a.text) for a in arguments if a.typed is not None]
-        keys = tuple(typed for typed, _ in given)
-        if any(event_type.property(text) is not None for _, text in given):
+        criteria = [(a.typed, a.text) for a in arguments if a.typed is not None]
+        keys = tuple(typed for typed, _ in criteria)
+        if any(event_type.property(text) is not None for _, text in criteria):
             return cls(keys)
-        return cls.of(keys, tuple(text for _, text in given), event_type)
+        return cls.of(keys, tuple(text for _, text in criteria), event_type)
 
     @classmethod
     def of(cls, keys: tuple[TypedExpression, ...], key_names: tuple[str, ...], event_type: EventType) -> Merge:
@@ -102,15 +102,15 @@ class Merge(WindowConfig):
         return cls(keys, added, EventType(event_type.name, event_type.kind, properties, is_bus=False))
 
     def output_type(self, event_type: EventType) -> EventType:
-        return self.made or event_type
+        return self.row_type or event_type
 
 
 class KeyAdder:
     """Downstream of one group's windows: puts the group's keys into its rows."""
 
     def __init__(self, merge: Merge, values: Sequence[Any], owner: GroupView) -> None:
-        assert merge.made is not None
-        self.make = event_class(merge.made)
+        assert merge.row_type is not None
+        self.make = event_class(merge.row_type)
         self.keys = [values[i] for i in merge.added]
         self.owner = owner
 
@@ -145,7 +145,7 @@ class GroupView(View):
         takes_removals: bool = True,
     ) -> None:
         self.takes_removals = takes_removals
-        self.merge = merge if merge is not None and merge.made is not None else None
+        self.merge = merge if merge is not None and merge.row_type is not None else None
         self.key = key_evaluator(config.keys, context)
         self.key_types = [k.type for k in config.keys]
         self.key_values = [context.evaluator(k) for k in config.keys]

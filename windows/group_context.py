@@ -91,10 +91,10 @@ class GroupContext:
         return self.outer.restoring
 
     def evaluator(self, expression: TypedExpression) -> Evaluate:
-        found = self._evaluators.get(id(expression))
-        if found is None:
-            found = self._evaluators[id(expression)] = expression, self.outer.evaluator(expression)
-        return found[1]
+        entry = self._evaluators.get(id(expression))
+        if entry is None:
+            entry = self._evaluators[id(expression)] = expression, self.outer.evaluator(expression)
+        return entry[1]
 
     def accumulators(self, expression: TypedExpression, names: Sequence[str] = ()) -> tuple[Sequence[Accumulator], Evaluate]:
         return self.outer.accumulators(expression, names)

@@ -40,12 +40,12 @@ ALL: tuple[type[WindowConfig], ...] = (
 
 def by_name(*configs: type[WindowConfig]) -> dict[str, type[WindowConfig]]:
     """The configs under each of their names, plain and with their namespace."""
-    found: dict[str, type[WindowConfig]] = {}
+    configs_of: dict[str, type[WindowConfig]] = {}
     for config in configs:
         for name in config.names:
-            found[name] = config
-            found[f"{config.namespace}:{name}"] = config
-    return found
+            configs_of[name] = config
+            configs_of[f"{config.namespace}:{name}"] = config
+    return configs_of
 
 
 WINDOWS: Mapping[str, type[WindowConfig]] = by_name(*ALL)

@@ -38,9 +38,9 @@ Restore = TypeVar("Restore", bound=Callable[..., None])
 LONG_MIN, LONG_MAX = -(1 << 63), (1 << 63) - 1
 
 
-def wrong(value: Any, wanted: str) -> Damaged:
+def wrong(value: Any, expected: str) -> Damaged:
     """The error for a value of the wrong kind."""
-    return Damaged(f"a value of type {type(value).__name__} where {wanted} is expected")
+    return Damaged(f"a value of type {type(value).__name__} where {expected} is expected")
 
 
 # ------------------------------------------------------------------ shapes
@@ -123,24 +123,24 @@ def takes(shape: Shape) -> Callable[[Restore], Restore]:
 # ------------------------------------------------------------------ kinds
 
 
-def one_of(wanted: str, *classes: type) -> Check:
+def one_of(expected: str, *classes: type) -> Check:
     """A value of one of these classes, not of a subclass: True is no integer."""
     allowed = frozenset(classes)
 
     def check(value: Any) -> None:
         if value.__class__ not in allowed:
-            raise wrong(value, wanted)
+            raise wrong(value, expected)
 
     return check
 
 
-def integer(wanted: str, least: int, most: int = LONG_MAX) -> Check:
+def integer(expected: str, least: int, most: int = LONG_MAX) -> Check:
     """An integer from ``least`` to ``most``."""
     def check(value: Any) -> None:
         if value.__class__ is not int:
-            raise wrong(value, wanted)
+            raise wrong(value, expected)
         if not least <= value <= most:
-            raise Damaged(f"{brief(value)} where {wanted} is expected")
+            raise Damaged(f"{brief(value)} where {expected} is expected")
 
     return check
 
