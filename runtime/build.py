@@ -22,7 +22,7 @@ from runtime.operators.operator_context import OperatorContext, StatementContext
 from runtime.statements.create_variable import RunningCreateVariable
 from runtime.statements.on_set import RunningOnSet
 from runtime.statements.on_split import RunningSplit
-from runtime.statements.running import Declaration, Running
+from runtime.statements.running import NO_STATE, Declaration, Running
 from runtime.statements.select_statement import RunningSelect
 from runtime.statements.select_without_from import RunningSelectRow
 from runtime.statements.update_istream import RunningUpdate
@@ -71,17 +71,18 @@ class PreparedStatement:
         """What the statement's expressions may touch."""
         return self.context.environment
 
-    def instantiate(self, partition: int = 0, state: State = None, properties: Mapping[str, Any] | None = None) -> Running:
+    def instantiate(self, partition: int = 0, state: State = NO_STATE, properties: Mapping[str, Any] | None = None) -> Running:
         """Return the operators of one instance, in the state that another one had where it is given; ``start`` makes them take part.
 
         ``partition``: its number. ``properties``: of the context partition. Raise EplError where a parameter's value is refused; whatever
         is raised, no timer and no variable refers to the instance.
         """
-        context = OperatorContext(self.context, partition, properties)
+        context = OperatorContext(self.context, partition, properties, restoring=state is not NO_STATE)
         try:
             running = self._build(self._body, context)
-            if state is not None:
+            if context.restoring:
                 running.restore(state)
+                context.restoring = False
         except BaseException:
             context.abandon()
             raise

@@ -121,8 +121,8 @@ class Accumulator(Protocol):
 class BuildContext(Protocol):
     """What a window may ask of its statement while it is built. Implemented by runtime.context.
 
-    ``restoring``: the window's state comes from a snapshot, and brings its size and length; the variables that gave them when it was
-    deployed may hold anything by now. ``text_key``: what texts are sorted by, where it is not the text itself.
+    ``restoring``: the window gets a state next, which brings its size and length; the variables that gave them when it was deployed may
+    hold anything by now. ``text_key``: what texts are sorted by, where it is not the text itself.
     """
 
     @property

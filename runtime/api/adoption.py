@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from epl.errors import EplDeploymentError
-from runtime.api.restore import restore_statement
+from runtime.api.restore import resume_statement
 from runtime.state.page_reader import PageReader
 from runtime.state.pages import all_pages, statement_key
 from runtime.state.snapshot import frame
@@ -30,12 +30,12 @@ def adopt(runtime: Runtime, before: Runtime, forget: Collection[str] = ()) -> No
     kept = sorted([*_named(runtime, before, forget), *_unnamed(runtime, before, forget)], key=lambda pair: pair[0][0].number)
     reader = PageReader(dict(all_pages(before.state(), frame(before.state()))))
     _add_types(reader, runtime, before, {old.number: new for (old, _, _), new in kept})
-    for (_, deployment_id, number), statement in kept:
-        restore_statement(statement, reader, statement_key(before.deployments[deployment_id][number], number))
     variables = runtime.state().variables
     for name, value in reader.body("variables", "variables").items():
         if name in variables:
             variables[name].value = value
+    for (_, deployment_id, number), statement in kept:
+        resume_statement(runtime, statement, reader, statement_key(before.deployments[deployment_id][number], number))
 
 
 def _named(runtime: Runtime, before: Runtime, forget: Collection[str]) -> list[tuple[Place, Statement]]:

@@ -25,6 +25,7 @@ from runtime.expressions import Environment, compile_expression
 from runtime.state.runtime_state import Counts
 from runtime.statements.statement import Listener, Statement, StatementHost
 from runtime.stores.variables import VariableCell
+from windows.protocol import State
 
 
 class Deployer:
@@ -94,25 +95,43 @@ class Deployer:
         self, plan: ModulePlan, name: str | None, listeners: Mapping[str, Listener], parameters: dict[str | int, Any]
     ) -> Deployment:
         """Deploy a plan; see Runtime.deploy. Whatever is raised, nothing of the module stays."""
-        deployment_id = name if name is not None else self._next_id()
-        if deployment_id in self.deployments:
-            raise EplDeploymentError(f"Deployment by id '{deployment_id}' already exists")
         unknown = listeners.keys() - {s.name for s in plan.statements}
         if unknown:
             raise EplDeploymentError(
                 f"no statement named '{min(unknown)}' to attach a listener to; there are {', '.join(s.name for s in plan.statements)}"
             )
-        check_preconditions(plan, self.deployments.values(), self._types.values(), self._variables)
-        check_all_used(plan, parameters)
-        made = self._build_all(plan, deployment_id, {s.name: parameters_of(s, parameters) for s in plan.statements})
-        deployment = Deployment(deployment_id, plan, made, self._undeploy, parameters)
-        self.deployments[deployment_id] = deployment
-        self._names_changed(deployment)
-        for statement in made:
+        deployment = self.prepare(plan, name, parameters)
+        try:
+            for statement in deployment:
+                statement.running = statement.prepared.instantiate()
+        except BaseException as error:
+            self.undeploy(deployment)
+            if isinstance(error, EplError):
+                error.within(plan.text)
+            raise
+        for statement in deployment:
             if statement.name in listeners:
                 statement.attach(listeners[statement.name])
             statement.running.start()
         return deployment
+
+    def prepare(self, plan: ModulePlan, name: str | None, parameters: dict[str | int, Any]) -> Deployment:
+        """Add a deployment whose statements are prepared, and have no instances yet. Whatever is raised, nothing of the module stays."""
+        deployment_id = name if name is not None else self._next_id()
+        if deployment_id in self.deployments:
+            raise EplDeploymentError(f"Deployment by id '{deployment_id}' already exists")
+        check_preconditions(plan, self.deployments.values(), self._types.values(), self._variables)
+        check_all_used(plan, parameters)
+        statements = self._prepare_all(plan, deployment_id, {s.name: parameters_of(s, parameters) for s in plan.statements})
+        deployment = self.deployments[deployment_id] = Deployment(deployment_id, plan, statements, self._undeploy, parameters)
+        self._names_changed(deployment)
+        return deployment
+
+    def resume(self, statement: Statement, state: State) -> None:
+        """Run an instance in that state in place of the one that runs, if one does."""
+        statement.running.close()
+        statement.running = statement.prepared.instantiate(state=state)
+        statement.running.start()
 
     def _next_id(self) -> str:
         while f"d{self.counts.deployments}" in self.deployments:
@@ -120,27 +139,25 @@ class Deployer:
         self.counts.deployments += 1
         return f"d{self.counts.deployments - 1}"
 
-    def _build_all(
+    def _prepare_all(
         self, plan: ModulePlan, deployment_id: str, parameters: Mapping[str, dict[str | int, Any]]
     ) -> tuple[Statement, ...]:
-        """All statements, none of which has started. ``parameters``: by statement name."""
-        made: list[Statement] = []
+        """Return all statements. ``parameters``: by statement name."""
+        statements: list[Statement] = []
         cells: list[str] = []
         try:
             for each in plan.statements:
                 if isinstance(each.body, CreateVariablePlan):
                     self._create_cell(each.body, deployment_id, parameters[each.name])
                     cells.append(each.body.name)
-                made.append(self._build(each, deployment_id, parameters[each.name]))
+                statements.append(self._prepare(each, deployment_id, parameters[each.name]))
         except BaseException as error:
-            for statement in made:
-                statement.running.close()
             for cell in cells:
                 del self._variables[cell]
             if isinstance(error, EplError):
                 error.within(plan.text)
             raise
-        return tuple(made)
+        return tuple(statements)
 
     def _create_cell(self, plan: CreateVariablePlan, deployment_id: str, parameters: dict[str | int, Any]) -> None:
         initial = None
@@ -154,11 +171,10 @@ class Deployer:
             functions=self._functions, variables=self._variables, clock=self._core.clock, parameters=parameters, settings=self._settings
         )
 
-    def _build(self, plan: StatementPlan, deployment_id: str, parameters: dict[str | int, Any]) -> Statement:
+    def _prepare(self, plan: StatementPlan, deployment_id: str, parameters: dict[str | int, Any]) -> Statement:
         self.counts.statements += 1
         statement = Statement(plan, self._host, self._core, deployment_id, self.counts.statements)
         statement.prepared = prepare(plan, self._core, statement.number, self.environment(parameters), statement)
-        statement.running = statement.prepared.instantiate()
         return statement
 
     # ------------------------------------------------------------------ undeploy

@@ -1,4 +1,4 @@
-"""A runtime from a snapshot or from pages (runtime.state.snapshot): deploys the texts again, then gives each statement its state.
+"""A runtime from a snapshot or from pages (runtime.state.snapshot): prepares the statements again, then lets each run in its state.
 
 What is read is not trusted (SECURITY.md): no part of it imports, and whatever is not as it was written is refused.
 """
@@ -30,7 +30,7 @@ from runtime.state.seal import page_name, reading, unsealed
 from runtime.state.snapshot import NAME
 from runtime.statements.statement import Statement
 from runtime.stores.variables import VariableCell
-from windows.protocol import Damaged
+from windows.protocol import Damaged, State
 
 
 @attrs.frozen
@@ -78,7 +78,9 @@ class Restorable(Protocol):
 
     def catalog(self, module: str | None) -> Catalog: ...
 
-    def deploy(self, module: ModulePlan, *, name: str, parameters: Mapping[str | int, Any]) -> object: ...
+    def prepare(self, plan: ModulePlan, *, name: str, parameters: Mapping[str | int, Any]) -> object: ...
+
+    def resume(self, statement: Statement, state: State) -> None: ...
 
 
 Made = TypeVar("Made", bound=Restorable)
@@ -105,11 +107,9 @@ def restore(
         runtime = make(start_time=clock["now"], settings=settings, on_error=on_error, tier=tier)
         _declare(runtime, head, clock, given)
     state = runtime.state()
-    state.core.restoring = True
     _redeploy(runtime, state, head, values)
     with _collector_stopped():
-        _restore_state(state, reader)
-    state.core.restoring = False
+        _restore_state(runtime, state, reader)
     return runtime
 
 
@@ -159,7 +159,7 @@ def _settings(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _redeploy(runtime: Restorable, state: RuntimeState, head: dict[str, Any], values: Mapping[str, Any]) -> None:
-    """Deploy the modules again; later ones see the variables' current values, since sizes of windows may be variables."""
+    """Prepare the statements of all modules again; they run once they have their states."""
     with reading("page 'head'"):
         deployments = [list_of(each, 3) for each in list_of(head["deployments"])]
     for deployment_id, text, parameters in deployments:
@@ -168,7 +168,7 @@ def _redeploy(runtime: Restorable, state: RuntimeState, head: dict[str, Any], va
             runtime.bring_in(module)
             plan = planned(runtime.catalog(module.name), state.functions, deployment_id, text)
             _check_same(plan, deployment_id, head["fingerprints"])
-            runtime.deploy(plan, name=deployment_id, parameters=dict(parameters))
+            runtime.prepare(plan, name=deployment_id, parameters=dict(parameters))
             for name, value in values.items():
                 if name in state.variables:
                     _assign(state.variables[name], value)
@@ -196,7 +196,7 @@ def _count(value: Any) -> int:
     return value
 
 
-def _restore_state(state: RuntimeState, reader: PageReader) -> None:
+def _restore_state(runtime: Restorable, state: RuntimeState, reader: PageReader) -> None:
     with reading("page 'head'"):  # types within one another without end
         reader.table.add_registered(state.types)
         for deployment in state.deployments.values():
@@ -210,15 +210,15 @@ def _restore_state(state: RuntimeState, reader: PageReader) -> None:
             _assign(state.variables[name], value)
     for deployment in state.deployments.values():
         for number, statement in enumerate(deployment):
-            restore_statement(statement, reader, statement_key(statement, number))
+            resume_statement(runtime, statement, reader, statement_key(statement, number))
     with reading("the state of the statements"):
         state.core.schedule.check()
 
 
-def restore_statement(statement: Statement, reader: PageReader, key: str) -> None:
-    """Give a statement the state in a page. Raises EplRuntimeError, naming the operator, where it is not of the operator's structure."""
+def resume_statement(runtime: Restorable, statement: Statement, reader: PageReader, key: str) -> None:
+    """Run a statement in the state in a page. Raise EplRuntimeError, naming the operator, where it is not of the operator's structure."""
     with reading(lambda error: f"page '{key}', the state of statement '{statement.name}', {_operators(error)}"):
-        statement.running.restore(reader.statement(key, columns=statement.tier == "batch"))
+        runtime.resume(statement, reader.statement(key, columns=statement.tier == "batch"))
 
 
 def _operators(error: BaseException) -> str:
@@ -236,4 +236,4 @@ def _restoring(error: BaseException) -> Iterator[str]:
         trace = trace.tb_next
 
 
-__all__ = ["Given", "restore", "restore_statement"]
+__all__ = ["Given", "restore", "resume_statement"]

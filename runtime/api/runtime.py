@@ -32,6 +32,7 @@ from runtime.state.runtime_state import RuntimeState
 from runtime.state.snapshot import snapshot as snapshot_of
 from runtime.statements.statement import Listener, Statement, check_listener
 from windows.event import Event
+from windows.protocol import State
 from windows.registry import by_name
 
 if TYPE_CHECKING:
@@ -139,13 +140,27 @@ class Runtime(Registry):
             for deployment in replaced:
                 self._undeploy(deployment)
             deployment = self._deployer.deploy(plan, name, dict(listeners or {}), dict(parameters or {}))
-            if self._batch_tier is not None:
-                try:
-                    self._batch_tier.changed()
-                except EplUnsupportedError:
-                    self._undeploy(deployment)
-                    raise
+            self._settle_tiers(deployment)
             return deployment
+
+    def prepare(self, plan: ModulePlan, *, name: str, parameters: Mapping[str | int, Any]) -> Deployment:
+        """Add a deployment whose statements do not run until each of them has its state by ``resume``: what restoring does."""
+        deployment = self._deployer.prepare(plan, name, dict(parameters))
+        self._settle_tiers(deployment)
+        return deployment
+
+    def resume(self, statement: Statement, state: State) -> None:
+        """Let a statement, where it runs now, go on in the state that a snapshot holds of it."""
+        if self._batch_tier is None or not self._batch_tier.resume(statement, state):
+            self._deployer.resume(statement, state)
+
+    def _settle_tiers(self, deployment: Deployment) -> None:
+        if self._batch_tier is not None:
+            try:
+                self._batch_tier.changed()
+            except EplUnsupportedError:
+                self._undeploy(deployment)
+                raise
 
     def _undeploy(self, deployment: Deployment) -> None:
         self._deployer.undeploy(deployment)

@@ -46,8 +46,6 @@ class EventLoop:
         self.filters = FilterIndex(on_error, self.forget_generated_for)
         self.updates = EventUpdates(self.forget_generated)
         self.on_error = on_error
-        self.restoring = False
-        """Whether what is deployed gets its state from a snapshot."""
         self.on_listener_error = on_listener_error or on_error
         """Called with what listeners raise: their faults are not the engine's."""
         self.begun = 0

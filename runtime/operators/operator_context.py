@@ -51,17 +51,23 @@ def _nodes(*plans: Any) -> Iterator[TypedExpression]:
 class OperatorContext:
     """Implements windows.protocol.BuildContext for one instance of a statement: that of a context partition, or the only one.
 
-    ``partition``: its number, 0 where there is one only. ``context``: the partition's properties.
+    ``partition``: its number, 0 where there is one only. ``context``: the partition's properties. ``restoring``: whether the operators get
+    the state of others as soon as they are built, until they have it.
     """
 
-    __slots__ = ("core", "environment", "output", "partition", "statement", "stream", "withholding", "_timers_made", "_watched")
+    __slots__ = (
+        "core", "environment", "output", "partition", "restoring", "statement", "stream", "withholding", "_timers_made", "_watched",
+    )
 
-    def __init__(self, statement: StatementContext, partition: int = 0, context: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, statement: StatementContext, partition: int = 0, context: Mapping[str, Any] | None = None, *, restoring: bool = False
+    ) -> None:
         self.statement = statement
         self.core = statement.core
         self.environment = statement.environment_of_instance(context)
         self.output = statement.output
         self.partition = partition
+        self.restoring = restoring
         self._timers_made = 0
         self.stream = 0
         """The stream whose windows are being built: prev of this stream reads what they publish."""
@@ -78,10 +84,6 @@ class OperatorContext:
         return self.statement.plan.name
 
     # ------------------------------------------------------------------ BuildContext
-
-    @property
-    def restoring(self) -> bool:
-        return self.core.restoring
 
     @property
     def text_key(self) -> Callable[[str], Any] | None:

@@ -8,6 +8,9 @@ from runtime.expressions import Environment
 from windows.event import NO_EVENTS, Event
 from windows.protocol import State
 
+NO_STATE: State = object()
+"""In place of a state: the instance starts without one."""
+
 
 class Running(Protocol):
     """What a statement runs."""
@@ -31,7 +34,7 @@ class Prepared(Protocol):
     @property
     def environment(self) -> Environment: ...
 
-    def instantiate(self, partition: int = 0, state: State = None, properties: Mapping[str, Any] | None = None) -> Running: ...
+    def instantiate(self, partition: int = 0, state: State = NO_STATE, properties: Mapping[str, Any] | None = None) -> Running: ...
 
 
 class Declaration:
@@ -54,4 +57,4 @@ class Declaration:
             raise ValueError("a declaration has no state")
 
 
-__all__ = ["Declaration", "Prepared", "Running"]
+__all__ = ["NO_STATE", "Declaration", "Prepared", "Running"]

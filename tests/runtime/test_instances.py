@@ -13,7 +13,9 @@ from benchmarks.workloads import LISTENED, WORKLOADS
 from epl import generated_code
 from epl.errors import EplDeploymentError, EplError
 from runtime import Runtime
+from runtime.build import PreparedStatement
 from runtime.expressions.printer import Printer
+from runtime.statements.running import NO_STATE
 from runtime.statements.statement import Statement
 from tests.restarts.drawn_modules import KINDS, SCHEMA, Drawn, steps
 from tests.restarts.sequences import take
@@ -81,7 +83,7 @@ def test_an_instance_does_what_a_deployed_statement_does(text: str) -> None:
     deployed, seen = Seen(text), Seen(text)
     deployed.feed(STEPS)
     seen.feed([{"k": "a", "x": 3, "d": 4.0}] * 3)
-    replaced(seen.statement, None)
+    replaced(seen.statement, NO_STATE)
     seen.rows.clear()
     half = len(STEPS) // 2
     seen.feed(STEPS[:half])
@@ -157,3 +159,24 @@ def test_a_refused_instance_leaves_no_timer() -> None:
         with pytest.raises(EplDeploymentError, match="length view requires a positive integer for size but received 0"):
             statement.prepared.instantiate(1)
         assert len(runtime._core.schedule) == timers
+
+
+@pytest.mark.parametrize("pages", [False, True], ids=["snapshot", "pages"])
+def test_restoring_builds_each_instance_once_with_its_state(pages: bool) -> None:
+    """The size that the state has counts, whatever its variable holds by now; a new group is refused the value again."""
+    with Runtime(start_time=0, tier="row") as runtime:
+        runtime.deploy(EVENTS + "create variable int size = 2; @name('one') select x from T#length(size);"
+                       "@name('many') select k, x from T#groupwin(k)#length(size); create schema U(x int)")
+        for x in range(3):
+            runtime.send("T", {"k": "a", "x": x, "d": 1.0})
+        runtime.set_variable("size", 0)
+        stored: Any = runtime.pages().apply_to({}) if pages else runtime.snapshot()
+    with patch.object(PreparedStatement, "instantiate", autospec=True, side_effect=PreparedStatement.instantiate) as instantiate:
+        errors: list[str] = []
+        restored = Runtime.restore(stored, tier="row", on_error=lambda error, *_: errors.append(str(error)))
+    assert instantiate.call_count == sum(map(len, restored.deployments.values()))
+    assert all("state" in call.kwargs for call in instantiate.call_args_list)
+    assert [row["x"] for row in restored.statement("one")] == [row["x"] for row in restored.statement("many")] == [1, 2]
+    restored.send("T", {"k": "b", "x": 9, "d": 1.0})
+    assert [row["x"] for row in restored.statement("one")] == [2, 9]
+    assert ["received 0" in error for error in errors] == [True]

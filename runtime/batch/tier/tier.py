@@ -37,6 +37,7 @@ from runtime.event_loop.cause import RowOf
 from runtime.event_loop.filter_index import Entry
 from runtime.event_loop.loop import EventLoop
 from runtime.expressions.generated_steps import EmitSteps
+from runtime.statements.running import Declaration
 from windows.event import Event
 from windows.protocol import State
 
@@ -206,13 +207,22 @@ class BatchTier:
             component.entries.append((event_type, entry))
             self._core.filters.add(event_type, entry)
 
+    def resume(self, statement: Statement, state: State) -> bool:
+        """Give a statement that is here the state, which may come from anywhere; return whether it is here."""
+        running = statement.running
+        if isinstance(running, BatchRunning):
+            running.restore(state)
+            return True
+        return False
+
     def _node(self, statement: Statement) -> PipelineNode:
         running = statement.running
         if isinstance(running, BatchRunning):
             return running.node
         try:
             node = self._fresh(statement)
-            node.run.restore(running.state())
+            if not isinstance(running, Declaration):  # else it has no instance yet, and gets its state here
+                node.run.restore(running.state())
         except (NotCompilable, Declined) as error:
             raise NotCompilable(f"statement '{statement.name}': {error}") from error
         return node
