@@ -15,6 +15,7 @@ from epl.functions.java_numbers import add_number_classes
 from epl.functions.java_objects import add_objects
 from epl.functions.java_strings import add_strings
 from epl.functions.registry import FunctionRegistry
+from epl.functions.spatial import add_spatial
 from epl.settings import Settings
 
 
@@ -32,7 +33,7 @@ def _built(settings: Settings) -> FunctionRegistry:
     add_intervals(registry, time)
     add_dates(registry, time.zone)
     add_casts(registry, time)
-    for family in (add_strings, add_math, add_number_classes, add_big_numbers, add_objects):
+    for family in (add_strings, add_math, add_number_classes, add_big_numbers, add_objects, add_spatial):
         family(registry)
     add_enumeration(registry, settings.math_context)
     return registry

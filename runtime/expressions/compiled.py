@@ -22,7 +22,7 @@ OPERATIONS: dict[str, Any] = {
     "insert_stream": True,
     **{f.__name__: f for f in (
         operations.same_double, operations.double_key, operations.same_decimal, operations.same_object, operations.same_event,
-        operations.member, operations.quantified,
+        operations.member, operations.member_object, operations.quantified,
         operations.element_at, operations.dynamic_value, operations.dynamic_exists, operations.dynamic_index, operations.index_exists,
         operations.dynamic_key,
         operations.sized_array, operations.no_nulls, operations.each,

@@ -55,9 +55,16 @@ def same_object(left: Any, right: Any) -> bool:
 # ------------------------------------------------------------------ in, any, all
 
 
-def member(value: Any, plain: Sequence[Any], arrays: Sequence[Any], collections: Sequence[Any]) -> bool | None:
+def _contains_object(values: Iterable[Any], value: Any) -> bool:
+    return any(same_object(value, element) for element in values)
+
+
+def member(
+    value: Any, plain: Sequence[Any], arrays: Sequence[Any], collections: Sequence[Any],
+    contains: Callable[[Any, Any], bool] = operator.contains,
+) -> bool | None:
     """``value in (…)``. Null if the value is null and there is anything to compare with, or if it is not found and an item or an array's
-    element is null.
+    element is null. ``contains``: whether values contain one.
     """
     null = False
     for item in plain:
@@ -65,14 +72,14 @@ def member(value: Any, plain: Sequence[Any], arrays: Sequence[Any], collections:
             null = True
         elif value is None:
             return None
-        elif item == value:
+        elif contains((item,), value):
             return True
     for array in arrays:
         if array is None:
             continue
         if value is None:
             return None
-        if value in array:
+        if contains(array, value):
             return True
         null = null or None in array
     for collection in collections:
@@ -80,9 +87,14 @@ def member(value: Any, plain: Sequence[Any], arrays: Sequence[Any], collections:
             continue
         if value is None:
             return None
-        if value in keys_of(collection):
+        if contains(keys_of(collection), value):
             return True
     return None if null else False
+
+
+def member_object(value: Any, plain: Sequence[Any], arrays: Sequence[Any], collections: Sequence[Any]) -> bool | None:
+    """``member`` of values that are compared as ``same_object`` does."""
+    return member(value, plain, arrays, collections, _contains_object)
 
 
 def keys_of(collection: Any) -> Any:
@@ -96,16 +108,23 @@ COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def quantified(comparator: str, value: Any, items: Sequence[Any], spread: Sequence[bool], every: bool) -> bool | None:
+COMPARE_OBJECTS: dict[str, Callable[[Any, Any], bool]] = {
+    **COMPARE, "=": same_object, "is": same_object, **dict.fromkeys(("!=", "is not"), lambda a, b: not same_object(a, b)),
+}
+
+
+def quantified(
+    comparator: str, value: Any, items: Sequence[Any], spread: Sequence[bool], every: bool, by_object: bool = False
+) -> bool | None:
     """``value op any|all (items)``. Equality: three-valued. Order: any passes over nulls (null if there are only nulls), all is null at
-    the first null.
+    the first null. ``by_object``: equality is ``same_object``.
     """
     ordered = comparator[0] in "<>"
     if not items:
         return every
     if value is None:
         return None
-    compare = COMPARE[comparator]
+    compare = (COMPARE_OBJECTS if by_object else COMPARE)[comparator]
     compared = null = False
     for candidate in spread_out(items, spread):
         if candidate is None or (ordered and isinstance(candidate, str) is not isinstance(value, str)):

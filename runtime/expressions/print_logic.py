@@ -23,7 +23,7 @@ from epl.plan.expressions import (
     SameEvent,
     TypedExpression,
 )
-from epl.value_types import ArrayType, CollectionType, MapType, ValueType, is_null, is_numeric
+from epl.value_types import NUMBER, OBJECT, ArrayType, CollectionType, MapType, ValueType, is_null, is_numeric
 from runtime.expressions.casts import text_function
 from runtime.expressions.print_numbers import exact_operand
 from runtime.expressions.printer import TESTS, Printer, kind_of, may_be_null, prints
@@ -236,12 +236,23 @@ def _member_call(printer: Printer, node: Membership) -> str:
             continue
         groups[group].append(printer.value(item))
     arguments = ", ".join(f"({''.join(f'{t}, ' for t in group)})" for group in groups)
-    return f"member({printer.value(node.value)}, {arguments})"
+    return f"{'member_object' if _by_object(node) else 'member'}({printer.value(node.value)}, {arguments})"
+
+
+def _by_object(node: Membership | Quantified) -> bool:
+    """Whether values of unknown types are compared: Java's ``equals`` distinguishes a boolean and a double from an integer."""
+    return kind_of(node.value) != "String" and any(_compared_type(v.type) in (OBJECT, NUMBER) for v in (node.value, *node.items))
+
+
+def _compared_type(value_type: ValueType) -> ValueType:
+    if isinstance(value_type, MapType):
+        return value_type.key
+    return value_type.element if isinstance(value_type, (ArrayType, CollectionType)) else value_type
 
 
 def _other_number(sought: ValueType, item: TypedExpression) -> bool:
     """Whether a collection or map holds numbers of another kind: Java's ``contains`` never finds an Integer among Longs."""
-    element = item.type.key if isinstance(item.type, MapType) else item.type.element if isinstance(item.type, CollectionType) else item.type
+    element = _compared_type(item.type)
     return is_numeric(element) and is_numeric(sought) and element.boxed != sought.boxed
 
 
@@ -250,7 +261,7 @@ def print_quantified(printer: Printer, node: Quantified) -> str:
     if node.quantifier == "all" and node.operator[0] in "<>" and any(isinstance(i, Constant) and i.value is None for i in node.items):
         return "None"  # so says Esper, whatever the other items
     items = "".join(f"{printer.value(i)}, " for i in node.items)
-    rest = f"{literal(node.spread)}, {node.quantifier == 'all'}"
+    rest = f"{literal(node.spread)}, {node.quantifier == 'all'}, {_by_object(node)}"
     return f"quantified({literal(node.operator)}, {printer.value(node.value)}, ({items}), {rest})"
 
 

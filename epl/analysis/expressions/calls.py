@@ -18,7 +18,7 @@ from epl.plan.expressions import Constant, TypedExpression
 from epl.syntax import expressions as syntax
 from epl.syntax.expressions import Call
 from epl.unparse import expression_text, quoted
-from epl.value_types import BOOLEAN, BOXED_BOOLEAN, INT, LONG, ArrayType, CollectionType, ValueType
+from epl.value_types import BOOLEAN, BOXED_BOOLEAN, INT, LONG, NULL, OBJECT, ArrayType, CollectionType, ValueType
 
 # ------------------------------------------------------------------ arguments
 
@@ -221,6 +221,9 @@ def _coalesce(call: Call, scope: Scope) -> TypedExpression | None:
         return None
     operands = [bind(a, scope) for a in call.arguments]
     target = common_type([o.type for o in operands])
+    narrower = next((o.type for o in operands if o.type not in (OBJECT, NULL)), None)
+    if target == OBJECT and narrower is not None:
+        raise EplValidationError(f"Implicit conversion from datatype 'Object' to {type_name(narrower.boxed)} is not allowed")
     return typed.Coalesce(type=target, operands=tuple(convert(o, target) for o in operands))
 
 

@@ -27,6 +27,7 @@ from epl.analysis.expressions.paths import (
 )
 from epl.analysis.expressions.remedies import function_call, method_call
 from epl.analysis.expressions.scope import LocalName, Scope
+from epl.analysis.expressions.spatial import bind_spatial, spatial_method
 from epl.analysis.expressions.suggestions import did_you_mean
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType
@@ -44,6 +45,9 @@ def bind_chain(node: Chain, scope: Scope) -> TypedExpression:
         return follow(bind(node.root, scope), node.links, scope, node)
     first = node.links[0]
     if isinstance(first, Call):
+        spatial = spatial_method(node.links)
+        if spatial is not None:
+            return follow(bind_spatial(spatial, node, scope), node.links[2:], scope, node)
         return follow(_bind_call(first, node, scope), node.links[1:], scope, node)
     assert isinstance(first, Name)
     try:

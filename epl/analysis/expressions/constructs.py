@@ -14,7 +14,7 @@ from epl.analysis.expressions.conversions import (
     shown,
     type_name,
 )
-from epl.analysis.expressions.operators import equality
+from epl.analysis.expressions.operators import same_values
 from epl.analysis.expressions.paths import is_integer, stream_value
 from epl.analysis.expressions.scope import Scope
 from epl.analysis.expressions.type_names import resolve_type_name
@@ -80,9 +80,8 @@ def _condition(operand: TypedExpression | None, when: TypedExpression) -> TypedE
         if not is_boolean(when.type):
             raise EplValidationError("Case node 'when' expressions must return a boolean value")
         return when
-    if not (is_numeric(operand.type) and is_numeric(when.type)):
-        common_type([operand.type, when.type])
-    return equality(operand, when, null_safe=True)
+    common_type([operand.type, when.type])
+    return same_values(operand, when, null_safe=True)
 
 
 # ------------------------------------------------------------------ cast, instanceof, typeof, exists

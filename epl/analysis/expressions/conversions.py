@@ -15,6 +15,7 @@ from epl.value_types import (
     INT,
     LONG,
     NULL,
+    NUMBER,
     OBJECT,
     STRING,
     ArrayType,
@@ -72,6 +73,7 @@ def boxed_name(expression: TypedExpression) -> str:
 
 # ------------------------------------------------------------------ common types
 
+PLAIN = ("String", "boolean", "char")
 _RANKS = {
     "byte": INT, "short": INT, "int": INT, "long": LONG, "float": FLOAT, "double": DOUBLE,
     "BigInteger": BIG_INTEGER, "BigDecimal": BIG_DECIMAL,
@@ -116,9 +118,10 @@ def common_type(types: Sequence[ValueType]) -> ValueType:
         return EventOf(_merged_structure(structures))
     if isinstance(first, EventOf) and all(isinstance(t, EventOf) for t in seen):
         return _common_event_type([t for t in seen if isinstance(t, EventOf)])
-    if not is_numeric(first):
-        other = next(t for t in seen if t.boxed != first.boxed)
-        raise EplValidationError(cannot_coerce(first, other))
+    if isinstance(first, Scalar) and first.kind in PLAIN:
+        raise EplValidationError(cannot_coerce(first, next(t for t in seen if t.boxed != first.boxed)))
+    if not all(map(is_builtin, seen)):
+        return _common_class(seen)
     result: ValueType = first
     for other in seen[1:]:
         if not is_numeric(other):
@@ -127,6 +130,14 @@ def common_type(types: Sequence[ValueType]) -> ValueType:
                 f"{type_name(other.boxed)}")
         result = comparison_type(result, other)
     return result.boxed
+
+
+def _common_class(types: Sequence[ValueType]) -> ValueType:
+    """Object for values of which some are of classes: text, truth values and numbers must then be of the first one's type."""
+    other = next((t for t in types if is_builtin(t) and t.boxed != types[0].boxed), None)
+    if other is not None:
+        raise EplValidationError(cannot_coerce(types[0], other))
+    return OBJECT
 
 
 def cannot_coerce(first: ValueType, other: ValueType) -> str:
@@ -192,12 +203,19 @@ def convert(expression: TypedExpression, target: ValueType, *, whole: bool = Fal
 
 def require_numeric(expression: TypedExpression) -> None:
     """Refuse anything but numbers, in Esper's words; an untyped parameter passes."""
-    if not is_numeric(expression.type) and not is_untyped_parameter(expression):
+    if (not is_numeric(expression.type) or expression.type == NUMBER) and not is_untyped_parameter(expression):
         raise EplValidationError(f"Implicit conversion from datatype '{boxed_name(expression)}' to numeric is not allowed")
 
 
 def is_untyped_parameter(expression: TypedExpression) -> bool:
     return isinstance(expression, Parameter) and expression.type == OBJECT
+
+
+def is_builtin(value_type: ValueType) -> bool:
+    """Whether values are text, truth values or numbers of a known kind, or arrays of these; all else is of a class to Esper."""
+    if isinstance(value_type, ArrayType):
+        return is_builtin(value_type.element)
+    return isinstance(value_type, Scalar) and value_type != NUMBER and (is_numeric(value_type) or value_type.kind in PLAIN)
 
 
 def is_array(value_type: ValueType) -> bool:

@@ -7,13 +7,16 @@ from typing import Any
 from epl import java
 from epl.analysis.expressions.binding import StatementRefusal, bind, bind_node
 from epl.analysis.expressions.conversions import (
+    PLAIN,
     arithmetic_type,
     boxed_name,
     cannot_coerce,
     comparison_type,
     convert,
     is_array,
+    is_builtin,
     is_opaque,
+    is_untyped_parameter,
     require_numeric,
     shown_type,
 )
@@ -38,8 +41,11 @@ from epl.value_types import (
     INT,
     LONG,
     NULL,
+    NUMBER,
+    OBJECT,
     STRING,
     ArrayType,
+    ClassType,
     CollectionType,
     EnumType,
     MapType,
@@ -172,26 +178,47 @@ def _require_ordered(side: TypedExpression) -> None:
 
 def equality(left: TypedExpression, right: TypedExpression, *, negated: bool = False, null_safe: bool = False) -> TypedExpression:
     """``=``, ``!=``, ``is``, ``is not``; numbers are compared in their common type, with Java's ``equals``."""
-    if is_numeric(left.type) and is_numeric(right.type):
+    if not (is_untyped_parameter(left) or is_untyped_parameter(right) or equatable(left.type, right.type)):
+        raise EplValidationError(_not_equatable(left, right), hint=_opaque_hint(left, right))
+    return same_values(left, right, negated=negated, null_safe=null_safe)
+
+
+def same_values(left: TypedExpression, right: TypedExpression, *, negated: bool = False, null_safe: bool = False) -> TypedExpression:
+    """The comparison of ``equality`` for values whose types were checked already."""
+    if is_numeric(left.type) and is_numeric(right.type) and NUMBER not in (left.type, right.type):
         target = comparison_type(left.type, right.type)
         left, right = convert(left, target), convert(right, target)
-    elif not equatable(left.type, right.type):
-        raise EplValidationError(f"Implicit conversion from datatype '{boxed_name(right)}' to '{boxed_name(left)}' is not allowed")
     return typed.Equality(
         type=BOOLEAN if null_safe else truth(left, right), left=left, right=right, negated=negated, null_safe=null_safe,
         arrays=is_array(left.type) and is_array(right.type),
     )
 
 
+def _not_equatable(left: TypedExpression, right: TypedExpression) -> str:
+    if is_builtin(left.type) or is_builtin(right.type):
+        return f"Implicit conversion from datatype '{boxed_name(right)}' to '{boxed_name(left)}' is not allowed"
+    return f"Cannot convert datatype 'Object' to a value that fits both type '{boxed_name(left)}' and type '{boxed_name(right)}'"
+
+
+def _opaque_hint(left: TypedExpression, right: TypedExpression) -> str | None:
+    return f"cast it to {boxed_name(left)}, or write the Object on the left" if is_opaque(right.type) else None
+
+
 def equatable(left: ValueType, right: ValueType) -> bool:
-    """Whether Esper compares values of these types, numbers aside."""
-    if is_null(left) or is_null(right) or is_opaque(left) or is_opaque(right) or left.boxed == right.boxed:
+    """Whether Esper compares values of these types: anything with an Object or Number on the left, and values of one kind."""
+    if is_null(left) or is_null(right) or left == OBJECT or left.boxed == right.boxed:
         return True
+    if is_numeric(left) and is_numeric(right):
+        return right != NUMBER
     if isinstance(left, EventOf) and isinstance(right, EventOf):
         one, other = left.event_type, right.event_type
         return one.kind == other.kind or one.is_a(other) or other.is_a(one)
     if isinstance(left, EnumType) and isinstance(right, EnumType):
         return left.name == right.name
+    if isinstance(left, ClassType):
+        return not isinstance(right, Scalar) and not is_builtin(right)
+    if isinstance(right, ClassType):
+        return not isinstance(left, Scalar) and not is_builtin(left)
     return any(isinstance(left, kind) and isinstance(right, kind) for kind in (CollectionType, MapType))
 
 
@@ -258,7 +285,7 @@ def bind_quantified(node: syntax.QuantifiedComparison, scope: Scope) -> TypedExp
 
 
 def _items(value: TypedExpression, items: list[TypedExpression]) -> tuple[tuple[TypedExpression, ...], tuple[bool, ...]]:
-    if is_null(value.type) or is_array(value.type) or isinstance(value.type, (CollectionType, MapType)):
+    if is_null(value.type) or _is_spread(value.type):
         raise EplValidationError(
             "Collection or array comparison and null-type values are not allowed for the IN, ANY, SOME or "
             "ALL keywords")
@@ -272,17 +299,31 @@ def _is_spread(value_type: ValueType) -> bool:
 
 
 def _membership_type(value: TypedExpression, items: Sequence[TypedExpression], spread: Sequence[bool]) -> ValueType:
-    """The type in which the value is compared; refuses items of other kinds in Esper's words."""
-    result: ValueType = value.type.boxed
+    """The type in which the value is compared; refuses items of other kinds in Esper's words.
+
+    Collections, and arrays of Object, are not checked: their elements are compared as they are.
+    """
+    first = value.type
+    compared: list[tuple[TypedExpression, ValueType]] = []
     for item, spreads in zip(items, spread):
         item_type = item.type.element if spreads and isinstance(item.type, ArrayType) else item.type
-        if (spreads and not isinstance(item.type, ArrayType)) or is_null(item_type) or is_opaque(item_type) or is_opaque(result):
-            continue
-        if is_numeric(result) and is_numeric(item_type):
+        is_checked = isinstance(item.type, ArrayType) and item_type != OBJECT if spreads else not is_untyped_parameter(item)
+        if is_checked and not is_null(item_type):
+            compared.append((item, item_type))
+    if is_untyped_parameter(value):
+        return OBJECT
+    is_text = isinstance(first, Scalar) and first.kind in PLAIN
+    of_classes = not is_text and not all(is_builtin(t) for t in (first, *(t for _, t in compared)))
+    result: ValueType = first.boxed
+    for item, item_type in compared:
+        if of_classes:
+            if is_builtin(item_type) and item_type.boxed != first.boxed:
+                raise EplValidationError(cannot_coerce(first, item_type))
+        elif is_numeric(result) and is_numeric(item_type):
             result = comparison_type(result, item_type)
-        elif not equatable(result, item_type):
+        elif item_type.boxed != result:
             raise EplValidationError(_coercion_refusal(result, item, item_type))
-    return result
+    return OBJECT if of_classes else result
 
 
 def _coercion_refusal(target: ValueType, item: TypedExpression, item_type: ValueType) -> str:
@@ -333,5 +374,5 @@ def _check_pattern(pattern: str, node: syntax.Regexp) -> None:
 
 
 def _require_text_or_number(operator: str, value: TypedExpression) -> None:
-    if value.type != STRING and not is_numeric(value.type):
+    if value.type != STRING and (not is_numeric(value.type) or value.type == NUMBER):
         raise EplValidationError(f"The '{operator}' operator requires a String or numeric type left-hand expression")
