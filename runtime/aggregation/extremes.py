@@ -100,29 +100,30 @@ class Extreme(HasSteps):
 class ExtremeEver(HasSteps):
     """``minever(x)``, ``maxever(x)``, and min and max of a stream that nothing leaves."""
 
-    __slots__ = ("evaluate", "largest", "found")
+    __slots__ = ("evaluate", "largest", "extreme")
 
     def __init__(self, evaluate: Evaluate, largest: bool) -> None:
         self.evaluate = evaluate
         self.largest = largest
-        self.found: Any = None
+        self.extreme: Any = None
 
     def enter(self, row: Row) -> None:
         value = self.evaluate(row)
         if value is None:
             return
-        found = self.found
+        extreme = self.extreme
         if (
-            found is None or (value != value if self.largest else found != found) or (value > found if self.largest else value < found)
-            or (not value and value == 0 == found and (copysign(1.0, value) > 0) == self.largest)
+            extreme is None or (value != value if self.largest else extreme != extreme)
+            or (value > extreme if self.largest else value < extreme)
+            or (not value and value == 0 == extreme and (copysign(1.0, value) > 0) == self.largest)
         ):
-            self.found = value
+            self.extreme = value
 
     def leave(self, row: Row) -> None:
         pass
 
     def value(self) -> Any:
-        return self.found
+        return self.extreme
 
     def steps(self, plan: AggregationPlan) -> AccumulatorSteps | None:
         if not has_numbers(plan):
@@ -135,21 +136,21 @@ class ExtremeEver(HasSteps):
     @once_a_class
     def _enter_lines(self, a: str, v: str, largest: bool, floating: bool) -> Sequence[str]:
         sign = ">" if largest else "<"
-        found, better = f"{named(a, self).found}", f"{v} {sign} m"
+        extreme, better = f"{named(a, self).extreme}", f"{v} {sign} m"
         if floating:
             nan = f"{v} != {v}" if largest else "m != m"
             better = f"{nan} or {better} or not {v} and not m and copysign(1.0, {v}) {sign} 0"
-        return f"m = {found}", f"if m is None or {better}: {found} = {v}"
+        return f"m = {extreme}", f"if m is None or {better}: {extreme} = {v}"
 
     @once_a_class
     def _value_text(self, a: str) -> str:
-        return f"{named(a, self).found}"
+        return f"{named(a, self).extreme}"
 
     def clear(self) -> None:
-        self.found = None
+        self.extreme = None
 
     def state(self) -> Any:
-        return self.found
+        return self.extreme
 
     def restore(self, state: Any) -> None:
-        self.found = state
+        self.extreme = state

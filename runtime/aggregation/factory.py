@@ -75,12 +75,12 @@ def _plain(make: Callable[[Arguments], Any]) -> Factory:
     """For accumulators that are their own reader."""
 
     def build(arguments: Arguments, shared: Shared) -> Parts:
-        made = make(arguments)
+        accumulator = make(arguments)
         if arguments.plan.distinct:
-            made = Distinct(made, arguments.value)
+            accumulator = Distinct(accumulator, arguments.value)
         if arguments.condition is not None:
-            made = Filtered(made, arguments.condition)
-        return Parts(made, made)
+            accumulator = Filtered(accumulator, arguments.condition)
+        return Parts(accumulator, accumulator)
 
     return build
 
@@ -107,8 +107,8 @@ def maker_of(arguments: Arguments) -> Callable[[], Any] | None:
 
 
 def _count(a: Arguments) -> Any:
-    made: Any = CountValues(a.value) if a.plan.arguments else CountRows()
-    return Growing(made) if a.plan.ever else made
+    accumulator: Any = CountValues(a.value) if a.plan.arguments else CountRows()
+    return Growing(accumulator) if a.plan.ever else accumulator
 
 
 class Growing(HasSteps):
@@ -162,8 +162,8 @@ def _shared(arguments: Arguments, shared: Shared, key: Any, make: Callable[[], A
     plan = arguments.plan
     key = (key, plan.stream, plan.filter, plan.group_by)
     if key not in shared:
-        made = make()
-        shared[key] = made, (made if arguments.condition is None else Filtered(made, arguments.condition))
+        accumulator = make()
+        shared[key] = accumulator, (accumulator if arguments.condition is None else Filtered(accumulator, arguments.condition))
     return shared[key]
 
 
@@ -252,9 +252,9 @@ FACTORIES: Mapping[str, Factory] = {
 
 
 def _user(a: Arguments) -> Any:
-    made = a.environment.functions.aggregations[a.plan.function.removeprefix(PREFIX)]()
+    aggregation = a.environment.functions.aggregations[a.plan.function.removeprefix(PREFIX)]()
     steps, result = a.plan.constants
-    accumulator = UserAccumulator(made, a.values, steps, result)
+    accumulator = UserAccumulator(aggregation, a.values, steps, result)
     return Growing(accumulator) if a.plan.ever else accumulator
 
 

@@ -334,12 +334,12 @@ class Separate(Aggregator):
         return rows
 
     def readers(self, row: Row) -> Readers:
-        found: list[Any] = [None] * self._size
+        by_slot: list[Any] = [None] * self._size
         for aggregator, slots in self._parts:
             readers = aggregator.readers(row)
             for place, slot in enumerate(slots):
-                found[slot] = readers[place]
-        return found
+                by_slot[slot] = readers[place]
+        return by_slot
 
     def clear(self) -> None:
         for aggregator, _ in self._parts:
@@ -369,8 +369,8 @@ def build_aggregator(
         levels = list(dict.fromkeys(own)) or [tuple(group_by)]
         slots = [[slot for slot, mine in enumerate(own) if mine == keys] for keys in levels]
         separate = [[attrs.evolve(plans[slot], group_by=None) for slot in each] for each in slots]
-        made = [GroupFactory(each, environment, arity, rows_leave=not unbound) for each in separate]
-        return list(zip(made, levels, slots))
+        factories = [GroupFactory(each, environment, arity, rows_leave=not unbound) for each in separate]
+        return list(zip(factories, levels, slots))
 
     parts = environment.shared("groups", (plans, group_by), prepared)
     built = [(_one(factory, keys, environment, arity, unbound, reclaim), slots) for factory, keys, slots in parts]

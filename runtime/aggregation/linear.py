@@ -52,8 +52,8 @@ class Kept:
     def at(self, index: int) -> Event | None:
         """The event ``index`` from the oldest; a negative index counts from the newest (-1)."""
         values = self.entries.values()
-        found = next(islice(values, index, None), None) if index >= 0 else next(islice(reversed(values), -index - 1, None), None)
-        return None if found is None else found[0]
+        entry = next(islice(values, index, None), None) if index >= 0 else next(islice(reversed(values), -index - 1, None), None)
+        return None if entry is None else entry[0]
 
     def clear(self) -> None:
         self.entries.clear()
@@ -129,33 +129,33 @@ class WindowOf:
 class Ever:
     """``firstever(x)``, ``lastever(x)``: the first or last value that was not null."""
 
-    __slots__ = ("evaluate", "newest", "found")
+    __slots__ = ("evaluate", "newest", "kept")
 
     def __init__(self, evaluate: Evaluate, newest: bool) -> None:
         self.evaluate = evaluate
         self.newest = newest
-        self.found: Any = None
+        self.kept: Any = None
 
     def enter(self, row: Row) -> None:
-        if self.newest or self.found is None:
+        if self.newest or self.kept is None:
             value = self.evaluate(row)
             if value is not None:
-                self.found = value
+                self.kept = value
 
     def leave(self, row: Row) -> None:
         pass
 
     def value(self) -> Any:
-        return self.found
+        return self.kept
 
     def clear(self) -> None:
-        self.found = None
+        self.kept = None
 
     def state(self) -> Any:
-        return self.found
+        return self.kept
 
     def restore(self, state: Any) -> None:
-        self.found = state
+        self.kept = state
 
 
 class Nth:

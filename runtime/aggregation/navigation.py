@@ -49,8 +49,8 @@ class SortedEvents:
         return self._first(self.ranked.bag.from_value((key, AFTER)))
 
     def _exact(self, value: Any) -> Key | None:
-        found = self._ceiling(value)
-        return found if found is not None and found == self._key(value) else None
+        ceiling = self._ceiling(value)
+        return ceiling if ceiling is not None and ceiling == self._key(value) else None
 
     def _smallest(self) -> Key | None:
         return self.ranked.bag.first()[0] if self.ranked.bag else None
@@ -76,8 +76,8 @@ class SortedEvents:
         return values[0] if len(values) == 1 else list(values)
 
     def _of(self, key: Key) -> Iterator[Event]:
-        for found, number in self.ranked.bag.from_value((key,)):
-            if found != key:
+        for next_key, number in self.ranked.bag.from_value((key,)):
+            if next_key != key:
                 return
             yield self.ranked.by_number[number][3]
 
@@ -180,11 +180,11 @@ class SortedEvents:
 
     def _map(self, keys: Iterator[Key]) -> dict[Any, list[Event]]:
         """Key → events, in order; several criteria as a tuple."""
-        found: dict[Any, list[Event]] = {}
+        events: dict[Any, list[Event]] = {}
         for key in keys:
             value = self._value(key)
-            found[tuple(value) if isinstance(value, list) else value] = list(self._of(key))
-        return found
+            events[tuple(value) if isinstance(value, list) else value] = list(self._of(key))
+        return events
 
 
 __all__ = ["SortedEvents"]

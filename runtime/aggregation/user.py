@@ -11,18 +11,18 @@ Row = Any
 
 
 class UserAccumulator:
-    """``made`` has enter, leave, value, clear, state and restore (epl.functions.user_aggregations)."""
+    """``aggregation`` has enter, leave, value, clear, state and restore (epl.functions.user_aggregations)."""
 
     __slots__ = ("_values", "_enter", "_leave", "value", "clear", "state", "restore")
 
-    def __init__(self, made: Any, values: Callable[[Row], Sequence[Any]], steps: tuple[str, ...], result: str) -> None:
+    def __init__(self, aggregation: Any, values: Callable[[Row], Sequence[Any]], steps: tuple[str, ...], result: str) -> None:
         self._values = values
-        self._enter = converted(made.enter, steps, "")
-        self._leave = converted(made.leave, steps, "")
-        self.value = converted(made.value, (), result)
-        self.clear = made.clear
-        self.state = made.state
-        self.restore = made.restore
+        self._enter = converted(aggregation.enter, steps, "")
+        self._leave = converted(aggregation.leave, steps, "")
+        self.value = converted(aggregation.value, (), result)
+        self.clear = aggregation.clear
+        self.state = aggregation.state
+        self.restore = aggregation.restore
 
     def enter(self, row: Row) -> None:
         self._enter(*self._values(row))
