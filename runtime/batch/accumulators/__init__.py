@@ -40,10 +40,10 @@ def accumulator(plan: AggregationPlan, number: int, window: Window | None) -> Ac
         kind = KINDS[plan.function]
     else:
         raise NotCompilable(f"the aggregation {plan.function} is not computed in columns")
-    made = kind(f"a{number}", plan)
+    printer = kind(f"a{number}", plan)
     if plan.distinct:
-        made = Distinct(f"a{number}d", plan, made, window is not None)
-    return Filtered(f"a{number}", plan, made) if plan.filter is not None else made
+        printer = Distinct(f"a{number}d", plan, printer, window is not None)
+    return Filtered(f"a{number}", plan, printer) if plan.filter is not None else printer
 
 
 def _extreme(plan: AggregationPlan, window: Window | None) -> type[Accumulator]:

@@ -116,8 +116,8 @@ class Ever(OfValues):
 
     def enter(self, code: Code, at: At, place: str) -> None:
         text = at(place, code).value(self.argument)
-        wanted = "True" if self.plan.function == "lastever" else f"not {self.name}_h[g]"
-        with code.block(f"if {text.valid or 'True'} and {wanted}"):
+        condition = "True" if self.plan.function == "lastever" else f"not {self.name}_h[g]"
+        with code.block(f"if {text.valid or 'True'} and {condition}"):
             code.add(f"{self.name}_v[g] = {text.value}", f"{self.name}_h[g] = True")
 
     def leave(self, code: Code, at: At, place: str) -> None:

@@ -29,13 +29,13 @@ class ExtremeEver(OfNumbers):
     def enter(self, code: Code, at: At, place: str) -> None:
         printer = at(place, code)
         text = printer.keep(printer.value(self.argument))
-        found = f"{self.name}_v[g]"
-        test = f"{text.value} {'>' if self.largest else '<'} {found}"
+        extreme = f"{self.name}_v[g]"
+        test = f"{text.value} {'>' if self.largest else '<'} {extreme}"
         if self.kind in ("float", "double"):
-            zero = sign_of_zero(self.kind, text.value, found, ">" if self.largest else "<")
-            test = f"({test} or {f'{text.value} != {text.value}' if self.largest else f'{found} != {found}'} or {zero})"
+            zero = sign_of_zero(self.kind, text.value, extreme, ">" if self.largest else "<")
+            test = f"({test} or {f'{text.value} != {text.value}' if self.largest else f'{extreme} != {extreme}'} or {zero})"
         with code.block(f"if {text.valid or 'True'} and (not {self.name}_h[g] or {test})"):
-            code.add(f"{found} = {text.value}", f"{self.name}_h[g] = True")
+            code.add(f"{extreme} = {text.value}", f"{self.name}_h[g] = True")
 
     def leave(self, code: Code, at: At, place: str) -> None:
         pass
@@ -114,17 +114,17 @@ class ExtremeWindow(ExtremeHeld):
 
     def restore(self, arrays: Arrays, slot: int, state: State, ring: Ring) -> None:
         name, mask = self.name, arrays.sizes[RING] - 1
-        found: list[tuple[int, Any]] = []
+        ranked: list[tuple[int, Any]] = []
         for (position, _), value in self.counted(slot, ring):
             if value is None:
                 continue
-            while found and self._ranks_before(value, found[-1][1]):
-                found.pop()
-            found.append((position, value))
-        places = [position for position, _ in found]
+            while ranked and self._ranks_before(value, ranked[-1][1]):
+                ranked.pop()
+            ranked.append((position, value))
+        places = [position for position, _ in ranked]
         for position, before, after in zip(places, [-1, *places[:-1]], [*places[1:], -1]):
             arrays[f"{name}_p"][position & mask], arrays[f"{name}_x"][position & mask] = before, after
-        for position, value in found:
+        for position, value in ranked:
             arrays[f"{name}_w"][position & mask] = value
         arrays[f"{name}_f"][slot], arrays[f"{name}_b"][slot] = (places[0], places[-1]) if places else (-1, -1)
 

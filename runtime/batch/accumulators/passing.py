@@ -54,11 +54,11 @@ class Nth(OfValues):
     def value(self, group: str) -> Text:
         name = self.name
         there = f"({name}_l[{group}] == {self.most})"
-        found = f"{name}_v[{name}_h[{group}] % {self.most}, {group}]"
+        nth = f"{name}_v[{name}_h[{group}] % {self.most}, {group}]"
         if self.kind in TEXTS:
-            code = f"np.int64({found} if {there} else -1)"
+            code = f"np.int64({nth} if {there} else -1)"
             return Text(code, f"({code} >= 0)")
-        return Text(stored(found, self.kind), there)
+        return Text(stored(nth, self.kind), there)
 
     def state(self, arrays: Arrays, slot: int, ring: Ring) -> State:
         ever, there, count = (int(arrays[f"{self.name}_{part}"][slot]) for part in "hlc")

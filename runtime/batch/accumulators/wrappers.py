@@ -165,11 +165,11 @@ class Distinct(Accumulator):
         """By slot: (number, whether it is null, word, count) of each pair."""
         name = self.name
         there = np.flatnonzero(arrays[f"{name}_c"] > 0)
-        found: dict[int, list[tuple[int, int, int, int]]] = {}
+        entries: dict[int, list[tuple[int, int, int, int]]] = {}
         columns = (arrays[f"{name}_o"][there], arrays[f"{name}_k"][0, there], arrays[f"{name}_k"][1, there], arrays[f"{name}_c"][there])
         for number, high, low, count in zip(*(column.tolist() for column in columns)):
-            found.setdefault(high >> 1, []).append((number, high & 1, low, count))
-        return found
+            entries.setdefault(high >> 1, []).append((number, high & 1, low, count))
+        return entries
 
     def _check(self, slot: int, pairs: State, ring: Ring) -> None:
         """Raise Damaged where the pairs are not those of the events that are to leave: compiled code finds each of them."""

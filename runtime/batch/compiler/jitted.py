@@ -11,11 +11,11 @@ from runtime.batch.compiler.numba_cache import kept
 def _compiled() -> dict[str, Any]:
     """numba's functions, which call each other; they count references, though kernels do not."""
     plain = {name: each for name, each in vars(intrinsics).items() if isinstance(each, FunctionType)}
-    found: dict[str, Any] = {**vars(intrinsics), "__name__": __name__}
+    functions: dict[str, Any] = {**vars(intrinsics), "__name__": __name__}
     compiled = kept(error_model="numpy", forceinline=False, _nrt=True)  # options that are not given would be those of the first caller
     for name, each in plain.items():
-        found[name] = compiled(FunctionType(each.__code__, found, name))
-    return {name: found[name] for name in plain}
+        functions[name] = compiled(FunctionType(each.__code__, functions, name))
+    return {name: functions[name] for name in plain}
 
 
 globals().update(_compiled())

@@ -68,11 +68,11 @@ def kept(**options: Any) -> Callable[[Any], Any]:
     folder that it may write to."""
     def decorate(function: Any) -> Any:
         try:
-            made = njit(cache=True, **options)(function)
+            dispatcher = njit(cache=True, **options)(function)
         except RuntimeError:
             return njit(**options)(function)
-        made._cache = DurableCache(made._cache)
-        return made
+        dispatcher._cache = DurableCache(dispatcher._cache)
+        return dispatcher
 
     return decorate
 

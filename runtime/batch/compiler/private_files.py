@@ -28,13 +28,13 @@ def fault_of(folder: Path) -> str | None:
     """Why code in the folder is not to be trusted, None where only the user (and root) can write there."""
     if os.name == "nt":  # no such modes; folders in a profile are the user's
         return None
-    found = os.stat(folder)
-    if not stat.S_ISDIR(found.st_mode):
+    status = os.stat(folder)
+    if not stat.S_ISDIR(status.st_mode):
         return "it is no folder"
-    if found.st_uid != os.geteuid():
-        return f"it belongs to another user (uid {found.st_uid})"
-    if found.st_mode & WRITERS:
-        return f"others may write to it (mode {stat.S_IMODE(found.st_mode):o})"
+    if status.st_uid != os.geteuid():
+        return f"it belongs to another user (uid {status.st_uid})"
+    if status.st_mode & WRITERS:
+        return f"others may write to it (mode {stat.S_IMODE(status.st_mode):o})"
     return "others may write to a folder that it is in" if others_may_write(folder) else None
 
 
@@ -45,12 +45,12 @@ def others_may_write(path: Path) -> bool:
     writable = False
     whole = path.resolve()
     for each in (whole, *whole.parents):
-        found = os.stat(each)
-        if found.st_uid not in (ROOT, UNKNOWN_USER, os.geteuid()):
+        status = os.stat(each)
+        if status.st_uid not in (ROOT, UNKNOWN_USER, os.geteuid()):
             writable = True  # its owner opens it whenever he likes
-        elif not found.st_mode & ENTERING:
+        elif not status.st_mode & ENTERING:
             writable = False  # its contents are out of reach; whether it stays in its place is for the folders above to say
-        elif found.st_mode & WRITERS and not found.st_mode & stat.S_ISVTX:
+        elif status.st_mode & WRITERS and not status.st_mode & stat.S_ISVTX:
             writable = True
     return writable
 
@@ -73,9 +73,9 @@ def read_private(path: Path) -> bytes | None:
         warn_once(path, str(error))
         return None
     with open(handle, "rb") as file:
-        found = os.fstat(handle)
-        if os.name != "nt" and (found.st_uid != os.geteuid() or found.st_mode & WRITERS):
-            warn_once(path, f"it belongs to another user or others may write to it (uid {found.st_uid}, {stat.S_IMODE(found.st_mode):o})")
+        status = os.fstat(handle)
+        if os.name != "nt" and (status.st_uid != os.geteuid() or status.st_mode & WRITERS):
+            warn_once(path, f"it belongs to another user or others may write to it (uid {status.st_uid}, {stat.S_IMODE(status.st_mode):o})")
             return None
         return file.read()
 
@@ -97,14 +97,14 @@ def signed(path: Path, data: bytes) -> bytes:
     return _digest(path, data, _key_of(path.parent)) + data
 
 
-def checked(path: Path, found: bytes) -> bytes | None:
+def checked(path: Path, content: bytes) -> bytes | None:
     """The data of what ``signed`` gave for the same path; None for all else."""
     try:
         key = _key_of(path.parent)
     except OSError:
         return None
-    data = found[DIGEST:]
-    return data if hmac.compare_digest(_digest(path, data, key), found[:DIGEST]) else None
+    data = content[DIGEST:]
+    return data if hmac.compare_digest(_digest(path, data, key), content[:DIGEST]) else None
 
 
 def _digest(path: Path, data: bytes, key: bytes) -> bytes:
@@ -123,10 +123,10 @@ def _key_of(folder: Path) -> bytes:
             pass
         finally:
             mine.unlink()
-    found = read_private(path)
-    if found is None or len(found) != DIGEST:
+    key = read_private(path)
+    if key is None or len(key) != DIGEST:
         raise PermissionError(f"{path} is no key")
-    return found
+    return key
 
 
 __all__ = ["checked", "fault_of", "others_may_write", "read_private", "signed", "warn_once", "write_private"]

@@ -38,8 +38,8 @@ def check(plan: SelectPlan) -> None:
         (rows.output is not None, "an output clause"),
         (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),
     ]
-    for found, reason in reasons:
-        if found:
+    for refused, reason in reasons:
+        if refused:
             raise not_in_columns(reason)
 
 

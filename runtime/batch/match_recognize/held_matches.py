@@ -66,8 +66,8 @@ def pattern_interval(plan: RowRecognitionPlan) -> PatternInterval | None:
 
 def live_matches(arrays: Arrays) -> Array:
     """The places of the matches that are held."""
-    found: Array = np.flatnonzero(arrays["m_len"][: int(arrays["i_registers"][REGISTERS["m_made"]])])
-    return found
+    slots: Array = np.flatnonzero(arrays["m_len"][: int(arrays["i_registers"][REGISTERS["m_made"]])])
+    return slots
 
 
 def begun_records(arrays: Arrays) -> slice:
@@ -88,25 +88,25 @@ def make_room_for_begun(arrays: Arrays) -> None:
 
 def waiting_matches(arrays: Arrays) -> list[tuple[int, list[int]]]:
     """(time of the first rows, places of the matches in the order in which they were found), by time."""
-    found = []
+    waiting = []
     for record in range(*begun_records(arrays).indices(arrays.sizes[BEGUN])):
         place, of_record = int(arrays["b_first"][record]), []
         for _ in range(int(arrays["b_count"][record])):
             of_record.append(place)
             place = int(arrays["m_next"][place])
         if of_record:
-            found.append((int(arrays["b_time"][record]), of_record))
-    return found
+            waiting.append((int(arrays["b_time"][record]), of_record))
+    return waiting
 
 
 def times_of(arrays: Arrays, begins: Iterable[int], now: int) -> list[list[int]]:
     """[row, when it came] of first rows; for one whose interval is over any time so long ago serves."""
     used = begun_records(arrays)
     rows, times = arrays["b_row"][used], arrays["b_time"][used]
-    wanted = sorted(set(begins))
-    places = np.searchsorted(rows, wanted, side="right") - 1
+    rows_asked = sorted(set(begins))
+    places = np.searchsorted(rows, rows_asked, side="right") - 1
     over = now - int(arrays["period"][0])
-    return [[row, int(times[place]) if place >= 0 else over] for row, place in zip(wanted, places.tolist())]
+    return [[row, int(times[place]) if place >= 0 else over] for row, place in zip(rows_asked, places.tolist())]
 
 
 @attrs.define

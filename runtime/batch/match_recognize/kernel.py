@@ -270,11 +270,11 @@ class MatchKernelPrinter:
     @staticmethod
     def replace(code: Code, word: str, lines: list[str]) -> None:
         """Lines in the place of each line that is the word."""
-        found: list[str] = []
+        replaced: list[str] = []
         for line in code.lines:
             indent = line[: len(line) - len(line.lstrip())]
-            found += [f"{indent}{each}" for each in lines] if line.strip() == word else [line]
-        code.lines[:] = found
+            replaced += [f"{indent}{each}" for each in lines] if line.strip() == word else [line]
+        code.lines[:] = replaced
 
     # ------------------------------------------------------------------ what a machine prints
 

@@ -200,8 +200,8 @@ class LayerPrinter(MatchKernelPrinter):
             if operand.kind != "variable":
                 return self.condition_leaf(condition, node)
             return self._of_way(node, operand.number, -1, way)
-        found = group_row(condition, self.pattern.variables, node)
-        return None if found is None else self._of_way(StreamProperty(stream=0, name=found[2], type=node.type), found[0], found[1], way)
+        row = group_row(condition, self.pattern.variables, node)
+        return None if row is None else self._of_way(StreamProperty(stream=0, name=row[2], type=node.type), row[0], row[1], way)
 
     def _of_way(self, node: StreamProperty, variable: int, place: int, way: tuple[int, ...]) -> Text:
         """Of the variable's row at a place (-1: the last) on the way."""
@@ -218,19 +218,19 @@ class LayerPrinter(MatchKernelPrinter):
         with code.block(f"if w & {bits(sources)} and {self._test(number, code)}"):
             code.add(f"moved |= {1 << number}")
             if self.dated and self.steps[number].then:
-                found = f"(w{sources[0]} if w & {1 << sources[0]} else 0)"
+                newest = f"(w{sources[0]} if w & {1 << sources[0]} else 0)"
                 for source in sources[1:]:
-                    found = f"max({found}, w{source} if w & {1 << source} else 0)"
-                code.add(f"now{number} = {found}")
+                    newest = f"max({newest}, w{source} if w & {1 << source} else 0)"
+                code.add(f"now{number} = {newest}")
 
     def _before(self, mask: str) -> str:
         """The steps that lead to any of a mask of steps."""
-        found = []
+        masks = []
         for number in range(len(self.steps)):
             sources = bits(n for n, step in enumerate(self.steps) if number in step.then)
             if sources:
-                found.append(f"({sources} if {mask} & {1 << number} else 0)")
-        return f"({' | '.join(found)})" if found else "0"
+                masks.append(f"({sources} if {mask} & {1 << number} else 0)")
+        return f"({' | '.join(masks)})" if masks else "0"
 
     # ------------------------------------------------------------------ matches
 

@@ -151,9 +151,9 @@ class MatchPrinter:
         printer = self.owner.printer(self._leaf, code)
         self.columns.clear()
         for number, (name, node) in enumerate(self._outputs()):
-            found = self._node_of(node)
-            if found is not None and not self._is_computed(node):
-                place, prop = found
+            source = self._node_of(node)
+            if source is not None and not self._is_computed(node):
+                place, prop = source
                 self.columns.append(PatternColumn(name, "", prop))
                 code.add(f"o{number}[out] = p_row[{place}] if {place} >= 0 else {-(2**62)}")
                 continue
@@ -215,9 +215,9 @@ class MatchPrinter:
         return self._measure_leaf(node)
 
     def _measure_leaf(self, node: TypedExpression) -> Text | None:
-        found = self._node_of(node)
-        if found is not None:
-            place, prop = found
+        source = self._node_of(node)
+        if source is not None:
+            place, prop = source
             return self.owner.of_node(StreamProperty(stream=0, name=prop, type=node.type), place, f"({place} >= 0)")
         if isinstance(node, StreamProperty):
             return self._named(node)
@@ -256,16 +256,16 @@ class MatchPrinter:
             self._last[variable] = None
             return f"l{variable}", node.name
         if isinstance(of, Element) and isinstance(of.index, Constant) and isinstance(of.index.value, int) and of.index.value >= 0:
-            found = self._group_of(of.operand)
-            if found is not None:
-                self._counts[found] = self._places[found, of.index.value] = None
-                return f"e{found}_{of.index.value}", node.name
+            group = self._group_of(of.operand)
+            if group is not None:
+                self._counts[group] = self._places[group, of.index.value] = None
+                return f"e{group}_{of.index.value}", node.name
         if isinstance(of, Invoke) and of.function in ("enum.lastOf", "enum.firstOf") and len(of.arguments) == 1:
-            found = self._group_of(of.arguments[0])
-            if found is not None:
+            group = self._group_of(of.arguments[0])
+            if group is not None:
                 newest = of.function == "enum.lastOf"
-                (self._last if newest else self._first)[found] = None
-                return f"{'l' if newest else 'f'}{found}", node.name
+                (self._last if newest else self._first)[group] = None
+                return f"{'l' if newest else 'f'}{group}", node.name
         return None
 
 
@@ -391,10 +391,10 @@ def group_value(slot: int, aggregation: GroupAggregation) -> GroupValue:
         return ANY[plan.function](slot, aggregation)
     if plan.function not in NUMERIC:
         raise NotCompilable(f"the aggregation {plan.function} is not computed in columns")
-    made = NUMERIC[plan.function](slot, aggregation)
-    if made.kind not in (*INTEGERS, "float", "double"):
-        raise NotCompilable(f"{plan.function} of {made.kind}")
-    return made
+    value = NUMERIC[plan.function](slot, aggregation)
+    if value.kind not in (*INTEGERS, "float", "double"):
+        raise NotCompilable(f"{plan.function} of {value.kind}")
+    return value
 
 
 __all__ = ["GroupValue", "MatchPrinter", "MatchWriter", "PatternColumn", "step_of"]

@@ -47,12 +47,12 @@ def free_unused_slots(kernel: MatchKernel, arrays: Records, registers: Array) ->
     return True
 
 
-def matches_in_progress(kernel: MatchKernel, arrays: Records, count: int, made: int, gone: int) -> int:
+def matches_in_progress(kernel: MatchKernel, arrays: Records, count: int, created: int, gone: int) -> int:
     """How many states the row tier would hold: partial matches, or for each partition the steps that took its last row and go on (after a
-    window perhaps some more: of matches whose first row has left). ``count``: of slots, ``made``: of partial matches, ``gone``: the last
+    window perhaps some more: of matches whose first row has left). ``count``: of slots, ``created``: of partial matches, ``gone``: the last
     row that left."""
     if kernel.strands:
-        return int(np.count_nonzero(arrays["s_begin"][:made] > gone))
+        return int(np.count_nonzero(arrays["s_begin"][:created] > gone))
     bits = arrays["g_bits"][:count][_count_partial_matches(kernel, arrays, count, gone)]
     return int(np.unpackbits(np.ascontiguousarray(bits, np.int64).view(np.uint8)).sum())
 
@@ -65,15 +65,15 @@ def _count_partial_matches(kernel: MatchKernel, arrays: Records, count: int, gon
             groups = np.flatnonzero(live)
             live[groups] = arrays["p_row"][arrays["g_off"][groups] + arrays["g_count"][groups] - 1] + 1 > gone
         return live
-    found: Array = arrays["g_first"][:count] >= 0
+    active: Array = arrays["g_first"][:count] >= 0
     if kernel.window is not None:
-        groups = np.flatnonzero(found)
+        groups = np.flatnonzero(active)
         youngest = arrays["g_first"][groups]
         while (arrays["s_next"][youngest] >= 0).any():
             following = arrays["s_next"][youngest]
             youngest = np.where(following >= 0, following, youngest)
-        found[groups] = arrays["s_begin"][youngest] > gone
-    return found
+        active[groups] = arrays["s_begin"][youngest] > gone
+    return active
 
 
 def _free_layers(arrays: Records, groups: Array) -> None:

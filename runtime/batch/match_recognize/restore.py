@@ -90,15 +90,15 @@ class PatternRestore:
                 check_layers(written, steps)
             else:
                 check_strands(written, steps, len(paths))
-        for (_, values), (found, paths) in self._waiting(recognizer):
+        for (_, values), (matches, paths) in self._waiting(recognizer):
             self._keys.checked(values)
-            check_strands([(0, begin, number, ()) for _, begin, _, number in found], steps, len(paths))
+            check_strands([(0, begin, number, ()) for _, begin, _, number in matches], steps, len(paths))
 
     @staticmethod
     def _waiting(recognizer: State) -> Sequence[Any]:
         """What an interval holds back."""
-        found: Sequence[Any] = () if recognizer["interval"] is None else recognizer["interval"]["waiting"]
-        return found
+        waiting: Sequence[Any] = () if recognizer["interval"] is None else recognizer["interval"]["waiting"]
+        return waiting
 
     def _paths(self, recognizer: State) -> Iterable[Sequence[Any]]:
         """The lists of paths, each once."""
@@ -114,8 +114,8 @@ class PatternRestore:
                 self._know(event, number - 1)
             for _, begin, number, _ in self._strands(written):
                 self._know(_first_row(paths, number), begin - 1)
-        for _, (found, paths) in self._waiting(recognizer):
-            for _, begin, end, number in found:
+        for _, (matches, paths) in self._waiting(recognizer):
+            for _, begin, end, number in matches:
                 self._know(_first_row(paths, number), begin - 1)
                 self._know(paths[number][1], end - 1)
         others = [event for _, (history, *_) in recognizer["partitions"] for event in history]
@@ -202,21 +202,21 @@ class PatternRestore:
 
     def _words(self, values: Sequence[Any]) -> tuple[int, ...]:
         """The partition's key as the kernel prints it (``pattern_keys.words_of_key``)."""
-        kernel, found = self.target.kernel, []
+        kernel, words = self.target.kernel, []
         for node, kind, value in zip(kernel.plan.partition_by, kernel.keys, values):
             nullable = not (isinstance(node.type, Scalar) and node.type.primitive)
             if kind in TEXTS:
-                found.append(self.surroundings.pool.code(value))
+                words.append(self.surroundings.pool.code(value))
             elif kind in ("long", "float", "double"):
-                found.append(0 if value is None else int(value) if kind == "long" else int(double_word(np.float64(value))))
-                found += [int(value is not None)] if nullable else []
+                words.append(0 if value is None else int(value) if kind == "long" else int(double_word(np.float64(value))))
+                words += [int(value is not None)] if nullable else []
             elif value is None:
-                found.append(NULL_WORD)
+                words.append(NULL_WORD)
             elif kind in INSTANTS:
-                found.append(pa.array([value], arrow_type_of(node.type)).cast(pa.timestamp("us")).view(pa.int64())[0].as_py())
+                words.append(pa.array([value], arrow_type_of(node.type)).cast(pa.timestamp("us")).view(pa.int64())[0].as_py())
             else:
-                found.append(int(value))
-        return tuple(found)
+                words.append(int(value))
+        return tuple(words)
 
     def _index(self) -> None:
         """Where keys are found."""
@@ -289,8 +289,8 @@ class PatternRestore:
             if f"lat{number}" in arrays.words:
                 arrays[f"lat{number}"][group] = latest[number]
 
-    def _reserve(self, wanted: int) -> None:
-        self.target.arrays.grow(NODE, wanted)
+    def _reserve(self, size: int) -> None:
+        self.target.arrays.grow(NODE, size)
         self.target.arrays.grow("scratch", self.target.arrays.sizes[NODE])
 
     def _put_node(self, place: int, row: int, mark: int) -> None:
@@ -342,8 +342,8 @@ class PatternRestore:
         if self.target.kernel.strands:
             begins = arrays["s_begin"][: registers[REGISTERS["made"]]].tolist()
         else:
-            found = [arrays[name] for name in arrays.words if name.startswith("lat")]
-            begins = [begin for each in found for begin in each[: len(self._groups)].tolist() if begin > 0]
+            arrays_of_begins = [arrays[name] for name in arrays.words if name.startswith("lat")]
+            begins = [begin for each in arrays_of_begins for begin in each[: len(self._groups)].tolist() if begin > 0]
         if begins and min(begins) < min((row for row, _ in state["began"]), default=min(begins) + 1):
             raise Damaged("it is not known when a partial match began")
 
@@ -353,7 +353,7 @@ class PatternRestore:
         INTERVAL(state)
         self._check_begins(state)
         nodes: dict[int, dict[int, int]] = {}
-        waiting = [(began, values, paths, *match) for (began, values), (found, paths) in state["waiting"] for match in found]
+        waiting = [(began, values, paths, *match) for (began, values), (matches, paths) in state["waiting"] for match in matches]
         held.begun([*state["began"], *((begin, began) for began, _, _, _, begin, _, _ in waiting)])
         arrays.grow(WORK, len(waiting) + 1)
         for began, values, paths, _, begin, end, number in sorted(waiting, key=lambda each: (each[0], each[3])):

@@ -90,7 +90,7 @@ class MatchRun:
 
     def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> Output:
         registers = self.registers
-        columns, *given = self._given.of(intake)
+        columns, *constants = self._given.of(intake)
         times = read_only(times)
         if CODES in self.arrays.sizes:
             self.arrays.grow(CODES, len(self.pool) + 1)
@@ -100,7 +100,8 @@ class MatchRun:
         registers[REGISTERS["i"]] = registers[REGISTERS["out"]] = 0
         while True:
             status = self.function(
-                registers, intake.rows, self.first, until, jump, with_causes, times, columns, self.arrays.tuple(), tuple(outputs), *given,
+                registers, intake.rows, self.first, until, jump, with_causes, times, columns, self.arrays.tuple(), tuple(outputs),
+                *constants,
             )
             if status == DONE:
                 break
@@ -109,24 +110,24 @@ class MatchRun:
                 outputs = [longer(a, capacity) for a in outputs]
             else:
                 self._grow_arrays(status)
-        made = self._arrow(outputs, int(registers[REGISTERS["out"]]), causes)
+        output = self._arrow(outputs, int(registers[REGISTERS["out"]]), causes)
         self.first += intake.rows
         if self.rows.crowded:
             self.rows.tidy(self.held_ids())
-        return made
+        return output
 
     def next_due(self) -> int | None:
         """When a row of a time window is to leave next, or matches that an interval holds back are to be emitted."""
         return self._logical().next_due()
 
     def timers(self) -> list[Timers]:
-        found: list[Timers] = []
+        timers: list[Timers] = []
         if self.kernel.window is not None and self.kernel.window.timed:
             head, tail = self.registers[REGISTERS.places("head", "tail")].tolist()
-            found.append(Timers("each", int(self.arrays["size"][0]), tail - head))
+            timers.append(Timers("each", int(self.arrays["size"][0]), tail - head))
         if self.kernel.interval is not None:
-            found.append(self.kernel.interval.timers(self.arrays))
-        return found
+            timers.append(self.kernel.interval.timers(self.arrays))
+        return timers
 
     def call_due(self) -> int | None:
         """Rows that leave a window make no match."""
@@ -134,8 +135,8 @@ class MatchRun:
 
     def matches_in_progress(self) -> int:
         """How many of its states the row tier would count."""
-        groups, made, gone = (int(self.registers[REGISTERS[name]]) for name in ("groups", "made", "gone"))
-        return matches_in_progress(self.kernel, self.arrays, groups, made, gone)
+        groups, created, gone = (int(self.registers[REGISTERS[name]]) for name in ("groups", "made", "gone"))
+        return matches_in_progress(self.kernel, self.arrays, groups, created, gone)
 
     def memory(self) -> int:
         return self.arrays.memory()
@@ -165,12 +166,12 @@ class MatchRun:
         """The ids of the rows that the state holds, ascending."""
         arrays, registers = self.arrays, self.registers
         groups = int(registers[REGISTERS["groups"]])
-        found: list[Array] = [arrays["p_row"][self._held_nodes()]]
+        parts: list[Array] = [arrays["p_row"][self._held_nodes()]]
         if self.kernel.window is not None:
             logical = self._logical()
-            found += [logical.window_ids(), *(logical.in_ring(name) for name in logical.history_names("w_before", ""))]
-        found += [arrays[f"h{n}_row"][:groups] for n in range(1, self.kernel.plan.lookback + 1)]
-        ids: Array = np.unique(np.concatenate(found))
+            parts += [logical.window_ids(), *(logical.in_ring(name) for name in logical.history_names("w_before", ""))]
+        parts += [arrays[f"h{n}_row"][:groups] for n in range(1, self.kernel.plan.lookback + 1)]
+        ids: Array = np.unique(np.concatenate(parts))
         real: Array = ids[ids != NO_ROW]
         return real
 
@@ -209,42 +210,42 @@ class MatchRun:
                 begins, counts = np.concatenate([begins, arrays["m_node"][held]]), np.concatenate([counts, arrays["m_len"][held]])
             ends = np.cumsum(counts)
             return np.repeat(begins - ends + counts, counts) + np.arange(ends[-1] if len(ends) else 0)
-        made = int(self.registers[REGISTERS["made"]])
+        created = int(self.registers[REGISTERS["made"]])
         mark = np.zeros(int(self.registers[REGISTERS["nodes"]]), np.bool_)
-        mark_chains(arrays["s_node"][:made][arrays["s_begin"][:made] > gone], arrays["p_prev"], mark)
+        mark_chains(arrays["s_node"][:created][arrays["s_begin"][:created] > gone], arrays["p_prev"], mark)
         if len(held):
             mark_chains(arrays["m_node"][held], arrays["p_prev"], mark)
         return np.flatnonzero(mark)
 
-    def _grow_nodes(self, wanted: int) -> None:
-        self.arrays.grow(NODE, wanted)
+    def _grow_nodes(self, size: int) -> None:
+        self.arrays.grow(NODE, size)
         self.arrays.grow(SCRATCH, self.arrays.sizes[NODE])
 
     # ------------------------------------------------------------------ output
 
     def _outputs(self, capacity: int) -> list[Array]:
         """Where causes are not asked for their arrays are not read, but the first one says how much space there is."""
-        made: list[Array] = [np.empty(capacity, np.int64) for _ in range(3)]
-        made.append(np.zeros(capacity, np.bool_))
+        arrays: list[Array] = [np.empty(capacity, np.int64) for _ in range(3)]
+        arrays.append(np.zeros(capacity, np.bool_))
         for column in (*self.kernel.columns, *self.kernel.order_keys):
             if column.through is not None:
-                made.append(np.empty(capacity, np.int64))
+                arrays.append(np.empty(capacity, np.int64))
             else:
-                made += [np.empty(capacity, DTYPES[column.kind]), np.empty(capacity, np.bool_)]
-        return made
+                arrays += [np.empty(capacity, DTYPES[column.kind]), np.empty(capacity, np.bool_)]
+        return arrays
 
     def _arrow(self, outputs: list[Array], count: int, causes: bool) -> Output:
         if count == 0:
             return Output()
         self._capacity = max(self._capacity, count + count // 8)
-        made = [a[:count] for a in outputs]
+        finished = [a[:count] for a in outputs]
         if self._finish is not None:
-            made = made_ready(self._finish, self.kernel.columns, made, causes)
-        none = made[2] < 0 if causes else NO_ROWS
+            finished = made_ready(self._finish, self.kernel.columns, finished, causes)
+        none = finished[2] < 0 if causes else NO_ROWS
         if not none.any():
-            return self._batch(made, causes)
-        row, time, delta, timer = (a[none] for a in made[:4])  # row listeners are called without a row there
-        return attrs.evolve(self._batch([a[~none] for a in made], causes), nothing=Causes(row, timer, time, -delta))
+            return self._batch(finished, causes)
+        row, time, delta, timer = (a[none] for a in finished[:4])  # row listeners are called without a row there
+        return attrs.evolve(self._batch([a[~none] for a in finished], causes), nothing=Causes(row, timer, time, -delta))
 
     def _batch(self, outputs: list[Array], causes: bool) -> Output:
         row, time, delta, timer, *values = outputs
@@ -257,10 +258,10 @@ class MatchRun:
         for column, field in zip(self.kernel.columns, arrow_schema(self.output_type)):
             first = next(rest)
             if column.through is not None:
-                made = self._through(column, first)
+                array = self._through(column, first)
             else:
-                made = computed_column(column.kind, first, next(rest), field.type, self.pool)
-            arrays.append(made if pa.types.is_dictionary(made.type) else made.cast(field.type))
+                array = computed_column(column.kind, first, next(rest), field.type, self.pool)
+            arrays.append(array if pa.types.is_dictionary(array.type) else array.cast(field.type))
             fields.append(pa.field(field.name, arrays[-1].type))
         return Output(pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields)), None, row_causes, None)
 
@@ -269,9 +270,9 @@ class MatchRun:
         missing = ids == NO_ROW
         if not missing.any():
             return self.rows.take(column.through, ids)
-        found = self.rows.take(column.through, ids[~missing]) if not missing.all() else self.rows.take(column.through, ids[:0])
+        values = self.rows.take(column.through, ids[~missing]) if not missing.all() else self.rows.take(column.through, ids[:0])
         places = np.cumsum(~missing) - 1
-        return found.take(pa.array(places, mask=missing))
+        return values.take(pa.array(places, mask=missing))
 
 
 def made_ready(finish: Finish, columns: Sequence[PatternColumn], outputs: list[Array], numbered_calls: bool) -> list[Array]:

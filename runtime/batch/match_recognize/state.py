@@ -48,8 +48,8 @@ class PatternState:
 
     def in_ring(self, name: str) -> Array:
         places = np.arange(self.register("head"), self.register("tail")) & (self.arrays.sizes[RING] - 1)
-        found: Array = self.arrays[name][places]
-        return found
+        values: Array = self.arrays[name][places]
+        return values
 
     def history_names(self, prefix: str = "h", suffix: str = "_row") -> list[str]:
         return [f"{prefix}{n}{suffix}" for n in range(1, self.kernel.plan.lookback + 1)]
@@ -96,7 +96,7 @@ class PatternState:
         }
 
     def _partitions(self, events: dict[int, Event]) -> list[Any]:
-        found, count = [], self.register("groups")
+        partitions, count = [], self.register("groups")
         histories = [self.arrays[name][:count].tolist() for name in self.history_names()]
         layers = None if self.kernel.strands else _Layers.of(self.arrays, count, self.register("gone"))
         for group in range(count):
@@ -109,8 +109,8 @@ class PatternState:
                 last, written = self._layers(*layers.at(group), events, writer)
             known_by = last if last is not None else history[0] if history else None
             if known_by is not None:
-                found.append([self.key_values(known_by), [history, written, writer.nodes]])
-        return found
+                partitions.append([self.key_values(known_by), [history, written, writer.nodes]])
+        return partitions
 
     # ------------------------------------------------------------------ interval
 
@@ -133,13 +133,13 @@ class PatternState:
         """What is held back of one time, by partition. Its last row gives a match its sequence number, which does not change where others
         are released; a later match has no lower one, and a higher one than those of other partitions."""
         arrays, number, before = self.arrays, 0, -1
-        found: dict[int, tuple[list[Any], _Paths]] = {}
+        by_group: dict[int, tuple[list[Any], _Paths]] = {}
         for place in places:
             group, end = int(arrays["m_group"][place]), int(arrays["m_end"][place])
             number, before = max(end, number + (group != before)), group
-            matches, writer = found.setdefault(group, ([], _Paths(events)))
+            matches, writer = by_group.setdefault(group, ([], _Paths(events)))
             matches.append([number, int(arrays["m_begin"][place]), end, writer.chain(self._held_path(place))])
-        return [[[began, self.key_values(writer.nodes[-1][1])], [matches, writer.nodes]] for matches, writer in found.values()]
+        return [[[began, self.key_values(writer.nodes[-1][1])], [matches, writer.nodes]] for matches, writer in by_group.values()]
 
     def _held_path(self, place: int) -> list[tuple[int, int]]:
         """(row, step) of a match that is held back."""
@@ -180,7 +180,7 @@ class PatternState:
         """Partial matches that wait after each step that took the last row."""
         program, ways = self.kernel.plan.program, ways_in_tree(self.kernel.plan.program)
         assert ways is not None
-        found = []
+        states = []
 
         def found_at(step: int) -> tuple[int, ...]:
             """Oldest first, then in the order of the program's links."""
@@ -191,8 +191,8 @@ class PatternState:
             way = ways[step]
             number = writer.chain(list(zip(rows[len(rows) - len(way) :], way)))
             looked_at = [writer.last(number, self._steps_of(v)) for v in self._slots()]
-            found += [[target, latest[step], number, looked_at] for target in program.steps[step].then]
-        return found
+            states += [[target, latest[step], number, looked_at] for target in program.steps[step].then]
+        return states
 
     def _slots(self) -> list[int]:
         """The variables that conditions look back at."""
@@ -205,16 +205,16 @@ class PatternState:
     # ------------------------------------------------------------------ partial matches
 
     def _strands(self, group: int, writer: _Paths) -> list[Any]:
-        arrays, found = self.arrays, []
+        arrays, states = self.arrays, []
         place = int(arrays["g_first"][group])
         while place >= 0:
             begin = int(arrays["s_begin"][place])
             if begin > self.register("gone"):
                 number = self._path(int(arrays["s_node"][place]), writer)
                 looked_at = [writer.last(number, self._steps_of(v)) for v in self.kernel.slots]
-                found.append([int(arrays["s_step"][place]), begin, number, looked_at])
+                states.append([int(arrays["s_step"][place]), begin, number, looked_at])
             place = int(arrays["s_next"][place])
-        return found
+        return states
 
     def _path(self, node: int, writer: _Paths) -> int:
         return writer.chain(self._way(node))
@@ -282,8 +282,8 @@ class _Paths:
         while number >= 0:
             before, event, step = self.nodes[number]
             if step in steps:
-                found: Event = event
-                return found
+                last_event: Event = event
+                return last_event
             number = before
         return None
 

@@ -196,10 +196,10 @@ class StrandPrinter(MatchKernelPrinter):
             if operand.kind == "groups":
                 return None
             return self.condition_leaf(condition, node)
-        found = group_row(condition, self.pattern.variables, node)
-        if found is None:
+        row = group_row(condition, self.pattern.variables, node)
+        if row is None:
             return None
-        variable, place_in_group, name = found
+        variable, place_in_group, name = row
         property_ = StreamProperty(stream=0, name=name, type=node.type)
         if strand is None:
             return Text(self._nothing(property_), "False")

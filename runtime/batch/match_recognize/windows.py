@@ -95,23 +95,23 @@ class PatternWindow:
 def pattern_window(config: WindowConfig, *, whole: bool) -> PatternWindow:
     """The printer of a window; ``whole``: all events of the type come in. Raises NotCompilable."""
     if isinstance(config, Length):
-        made = PatternWindow("length", config.size)
+        window = PatternWindow("length", config.size)
     elif isinstance(config, Time):
-        made = PatternWindow("time", config.period)
+        window = PatternWindow("time", config.period)
     elif isinstance(config, KeepAll):
         return PatternWindow("keepall", None, None, whole)
     elif isinstance(config, ExtTimed):
         if kind_of(config.timestamp.type) not in INTEGERS:
             raise NotCompilable("timestamps that are no integers")
-        made = PatternWindow("ext_timed", config.period, config.timestamp)
+        window = PatternWindow("ext_timed", config.period, config.timestamp)
     else:
         raise NotCompilable(f"match_recognize after the window {config.names[0]} is not computed in columns")
-    assert made.size is not None
-    if any(isinstance(node, VariableValue) for node in made.size.walk()):
+    assert window.size is not None
+    if any(isinstance(node, VariableValue) for node in window.size.walk()):
         raise NotCompilable("a window whose size is a variable")
-    if is_calendar(made.size):
+    if is_calendar(window.size):
         raise NotCompilable("a window of months or years")
-    return attrs.evolve(made, whole=whole)
+    return attrs.evolve(window, whole=whole)
 
 
 __all__ = ["PatternWindow", "pattern_window"]

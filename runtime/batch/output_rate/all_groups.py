@@ -35,8 +35,8 @@ class OfAllGroups(Rate):
     def known(self, held: Held) -> list[int]:
         """The slots of all groups that have been in a delta, in the order of the first."""
         assert held.groups is not None
-        found: list[int] = np.flatnonzero(held.arrays["r_known"][: held.groups.top]).tolist()
-        return found
+        slots: list[int] = np.flatnonzero(held.arrays["r_known"][: held.groups.top]).tolist()
+        return slots
 
     def is_touched(self, held: Held, slot: int) -> bool:
         return bool(held.arrays["r_mark"][slot] == held.arrays["r_registers"][STAMP])

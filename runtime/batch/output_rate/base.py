@@ -238,8 +238,8 @@ class AllRows(Rate):
 
     def flush(self, code: Code) -> None:
         if self.of.rows.shape == "fully aggregated":
-            for wanted, new, at in ((self.of.needs_new, True, "new_at"), (self.of.needs_old, False, "old_at")):
-                if wanted:
+            for needed, new, at in ((self.of.needs_new, True, "new_at"), (self.of.needs_old, False, "old_at")):
+                if needed:
                     with code.block(f"if {at} < 0"):
                         self.emit(code, None, new)
         code.add("new_at = -1", "old_at = -1")

@@ -31,8 +31,8 @@ class Deltas(Rate):
     def flush(self, code: Code) -> None:
         if self.of.rows.shape == "fully aggregated":
             with code.block("if head == tail"):
-                for wanted, new in ((self.of.needs_new, True), (self.of.needs_old, False)):
-                    if wanted:
+                for needed, new in ((self.of.needs_new, True), (self.of.needs_old, False)):
+                    if needed:
                         self.emit(code, None, new)
         with code.block("for p in range(head, tail)"):
             code.add("na = p")

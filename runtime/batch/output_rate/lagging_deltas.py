@@ -85,8 +85,8 @@ class LaggingDeltas(Rate):
             self.shaped(code)
         if self.of.rows.shape == "fully aggregated":
             with code.block("if not took"):
-                for wanted, new in ((self.of.needs_new, True), (self.of.needs_old, False)):
-                    if wanted:
+                for needed, new in ((self.of.needs_new, True), (self.of.needs_old, False)):
+                    if needed:
                         self.emit(code, None, new)
 
     # ------------------------------------------------------------------ around it
@@ -102,14 +102,14 @@ class LaggingDeltas(Rate):
     def gathered(self, held: Held) -> State:
         ring = held.ring
         head, tail = ring.arrays["d_registers"][SPAN].tolist()
-        found: dict[int, tuple[list[Event], list[Event]]] = {}
+        deltas: dict[int, tuple[list[Event], list[Event]]] = {}
         spans = (np.arange(tail, self.window.end(ring)), np.arange(head, ring.head))
         for part, (positions, mark) in enumerate(zip(spans, ("d_in", "d_out"))):
             if self.of.where is not None:
                 positions = positions[ring.at("w_keep", positions)]
             for number, event in zip(ring.at(mark, positions).tolist(), ring.events(positions)):
-                found.setdefault(number, ([], []))[part].append(event)
-        return {"deltas": [list(found[number]) for number in sorted(found)], "kept": []}
+                deltas.setdefault(number, ([], []))[part].append(event)
+        return {"deltas": [list(deltas[number]) for number in sorted(deltas)], "kept": []}
 
     def begin_restore(self, gathered: State, ring: Ring) -> None:
         """Before the window's events are there: those that have left it are put in front of them."""

@@ -136,8 +136,8 @@ class LastOfGroupEvents(OfGroups):
         assert held.groups is not None
         arrays, rows = held.arrays, held.waiting.rows()
         marks, places, stamp = arrays[f"r_{name}"], arrays[f"r_{name}_at"], arrays["r_registers"][STAMP]
-        found = sorted((int(places[slot]), slot) for slot in _listed(held) if marks[slot] == stamp)
-        return [[held.groups.event(slot), batch_out([rows[at]])] for at, slot in found]
+        touched = sorted((int(places[slot]), slot) for slot in _listed(held) if marks[slot] == stamp)
+        return [[held.groups.event(slot), batch_out([rows[at]])] for at, slot in touched]
 
     def keys(self, gathered: State, held: Held) -> list[Any]:
         assert held.groups is not None
@@ -188,14 +188,14 @@ class FirstOf(Rate):
     def polls(self, held: Held) -> State:
         """[key, condition] of the groups that have been asked."""
         assert held.groups is not None
-        arrays, found = held.arrays, []
+        arrays, polls = held.arrays, []
         for slot in range(held.groups.top):
             if self.timed and arrays["p_next"][slot] != UNASKED:
-                found.append([key_to_state(held.groups.key(slot)), int(arrays["p_next"][slot])])
+                polls.append([key_to_state(held.groups.key(slot)), int(arrays["p_next"][slot])])
             elif not self.timed and arrays["p_begun"][slot]:
                 counts = [int(arrays["p_came"][slot]), int(arrays["p_gone"][slot]), False]
-                found.append([key_to_state(held.groups.key(slot)), counts])
-        return found
+                polls.append([key_to_state(held.groups.key(slot)), counts])
+        return polls
 
     def restore_polls(self, polls: State, held: Held) -> None:
         arrays = held.arrays

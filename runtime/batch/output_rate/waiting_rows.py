@@ -84,8 +84,8 @@ class Waiting:
             return []
         computed = iter(self.arrays[FIRST_COLUMN:])
         fields = arrow_schema(self.output_type)
-        made = [computed_column(c.kind, next(computed), next(computed), f.type, self.pool) for c, f in zip(self.columns, fields)]
-        batch = pa.RecordBatch.from_arrays(made, [c.name for c in self.columns])
+        columns = [computed_column(c.kind, next(computed), next(computed), f.type, self.pool) for c, f in zip(self.columns, fields)]
+        batch = pa.RecordBatch.from_arrays(columns, [c.name for c in self.columns])
         events = Intake(self.output_type, columns_of(batch, self.output_type.name), self.units_per_second).events(range(count))
         keys = [self._values(key.kind, next(computed), next(computed)) for key in self.keys]
         return [Row(*row) for row in zip(events, self._inserts(), zip(*keys) if keys else [()] * count, strict=True)]

@@ -69,8 +69,8 @@ def is_steady(node: TypedExpression) -> bool:
 
 def both(*valids: str | None) -> str | None:
     """True where all are."""
-    found = list(dict.fromkeys(v for v in valids if v is not None))
-    return None if not found else found[0] if len(found) == 1 else f"({' and '.join(found)})"
+    parts = list(dict.fromkeys(v for v in valids if v is not None))
+    return None if not parts else parts[0] if len(parts) == 1 else f"({' and '.join(parts)})"
 
 
 Leaf = Callable[[TypedExpression], "Text | None"]
@@ -92,9 +92,9 @@ class ScalarPrinter:
     def value(self, node: TypedExpression) -> Text:
         """Its value; raises NotCompilable."""
         self.parameters.count()
-        found = self.leaf(node)
-        if found is not None:
-            return found
+        leaf = self.leaf(node)
+        if leaf is not None:
+            return leaf
         if is_null(node):
             return Text("0", "False")
         table = self._table(node)
@@ -149,19 +149,19 @@ def single_string(node: TypedExpression) -> StreamProperty | None:
     """The one string property that the expression depends on, if that is all it depends on and it is more than a comparison."""
     if isinstance(node, Equality) and _plain_equality(node):
         return None
-    found: set[tuple[int, str]] = set()
+    strings: set[tuple[int, str]] = set()
     column: StreamProperty | None = None
     for inner in node.walk():
         if isinstance(inner, StreamProperty):
             if not (isinstance(inner.type, Scalar) and inner.type.kind in TEXTS):
                 return None
-            found.add((inner.stream, inner.name))
+            strings.add((inner.stream, inner.name))
             column = inner
         elif not isinstance(inner, (Constant, *TABLED, Convert, Order, Logic, Not, Coalesce, Conditional)):
             return None
         if isinstance(inner, Invoke) and inner.function.startswith(("user.", "python.")):
             return None  # it may give another value each time
-    return column if len(found) == 1 else None
+    return column if len(strings) == 1 else None
 
 
 def _plain_equality(node: Equality) -> bool:
@@ -286,11 +286,11 @@ def sign_of_zero(kind: str, value: str, other: str, sign: str) -> str:
 def _extreme(printer: ScalarPrinter, node: Extreme) -> Text:
     sign = "<" if node.function == "min" else ">"
     texts = [printer.keep(printer.value(o)) for o in node.operands]
-    found = texts[0]
+    best = texts[0]
     for text in texts[1:]:
-        better = f"({found.value} if {found.value} {sign} {text.value} else {text.value})"
-        found = printer.keep(Text(better, both(found.valid, text.valid)))
-    return found
+        better = f"({best.value} if {best.value} {sign} {text.value} else {text.value})"
+        best = printer.keep(Text(better, both(best.valid, text.valid)))
+    return best
 
 
 MATH = {"abs": "abs({0})", "floor": "np.floor({0})", "ceil": "np.ceil({0})", "sqrt": "np.sqrt({0})"}
@@ -388,14 +388,14 @@ def _membership(printer: ScalarPrinter, node: Membership) -> Text:
     items = [printer.keep(printer.value(i)) if not isinstance(i, Constant) else printer.value(i) for i in node.items if not is_null(i)]
     same = [f"{value.value} == {item.value}" for item in items]
     there = [test if item.valid is None else f"({item.valid} and {test})" for item, test in zip(items, same)]
-    found = f"({' or '.join(there) or 'False'})"
+    member = f"({' or '.join(there) or 'False'})"
     valid = value.valid
     if any(is_null(i) for i in node.items):
-        valid = both(valid, found)
+        valid = both(valid, member)
     elif (all_there := both(*(item.valid for item in items))) is not None:
-        found = printer.keep(Text(found)).value
-        valid = both(valid, f"({found} or {all_there})")
-    return Text(f"(not {found})" if node.negated else found, valid)
+        member = printer.keep(Text(member)).value
+        valid = both(valid, f"({member} or {all_there})")
+    return Text(f"(not {member})" if node.negated else member, valid)
 
 
 def _logic(printer: ScalarPrinter, node: Logic) -> Text:
@@ -420,25 +420,25 @@ def _conditional(printer: ScalarPrinter, node: Conditional) -> Text:
     if len(node.pairs) > MOST_CASES:
         raise NotCompilable(f"case with more than {MOST_CASES} branches")
     last = Text("0", "False") if node.otherwise is None else printer.value(node.otherwise)
-    found = _typed(last, node.type)
+    result = _typed(last, node.type)
     for condition, outcome in reversed(node.pairs):
         test = printer.keep(Text(printer.test(condition))).value
         text = _typed(printer.value(outcome), node.type)
-        valid = None if text.valid is None and found.valid is None else f"({text.valid or 'True'} if {test} else {found.valid or 'True'})"
-        found = Text(f"({text.value} if {test} else {found.value})", valid)
-    return found
+        valid = None if text.valid is None and result.valid is None else f"({text.valid or 'True'} if {test} else {result.valid or 'True'})"
+        result = Text(f"({text.value} if {test} else {result.value})", valid)
+    return result
 
 
 def _coalesce(printer: ScalarPrinter, node: Coalesce) -> Text:
     texts = [_typed(printer.keep(printer.value(o)), node.type) for o in node.operands]
-    found = texts[-1]
+    result = texts[-1]
     for text in reversed(texts[:-1]):
         if text.valid is None:
-            found = text
+            result = text
             continue
-        valid = None if found.valid is None else f"({text.valid} or {found.valid})"
-        found = Text(f"({text.value} if {text.valid} else {found.value})", valid)
-    return found
+        valid = None if result.valid is None else f"({text.valid} or {result.valid})"
+        result = Text(f"({text.value} if {text.valid} else {result.value})", valid)
+    return result
 
 
 def _typed(text: Text, value_type: ValueType) -> Text:

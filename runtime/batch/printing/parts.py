@@ -25,21 +25,21 @@ class Subroutines:
         read after it; all but the first are assigned to before they are read."""
         text = "\n".join(lines)
         loaded, stored = _variables(text)
-        changed, made = ([name for name in names if name in stored] for names in (changes, makes))
-        given, own = [*changed, *made], stored - set(changed)
+        changed, created = ([name for name in names if name in stored] for names in (changes, makes))
+        returned, own = [*changed, *created], stored - set(changed)
         renamed: dict[str, str] = {}
-        for found in NAME.finditer(text):
-            name = found.group()
+        for match in NAME.finditer(text):
+            name = match.group()
             if name in loaded | stored:
                 renamed.setdefault(name, f"{'v' if name in own else 'p'}{len(renamed)}")
         takes = [name for name in renamed if name not in own]
-        body = NAME.sub(lambda found: renamed.get(found.group(), found.group()), text)
+        body = NAME.sub(lambda match: renamed.get(match.group(), match.group()), text)
         inner = Code(1)
         inner.add(*body.split("\n"))
-        inner.add(f"return {', '.join(renamed[name] for name in given)}")
+        inner.add(f"return {', '.join(renamed[name] for name in returned)}")
         function = f"({', '.join(renamed[name] for name in takes)}):\n{inner.text()}"
         name = self._names.setdefault(function, f"part{len(self._names)}")
-        code.add(f"{', '.join(given)}{' = ' if given else ''}{name}({', '.join(takes)})")
+        code.add(f"{', '.join(returned)}{' = ' if returned else ''}{name}({', '.join(takes)})")
 
     def text(self) -> str:
         """The functions' source."""

@@ -58,20 +58,20 @@ class GroupState:
 
     def words(self, values: Sequence[Any]) -> Words:
         """The words of a key's values."""
-        found, nulls = [], 0
-        given = dict(zip(self.keys.in_key, values))
+        words, nulls = [], 0
+        by_place = dict(zip(self.keys.in_key, values))
         for number, kind in enumerate(self.keys.kinds):
-            value = given.get(number)
+            value = by_place.get(number)
             if kind == "String":
-                found.append(self.pool.code(value))
+                words.append(self.pool.code(value))
             elif value is None:
-                found.append(0)
+                words.append(0)
                 nulls |= 1 << number
             elif kind in ("double", "float"):
-                found.append(struct.unpack("<q", struct.pack("<d", value if value == value else np.nan))[0])
+                words.append(struct.unpack("<q", struct.pack("<d", value if value == value else np.nan))[0])
             else:
-                found.append(int(value))
-        return (*found, nulls) if self.keys.nullable else tuple(found) or (0,)
+                words.append(int(value))
+        return (*words, nulls) if self.keys.nullable else tuple(words) or (0,)
 
     @property
     def _several(self) -> bool:
@@ -176,11 +176,11 @@ class GroupState:
 
     def _hold(self, positions: Array, slots: dict[Words, int]) -> Array:
         """Put the slots of the window's events into the ring, and give them; those of events that are in no group yet are new."""
-        found = []
+        groups = []
         for key in self.keys_of(self.ring.events(positions)):
-            found.append(slots.setdefault(self.words_of_key(key), len(slots)))
-        self.ring.put("w_g", positions, np.array(found, np.int32))
-        return np.array(found, np.int64)
+            groups.append(slots.setdefault(self.words_of_key(key), len(slots)))
+        self.ring.put("w_g", positions, np.array(groups, np.int32))
+        return np.array(groups, np.int64)
 
     def keys_of(self, events: Iterable[Event]) -> list[Any]:
         """The keys of the groups that the events are in."""
@@ -201,8 +201,8 @@ class GroupState:
         if self.keys.hashed:
             hashes = [hash_of(part.type) for part in self.keys.parts]
             for slot in slots.values():
-                found = hash_key(self._values(slot), [h for h in hashes if h is not None])
-                arrays["g_hash"][slot] = found ^ (found >> 16)
+                hashed = hash_key(self._values(slot), [h for h in hashes if h is not None])
+                arrays["g_hash"][slot] = hashed ^ (hashed >> 16)
         if self.keys.direct:
             arrays["g_table"][arrays["g_words"][0, :count] + 1] = np.arange(count)
         else:

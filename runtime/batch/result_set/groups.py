@@ -82,25 +82,25 @@ class GroupKeys:
         return self.ordered and all(hash_of(part.type) is not None for part in self.parts)
 
     def fields(self) -> list[Field]:
-        found = [
+        fields = [
             Field("g_table", np.int32, CODES if self.direct else HASH, -1), Field("g_words", np.int64, GROUP, 0, self.words),
             Field("g_live", np.bool_, GROUP), Field("g_registers", np.int64, "registers"), Field("g_seen", np.int64, GROUP, -1),
         ]
         if self.windowed:
-            found += [
+            fields += [
                 Field("g_rows", np.int64, GROUP), Field("g_empty", np.int32, GROUP), Field("g_free", np.int32, GROUP),
                 Field("w_g", np.uint32, RING), Field("g_touched", np.uint32, GROUP),
                 Field("g_buckets", np.int64, GROUP), Field("g_last", np.int64, GROUP),
             ]
         if self.windowed and not self.at_once:
-            found.append(Field("g_held", np.int64, GROUP))
+            fields.append(Field("g_held", np.int64, GROUP))
         if self.pinned and self.windowed:
-            found.append(Field("g_gone", np.bool_, GROUP))
+            fields.append(Field("g_gone", np.bool_, GROUP))
         if self.hashed:
-            found.append(Field("g_hash", np.int64, GROUP))
+            fields.append(Field("g_hash", np.int64, GROUP))
             if "String" in self.kinds:
-                found.append(Field("g_codes", np.int64, CODES))
-        return found
+                fields.append(Field("g_codes", np.int64, CODES))
+        return fields
 
     # ------------------------------------------------------------------ in the kernel
 
@@ -132,12 +132,12 @@ class GroupKeys:
 
     def words_of(self, code: Code, printer: ScalarPrinter) -> list[str]:
         """The variables with the words of the event that the printer reads."""
-        found, nulls = [], []
+        words, nulls = [], []
         for number, part in enumerate(self.parts):
             if number in (self.left_out or ()):
                 code.add(f"k{number} = np.int64({-1 if self.kinds[number] in TEXTS else 0})")
                 nulls += [] if self.kinds[number] in TEXTS else [str(1 << number)]
-                found.append(f"k{number}")
+                words.append(f"k{number}")
                 continue
             text, kind = printer.value(part), self.kinds[number]
             value = text.value
@@ -151,14 +151,14 @@ class GroupKeys:
                 valid = text.valid or "True"
                 code.add(f"k{number} = np.int64({value})" if text.valid is None else f"k{number} = np.int64({value} if {valid} else 0)")
                 nulls.append(f"(0 if {valid} else {1 << number})")
-            found.append(f"k{number}")
-        if not found:
+            words.append(f"k{number}")
+        if not words:
             code.add("k0 = np.int64(0)")
-            found.append("k0")
+            words.append("k0")
         if self.nullable:
-            code.add(f"k{len(found)} = np.int64({' | '.join(nulls) or 0})")
-            found.append(f"k{len(found)}")
-        return found
+            code.add(f"k{len(words)} = np.int64({' | '.join(nulls) or 0})")
+            words.append(f"k{len(words)}")
+        return words
 
     def _slot(self, code: Code, words: Sequence[str]) -> None:
         """``g``: a slot of its own for a new group."""

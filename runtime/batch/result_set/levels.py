@@ -76,13 +76,13 @@ class Level:
 
     def value(self, slot: int) -> Text:
         """The value of one of the statement's aggregations for the group in ``g_at``."""
-        found = self.accumulators[self.slots.index(slot)].value("0" if self.groups is None else "g_at")
-        return Text(self.text(found.value), None if found.valid is None else self.text(found.valid))
+        value = self.accumulators[self.slots.index(slot)].value("0" if self.groups is None else "g_at")
+        return Text(self.text(value.value), None if value.valid is None else self.text(value.valid))
 
     def text(self, text: str) -> str:
         """What the parts have printed, as the kernel has it."""
         names = self.names
-        return re.sub(rf"\b({'|'.join(map(re.escape, names))})\b", lambda found: names[found.group(1)], text)
+        return re.sub(rf"\b({'|'.join(map(re.escape, names))})\b", lambda match: names[match.group(1)], text)
 
     def print(self, code: Code, part: Callable[[Code], None]) -> None:
         """Add what the part prints."""
@@ -95,11 +95,11 @@ class Level:
 
     def ring(self, ring: Ring) -> Ring:
         """The ring as this level has it: with the groups that its events are in here."""
-        made = attrs.evolve(ring, arrays=self.arrays(ring.arrays), once={})
-        made.slots = None
+        own = attrs.evolve(ring, arrays=self.arrays(ring.arrays), once={})
+        own.slots = None
         if ring.store is not None and self.groups is not None and self.groups.windowed:
-            made.slots = lambda positions: made.at("w_g", positions)
-        return made
+            own.slots = lambda positions: own.at("w_g", positions)
+        return own
 
 
 class LevelArrays(Arrays):
@@ -115,14 +115,14 @@ class LevelArrays(Arrays):
 
     @property
     def arrays(self) -> Mapping[str, Array]:  # type: ignore[override]
-        found = self._arrays.arrays
-        return {**found, **{name: found[own] for name, own in self._names.items() if own in found}}
+        arrays = self._arrays.arrays
+        return {**arrays, **{name: arrays[own] for name, own in self._names.items() if own in arrays}}
 
     def __getitem__(self, name: str) -> Array:
         return self._arrays[self._names.get(name, name)]
 
-    def grow(self, axis: str, wanted: int, head: int = 0, tail: int = 0) -> None:
-        self._arrays.grow(self._level.axis(axis), wanted, head, tail)
+    def grow(self, axis: str, needed: int, head: int = 0, tail: int = 0) -> None:
+        self._arrays.grow(self._level.axis(axis), needed, head, tail)
 
 
 def accumulators_of(plans: Sequence[AggregationPlan], window: Window | None) -> tuple[Accumulator, ...]:
@@ -131,7 +131,7 @@ def accumulators_of(plans: Sequence[AggregationPlan], window: Window | None) -> 
 
 def rollup_levels(of: EventsT, rows: ResultSetPlan, window: Window | None) -> list[tuple[Level, EventsT]]:
     """The levels of a rollup, each with what its columns read."""
-    found = []
+    levels = []
     for number, plan in enumerate(rows.levels):
         keys: tuple[TypedExpression, ...] = tuple(rows.group_by[place] for place in plan.keys)
         left_out = frozenset(range(len(rows.group_by))) - set(plan.keys)
@@ -143,8 +143,8 @@ def rollup_levels(of: EventsT, rows: ResultSetPlan, window: Window | None) -> li
             rows, shape="grouped fully aggregated", group_by=keys, columns=columns, having=plan.having, order_by=plan.order_by, levels=(),
         )
         events.groups, events.accumulators, events.finish = groups, list(level.accumulators), finish_of(events.rows)
-        found.append((level, events))
-    return found
+        levels.append((level, events))
+    return levels
 
 
 def _column(whole: TypedExpression, own: TypedExpression, keys: Sequence[TypedExpression], left_out: Set[int]) -> TypedExpression:
@@ -164,15 +164,15 @@ def local_groups(of: EventsT, rows: ResultSetPlan, window: Window | None) -> lis
         raise NotCompilable(f"aggregations with groups of their own in the shape {rows.shape}")
     if rows.output is not None and rows.output.selector != "default":
         raise NotCompilable("aggregations with groups of their own after an output clause")
-    found = []
+    levels = []
     for number, keys in enumerate(dict.fromkeys(own)):
         slots = tuple(slot for slot, mine in enumerate(own) if mine == keys)
         groups = GroupKeys(keys, of.leaves, ordered=False) if keys else None
         level = Level(number, groups, accumulators_of([attrs.evolve(plans[slot], group_by=None) for slot in slots], window), slots)
         events = copy.copy(of)
         events.groups, events.accumulators = groups, list(level.accumulators)
-        found.append((level, events))
-    return found
+        levels.append((level, events))
+    return levels
 
 
 __all__ = ["Level", "LevelArrays", "local_groups", "rollup_levels"]

@@ -109,11 +109,11 @@ class ResultSet:
 
     def full(self) -> str | None:
         """A text, true where a delta may find no slot for its groups; None where there are none."""
-        found = [] if self.of.groups is None else [f"({self.of.groups.full(self.arrivals())})"]
+        conditions = [] if self.of.groups is None else [f"({self.of.groups.full(self.arrivals())})"]
         for each in self._nested:
             if each.level.groups is not None:
-                found.append(f"({each.level.text(each.level.groups.full(self.arrivals()))})")
-        return " or ".join(found) or None
+                conditions.append(f"({each.level.text(each.level.groups.full(self.arrivals()))})")
+        return " or ".join(conditions) or None
 
     @property
     def _nested(self) -> list[NestedRows]:
@@ -126,9 +126,9 @@ class ResultSet:
 
     def lists_full(self) -> str | None:
         """A text, true where accumulators have no space for what a delta brings."""
-        found = [text for each in self.of.accumulators if (text := each.full()) is not None]
-        found += [each.level.text(text) for each in self._nested if (text := each.lists_full()) is not None]
-        return " or ".join(found) or None
+        conditions = [text for each in self.of.accumulators if (text := each.full()) is not None]
+        conditions += [each.level.text(text) for each in self._nested if (text := each.lists_full()) is not None]
+        return " or ".join(conditions) or None
 
     def admit(self, code: Code) -> None:
         """The event at ``tail`` comes into the window: its groups are held."""
@@ -200,16 +200,16 @@ class ResultSet:
 
     def row_per_event(self, code: Code) -> None:
         self.apply(code)
-        for wanted, low, high, new in ((self.of.needs_old, "oa", "ob", False), (self.of.needs_new, "na", "nb", True)):
-            if wanted and (new or self.of.leaves):
+        for needed, low, high, new in ((self.of.needs_old, "oa", "ob", False), (self.of.needs_new, "na", "nb", True)):
+            if needed and (new or self.of.leaves):
                 with self.events(code, low, high):
                     self.emit(code, "q", new)
 
     def rows_per_level(self, code: Code) -> None:
         for each in self.levels:
             each.touch(code)
-        for wanted, new in ((self.of.needs_old, False), (True, None), (self.of.needs_new, True)):
-            for each in self.levels if wanted else ():
+        for needed, new in ((self.of.needs_old, False), (True, None), (self.of.needs_new, True)):
+            for each in self.levels if needed else ():
                 if new is None:
                     each.count_in(code)
                 else:

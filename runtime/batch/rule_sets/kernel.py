@@ -94,20 +94,20 @@ def rule(plan: BodyPlan, surroundings: RunContext) -> Rule:
         raise NotCompilable(f"{type(plan).__name__.removesuffix('Plan')} is no rule")
     _check(plan)
     rows, stream = plan.result_set, only_stream(plan.streams)
-    wanted = filter_of(stream)
+    filter_plan = filter_of(stream)
     assert plan.output_type is not None
     kept = [accumulator(p, n, None) for n, p in enumerate(rows.aggregations)]
     for field in (f for each in kept for f in each.fields()):
         if field.axis != GROUP or field.words:
             raise NotCompilable("an aggregation that keeps more than a number is not in a rule set")
-    conditions = (*wanted.conditions, *(() if plan.where is None else (plan.where,)))
+    conditions = (*filter_plan.conditions, *(() if plan.where is None else (plan.where,)))
     outputs: list[tuple[str, TypedExpression]]
     if rows.forward is not None:
         properties = stream.event_type.properties.values()
         outputs = [(p.name, StreamProperty(stream=0, name=p.name, type=p.type)) for p in properties]
     else:
         outputs = list(zip(rows.output_type.names, rows.columns, strict=True))
-    printer = _RulePrinter(wanted, conditions, outputs, rows.having, kept)
+    printer = _RulePrinter(filter_plan, conditions, outputs, rows.having, kept)
     return printer.rule(surroundings, arrow_schema(plan.output_type))
 
 
@@ -115,8 +115,8 @@ def key_rule(plan: BodyPlan, surroundings: RunContext) -> Rule | None:
     """What the key of a statement's filter alone lets through, None without a key."""
     if not isinstance(plan, SelectPlan):
         return None
-    wanted = filter_of(only_stream(plan.streams, not_in_rule_set), not_in_rule_set)
-    return None if wanted.key is None else _RulePrinter(wanted, (), ()).rule(surroundings, NO_COLUMNS)
+    filter_plan = filter_of(only_stream(plan.streams, not_in_rule_set), not_in_rule_set)
+    return None if filter_plan.key is None else _RulePrinter(filter_plan, (), ()).rule(surroundings, NO_COLUMNS)
 
 
 NO_COLUMNS = pa.schema([])
@@ -124,11 +124,11 @@ NO_COLUMNS = pa.schema([])
 
 class _RulePrinter:
     def __init__(
-        self, wanted: FilterPlan, conditions: Sequence[TypedExpression], outputs: Sequence[tuple[str, TypedExpression]],
+        self, filter_plan: FilterPlan, conditions: Sequence[TypedExpression], outputs: Sequence[tuple[str, TypedExpression]],
         having: TypedExpression | None = None, accumulators: Sequence[Accumulator] = (),
     ) -> None:
-        self.event_type, self.outputs, self.having, self.accumulators = wanted.event_type, outputs, having, accumulators
-        self.route, self.conditions = route_of(wanted, conditions)
+        self.event_type, self.outputs, self.having, self.accumulators = filter_plan.event_type, outputs, having, accumulators
+        self.route, self.conditions = route_of(filter_plan, conditions)
         self.fields = tuple(f for each in accumulators for f in each.fields())
         self.parameters = RuleParameters()
         self.inputs: dict[str, str] = {}
@@ -195,9 +195,9 @@ class _RulePrinter:
         body.add("i += 1")
         head = Code(1)
         head.add("INPUTS", f"{', '.join(('o_rule', 'o_row', *arrays))}, = O", "room = len(o_rule)", f"i, out = R[{REGISTERS['i']}], 0")
-        for names, given in ((self.route.arrays, "B"), ([f.name for f in self.fields], "S")):
+        for names, argument in ((self.route.arrays, "B"), ([f.name for f in self.fields], "S")):
             if names:
-                head.add(f"{', '.join(names)}, = {given}")
+                head.add(f"{', '.join(names)}, = {argument}")
         if not self.route.looks_up:
             head.add("words = hits.view(np.int64)")
         head.add("while i < n:")
@@ -279,23 +279,23 @@ class _RulePrinter:
 def _check(plan: SelectPlan) -> None:
     """Refuse all but filter, projection and aggregations of all events."""
     rows, stream = plan.result_set, only_stream(plan.streams, not_in_rule_set)
-    wanted = filter_of(stream, not_in_rule_set)
+    filter_plan = filter_of(stream, not_in_rule_set)
     reasons: list[tuple[object, str]] = [
         (plan.row_recognition is not None, "match_recognize"),
         (plan.insert is not None, "insert into"),
         (plan.delivery is not None, "grouped delivery"),
         (stream.contained is not None, "contained events"),
-        (wanted.repeats, "a filter that lists the same constant several times"),
+        (filter_plan.repeats, "a filter that lists the same constant several times"),
         (stream.windows or stream.retain, "a window"),
-        (wanted.event_type.kind == "variant", "a variant stream"),
+        (filter_plan.event_type.kind == "variant", "a variant stream"),
         (rows.shape not in ("un-aggregated", "fully aggregated", "aggregated") or rows.group_by, "group by"),
         (rows.selector != "istream" or rows.raw, "the remove stream"),
         (rows.distinct or rows.order_by or rows.limit is not None, "distinct, order by or limit"),
         (rows.output is not None, "an output clause"),
         (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),
     ]
-    for found, reason in reasons:
-        if found:
+    for refused, reason in reasons:
+        if refused:
             raise not_in_rule_set(reason)
 
 

@@ -166,12 +166,12 @@ class BoundRoute(Route):
     def build(self, values: Sequence[tuple[Any, ...]], pool: StringPool) -> tuple[Array, ...]:
         kind = kind_of(self.value.type)
         there = np.array([s for s, (v,) in enumerate(values) if v is not None], np.int32)
-        given = np.array([v for (v,) in values if v is not None], np.int64 if kind in INTEGERS else np.float64)
+        constants = np.array([v for (v,) in values if v is not None], np.int64 if kind in INTEGERS else np.float64)
         if kind == "float":
-            given = given.astype(np.float32).astype(np.float64)
-        there, given = there[~np.isnan(given)], given[~np.isnan(given)]  # NaN fulfils nothing
-        order = np.argsort(given, kind="stable")
-        return given[order], there[order]
+            constants = constants.astype(np.float32).astype(np.float64)
+        there, constants = there[~np.isnan(constants)], constants[~np.isnan(constants)]  # NaN fulfils nothing
+        order = np.argsort(constants, kind="stable")
+        return constants[order], there[order]
 
 
 def route_of(plan: FilterPlan, conditions: Sequence[TypedExpression]) -> tuple[Route, tuple[TypedExpression, ...]]:

@@ -57,14 +57,14 @@ def rule_sets(statements: Sequence[tuple[BodyPlan, RunContext]]) -> list[RuleSet
 
     Linear in the number of statements.
     """
-    found: dict[Any, list[tuple[int, Rule]]] = {}
+    by_shape: dict[Any, list[tuple[int, Rule]]] = {}
     for number, (plan, surroundings) in enumerate(statements):
         try:
-            made = rule(plan, surroundings)
+            printed = rule(plan, surroundings)
         except NotCompilable:
             continue
-        found.setdefault((made.shape, id(surroundings.pool), surroundings.compile), []).append((number, made))
-    return [RuleSet(tuple(n for n, _ in each), tuple(r for _, r in each)) for each in found.values() if len(each) > 1]
+        by_shape.setdefault((printed.shape, id(surroundings.pool), surroundings.compile), []).append((number, printed))
+    return [RuleSet(tuple(n for n, _ in each), tuple(r for _, r in each)) for each in by_shape.values() if len(each) > 1]
 
 
 @attrs.frozen
@@ -82,14 +82,14 @@ class RuleSet:
 @attrs.frozen
 class Matches:
     """Pairs of statement and row, by statement, then row; those of statement ``s`` are at ``begins[s]`` … ``begins[s + 1]``.
-    ``computed``: values and valid of the columns that were computed on the way. ``found``: the rows as they were found, ascending;
+    ``computed``: values and valid of the columns that were computed on the way. ``ascending``: the rows in their order;
     ``order``: the place of each pair among those."""
 
     rules: Array
     rows: Array
     begins: Array
     computed: tuple[Array, ...]
-    found: Array
+    ascending: Array
     order: Array
 
     def spans(self) -> Iterator[tuple[int, int, int]]:
@@ -123,25 +123,25 @@ class RuleSetRun:
 
     @staticmethod
     def _shared(field: Field, runs: Sequence[Run]) -> Array:
-        made = np.full(len(runs), field.fill, field.dtype)
+        shared = np.full(len(runs), field.fill, field.dtype)
         for place, run in enumerate(runs):
             assert isinstance(run, SelectRun)
             own = run.arrays.arrays
-            made[place] = own[field.name][0]
-            own[field.name] = made[place : place + 1]
-        return made
+            shared[place] = own[field.name][0]
+            own[field.name] = shared[place : place + 1]
+        return shared
 
     # ------------------------------------------------------------------ parameters
 
     def _fill(self, nodes: list[tuple[TypedExpression, ...]], dtype: Any) -> Array:
         """``array[place, statement]``: what is constant now, what may change before each batch."""
-        made = np.zeros((max(1, len(nodes[0])), len(nodes)), dtype)
+        constants = np.zeros((max(1, len(nodes[0])), len(nodes)), dtype)
         changing: dict[tuple[int, str, int], tuple[Callable[[], Any], list[int]]] = {}
         for number, (each, mine) in enumerate(zip(nodes, self.rules)):
             for place, node in enumerate(each):
                 asked = node.node if isinstance(node, Presence) else node
                 if isinstance(asked, (Constant, Parameter)):
-                    made[place, number] = self._number(mine.fixed(asked), isinstance(node, Presence))
+                    constants[place, number] = self._number(mine.fixed(asked), isinstance(node, Presence))
                     continue
                 environment = mine.surroundings.environment
                 key = (place, repr(asked), id(environment.variables))
@@ -149,8 +149,8 @@ class RuleSetRun:
                     changing[key] = (compile_expression(asked, environment, 0), [])
                 changing[key][1].append(number)
         for (place, _, _), (function, numbers) in changing.items():
-            self._changing.append((made, place, numbers, function, isinstance(nodes[0][place], Presence)))
-        return made
+            self._changing.append((constants, place, numbers, function, isinstance(nodes[0][place], Presence)))
+        return constants
 
     def _number(self, value: Any, presence: bool) -> Any:
         if presence:
@@ -176,17 +176,17 @@ class RuleSetRun:
     def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> list[Output]:
         """As in Run: the outputs of all statements, in their order."""
         self.prepare(intake)
-        columns, given = self._given(intake)
+        columns, others = self._given(intake)
         outputs = [NOTHING] * len(self.rules)
         times = read_only(times)
-        found = self._sorted(intake.rows, times, columns, given)
-        if found is None:
+        matches = self._sorted(intake.rows, times, columns, others)
+        if matches is None:
             return outputs
-        batch = self._batch(intake, times, columns, given, found)
+        batch = self._batch(intake, times, columns, others, matches)
         plain = not intake.has_dictionaries
         batch = decoded(batch) if plain else batch
-        row_causes = self._causes(times, found.rows) if causes else None
-        for number, low, high in found.spans():
+        row_causes = self._causes(times, matches.rows) if causes else None
+        for number, low, high in matches.spans():
             some = None if row_causes is None else row_causes.chosen(slice(low, high))
             outputs[number] = Output(batch.slice(low, high - low), None, some, plain=plain)
         return outputs
@@ -202,8 +202,8 @@ class RuleSetRun:
         tables = tuple(a for table in self._tables for a in (table.values, table.valid))
         return columns, (self._integers, self._floats, tables, self.pool.ranks() if self.shape.ranked else NO_RANKS)
 
-    def _sorted(self, count: int, times: Array, columns: tuple[Array, ...], given: tuple[Any, ...]) -> Matches | None:
-        rules, rows, *computed = self._pairs(count, times, columns, given)
+    def _sorted(self, count: int, times: Array, columns: tuple[Array, ...], others: tuple[Any, ...]) -> Matches | None:
+        rules, rows, *computed = self._pairs(count, times, columns, others)
         if len(rules) == 0:
             return None
         begins, order = np.zeros(len(self.rules) + 1, np.int64), np.empty_like(rows)
@@ -211,16 +211,16 @@ class RuleSetRun:
         self._sort(rules, rows, begins, sorted_rules, sorted_rows, order)
         return Matches(sorted_rules, sorted_rows, begins, tuple(each[order] for each in computed), rows, order)
 
-    def _pairs(self, count: int, times: Array, columns: tuple[Array, ...], given: tuple[Any, ...]) -> list[Array]:
+    def _pairs(self, count: int, times: Array, columns: tuple[Array, ...], others: tuple[Any, ...]) -> list[Array]:
         """Statements and rows that match, and what statements that aggregate compute, in order of the rows."""
         registers = np.zeros(len(REGISTERS), np.int64)
         capacity = max(self._capacity, len(self.rules))
         dtypes = (np.int32, np.int32, *(self._dtypes if self._kept else ()))
         parts: list[list[Array]] = []
         while True:
-            found = tuple(np.empty(capacity, dtype) for dtype in dtypes)
-            self._matches(registers, count, len(self.rules), times, columns, self._route, self._kept, found, *given)
-            parts.append([each[: registers[REGISTERS["out"]]] for each in found])
+            outputs = tuple(np.empty(capacity, dtype) for dtype in dtypes)
+            self._matches(registers, count, len(self.rules), times, columns, self._route, self._kept, outputs, *others)
+            parts.append([each[: registers[REGISTERS["out"]]] for each in outputs])
             if registers[REGISTERS["i"]] >= count:
                 break
             capacity *= 2
@@ -232,19 +232,20 @@ class RuleSetRun:
         self._delta += len(rows)
         return Causes(rows.astype(np.int64), np.zeros(len(rows), np.bool_), times[rows], deltas)
 
-    def _batch(self, intake: Intake, times: Array, columns: tuple[Array, ...], given: tuple[Any, ...], found: Matches) -> pa.RecordBatch:
+    def _batch(self, intake: Intake, times: Array, columns: tuple[Array, ...], others: tuple[Any, ...], matches: Matches) -> pa.RecordBatch:
         """The output columns of all pairs."""
-        made = found.computed
+        computed_arrays = matches.computed
         if self._computes is not None:
-            made = tuple(np.empty(len(found.rows), dtype) for dtype in self._dtypes)
-            self._computes(found.rules, found.rows, times, columns, made, *given)
-        computed = iter(made)
+            computed_arrays = tuple(np.empty(len(matches.rows), dtype) for dtype in self._dtypes)
+            self._computes(matches.rules, matches.rows, times, columns, computed_arrays, *others)
+        computed = iter(computed_arrays)
         arrays: list[pa.Array[Any]] = []
         for column, field in zip(self.shape.columns, self.shape.schema):
             if column.through is None:
                 array = computed_column(column.kind, next(computed), next(computed), field.type, self.pool)
             else:
-                array = fetched(fetched(intake.arrow(column.through), found.found), found.order)  # the batch's memory is read in its order
+                read = fetched(intake.arrow(column.through), matches.ascending)  # the batch's memory is read in its order
+                array = fetched(read, matches.order)
             arrays.append(array if pa.types.is_dictionary(array.type) else array.cast(field.type))
         fields = [pa.field(f.name, a.type) for f, a in zip(self.shape.schema, arrays)]
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))

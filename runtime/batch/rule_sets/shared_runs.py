@@ -36,8 +36,8 @@ class SharedRuns:
 
     def __init__(self, members: Sequence[Member]) -> None:
         self.members = tuple(members)
-        found = rule_sets([(m.plan, m.surroundings) for m in members])
-        self._sets = [(s.numbers, s.run([members[n].run for n in s.numbers])) for s in found]
+        sets = rule_sets([(m.plan, m.surroundings) for m in members])
+        self._sets = [(s.numbers, s.run([members[n].run for n in s.numbers])) for s in sets]
         left = sorted(set(range(len(members))) - {n for numbers, _ in self._sets for n in numbers})
         self._keyed, self._each = _by_key(members, left)
 
@@ -65,9 +65,9 @@ class SharedRuns:
 
     def next_due(self) -> int | None:
         """The earliest timer of all."""
-        found = [due for number in self._each if (due := self.members[number].run.next_due()) is not None]
-        found += [due for keyed in self._keyed if (due := keyed.next_due()) is not None]
-        return min(found, default=None)
+        dues = [due for number in self._each if (due := self.members[number].run.next_due()) is not None]
+        dues += [due for keyed in self._keyed if (due := keyed.next_due()) is not None]
+        return min(dues, default=None)
 
 
 class KeyedRuns:
@@ -136,7 +136,7 @@ class KeyedRuns:
 
 def _by_key(members: Sequence[Member], numbers: Sequence[int]) -> tuple[list[KeyedRuns], list[int]]:
     """Those that share a key's property with others; the rest."""
-    found: dict[Any, list[tuple[int, Rule]]] = {}
+    by_key: dict[Any, list[tuple[int, Rule]]] = {}
     rest = []
     for number in numbers:
         member = members[number]
@@ -145,9 +145,9 @@ def _by_key(members: Sequence[Member], numbers: Sequence[int]) -> tuple[list[Key
             rest.append(number)
         else:
             key = (rule.shape, id(member.surroundings.pool), member.surroundings.compile)
-            found.setdefault(key, []).append((number, rule))
-    groups = [g for g in found.values() if len(g) > 1]
-    rest += [n for g in found.values() if len(g) == 1 for n, _ in g]
+            by_key.setdefault(key, []).append((number, rule))
+    groups = [g for g in by_key.values() if len(g) > 1]
+    rest += [n for g in by_key.values() if len(g) == 1 for n, _ in g]
     keyed = [KeyedRuns([n for n, _ in g], [members[n].run for n, _ in g], [r for _, r in g]) for g in groups]
     return keyed, sorted(rest)
 

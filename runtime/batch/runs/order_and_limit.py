@@ -44,10 +44,10 @@ def finish_of(rows: ResultSetPlan) -> FinishPlan | None:
     if rows.shape == "fully aggregated":
         if output is None or output.selector == "snapshot":
             return None
-        found = FinishPlan((), rows.limit, rows.distinct, emits_nothing)
+        finish = FinishPlan((), rows.limit, rows.distinct, emits_nothing)
     else:
-        found = FinishPlan(rows.order_by, rows.limit, rows.distinct, emits_nothing)
-    return found if found.order_by or found.limit is not None or found.distinct else None
+        finish = FinishPlan(rows.order_by, rows.limit, rows.distinct, emits_nothing)
+    return finish if finish.order_by or finish.limit is not None or finish.distinct else None
 
 
 class Finish:
@@ -91,7 +91,7 @@ class Finish:
 
     def _sort_keys(self, outputs: list[Array], rows: Array) -> list[Array]:
         """By key whether it is null, a value or NaN, and the value; as numbers that ascend."""
-        found: list[Array] = []
+        keys: list[Array] = []
         for number, key in enumerate(self.plan.order_by, self._keys_from):
             values, there = _column(outputs, number, rows, self._kinds[number])
             if self._kinds[number] in TEXTS:
@@ -105,8 +105,8 @@ class Finish:
             values = np.where(place == 1, values, 0)
             if key.descending:
                 place, values = 2 - place, ~values
-            found += [place, values]
-        return found
+            keys += [place, values]
+        return keys
 
     def _limited(self, rows: Array, begins: Array) -> Array:
         limit = self.plan.limit
@@ -124,13 +124,13 @@ class Finish:
 
     def _words(self, outputs: list[Array], rows: Array) -> list[Array]:
         """Integers that are equal where the values of the select clause are."""
-        found: list[Array] = []
+        words: list[Array] = []
         for number, kind in enumerate(self._kinds[: self._keys_from]):
             values, there = _column(outputs, number, rows, kind)
             if values.dtype.kind == "f":
                 values = np.where(np.isnan(values), np.nan, values.astype(np.float64)).view(np.int64)
-            found += [np.where(there, values.astype(np.int64), 0), there]
-        return found
+            words += [np.where(there, values.astype(np.int64), 0), there]
+        return words
 
 
 def _column(outputs: list[Array], number: int, rows: Array, kind: str) -> tuple[Array, Array]:
@@ -153,8 +153,8 @@ def _ranks(codes: Array, values: Sequence[str], key: Callable[[str], Any] | None
     keys: dict[int, Any] = {code: values[code] if key is None else key(values[code]) for code in known.tolist() if code >= 0}
     places_of = {value: place for place, value in enumerate(sorted(set(keys.values())))}
     ranks = {code: places_of[value] for code, value in keys.items()}
-    found: Array = np.array([ranks.get(code, -1) for code in known.tolist()], np.int64)[places.reshape(-1)]
-    return found
+    ranked: Array = np.array([ranks.get(code, -1) for code in known.tolist()], np.int64)[places.reshape(-1)]
+    return ranked
 
 
 def _changes(*columns: Array) -> Any:

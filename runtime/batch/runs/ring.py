@@ -65,8 +65,8 @@ class Ring:
 
     def at(self, name: str, positions: Array) -> Array:
         """The elements of a ring array."""
-        found: Array = self.arrays[name][positions & (self.arrays.sizes[RING] - 1)]
-        return found
+        values: Array = self.arrays[name][positions & (self.arrays.sizes[RING] - 1)]
+        return values
 
     def put(self, name: str, positions: Array, values: Any) -> None:
         self.arrays[name][positions & (self.arrays.sizes[RING] - 1)] = values
@@ -105,16 +105,16 @@ class Ring:
 
     def members(self, slot: int) -> list[Member]:
         """The events that are counted in a group, in the order in which they came."""
-        found: list[Member] = self.once("members", self._by_slot).get(slot, [])
-        return found
+        members: list[Member] = self.once("members", self._by_slot).get(slot, [])
+        return members
 
     def _by_slot(self) -> dict[int, list[Member]]:
         positions = self.counted(self)
         slots = np.zeros(len(positions), np.int64) if self.slots is None else self.slots(positions)
-        found: dict[int, list[Member]] = {}
+        by_slot: dict[int, list[Member]] = {}
         for position, event, group in zip(positions.tolist(), self.events(positions), slots.tolist()):
-            found.setdefault(group, []).append((position, event))
-        return found
+            by_slot.setdefault(group, []).append((position, event))
+        return by_slot
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:
         """What ``make`` gives, until a batch or a time has been taken."""

@@ -196,11 +196,11 @@ class _SelectPrinter:
         for name in self.of.retained:
             number = self.of.number(name)
             lines += [f"w{number}[na & mask] = c{number}[r]", f"w{number}v[na & mask] = c{number}v[r]"]
-        found: list[str] = []
+        replaced: list[str] = []
         for line in code.lines:
             indent = line[: len(line) - len(line.lstrip())]
-            found += [f"{indent}{each}" for each in lines] if line.strip() == "RETAIN" else [line]
-        code.lines[:] = found
+            replaced += [f"{indent}{each}" for each in lines] if line.strip() == "RETAIN" else [line]
+        code.lines[:] = replaced
 
 
 WIDEST = 256
@@ -223,8 +223,8 @@ def _check(plan: SelectPlan) -> None:
     ]
     if _filters_after_windows(plan) and plan.where is not None and not is_steady(plan.where):
         reasons.append((True, "where after a window with what may change while an event is held"))
-    for found, reason in reasons:
-        if found:
+    for refused, reason in reasons:
+        if refused:
             raise not_in_columns(reason)
 
 

@@ -102,7 +102,7 @@ class SelectRun:
 
     def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> Output:
         kernel, registers = self.kernel, self.registers
-        columns, *given = self._given.of(intake)
+        columns, *constants = self._given.of(intake)
         times = read_only(times)
         with_causes = causes or self._finish is not None
         outputs = self._outputs(with_causes)
@@ -118,7 +118,8 @@ class SelectRun:
         registers[SELECT["i"]], registers[SELECT["out"]] = 0, 0 if self.waiting is None else self.waiting.resume(outputs)
         while True:
             status = self.function(
-                registers, intake.rows, self.first, until, jump, with_causes, times, columns, self.arrays.tuple(), tuple(outputs), *given,
+                registers, intake.rows, self.first, until, jump, with_causes, times, columns, self.arrays.tuple(), tuple(outputs),
+                *constants,
             )
             if status == DONE:
                 break
@@ -136,17 +137,17 @@ class SelectRun:
         if self._finish is not None and sent:
             outputs = self._finish([a[:sent] for a in outputs], causes)
             sent = len(outputs[5])
-        made = self._arrow(outputs, sent, intake, causes)
+        output = self._arrow(outputs, sent, intake, causes)
         self.first += intake.rows
         self._changed()
         if self.store is not None and kernel.window is not None:
             self._forget(kernel.window, self.store)
-        return made
+        return output
 
     def _more_groups(self) -> None:
-        found = [g for g in (self.groups, *self.levels) if isinstance(g, GroupState)]
+        states = [g for g in (self.groups, *self.levels) if isinstance(g, GroupState)]
         waiting = 1 if self.kernel.leaves else max(1, self.ring.tail - self.ring.head)
-        for each in [g for g in found if g.top + waiting > g.arrays.sizes[GROUP]]:
+        for each in [g for g in states if g.top + waiting > g.arrays.sizes[GROUP]]:
             each.keys.grow(each.arrays)
 
     def _more_lists(self, more: int) -> None:
@@ -283,20 +284,20 @@ class SelectRun:
         capacity, columns = self._capacity, self.kernel.columns
         self.registers[SELECT["room"]] = capacity
         through = any(c.through for c in columns)
-        made: list[Array] = [np.empty(capacity if len(self.kernel.streams) > 1 else 0, np.bool_)]
-        made += [np.empty(capacity if through else 0, np.int64)]
-        made += [np.empty(capacity if causes else 0, d) for d in (np.int64, np.bool_, np.int64, np.int64)]
+        arrays: list[Array] = [np.empty(capacity if len(self.kernel.streams) > 1 else 0, np.bool_)]
+        arrays += [np.empty(capacity if through else 0, np.int64)]
+        arrays += [np.empty(capacity if causes else 0, d) for d in (np.int64, np.bool_, np.int64, np.int64)]
         for column in self.kernel.computed:
-            made += [np.empty(capacity, DTYPES[column.kind]), np.empty(capacity if column.nullable else 0, np.bool_)]
-        return made
+            arrays += [np.empty(capacity, DTYPES[column.kind]), np.empty(capacity if column.nullable else 0, np.bool_)]
+        return arrays
 
     def _with_nothing(self, outputs: list[Array], intake: Intake) -> Output:
         """Rows of which some are none, since output was due when there was none."""
         none = outputs[5] < 0
         rows = [a[~none] if len(a) else a for a in outputs]
         causes = Causes(*outputs[2:6]).chosen(none)
-        found = self._arrow(rows, len(rows[5]), intake, True)
-        return attrs.evolve(found, nothing=attrs.evolve(causes, delta=-causes.delta))
+        output = self._arrow(rows, len(rows[5]), intake, True)
+        return attrs.evolve(output, nothing=attrs.evolve(causes, delta=-causes.delta))
 
     def _arrow(self, outputs: list[Array], count: int, intake: Intake, causes: bool) -> Output:
         if count == 0:
@@ -322,15 +323,15 @@ class SelectRun:
         arrays: list[pa.Array[Any]] = []
         for column, declared in zip(self.kernel.columns, self._types):
             if column.through is None:
-                made = computed_column(column.kind, next(computed), next(computed), declared, self.pool)
+                array = computed_column(column.kind, next(computed), next(computed), declared, self.pool)
             elif self.store is not None:
-                made = self.store.take(column.through, rows)
+                array = self.store.take(column.through, rows)
             elif len(rows) == intake.rows and self._whole:
-                made = intake.arrow(column.through)
+                array = intake.arrow(column.through)
             else:
                 places = rows - self.first if places is None else places
-                made = fetched(intake.arrow(column.through), places)
-            arrays.append(made if made.type == declared or pa.types.is_dictionary(made.type) else made.cast(declared))
+                array = fetched(intake.arrow(column.through), places)
+            arrays.append(array if array.type == declared or pa.types.is_dictionary(array.type) else array.cast(declared))
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema_of(arrays))
 
     def _schema_of(self, arrays: list[pa.Array[Any]]) -> pa.Schema:

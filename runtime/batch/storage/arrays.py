@@ -55,11 +55,11 @@ class Arrays:
         """In order of the fields, as kernels take them."""
         return tuple(self.arrays.values())
 
-    def grow(self, axis: str, wanted: int, head: int = 0, tail: int = 0) -> None:
-        """Make space for ``wanted`` places; a ring's positions ``head`` … ``tail`` keep their contents."""
+    def grow(self, axis: str, needed: int, head: int = 0, tail: int = 0) -> None:
+        """Make space for ``needed`` places; a ring's positions ``head`` … ``tail`` keep their contents."""
         old = self.sizes.get(axis, 1)
         size = old
-        while size < wanted:
+        while size < needed:
             size *= 2
         if size == old:
             return
@@ -92,6 +92,6 @@ def read_only(array: Array) -> Array:
 
 def longer(array: Array, size: int) -> Array:
     """An array of that size that begins with the other one."""
-    made = np.empty(size, array.dtype)
-    made[: len(array)] = array
-    return made
+    extended = np.empty(size, array.dtype)
+    extended[: len(array)] = array
+    return extended

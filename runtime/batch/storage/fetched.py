@@ -12,15 +12,15 @@ from runtime.batch.storage.arrays import Array
 def fetched(column: Any, rows: Array) -> pa.Array[Any]:
     """The Arrow array's values at the ``rows`` (int64, none missing), dictionaries kept. What Arrow's own take does before it begins costs
     more than a thousand numbers through numpy do."""
-    found: pa.Array[Any]
+    values: pa.Array[Any]
     if kinds.is_dictionary(column.type):
         indices: Any = fetched(column.indices, rows)
-        found = pa.DictionaryArray.from_arrays(indices, column.dictionary, ordered=column.type.ordered, safe=False)
+        values = pa.DictionaryArray.from_arrays(indices, column.dictionary, ordered=column.type.ordered, safe=False)
     elif column.null_count == 0 and (kinds.is_integer(column.type) or kinds.is_floating(column.type)):
-        found = pa.array(column.to_numpy()[rows])
+        values = pa.array(column.to_numpy()[rows])
     else:
-        found = column.take(pa.array(rows))
-    return found
+        values = column.take(pa.array(rows))
+    return values
 
 
 __all__ = ["fetched"]

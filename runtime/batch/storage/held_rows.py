@@ -102,12 +102,12 @@ class HeldRows:
 
     def events(self, ids: Array) -> dict[int, Event]:
         """The rows as objects, the same one for the same row."""
-        found: dict[int, Event] = {}
+        events: dict[int, Event] = {}
         owners = self._owners(ids)
         for number in np.unique(owners):
             segment, chosen = self.segments[number], ids[owners == number]
-            found.update(zip(chosen.tolist(), segment.intake.events(segment.places(chosen).tolist())))
-        return found
+            events.update(zip(chosen.tolist(), segment.intake.events(segment.places(chosen).tolist())))
+        return events
 
 
 def _merge(small: list[tuple[Array, Intake]], kept: list[Segment]) -> None:

@@ -60,12 +60,12 @@ class Intake:
             columns: list[Any] = [_plain(part._columns.data[name]) for part in parts]
             alike = all(not isinstance(c, list) and c.type == columns[0].type for c in columns)
             data[name] = pa.concat_arrays(columns) if alike else [v for c in columns for v in (c if isinstance(c, list) else c.to_pylist())]
-        made = cls(first.event_type, Columns(data, sum(p.rows for p in parts), first._columns.pandas), first._units)
+        joined = cls(first.event_type, Columns(data, sum(p.rows for p in parts), first._columns.pandas), first._units)
         begin = 0
         for part in parts:
-            made._events.update({begin + place: event for place, event in part._events.items()})
+            joined._events.update({begin + place: event for place, event in part._events.items()})
             begin += part.rows
-        return made
+        return joined
 
     @cached_property
     def has_dictionaries(self) -> bool:
@@ -95,37 +95,37 @@ class Intake:
             for name, column in self._columns.data.items()
         }
         columns = attrs.evolve(self._columns, data=data, rows=len(rows))
-        made = Intake(self.event_type, columns, self._units)
-        made._events = {place: self._events[row] for place, row in enumerate(rows.tolist()) if row in self._events}
-        return made
+        selection = Intake(self.event_type, columns, self._units)
+        selection._events = {place: self._events[row] for place, row in enumerate(rows.tolist()) if row in self._events}
+        return selection
 
     # ------------------------------------------------------------------ arrays
 
     def column(self, name: str, kind: str, pool: StringPool) -> tuple[Array, Array]:
         """(values, valid); raises Declined where the Arrow type does not decide that every value fits."""
         key = (name, kind, id(pool) if kind in TEXTS else 0)
-        found = self._made.get(key)
-        if found is None:
+        arrays = self._made.get(key)
+        if arrays is None:
             values, valid = self._convert(one_array(self._columns.data[name], name), kind, pool)
-            found = self._made[key] = read_only(values), read_only(valid)
-        return found
+            arrays = self._made[key] = read_only(values), read_only(valid)
+        return arrays
 
     def arrow(self, name: str) -> Any:
         """The column in its declared Arrow type, string columns as they came (perhaps with a dictionary); raises Declined."""
-        found = self._through.get(name)
-        if found is None:
-            found = self._through[name] = self._declared(name)
-        return found
+        array = self._through.get(name)
+        if array is None:
+            array = self._through[name] = self._declared(name)
+        return array
 
     def _declared(self, name: str) -> Any:
         column, declared = one_array(self._columns.data[name], name), self.event_type.properties[name].whole_type
-        wanted = arrow_type_of(declared)
+        arrow_type = arrow_type_of(declared)
         if isinstance(declared, Scalar) and declared.primitive and column.null_count:
             column = pc.fill_null(column, pa.scalar(PRIMITIVE_DEFAULTS[declared.kind], column.type))
-        if column.type == wanted or (kinds.is_dictionary(column.type) and column.type.value_type == wanted == pa.string()):
+        if column.type == arrow_type or (kinds.is_dictionary(column.type) and column.type.value_type == arrow_type == pa.string()):
             return column
         if isinstance(declared, Scalar) and declared.kind in DTYPES and _holds(column.type, declared.kind):
-            return column.cast(wanted)
+            return column.cast(arrow_type)
         raise Declined(f"a column of type {column.type} for {declared}")
 
     def _valid(self, column: pa.Array[Any]) -> Array:
@@ -150,17 +150,17 @@ class Intake:
 
     def events(self, rows: Iterable[int]) -> list[Event]:
         """The rows as events; raises EplRuntimeError naming type, column, row and value where one does not fit."""
-        wanted = list(rows)
-        missing = [row for row in dict.fromkeys(wanted) if row not in self._events]
+        asked = list(rows)
+        missing = [row for row in dict.fromkeys(asked) if row not in self._events]
         if missing:
             places = pa.array(missing, pa.int64())
             data = {
                 name: [column[row] for row in missing] if isinstance(column, list) else column.take(places)
                 for name, column in self._columns.data.items() if name in self.event_type.properties
             }
-            made = events_of(self.event_type, Columns(data, len(missing), self._columns.pandas), self._units)
-            self._events.update(zip(missing, made))
-        return [self._events[row] for row in wanted]
+            events = events_of(self.event_type, Columns(data, len(missing), self._columns.pandas), self._units)
+            self._events.update(zip(missing, events))
+        return [self._events[row] for row in asked]
 
     def taken(self, rows: Array) -> Intake:
         """These rows alone, in this order: what others of the batch held can go. Rows that were asked for as events stay these events."""
@@ -170,10 +170,10 @@ class Intake:
             name: [column[row] for row in places] if isinstance(column, list) else _compact(one_array(column, name).take(chosen))
             for name, column in self._columns.data.items() if name in self.event_type.properties
         }
-        made = Intake(self.event_type, Columns(data, len(places), self._columns.pandas), self._units)
+        taken = Intake(self.event_type, Columns(data, len(places), self._columns.pandas), self._units)
         if self._events:
-            made._events = {place: self._events[row] for place, row in enumerate(places) if row in self._events}
-        return made
+            taken._events = {place: self._events[row] for place, row in enumerate(places) if row in self._events}
+        return taken
 
 
 @lru_cache(maxsize=4)

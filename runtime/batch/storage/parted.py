@@ -69,22 +69,22 @@ class Parted:
         self._parts: list[ref[RowSelection]] = []
 
     def column(self, name: str, kind: str, pool: StringPool) -> tuple[Array, Array]:
-        found = self._columns.get((name, kind))
-        if found is None:
+        arrays = self._columns.get((name, kind))
+        if arrays is None:
             values, valid = self.origin.column(name, kind, pool)
-            found = self._columns[name, kind] = (values[self.rows], valid[self.rows])
-        return found
+            arrays = self._columns[name, kind] = (values[self.rows], valid[self.rows])
+        return arrays
 
     def arrow(self, name: str) -> Any:
-        found = self._through.get(name)
-        if found is None:
-            found = self._through[name] = fetched(self.origin.arrow(name), self.rows)
-        return found
+        array = self._through.get(name)
+        if array is None:
+            array = self._through[name] = fetched(self.origin.arrow(name), self.rows)
+        return array
 
     def part(self, low: int, high: int) -> RowSelection:
-        made = RowSelection(self, low, high)
-        self._parts.append(ref(made))
-        return made
+        part = RowSelection(self, low, high)
+        self._parts.append(ref(part))
+        return part
 
     def is_held(self) -> bool:
         """Whether it is worth keeping for the parts that runs still hold; else they have been given their own copies."""

@@ -31,24 +31,24 @@ class Word:
 
     def text(self, index: str, stores: bool) -> str:
         """``field[index]`` as a value, or as a place to store to."""
-        found = f"{self.floats if self.is_float else self.integers}[{index}, {self.place}]"
+        word = f"{self.floats if self.is_float else self.integers}[{index}, {self.place}]"
         if stores or self.field.dtype in (np.int64, np.float64):
-            return found
+            return word
         if self.field.dtype is np.bool_:
-            return f"({found} != 0)"
-        return f"np.float32({found})" if self.is_float else found
+            return f"({word} != 0)"
+        return f"np.float32({word})" if self.is_float else word
 
 
 def words_of(fields: Sequence[Field], axes: Mapping[str, str]) -> dict[str, Word]:
     """The fields on the axes, but for those with words of their own. ``axes``: axis → name of its records."""
-    found: dict[str, Word] = {}
+    words: dict[str, Word] = {}
     counts = dict.fromkeys(axes, 0)
     for field in fields:
         if field.axis in axes and not field.words:
             name = axes[field.axis]
-            found[field.name] = Word(field, name, f"{name}F", counts[field.axis])
+            words[field.name] = Word(field, name, f"{name}F", counts[field.axis])
             counts[field.axis] += 1
-    return found
+    return words
 
 
 def pack(source: str, words: Mapping[str, Word]) -> str:
@@ -63,18 +63,18 @@ def _line(line: str, pattern: re.Pattern[str], words: Mapping[str, Word]) -> str
     done: list[str] = []
     at = 0
     while True:
-        found = pattern.search(line, at)
-        if found is None:
+        match = pattern.search(line, at)
+        if match is None:
             return "".join([*done, line[at:]])
-        done.append(line[at : found.start()])
-        if found.group(2):
-            done.append(f"len({words[found.group(2)].integers})")
-            at = found.end()
+        done.append(line[at : match.start()])
+        if match.group(2):
+            done.append(f"len({words[match.group(2)].integers})")
+            at = match.end()
             continue
-        end = _closing(line, found.end())
-        index = _line(line[found.end() : end], pattern, words)
+        end = _closing(line, match.end())
+        index = _line(line[match.end() : end], pattern, words)
         stores = not "".join(done).strip() and re.match(r"\s*[-+|]?=(?!=)", line[end + 1 :]) is not None
-        done.append(words[found.group(1)].text(index, stores))
+        done.append(words[match.group(1)].text(index, stores))
         at = end + 1
 
 
@@ -101,10 +101,10 @@ class Records(Arrays):
 
     def _filled(self, axis: str, size: int) -> Array:
         of_axis = [w for w in self.words.values() if w.field.axis == axis]
-        made = np.zeros((size, max(1, len(of_axis))), np.int64)
+        records = np.zeros((size, max(1, len(of_axis))), np.int64)
         for word in of_axis:
-            (made.view(np.float64) if word.is_float else made)[:, word.place] = word.field.fill
-        return made
+            (records.view(np.float64) if word.is_float else records)[:, word.place] = word.field.fill
+        return records
 
     def __getitem__(self, name: str) -> Array:
         word = self.words.get(name)
@@ -123,18 +123,18 @@ class Records(Arrays):
     def tuple(self) -> tuple[Array, ...]:
         return (*super().tuple(), *(a for axis in self._axes for a in (self._records[axis], self._records[axis].view(np.float64))))
 
-    def grow(self, axis: str, wanted: int, head: int = 0, tail: int = 0) -> None:
+    def grow(self, axis: str, needed: int, head: int = 0, tail: int = 0) -> None:
         old = self.sizes.get(axis, 1)
-        super().grow(axis, wanted, head, tail)
+        super().grow(axis, needed, head, tail)
         if axis in self._axes:
             size = old
-            while size < wanted:
+            while size < needed:
                 size *= 2
             self.sizes[axis] = size
             if size != old:
-                made = self._filled(axis, size)
-                made[:old] = self._records[axis]
-                self._records[axis] = made
+                records = self._filled(axis, size)
+                records[:old] = self._records[axis]
+                self._records[axis] = records
 
     def memory(self) -> int:
         return super().memory() + sum(r.nbytes for r in self._records.values())

@@ -84,14 +84,14 @@ class RowStore:
 
     def events(self, rows: Array) -> list[Event]:
         """The rows as events, in their order; raises EplRuntimeError where one does not fit its type."""
-        found: list[Event | None] = [None] * len(rows)
+        events: list[Event | None] = [None] * len(rows)
         owners = self._owners(rows)
         for n in np.unique(owners):
             places = np.flatnonzero(owners == n)
             part = self._parts[n]
             for place, event in zip(places.tolist(), part.intake.events(part.places(rows[places]).tolist())):
-                found[place] = event
-        return found  # type: ignore[return-value]  # every row has an owner
+                events[place] = event
+        return events  # type: ignore[return-value]  # every row has an owner
 
     def _owners(self, rows: Array) -> Array:
         return np.searchsorted(np.array([part.begin for part in self._parts], np.int64), rows, side="right") - 1

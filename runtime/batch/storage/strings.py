@@ -36,15 +36,15 @@ class StringPool:
         """The value's code; a new value gets the next one."""
         if value is None:
             return -1
-        found = self._codes.get(value)
-        if found is None:
-            found = len(self.values)
-            if found > LIMIT:
+        code = self._codes.get(value)
+        if code is None:
+            code = len(self.values)
+            if code > LIMIT:
                 raise Declined(f"more than {LIMIT + 1} different strings")
             _check_text(value)
-            self._codes[value] = found
+            self._codes[value] = code
             self.values.append(value)
-        return found
+        return code
 
     def codes(self, values: Iterable[str | None]) -> np.ndarray[Any, Any]:
         code = self.code
@@ -86,13 +86,13 @@ class StringPool:
         """A dictionary's codes, as far as they have been asked for; batches that share one are recognized by its buffers, which are held
         so that no other can take their place."""
         place = (dictionary.offset, len(dictionary), *(None if b is None else b.address for b in dictionary.buffers()))
-        found = self._mapped.get(place)
-        if found is None:
-            found = dictionary, np.full(len(dictionary), UNSEEN, CODE)
+        mapping = self._mapped.get(place)
+        if mapping is None:
+            mapping = dictionary, np.full(len(dictionary), UNSEEN, CODE)
             while len(self._mapped) >= 16:
                 del self._mapped[next(iter(self._mapped))]
-            self._mapped[place] = found
-        return found[1]
+            self._mapped[place] = mapping
+        return mapping[1]
 
     def dictionary(self) -> pa.Array[Any]:
         """All values, by code."""
@@ -137,11 +137,11 @@ class CodeTable:
 
     def update(self, pool: StringPool) -> None:
         """Evaluate for the values that have come since; raises Declined where the function fails for one of them."""
-        wanted = len(pool) + 1
-        if len(self.values) < wanted:
-            self.values = np.resize(self.values, wanted * 2)
-            self.valid = np.resize(self.valid, wanted * 2)
-        while self._size < wanted:
+        size = len(pool) + 1
+        if len(self.values) < size:
+            self.values = np.resize(self.values, size * 2)
+            self.valid = np.resize(self.valid, size * 2)
+        while self._size < size:
             string = None if self._size == 0 else pool.values[self._size - 1]
             try:
                 value = self._function(string)

@@ -92,7 +92,7 @@ class GroupPipeline:
 
     def is_made(self, event_type: EventType) -> bool:
         """Whether a statement inserts events that a reader of this type sees too."""
-        return any(reader.wants(made) and reader.wants(event_type) for made in self._makes for reader in self._readers)
+        return any(reader.wants(target) and reader.wants(event_type) for target in self._makes for reader in self._readers)
 
     def prepare(self, inputs: Sequence[Input]) -> None:
         """Raises Declined where a run cannot take the rows; nothing has been done then."""
@@ -108,30 +108,30 @@ class GroupPipeline:
 
     def stops(self, gaps: Gaps) -> int:
         """At how many times, at most, timers are due in one of the gaps."""
-        found, made = 0, dict[PipelineNode, int]()
+        count, emitted = 0, dict[PipelineNode, int]()
         for reader in self._readers:
-            others = min(gaps.widest, sum(made[n] for n in made if n.insert is not None and reader.wants(n.insert.target)))
+            others = min(gaps.widest, sum(emitted[n] for n in emitted if n.insert is not None and reader.wants(n.insert.target)))
             for node in reader.nodes:
                 timers = node.run.timers()
-                found += sum(t.in_a_gap(gaps, others) for t in timers)
-                made[node] = others + sum(t.anywhere(gaps, others) for t in timers)
-        return found
+                count += sum(t.in_a_gap(gaps, others) for t in timers)
+                emitted[node] = others + sum(t.anywhere(gaps, others) for t in timers)
+        return count
 
     def feed(
         self, inputs: Sequence[Input], times: Array, until: int, *, jump: bool = False, numbered: bool = False
     ) -> list[Call]:
         """The rows, then time up to ``until``. ``times``: those of the whole sequence, by place. Batch listeners' output waits at their
         statements; gives the calls of row listeners, and those that batch listeners' rows are ``numbered`` by."""
-        made: list[Input] = []
-        found: list[Call] = []
+        routed: list[Input] = []
+        calls: list[Call] = []
         timeline = Timeline(times)
         for reader in self._readers:
-            given = _together(reader.reads, [i for i in (*inputs, *made) if reader.wants(i.event_type)])
+            received = _together(reader.reads, [i for i in (*inputs, *routed) if reader.wants(i.event_type)])
             needs_causes = any(s.listeners or (numbered and s.batch_listeners) for s in reader.statements)
             needs_causes = needs_causes or (reader.inserts and any(n in self._routes for n in reader.nodes))
             dues = {n: n.run.call_due() or 0 for n in reader.nodes} if jump and needs_causes else {}
-            outputs = reader.runs.feed(given.intake, given.times, until, jump=jump, causes=needs_causes)
-            plain = not given.intake.has_dictionaries
+            outputs = reader.runs.feed(received.intake, received.times, until, jump=jump, causes=needs_causes)
+            plain = not received.intake.has_dictionaries
             if not needs_causes and not reader.inserts:  # rule sets have thousands of statements
                 for statement, output in zip(reader.statements, outputs):
                     if output is not NOTHING:
@@ -144,24 +144,24 @@ class GroupPipeline:
                     output = attrs.evolve(output, new=_inserted(node.insert, output.new), old=_inserted(node.insert, output.old))
                 if node in self._routes and output.new is not None:
                     assert output.new_causes is not None
-                    made.append(_routed(node, output.new, output.new_causes, timeline, given.source))
+                    routed.append(_routed(node, output.new, output.new_causes, timeline, received.source))
                 if node.statement.listeners or (numbered and node.statement.batch_listeners):
-                    found += calls_of(node.statement, output, timeline, given.source, dues.get(node, 0))
+                    calls += calls_of(node.statement, output, timeline, received.source, dues.get(node, 0))
                 node.statement.take_batches(output, plain=plain)
-        return found
+        return calls
 
 
 def _in_order(nodes: Sequence[PipelineNode]) -> list[StreamReaders]:
     """Those that read what others insert after them."""
-    made = [(n, n.insert.target) for n in nodes if n.insert is not None]
+    inserts = [(n, n.insert.target) for n in nodes if n.insert is not None]
     waiting: dict[EventType, list[PipelineNode]] = {}
     for node in nodes:
-        if node.reads not in waiting and sum(target.is_a(node.reads) for _, target in made) > 1:
+        if node.reads not in waiting and sum(target.is_a(node.reads) for _, target in inserts) > 1:
             raise NotCompilable(f"several statements insert into what '{node.statement.name}' reads")
         waiting.setdefault(node.reads, []).append(node)
     placed: list[StreamReaders] = []
     while waiting:
-        ready = [t for t in waiting if not any(n.reads in waiting and target.is_a(t) for n, target in made)]
+        ready = [t for t in waiting if not any(n.reads in waiting and target.is_a(t) for n, target in inserts)]
         if not ready:
             raise NotCompilable("statements insert into what they read themselves")
         placed += [StreamReaders(waiting.pop(t)) for t in ready]
@@ -182,8 +182,8 @@ def check_insert(plan: SelectPlan) -> None:
         (any(arrow_type_of(p.whole_type) == pa.string() and str(p.type) != "String" for p in insert.target.properties.values()),
          "columns that Arrow holds as text"),
     ]
-    for found, reason in reasons:
-        if found:
+    for refused, reason in reasons:
+        if refused:
             raise NotCompilable(f"insert into with {reason} is not computed in columns")
 
 
@@ -231,8 +231,8 @@ def _routed(node: PipelineNode, batch: pa.RecordBatch, causes: Causes, timeline:
     assert node.insert is not None
     data = Columns(dict(zip(batch.schema.names, batch.columns)), batch.num_rows)
     places, timers = timeline.moments(causes, source)
-    made = Source(places, timers, source.depth + 1, node.statement.number)
-    return Input(Intake(node.insert.target, data), causes.time, made)
+    origin = Source(places, timers, source.depth + 1, node.statement.number)
+    return Input(Intake(node.insert.target, data), causes.time, origin)
 
 
 __all__ = ["GroupPipeline", "Input", "PipelineNode", "check_insert"]

@@ -32,8 +32,8 @@ class ColumnBatch:
         for part, owner in owners.items():
             if owner is not None:
                 self._inputs.setdefault(owner, []).append(inputs[part])
-        for owner, given in list(self._inputs.items()):
-            if not tier.take(owner, given):
+        for owner, own_inputs in list(self._inputs.items()):
+            if not tier.take(owner, own_inputs):
                 del self._inputs[owner]
                 self.parts = [p for p in self.parts if owners[p] is not owner]
 

@@ -31,11 +31,11 @@ class BatchRunning:
 
     def iterate(self) -> Iterable[Event]:
         """As the row tier gives it: its operators are made for the occasion."""
-        made = self._row_running(self.statement, self.state())
+        running = self._row_running(self.statement, self.state())
         try:
-            return list(made.iterate())
+            return list(running.iterate())
         finally:
-            made.close()
+            running.close()
 
     def state(self) -> State:
         return self.run.state()

@@ -30,10 +30,10 @@ def statement_groups(statements: Iterable[Statement]) -> list[tuple[Statement, .
     for statement in active:
         for token in shared(statement.plan.body):
             leader[find(token)] = find(statement)
-    found: dict[Hashable, list[Statement]] = {}
+    groups: dict[Hashable, list[Statement]] = {}
     for statement in active:
-        found.setdefault(find(statement), []).append(statement)
-    return [tuple(group) for group in found.values()]
+        groups.setdefault(find(statement), []).append(statement)
+    return [tuple(group) for group in groups.values()]
 
 
 def shared(body: BodyPlan) -> Iterator[Hashable]:

@@ -143,14 +143,14 @@ class BatchTier:
         before, self._components, self._owners = self._components, {}, {}
         kept = {c.statements: c for c in before.values()}
         statements = [s for d in self._host.deployments.values() for s in d]
-        made = [kept.get(group) or StatementGroup(group) for group in statement_groups(statements)]
-        for component in made:
+        groups = [kept.get(group) or StatementGroup(group) for group in statement_groups(statements)]
+        for component in groups:
             self._components.update((s.number, component) for s in component.statements)
         for old in dict.fromkeys(before.values()):
-            if old.chain is not None and old not in made:
+            if old.chain is not None and old not in groups:
                 self._leave_filters(old)
                 old.chain = None
-        for component in made:
+        for component in groups:
             if component.chain is None:
                 self._settle(component)
 
@@ -167,15 +167,15 @@ class BatchTier:
         self._refresh()
         if event_type not in self._owners:
             self._owners[event_type] = next((c for c in self._components.values() if self._reads(c, event_type)), None)
-        found = self._owners[event_type]
-        if found is None:
+        owner = self._owners[event_type]
+        if owner is None:
             return None
-        if found.chain is None and found.reason is None:
-            found.rows += rows
-            if found.rows >= ROWS_BEFORE << found.declines and not found.has_row_listeners():
-                self.promote(found)
-        found.sends = 0
-        return found if found.chain is not None else None
+        if owner.chain is None and owner.reason is None:
+            owner.rows += rows
+            if owner.rows >= ROWS_BEFORE << owner.declines and not owner.has_row_listeners():
+                self.promote(owner)
+        owner.sends = 0
+        return owner if owner.chain is not None else None
 
     @staticmethod
     def _reads(component: StatementGroup, event_type: EventType) -> bool:
@@ -340,11 +340,11 @@ class BatchTier:
             return
         self._pool = StringPool()
         for component, old in nodes.items():
-            made = [self._fresh(node.statement) for node in old]
-            for before, node in zip(old, made):
+            renewed = [self._fresh(node.statement) for node in old]
+            for before, node in zip(old, renewed):
                 node.run.restore(before.run.state())
                 node.statement.running = BatchRunning(node, self.forget, self.row_running)
-            component.chain = GroupPipeline(made)
+            component.chain = GroupPipeline(renewed)
         self._codes_kept = len(self._pool)
 
     def matches_in_progress(self) -> int:

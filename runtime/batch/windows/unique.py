@@ -99,8 +99,8 @@ class UniqueWindow(Window):
         nulls = []
         names = [f"u{number}" for number in range(len(self.kinds) + 1)]
         for number, (key, kind) in enumerate(zip(self.keys, self.kinds)):
-            made = printer(code)
-            text = made.keep(made.value(key))
+            row = printer(code)
+            text = row.keep(row.value(key))
             word = word_text(text, kind)
             if text.valid is None:
                 code.add(f"u{number} = {word}")
@@ -180,15 +180,15 @@ class UniqueWindow(Window):
             types = [key.type for key in self.keys]
             hash_of = hash_of_keys(types)
             for slot, (values, _) in enumerate(entries):
-                found = 0 if hash_of is None else hash_of(key_of_values(values, types)) & 0xFFFFFFFF
-                arrays["u_hash"][slot] = found ^ (found >> 16)
+                hashed = 0 if hash_of is None else hash_of(key_of_values(values, types)) & 0xFFFFFFFF
+                arrays["u_hash"][slot] = hashed ^ (hashed >> 16)
         arrays["u_count"][0], arrays["u_peak"][0] = len(entries), state["peak"]
         arrays.grow(TABLE, 4 * arrays.sizes[RING])
         self._fill(arrays)
 
     def _words(self, values: list[Any], pool: StringPool) -> list[int]:
-        found = [0 if value is None else word_of(value, kind, pool) for value, kind in zip(values, self.kinds)]
-        return [*found, sum(1 << number for number, value in enumerate(values) if value is None)]
+        words = [0 if value is None else word_of(value, kind, pool) for value, kind in zip(values, self.kinds)]
+        return [*words, sum(1 << number for number, value in enumerate(values) if value is None)]
 
 
 class FirstUniqueWindow(UniqueWindow):

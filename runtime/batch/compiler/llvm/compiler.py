@@ -72,8 +72,8 @@ class NativeKernel:
         except NotNative:
             self._other = self._otherwise()
             return self._other(*arguments)
-        found = self._entry = self._made[key].entry
-        status: int = found(arguments, NDARRAY)
+        entry = self._entry = self._made[key].entry
+        status: int = entry(arguments, NDARRAY)
         assert status != OTHER_TYPES
         return status
 

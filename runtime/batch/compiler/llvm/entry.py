@@ -38,13 +38,13 @@ def layout_is_known() -> bool:
 
 
 def _is_laid_out(array: np.ndarray[Any, Any]) -> bool:
-    found = {place: ctypes.c_int64.from_address(id(array) + place).value for place in (OBJECT_TYPE, DATA, SHAPE, STRIDES, DTYPE, FLAGS)}
-    if found[OBJECT_TYPE] != id(np.ndarray) or found[DATA] != array.ctypes.data or found[DTYPE] != id(array.dtype):
+    words = {place: ctypes.c_int64.from_address(id(array) + place).value for place in (OBJECT_TYPE, DATA, SHAPE, STRIDES, DTYPE, FLAGS)}
+    if words[OBJECT_TYPE] != id(np.ndarray) or words[DATA] != array.ctypes.data or words[DTYPE] != id(array.dtype):
         return False
     if ctypes.c_int32.from_address(id(array) + DIMENSIONS).value != array.ndim:
         return False
-    shape, strides = (tuple((ctypes.c_int64 * array.ndim).from_address(found[place])) for place in (SHAPE, STRIDES))
-    return (shape, strides, bool(found[FLAGS] & CONTIGUOUS)) == (array.shape, array.strides, array.flags.c_contiguous)
+    shape, strides = (tuple((ctypes.c_int64 * array.ndim).from_address(words[place])) for place in (SHAPE, STRIDES))
+    return (shape, strides, bool(words[FLAGS] & CONTIGUOUS)) == (array.shape, array.strides, array.flags.c_contiguous)
 
 
 def type_number(dtype: np.dtype[Any]) -> int:

@@ -61,8 +61,8 @@ class EntryPrinter:
     def _operand(self, text: str, of: Type) -> Operand:
         if isinstance(of, TupleType):
             self._demand(f"icmp eq i64 {self._lines.set(f'call i64 @PyTuple_Size(ptr {text})')}, {len(of.items)}")
-            found = [self._lines.set(f"call ptr @PyTuple_GetItem(ptr {text}, i64 {n})") for n in range(len(of.items))]
-            return Several(tuple(self._operand(item, each) for item, each in zip(found, of.items)))
+            items = [self._lines.set(f"call ptr @PyTuple_GetItem(ptr {text}, i64 {n})") for n in range(len(of.items))]
+            return Several(tuple(self._operand(item, each) for item, each in zip(items, of.items)))
         return self._number(text, of) if isinstance(of, Number) else self._array(text, of)
 
     def _number(self, text: str, of: Number) -> Value:
@@ -79,10 +79,10 @@ class EntryPrinter:
         if not of.strided:
             flags = self._at(text, FLAGS, "i32")
             tests.append(f"icmp ne i32 {lines.set(f'and i32 {flags}, {CONTIGUOUS}')}, 0")
-        found = lines.set(tests[0])
+        passed = lines.set(tests[0])
         for test in tests[1:]:
-            found = lines.set(f"and i1 {found}, {lines.set(test)}")
-        self._demand(f"and i1 {found}, true")
+            passed = lines.set(f"and i1 {passed}, {lines.set(test)}")
+        self._demand(f"and i1 {passed}, true")
         counts = [self._at(self._at(text, SHAPE, "ptr"), 8 * n, "i64") for n in range(of.dimensions)]
         strides = [self._at(self._at(text, STRIDES, "ptr"), 8 * n, "i64") for n in range(of.dimensions * of.strided)]
         return Array(of, self._at(text, DATA, "ptr"), tuple(counts), tuple(strides))

@@ -61,16 +61,16 @@ class ExpressionPrinter:
         return printer(self, node)
 
     def value(self, node: ast.expr) -> Value:
-        found = self.operand(node)
-        if not isinstance(found, Value):
+        operand = self.operand(node)
+        if not isinstance(operand, Value):
             raise NotNative(f"{ast.unparse(node)} where a number is expected")
-        return found
+        return operand
 
     def array(self, node: ast.expr) -> Array:
-        found = self.operand(node)
-        if not isinstance(found, Array):
+        operand = self.operand(node)
+        if not isinstance(operand, Array):
             raise NotNative(f"{ast.unparse(node)} where an array is expected")
-        return found
+        return operand
 
     def integer(self, node: ast.expr) -> str:
         value = self.value(node)
@@ -94,14 +94,14 @@ class ExpressionPrinter:
         lines, ends, decided = self.lines, [], "false" if isinstance(node.op, ast.And) else "true"
         last = lines.label()
         for number, operand in enumerate(node.values):
-            found = self.test(operand, is_value)
+            result = self.test(operand, is_value)
             if number + 1 == len(node.values):
-                ends.append((found, lines.block))
+                ends.append((result, lines.block))
                 lines.jump(last)
                 break
             more = lines.label()
             ends.append((decided, lines.block))
-            lines.branch(found, *((more, last) if decided == "false" else (last, more)))
+            lines.branch(result, *((more, last) if decided == "false" else (last, more)))
             lines.begin(more)
         lines.begin(last)
         return lines.set("phi i1 " + ", ".join(f"[{text}, %{block}]" for text, block in ends))
@@ -137,21 +137,21 @@ class ExpressionPrinter:
         if number is UINT64:
             raise NotNative("a quotient of unsigned numbers")
         if right.literal is not None and right.literal > 0:
-            found, remains = lines.set(f"sdiv i64 {over}, {by}"), lines.set(f"srem i64 {over}, {by}")
+            quotient, remains = lines.set(f"sdiv i64 {over}, {by}"), lines.set(f"srem i64 {over}, {by}")
             low = lines.set(f"icmp slt i64 {remains}, 0")
         else:
             odd = lines.set(f"icmp ult i64 {lines.set(f'add i64 {by}, 1')}, 2")  # 0 and -1, by which a processor does not divide
             safe = lines.set(f"select i1 {odd}, i64 1, i64 {by}")
-            found, remains = lines.set(f"sdiv i64 {over}, {safe}"), lines.set(f"srem i64 {over}, {safe}")
+            quotient, remains = lines.set(f"sdiv i64 {over}, {safe}"), lines.set(f"srem i64 {over}, {safe}")
             opposite = lines.set(f"icmp slt i64 {lines.set(f'xor i64 {remains}, {safe}')}, 0")
             low = lines.set(f"and i1 {opposite}, {lines.set(f'icmp ne i64 {remains}, 0')}")
             negated = lines.set(f"sub i64 0, {over}")
             is_zero = lines.set(f"icmp eq i64 {by}, 0")
-            found = lines.set(f"select i1 {odd}, i64 {lines.set(f'select i1 {is_zero}, i64 0, i64 {negated}')}, i64 {found}")
+            quotient = lines.set(f"select i1 {odd}, i64 {lines.set(f'select i1 {is_zero}, i64 0, i64 {negated}')}, i64 {quotient}")
         if rest:
             divisor = by if right.literal is not None and right.literal > 0 else safe
             return Value(lines.set(f"select i1 {low}, i64 {lines.set(f'add i64 {remains}, {divisor}')}, i64 {remains}"), INT64)
-        return Value(lines.set(f"sub i64 {found}, {lines.set(f'zext i1 {low} to i64')}"), INT64)
+        return Value(lines.set(f"sub i64 {quotient}, {lines.set(f'zext i1 {low} to i64')}"), INT64)
 
     def compared(self, operator: ast.cmpop, left: Value, right: Value) -> Value:
         words = ORDERS.get(type(operator))
@@ -170,13 +170,13 @@ class ExpressionPrinter:
         lines = self.lines
         labels = [lines.label() for _ in range(3)]
         lines.branch(test, *labels[:2])
-        found = []
+        branches = []
         for label, give in zip(labels, (yes, no)):
             lines.begin(label)
-            found.append((give(), lines.block, len(lines.texts)))
-        number = found[0][0].type if found[0][0].type == found[1][0].type else common(found[0][0], found[1][0])
+            branches.append((give(), lines.block, len(lines.texts)))
+        number = branches[0][0].type if branches[0][0].type == branches[1][0].type else common(branches[0][0], branches[1][0])
         ends = []
-        (first, first_block, place), (second, second_block, _) = found
+        (first, first_block, place), (second, second_block, _) = branches
         later = lines.texts[place:]
         del lines.texts[place:]
         ends.append((lines.converted(first, number).text, first_block))
@@ -255,10 +255,10 @@ def _compare(printer: ExpressionPrinter, node: ast.Compare) -> Operand:
     if len(node.ops) > 1 and any(isinstance(inner, (ast.Subscript, ast.BoolOp, ast.IfExp)) for inner in ast.walk(node)):
         raise NotNative(ast.unparse(node))  # each operand is looked at here, and may be looked at
     values = [printer.value(each) for each in (node.left, *node.comparators)]
-    found, *others = (printer.compared(*each) for each in zip(node.ops, values, values[1:]))
+    result, *others = (printer.compared(*each) for each in zip(node.ops, values, values[1:]))
     for other in others:
-        found = Value(printer.lines.set(f"and i1 {found.text}, {other.text}"), BOOL)
-    return found
+        result = Value(printer.lines.set(f"and i1 {result.text}, {other.text}"), BOOL)
+    return result
 
 
 def _logic(printer: ExpressionPrinter, node: ast.BoolOp) -> Operand:
@@ -289,8 +289,9 @@ def _call(printer: ExpressionPrinter, node: ast.Call) -> Operand:
     if name.startswith("np.") and name[3:] in NUMBERS and len(node.args) == 1:
         value = printer.value(node.args[0])
         number = NUMBERS[name[3:]]
-        found = printer.lines.converted(value, number)
-        return Value(found.text, number, value.literal if value.type.sort in "iu" and number.bits == 64 and number.sort != "f" else None)
+        converted = printer.lines.converted(value, number)
+        literal = value.literal if value.type.sort in "iu" and number.bits == 64 and number.sort != "f" else None
+        return Value(converted.text, number, literal)
     if isinstance(node.func, ast.Attribute) and node.func.attr == "view":
         return _view(printer, node)
     return printer.function.call(name, [printer.operand(argument) for argument in node.args])
@@ -316,15 +317,15 @@ def _length(printer: ExpressionPrinter, arguments: Sequence[ast.expr]) -> Operan
 
 def _extreme(operator: ast.cmpop) -> Callable[[ExpressionPrinter, Sequence[ast.expr]], Operand]:
     def printed(printer: ExpressionPrinter, arguments: Sequence[ast.expr]) -> Operand:
-        found, *others = [printer.value(argument) for argument in arguments]
+        best, *others = [printer.value(argument) for argument in arguments]
         for other in others:
-            number = common(found, other)
+            number = common(best, other)
             if number.sort == "f":
                 raise NotNative("the extreme of floats")
-            left, right = (printer.lines.converted(value, number) for value in (found, other))
+            left, right = (printer.lines.converted(value, number) for value in (best, other))
             test = printer.compared(operator, right, left).text
-            found = Value(printer.lines.set(f"select i1 {test}, {number.llvm} {right.text}, {number.llvm} {left.text}"), number)
-        return found
+            best = Value(printer.lines.set(f"select i1 {test}, {number.llvm} {right.text}, {number.llvm} {left.text}"), number)
+        return best
 
     return printed
 

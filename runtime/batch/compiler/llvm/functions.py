@@ -36,16 +36,16 @@ class ModulePrinter:
 
     def function(self, name: str, types: tuple[Type, ...]) -> tuple[str, Type | None]:
         """The function for these types of arguments: its name, and the type of what it gives."""
-        made = self._made.get((name, types))
-        if made is None:
+        entry = self._made.get((name, types))
+        if entry is None:
             if name not in self.sources:
                 raise NotNative(f"the function {name}")
             called = f"@{name}.{len(self._made)}"
             printer = FunctionPrinter(self, self.sources[name], types)
             text, result = printer.printed(called)
             self._texts.append(text)
-            made = self._made[name, types] = called, result
-        return made
+            entry = self._made[name, types] = called, result
+        return entry
 
     def declare(self, text: str) -> None:
         self._declared.add(text)
@@ -139,9 +139,9 @@ class FunctionPrinter:
         """Memory that is released when the function returns."""
         self.module.declare("declare noalias ptr @malloc(i64)")
         self.module.declare("declare void @free(ptr)")
-        found = self.lines.set(f"call ptr @malloc(i64 {size})")
-        self._own.append(found)
-        return found
+        pointer = self.lines.set(f"call ptr @malloc(i64 {size})")
+        self._own.append(pointer)
+        return pointer
 
     def _free_memory(self) -> None:
         for pointer in self._own:
@@ -155,12 +155,12 @@ class FunctionPrinter:
         if result is None:
             self.lines.add(text)
             return Several(())
-        found = self.lines.set(text)
+        returned = self.lines.set(text)
         if isinstance(result, Number):
-            return Value(found, result)
+            return Value(returned, result)
         assert isinstance(result, TupleType)
         items = [(n, item) for n, item in enumerate(result.items) if isinstance(item, Number)]
-        return Several(tuple(Value(self.lines.set(f"extractvalue {llvm_of(result)} {found}, {n}"), item) for n, item in items))
+        return Several(tuple(Value(self.lines.set(f"extractvalue {llvm_of(result)} {returned}, {n}"), item) for n, item in items))
 
     def intrinsic(self, name: str, values: Sequence[Value]) -> Value:
         """One of LLVM's own functions of floats of one type."""
@@ -293,12 +293,12 @@ class FunctionPrinter:
         if isinstance(operand, Value):
             lines.add(f"ret {operand.type.llvm} {operand.text}")
         elif isinstance(operand, Several) and operand.items:
-            found = "poison"
+            packed = "poison"
             for number, item in enumerate(operand.items):
                 if not isinstance(item, Value):
                     raise NotNative("a function that gives an array")
-                found = lines.set(f"insertvalue {llvm_of(result)} {found}, {item.type.llvm} {item.text}, {number}")
-            lines.add(f"ret {llvm_of(result)} {found}")
+                packed = lines.set(f"insertvalue {llvm_of(result)} {packed}, {item.type.llvm} {item.text}, {number}")
+            lines.add(f"ret {llvm_of(result)} {packed}")
         else:
             lines.add("ret void")
 
@@ -343,11 +343,11 @@ def wider(name: str, one: Number, other: Number) -> Number:
 
 def assigned_of(source: ast.FunctionDef) -> dict[str, int]:
     """How many times each variable is assigned to."""
-    found: dict[str, int] = {argument.arg: 1 for argument in source.args.args}
+    counts: dict[str, int] = {argument.arg: 1 for argument in source.args.args}
     for node in ast.walk(source):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found[node.id] = found.get(node.id, 0) + 1
-    return found
+            counts[node.id] = counts.get(node.id, 0) + 1
+    return counts
 
 
 __all__ = ["ModulePrinter", "llvm_of"]

@@ -9,10 +9,10 @@ from runtime.batch.compiler.private_files import checked, read_private, signed, 
 
 def kept(path: Path) -> bytes | None:
     """What ``keep`` has put there; None where there is nothing or it is not as it was."""
-    found = read_private(path)
-    if found is None:
+    content = read_private(path)
+    if content is None:
         return None
-    data = checked(path, found)
+    data = checked(path, content)
     if data is None:
         warnings.warn(f"{path} is damaged or was written by someone else, so that it is compiled again", RuntimeWarning, stacklevel=2)
     return data
