@@ -68,16 +68,16 @@ def build(plan: RowRecognitionPlan, context: Any, state: State = None) -> RowRec
         return SharedRowRecognition(plan, machine, key, measures, states, source, parts.of_rows, parts.values, parts.lattice)
 
     if parts.layered and states.limit is None:
-        made: RowRecognition = shared()
+        recognition: RowRecognition = shared()
     else:
-        made = RowRecognition(plan, machine, key, measures, states)
+        recognition = RowRecognition(plan, machine, key, measures, states)
         if parts.layered:  # the limit is on partial matches: the iterator's need none, as in Esper, where layers bound them
-            made.iterating = shared().matches_over
+            recognition.iterating = shared().matches_over
     if plan.interval is not None:
-        made.interval = Interval(plan, context, made.emit_due)
+        recognition.interval = Interval(plan, context, recognition.emit_due)
     if state is not None:
-        made.restore(state)
-    return made
+        recognition.restore(state)
+    return recognition
 
 
 __all__ = ["RowRecognition", "build"]

@@ -44,8 +44,8 @@ def _path_test(condition: Condition, slots: Sequence[int | None], plan: RowRecog
     test = compile_predicate(condition.expression, environment, len(condition.operands))
     names = ", ".join(_operand_text(o, slots) for o in condition.operands)
     groups = [_group_maker(o, plan) for o in condition.operands if o.kind == "groups"]
-    made = function_of(f"def evaluate(test, groups):\n    return lambda event, history, looked_at, path: test({names})\n", {})
-    return made(test, groups[0] if groups else None)  # type: ignore[no-any-return]
+    bind = function_of(f"def evaluate(test, groups):\n    return lambda event, history, looked_at, path: test({names})\n", {})
+    return bind(test, groups[0] if groups else None)  # type: ignore[no-any-return]
 
 
 def _operand_text(operand: Operand, slots: Sequence[int | None]) -> str:
@@ -61,14 +61,14 @@ def _operand_text(operand: Operand, slots: Sequence[int | None]) -> str:
 def _group_maker(operand: Operand, plan: RowRecognitionPlan) -> Callable[[PathNode | None], Event]:
     """path → an event whose properties are the rows of group variables; null for those without."""
     assert operand.event_type is not None
-    made = event_class(operand.event_type)
+    row_class = event_class(operand.event_type)
     numbers = [plan.variables.index(name) for name in operand.event_type.names]
     of_step = tuple(s.variable for s in plan.program.steps)
     count = len(plan.variables)
 
     def groups(path: PathNode | None) -> Event:
         rows = rows_of(path, of_step, count)
-        return made(*[rows[n] or None for n in numbers])
+        return row_class(*[rows[n] or None for n in numbers])
 
     return groups
 
@@ -108,5 +108,5 @@ def compile_measures_of_rows(
     plan: RowRecognitionPlan, values: Callable[[list[list[Event]]], tuple[Any, ...]]
 ) -> Callable[[list[list[Event]]], Event]:
     """A match's rows by variable → the row of its measures."""
-    made = event_class(plan.output_type)
-    return lambda rows: made(*values(rows))
+    row_class = event_class(plan.output_type)
+    return lambda rows: row_class(*values(rows))

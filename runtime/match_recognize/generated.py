@@ -50,8 +50,8 @@ class StepSource:
 
     def functions(self, objects: Mapping[str, Any]) -> tuple[Any, Any]:
         """(enter, step) over the operator's own objects, those of ``OWN``."""
-        found = self.factory(objects, self.environment)
-        return found["enter"], found["step"]
+        functions = self.factory(objects, self.environment)
+        return functions["enter"], functions["step"]
 
 
 def write_steps(plan: RowRecognitionPlan, environment: Environment) -> StepSource:

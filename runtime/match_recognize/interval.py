@@ -11,7 +11,7 @@ from windows.event import Event
 from windows.paging import Long, Paged
 from windows.protocol import BuildContext, State
 
-Found = list[tuple[Any, Match]]
+KeyedMatches = list[tuple[Any, Match]]
 """(key of the partition, match), in the order in which they were found."""
 
 Death = tuple[Any, int, PathNode]
@@ -44,7 +44,7 @@ class Interval:
     a partial match of the same first rows of its variables has come to an end.
     """
 
-    def __init__(self, plan: RowRecognitionPlan, context: BuildContext, emit: Callable[[Found], None]) -> None:
+    def __init__(self, plan: RowRecognitionPlan, context: BuildContext, emit: Callable[[KeyedMatches], None]) -> None:
         assert plan.interval is not None
         self.or_terminated = plan.or_terminated
         self._period = plan.interval
@@ -67,11 +67,11 @@ class Interval:
         """A match may begin with this row."""
         self._began[row] = self._context.now()
 
-    def hold_back(self, found: Found, died: Iterable[Death]) -> Found:
+    def hold_back(self, matches: KeyedMatches, died: Iterable[Death]) -> KeyedMatches:
         """What of a delivery's matches is to be emitted now."""
         now = self._context.now()
-        due: Found = []
-        for key, match in found:
+        due: KeyedMatches = []
+        for key, match in matches:
             began = self._began[match.begin]
             if self.or_terminated and self._final[match.path[2]]:
                 due.append((key, match))
@@ -105,14 +105,14 @@ class Interval:
         self._times.setdefault(began, {})[key] = None
         self._waiting.setdefault((began, key), []).append((number, match))
 
-    def _released(self, key: Any, row: int, path: PathNode) -> Found:
+    def _released(self, key: Any, row: int, path: PathNode) -> KeyedMatches:
         """What is held back and is about the same rows as a path that has come to an end."""
         began = self._began[row]
         waiting = self._waiting.get((began, key))
         if not waiting:
             return []
         first = self._first_rows(path)
-        released: Found = []
+        released: KeyedMatches = []
         held: Waiting = []
         for number, match in waiting:
             if match.begin == row and self._first_rows(match.path).items() <= first.items():
@@ -141,24 +141,24 @@ class Interval:
         if not self._times[began]:
             del self._times[began]
 
-    def _taken(self, began: int) -> Found:
+    def _taken(self, began: int) -> KeyedMatches:
         """What is held back of the matches that began then; it is held back no longer."""
-        found: list[tuple[int, Any, Match]] = []
+        taken: list[tuple[int, Any, Match]] = []
         for key in self._times.pop(began):
             self._pages.forget((began, key))
-            found += [(number, key, match) for number, match in self._waiting.pop((began, key))]
-        found.sort(key=lambda item: item[0])
-        return [(key, match) for _, key, match in found]
+            taken += [(number, key, match) for number, match in self._waiting.pop((began, key))]
+        taken.sort(key=lambda item: item[0])
+        return [(key, match) for _, key, match in taken]
 
     def _fire(self) -> None:
         if not self._waiting:
             return
         now = self._context.now()
         due = [began for began in sorted(self._times) if self._due(began) <= now]
-        found = [item for began in due for item in self._taken(began)]
+        matches = [item for began in due for item in self._taken(began)]
         if self._times:
             self._timer.set(self._due(min(self._times)))
-        self._emit(found)
+        self._emit(matches)
 
     # ------------------------------------------------------------------ state
 
@@ -173,11 +173,11 @@ class Interval:
     def restore(self, state: State, readers: PathReaders) -> None:
         INTERVAL(state)
         self._began = dict(state["began"])
-        found = [
+        waiting = [
             (began, self._keys.key(values), number, Match(begin, end, readers.of(nodes).path(path)))
             for (began, values), (matches, nodes) in state["waiting"] for number, begin, end, path in matches
         ]
-        for began, key, number, match in sorted(found, key=lambda item: item[2]):
+        for began, key, number, match in sorted(waiting, key=lambda item: item[2]):
             self._hold(began, key, number, match)
             self._found = number
         if state["due"] is not None:

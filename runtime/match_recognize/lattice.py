@@ -99,15 +99,15 @@ class Lattice:
 
     def before(self, targets: int) -> int:
         """The steps that lead to any of ``targets``."""
-        found = self._known.get(targets)
-        if found is None:
-            found = 0
+        steps = self._known.get(targets)
+        if steps is None:
+            steps = 0
             for step in steps_in(targets):
-                found |= self._before[step]
+                steps |= self._before[step]
             if len(self._known) > 10_000:
                 self._known = {0: 0}
-            self._known[targets] = found
-        return found
+            self._known[targets] = steps
+        return steps
 
     def needed(self, layers: Layers, alive: int, since: int) -> int:
         """How many of the last layers a match may still need: one going on at the steps ``alive``, or one that ended after
@@ -280,8 +280,8 @@ class Lattice:
         for index, (_, row, _) in enumerate(rows):
             if row <= horizon or row <= last_end or not leading[index] & self.starts:
                 continue
-            found = [match for match, _ in zip(self._ways(rows, leading, index, since), range(LARGEST_CHOICE))]
-            best = self._ranking.best(found)
+            candidates = [match for match, _ in zip(self._ways(rows, leading, index, since), range(LARGEST_CHOICE))]
+            best = self._ranking.best(candidates)
             matches.append(best)
             if self._past_last:
                 last_end = best.end
@@ -318,10 +318,10 @@ def bits(numbers: Iterable[int]) -> int:
     >>> bits([0, 3])
     9
     """
-    found = 0
+    mask = 0
     for number in numbers:
-        found |= 1 << number
-    return found
+        mask |= 1 << number
+    return mask
 
 
 def steps_in(mask: int) -> Iterator[int]:

@@ -82,10 +82,10 @@ class Machine:
         return lambda event, history: any(test(event, history) for test in tests)
 
     def advance(
-        self, strands: Sequence[PartialMatch], event: Event, row: int, history: History, truth: Truth, found: list[Match],
+        self, strands: Sequence[PartialMatch], event: Event, row: int, history: History, truth: Truth, matches: list[Match],
         died: list[tuple[int, PathNode]] | None = None,
     ) -> list[PartialMatch]:
-        """The partial matches that go on after a row; matches that end with it are added to ``found``.
+        """The partial matches that go on after a row; matches that end with it are added to ``matches``.
 
         ``truth``: ``nothing_known`` before the first call for a row. ``died``: takes first row and path of the partial matches that did
         not take the row.
@@ -107,11 +107,11 @@ class Machine:
                 if died is not None:
                     died.append((began, path))
                 continue
-            self._take(step, began, (path, event, step), looked_at, row, after, found)
+            self._take(step, began, (path, event, step), looked_at, row, after, matches)
         return after
 
     def begin(
-        self, event: Event, row: int, history: History, truth: Truth, after: list[PartialMatch], found: list[Match],
+        self, event: Event, row: int, history: History, truth: Truth, after: list[PartialMatch], matches: list[Match],
         may_start: Callable[[], bool] | None = None,
     ) -> None:
         """Matches that begin with a row: those still going on are added to ``after``, as far as ``may_start`` lets them."""
@@ -129,7 +129,7 @@ class Machine:
                     holds = truth[variable] = row_test is None or row_test(event, history)
                 if not holds:
                     continue
-            self._take(step, row, (None, event, step), self.nothing, row, started, found)
+            self._take(step, row, (None, event, step), self.nothing, row, started, matches)
         after += started if may_start is None else [s for s in started if may_start()]
 
     def _move(self, before: Sequence[PartialMatch], event: Event, row: int, ended: list[Match]) -> list[PartialMatch]:
@@ -144,11 +144,11 @@ class Machine:
 
     def _take(
         self, step: int, began: int, path: PathNode, looked_at: tuple[Event | None, ...], row: int, after: list[PartialMatch],
-        found: list[Match],
+        matches: list[Match],
     ) -> None:
         """A step has taken a row: the match may be complete, and goes on at each step after it."""
         if self.accepts[step]:
-            found.append(Match(began, row, path))
+            matches.append(Match(began, row, path))
         then = self.then[step]
         if then:
             slot = self.slots[step]
@@ -173,11 +173,11 @@ class Machine:
 
 def rows_of(path: PathNode | None, variables: Sequence[int], count: int) -> list[list[Event]]:
     """For each of ``count`` variables its rows, first to last; ``variables`` is the variable of each step."""
-    found: list[list[Any]] = [[] for _ in range(count)]
+    by_variable: list[list[Any]] = [[] for _ in range(count)]
     node = path
     while node is not None:
-        found[variables[node[2]]].append(node[1])
+        by_variable[variables[node[2]]].append(node[1])
         node = node[0]
-    for rows in found:
+    for rows in by_variable:
         rows.reverse()
-    return found
+    return by_variable

@@ -27,7 +27,7 @@ def matches_in(
         held += 1
         return True
 
-    found: dict[Any, list[Match]] = {}
+    by_partition: dict[Any, list[Match]] = {}
     strands: dict[Any, list[PartialMatch]] = {}
     for row, event in enumerate(contents):
         partition = key(event) if key is not None else None
@@ -40,5 +40,5 @@ def matches_in(
         machine.begin(event, row, history, truth, after, matches, may_start)
         strands[partition] = after
         if matches:
-            found.setdefault(partition, []).extend(matches)
-    return list(found.values())
+            by_partition.setdefault(partition, []).extend(matches)
+    return list(by_partition.values())

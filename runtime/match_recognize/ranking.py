@@ -38,35 +38,35 @@ class Ranking:
         self._past_last = skip == "past last row"
         self._to_next = skip == "to next row"
 
-    def chosen(self, found: Sequence[Match]) -> Sequence[Match]:
+    def chosen(self, matches: Sequence[Match]) -> Sequence[Match]:
         """What a delivery emits of the matches it found, which are given in the order in which they were found: with ``all matches`` all
         of them.
         """
-        if self._all or len(found) == 1:
-            return found
-        return self._by_begin(found)
+        if self._all or len(matches) == 1:
+            return matches
+        return self._by_begin(matches)
 
-    def on_demand(self, found: Sequence[Match]) -> Sequence[Match]:
+    def on_demand(self, matches: Sequence[Match]) -> Sequence[Match]:
         """What the iterator gives: with ``all matches`` all that begin at a row that the skip clause leaves."""
         if not self._all:
-            return self._by_begin(found)
-        begins = _grouped(found)
+            return self._by_begin(matches)
+        begins = _grouped(matches)
         if len(begins) == 1:
-            return found
+            return matches
         chosen: list[Match] = []
         last_end = -1
         for begin in sorted(begins):
             if begin <= last_end:
                 continue
-            matches = _latest_first(begins[begin])
-            chosen += matches
+            ordered = _latest_first(begins[begin])
+            chosen += ordered
             if self._past_last:
-                last_end = self._best(matches).end
+                last_end = self._best(ordered).end
         return chosen
 
-    def best(self, found: Sequence[Match]) -> Match:
+    def best(self, matches: Sequence[Match]) -> Match:
         """The preferred of matches that begin at the same row, given in the order in which they were found."""
-        return self._best(_latest_first(list(found)))
+        return self._best(_latest_first(list(matches)))
 
     def horizon(self, chosen: Sequence[Match]) -> int:
         """Partial matches that began at this row or before are discarded; -1 if none are."""
@@ -76,8 +76,8 @@ class Ranking:
             return max(m.begin for m in chosen) if chosen else -1
         return -1
 
-    def _by_begin(self, found: Sequence[Match]) -> Sequence[Match]:
-        begins = _grouped(found)
+    def _by_begin(self, matches: Sequence[Match]) -> Sequence[Match]:
+        begins = _grouped(matches)
         chosen: list[Match] = []
         last_end = -1
         for begin in sorted(begins):
@@ -110,9 +110,9 @@ class Ranking:
         return list(counts.values())
 
 
-def _grouped(found: Sequence[Match]) -> dict[int, list[Match]]:
+def _grouped(matches: Sequence[Match]) -> dict[int, list[Match]]:
     begins: dict[int, list[Match]] = {}
-    for match in found:
+    for match in matches:
         begins.setdefault(match.begin, []).append(match)
     return begins
 

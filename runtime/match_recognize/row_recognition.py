@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from epl.plan.match_recognize import RowRecognitionPlan
-from runtime.match_recognize.interval import Death, Found, Interval
+from runtime.match_recognize.interval import Death, Interval, KeyedMatches
 from runtime.match_recognize.machine import History, Machine, PartialMatch
 from runtime.match_recognize.on_demand import matches_in
 from runtime.match_recognize.ranking import Match, PathNode, Ranking
@@ -98,11 +98,11 @@ class RowRecognition(View):
         """``update`` with one row that comes in; not where it is for the iterator alone."""
         if not self._counts_only:
             self._forget_times()
-            found: Found = []
+            matches: KeyedMatches = []
             died: list[Death] = []
-            self._enter(event, found, died)
-            if found or died:
-                self._deliver(found, died)
+            self._enter(event, matches, died)
+            if matches or died:
+                self._deliver(matches, died)
             return
         key = self._key(event) if self._key is not None else None
         partitions = self._partitions
@@ -155,21 +155,21 @@ class RowRecognition(View):
         """Take the rows of a delivery and emit its matches; return the first failure."""
         self._forget_times()
         failure: Exception | None = None
-        found: Found = []
+        matches: KeyedMatches = []
         died: list[Death] = []
         for event in new:
             try:
-                self._enter(event, found, died)
+                self._enter(event, matches, died)
             except Exception as error:  # noqa: BLE001 - raised by update
                 failure = failure or error
-        if found or died:
+        if matches or died:
             try:
-                self._deliver(found, died)
+                self._deliver(matches, died)
             except Exception as error:  # noqa: BLE001 - raised by update
                 failure = failure or error
         return failure
 
-    def _enter(self, event: Event, found: Found, died: list[Death]) -> None:
+    def _enter(self, event: Event, matches: KeyedMatches, died: list[Death]) -> None:
         """Offer a row to its partition's partial matches. ``died`` is filled where an interval asks for it."""
         key = self._key(event) if self._key is not None else None
         partition = self._partitions.get(key)
@@ -199,7 +199,7 @@ class RowRecognition(View):
         if ends:
             died += [(key, first, path) for first, path in ends]
         if ended:
-            found += [(key, match) for match in ended]
+            matches += [(key, match) for match in ended]
 
     def _advanced(
         self, before: list[PartialMatch], event: Event, history: History, ended: list[Match], ends: list[tuple[int, PathNode]] | None
@@ -220,9 +220,9 @@ class RowRecognition(View):
             states.count += len(after) - gone_on
         return after
 
-    def _deliver(self, found: Found, died: Sequence[Death]) -> None:
+    def _deliver(self, ended: KeyedMatches, died: Sequence[Death]) -> None:
         """Emit what is chosen of a delivery's matches, and discard what the skip clause discards."""
-        chosen = self._chosen(found)
+        chosen = self._chosen(ended)
         if self.interval is not None:
             held = self.interval.hold_back(chosen, died)
             if held:
@@ -233,17 +233,17 @@ class RowRecognition(View):
                 self._discard_begun(key, self._ranking.horizon(matches))
         self._emit(chosen)
 
-    def _chosen(self, found: Found) -> Found:
+    def _chosen(self, matches: KeyedMatches) -> KeyedMatches:
         """The ranking's choice, partition by partition."""
-        if len(found) == 1 or self._all:
-            return found
-        return [(key, match) for key, matches in by_key(found) for match in self._ranking.chosen(matches)]
+        if len(matches) == 1 or self._all:
+            return matches
+        return [(key, match) for key, of_key in by_key(matches) for match in self._ranking.chosen(of_key)]
 
-    def emit_due(self, found: Found) -> None:
+    def emit_due(self, matches: KeyedMatches) -> None:
         """Emit what an interval held back and releases: its choice, even if there is nothing left of it."""
-        self._emit(self._chosen(found))
+        self._emit(self._chosen(matches))
 
-    def _emit(self, chosen: Found) -> None:
+    def _emit(self, chosen: KeyedMatches) -> None:
         measures = self._measures
         self.child.update([measures(match) for _, match in chosen], NO_EVENTS)
 
@@ -444,9 +444,9 @@ class RowRecognition(View):
             self.interval.close()
 
 
-def by_key(found: Found) -> Iterable[tuple[Any, list[Match]]]:
+def by_key(matches: KeyedMatches) -> Iterable[tuple[Any, list[Match]]]:
     """Grouped by partition, in order of first appearance."""
     groups: dict[Any, list[Match]] = {}
-    for key, match in found:
+    for key, match in matches:
         groups.setdefault(key, []).append(match)
     return groups.items()

@@ -9,7 +9,7 @@ from epl.event_types import EventType
 from epl.plan.match_recognize import RowRecognitionPlan
 from runtime.expressions.generated_steps import GeneratedSteps, PlacePrinter
 from runtime.match_recognize.generated import StepSource, StepWriter
-from runtime.match_recognize.interval import Found
+from runtime.match_recognize.interval import KeyedMatches
 from runtime.match_recognize.lattice import Lattice, Layers
 from runtime.match_recognize.machine import History, Machine
 from runtime.match_recognize.ranking import Match
@@ -110,10 +110,10 @@ class SharedRowRecognition(RowRecognition):
             self.child.update((self._measures_of_rows(self._rows_of_one(partition)),), NO_EVENTS)
             return
         if self._all or self.interval is not None:
-            found: Found = []
+            candidates: KeyedMatches = []
             ended: list[LayeredPartition] = []
-            self._ends(partition, found, ended)
-            self._found(found, ended)
+            self._ends(partition, candidates, ended)
+            self._deliver_ended(candidates, ended)
             return
         matches: Sequence[Match] = self.lattice.preferred(partition.layers, self._since, partition.horizon)
         if len(matches) > 1:
@@ -140,7 +140,7 @@ class SharedRowRecognition(RowRecognition):
         self._forget_times()
         failure: Exception | None = None
         self._since = self._row
-        found: Found = []
+        matches: KeyedMatches = []
         ended: list[LayeredPartition] = []
         for event in new:
             if self.interval is not None:
@@ -148,32 +148,32 @@ class SharedRowRecognition(RowRecognition):
             try:
                 partition = self._take(event)
                 if partition is not None:
-                    self._ends(partition, found, ended)
+                    self._ends(partition, matches, ended)
             except Exception as error:  # noqa: BLE001 - raised by update
                 failure = failure or error
         if ended:
             try:
-                self._found(found, ended)
+                self._deliver_ended(matches, ended)
             except Exception as error:  # noqa: BLE001 - raised by update
                 failure = failure or error
         return failure
 
-    def _ends(self, partition: LayeredPartition, found: Found, ended: list[LayeredPartition]) -> None:
+    def _ends(self, partition: LayeredPartition, matches: KeyedMatches, ended: list[LayeredPartition]) -> None:
         """One or more matches end with the partition's last row."""
         if self._all:
-            found += [(partition.key, match) for match in self.lattice.all_at_the_end(partition.layers, partition.horizon)]
+            matches += [(partition.key, match) for match in self.lattice.all_at_the_end(partition.layers, partition.horizon)]
         if not partition.ended:
             partition.ended = True
             ended.append(partition)
 
-    def _found(self, found: Found, ended: Sequence[LayeredPartition]) -> None:
+    def _deliver_ended(self, matches: KeyedMatches, ended: Sequence[LayeredPartition]) -> None:
         if not self._all:
             for partition in ended:
-                found += [(partition.key, match) for match in self._preferred(partition, self._since)]
+                matches += [(partition.key, match) for match in self._preferred(partition, self._since)]
         for partition in ended:
             partition.ended = False
             partition.broken = []
-        self._deliver(found, ())
+        self._deliver(matches, ())
         for partition in ended:
             if partition.latest is None:
                 partition.layers.clear()
@@ -288,19 +288,19 @@ class SharedRowRecognition(RowRecognition):
         noted, self._pages.touched = self._pages.touched, None
         partitions: dict[Any, Partition] = {}
         self._partitions, self._has_window, self._since = partitions, False, -1
-        found: dict[Any, list[Match]] = {}
+        by_partition: dict[Any, list[Match]] = {}
         order: dict[Any, LayeredPartition] = {}
         try:
             for row, event in enumerate(self.parent_contents()):
-                self._on_demand_row(row, event, found, order)
+                self._on_demand_row(row, event, by_partition, order)
             if not self._all:
-                found = {key: list(self._preferred(partition, -1)) for key, partition in order.items()}
+                by_partition = {key: list(self._preferred(partition, -1)) for key, partition in order.items()}
         finally:
             self._states.count, self._partitions, self._has_window, self._since = states, kept, has_window, since
             self._pages.touched = noted
-        return list(found.values())
+        return list(by_partition.values())
 
-    def _on_demand_row(self, row: int, event: Event, found: dict[Any, list[Match]], order: dict[Any, LayeredPartition]) -> None:
+    def _on_demand_row(self, row: int, event: Event, by_partition: dict[Any, list[Match]], order: dict[Any, LayeredPartition]) -> None:
         key = self._key(event) if self._key is not None else None
         partition: Any = order.get(key) or self._partitions.get(key)
         if partition is None:
@@ -310,7 +310,7 @@ class SharedRowRecognition(RowRecognition):
             partition.ended = not self._all
             order[key] = partition
             if self._all:
-                found.setdefault(key, []).extend(self.lattice.all_at_the_end(partition.layers, 0))
+                by_partition.setdefault(key, []).extend(self.lattice.all_at_the_end(partition.layers, 0))
 
     # ------------------------------------------------------------------ state
 

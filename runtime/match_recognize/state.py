@@ -77,13 +77,13 @@ def _by_partition(state: Any, values_of: Callable[[Event], list[Any]]) -> dict[s
     paths, interval = state["paths"], state["interval"]
     if interval is not None:
         WAITING_BY_TIME(interval)
-        found = [(time, match) for time, matches in interval["waiting"] for match in matches]
-        for _, (_, _, number) in found:
+        matches = [(time, match) for time, of_time in interval["waiting"] for match in of_time]
+        for _, (_, _, number) in matches:
             _check_place(number, len(paths), "path")
             EVENT(paths[number][1])
         waiting = [
             [[time, values_of(paths[number][1])], [[[sequence, begin, end, number]], paths]]
-            for sequence, (time, (begin, end, number)) in enumerate(found)
+            for sequence, (time, (begin, end, number)) in enumerate(matches)
         ]
         interval = {**interval, "waiting": waiting}
     partitions = [[values_of(event), [history, written, paths]] for event, history, written in state["partitions"]]

@@ -45,7 +45,7 @@ class MeasureBinder:
 
     @property
     def aggregations(self) -> tuple[GroupAggregation, ...]:
-        return tuple(self._collector.found)
+        return tuple(self._collector.aggregations)
 
     def extended_match_type(self) -> EventType:
         """The match type with a property after the variables for each aggregation's value, which measures read like any other."""
@@ -68,7 +68,7 @@ class _GroupCollector(AggregationCollector):
             clause="match-recognize measure", unqualified=False, allow_previous=False,
         )
         self._has_window = has_window
-        self.found: list[GroupAggregation] = []
+        self.aggregations: list[GroupAggregation] = []
 
     def bind_call(self, call: Any, scope: Scope) -> TypedExpression:
         assert isinstance(call, Call)
@@ -79,9 +79,9 @@ class _GroupCollector(AggregationCollector):
         assert isinstance(value, Aggregated)
         plan = plans.plans[value.slot]
         aggregation = GroupAggregation(plan, self._variable(plan))
-        if aggregation not in self.found:
-            self.found.append(aggregation)
-        return StreamProperty(type=plan.type, stream=0, name=column_name(self.found.index(aggregation)))
+        if aggregation not in self.aggregations:
+            self.aggregations.append(aggregation)
+        return StreamProperty(type=plan.type, stream=0, name=column_name(self.aggregations.index(aggregation)))
 
     def _variable(self, plan: AggregationPlan) -> int:
         """The group variable whose rows are aggregated."""
