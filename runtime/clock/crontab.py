@@ -71,13 +71,13 @@ class Crontab:
         """The first due time later than ``now``."""
         start = datetime.datetime.fromtimestamp((now - self._offset) // self._per_second + 1, self._zone).replace(tzinfo=None)
         while True:
-            found = self._next_local(start)
-            if found is None:
+            local = self._next_local(start)
+            if local is None:
                 return None
-            due = self._instant(found) * self._per_second + self._offset
+            due = self._instant(local) * self._per_second + self._offset
             if due > now:
                 return due
-            start = found + datetime.timedelta(seconds=1)
+            start = local + datetime.timedelta(seconds=1)
 
     def _next_local(self, at: datetime.datetime) -> datetime.datetime | None:
         """The first wall-clock time from ``at`` on."""
@@ -87,10 +87,10 @@ class Crontab:
             if date == datetime.date.max:
                 return None
             date, time = date + datetime.timedelta(days=1), self._first_time()
-        found = self._date_from(date)
-        if found is None:
+        day = self._date_from(date)
+        if day is None:
             return None
-        return datetime.datetime.combine(found, datetime.time(*(time if found == date else self._first_time())))
+        return datetime.datetime.combine(day, datetime.time(*(time if day == date else self._first_time())))
 
     def _first_time(self) -> tuple[int, int, int]:
         return self._hours[0], self._minutes[0], self._seconds[0]
@@ -112,19 +112,19 @@ class Crontab:
         year, month, day = date.year, date.month, date.day
         last_year = min(year + YEARS, datetime.MAXYEAR)
         while year <= last_year:
-            found = self._day_from(year, month, day)
-            if found is None:
+            next_day = self._day_from(year, month, day)
+            if next_day is None:
                 year, month = _next_month(year, month)
                 day = self._days[0] if self._days else 1
-            elif found > calendar.monthrange(year, month)[1]:
+            elif next_day > calendar.monthrange(year, month)[1]:
                 year, month = _next_month(year, month)
-                day = found
+                day = next_day
             elif month in self._months:
-                return datetime.date(year, month, found)
+                return datetime.date(year, month, next_day)
             else:
                 at = bisect_left(self._months, month + 1)
                 year, month = (year, self._months[at]) if at < len(self._months) else (year + 1, self._months[0])
-                day = self._days[0] if self._days else 1 if self._special is not None else found
+                day = self._days[0] if self._days else 1 if self._special is not None else next_day
         return None
 
     def _day_from(self, year: int, month: int, day: int) -> int | None:
@@ -193,8 +193,8 @@ def _values_of(field: CronField, unit: int, constant: Constant) -> Values:
                 f"Failed to deploy: Failed expression evaluation in crontab timer-at for parameter {unit}: "
                 "Zero or negative value supplied as freqeuncy"
             )
-        found = tuple(v for v in every if v % first == 0)
-        return found or (low,)
+        multiples = tuple(v for v in every if v % first == 0)
+        return multiples or (low,)
     raise EplUnsupportedError(f"'{field.kind}' is supported as a day of month or week of a crontab only")
 
 
@@ -223,8 +223,8 @@ def _special_day(of_month: CronField, of_week: CronField, constant: Constant) ->
             return lambda year, month: _nearest_weekday(year, month, 31)
         if field.kind == "weekday":
             with written_at(field):
-                wanted = _number(field.value, constant)
-            return lambda year, month: _nearest_weekday(year, month, wanted)
+                near = _number(field.value, constant)
+            return lambda year, month: _nearest_weekday(year, month, near)
     if of_month.kind == "last":
         if of_month.value is not None:
             raise EplUnsupportedError("'n last' is supported as a day of week of a crontab only", span=of_month.span)
@@ -266,9 +266,9 @@ def _subsecond(fields: Sequence[CronField], constant: Constant, per_second: int)
 
 def zone_of(name: str) -> datetime.tzinfo:
     """A time zone by its name or as ``GMT+5``, ``GMT-03:30``; GMT for any other text, as Java does."""
-    found = re.fullmatch(r"GMT([+-])(\d{1,2}):?(\d{2})?", name)
-    if found:
-        sign, hours, minutes = found.groups()
+    match = re.fullmatch(r"GMT([+-])(\d{1,2}):?(\d{2})?", name)
+    if match:
+        sign, hours, minutes = match.groups()
         offset = datetime.timedelta(hours=int(hours), minutes=int(minutes or 0))
         return datetime.timezone(-offset if sign == "-" else offset)
     try:

@@ -16,33 +16,33 @@ SHORT = {"us": "microsecond", "ms": "millisecond", "msec": "millisecond", "sec":
 PART = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*(?:,|and\b)?", re.IGNORECASE)
 
 
-def units_of(what: str, given: Duration, units_per_second: int) -> int:
-    """``given`` in engine units, never negative; ``what`` names it in errors (EplRuntimeError)."""
-    if isinstance(given, bool) or not isinstance(given, (str, int, datetime.timedelta)):
-        raise EplRuntimeError(f"{what} is a length of time, not {given!r}", hint="such as '5 seconds'")
-    if isinstance(given, datetime.timedelta):
-        micros: float = given // datetime.timedelta(microseconds=1)
-    elif isinstance(given, int):
-        micros = given * 1_000_000 // units_per_second
+def units_of(what: str, duration: Duration, units_per_second: int) -> int:
+    """Return ``duration`` in engine units; raise EplRuntimeError, naming ``what``, where it is no length of time or negative."""
+    if isinstance(duration, bool) or not isinstance(duration, (str, int, datetime.timedelta)):
+        raise EplRuntimeError(f"{what} is a length of time, not {duration!r}", hint="such as '5 seconds'")
+    if isinstance(duration, datetime.timedelta):
+        micros: float = duration // datetime.timedelta(microseconds=1)
+    elif isinstance(duration, int):
+        micros = duration * 1_000_000 // units_per_second
     else:
-        micros = _micros(what, given)
+        micros = _micros(what, duration)
     if micros < 0:
-        raise EplRuntimeError(f"{what} is a length of time and cannot be negative: {given!r}")
+        raise EplRuntimeError(f"{what} is a length of time and cannot be negative: {duration!r}")
     return round(micros * units_per_second / 1_000_000)
 
 
 def _micros(what: str, text: str) -> float:
-    found, at = 0.0, 0
+    micros, at = 0.0, 0
     while at < len(text):
         part = PART.match(text, at)
         unit = None if part is None else SHORT.get(part[2].lower(), part[2].lower().removesuffix("s"))
         if part is None or unit not in MICROSECONDS:
             raise EplRuntimeError(f"{what} is no length of time: {text!r}", hint="such as '5 seconds' or '1 hour 30 minutes'")
-        found += float(part[1]) * MICROSECONDS[unit]
+        micros += float(part[1]) * MICROSECONDS[unit]
         at = part.end()
     if not text.strip():
         raise EplRuntimeError(f"{what} is no length of time: {text!r}", hint="such as '5 seconds' or '1 hour 30 minutes'")
-    return found
+    return micros
 
 
 __all__ = ["Duration", "units_of"]

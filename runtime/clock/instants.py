@@ -19,23 +19,23 @@ FARTHEST = 1 << 62
 """A longer period is never over."""
 
 
-def instant_of(what: str, given: Any, units_per_second: int) -> int:
-    """Return ``given`` in engine units; raise EplRuntimeError, naming ``what``, for no point in time and for one beyond 62 bits."""
-    if isinstance(given, datetime.datetime) and given == given:  # pandas.NaT is a datetime that does not equal itself
-        aware = given if given.tzinfo is not None else given.replace(tzinfo=datetime.timezone.utc)
+def instant_of(what: str, value: Any, units_per_second: int) -> int:
+    """Return ``value`` in engine units; raise EplRuntimeError, naming ``what``, for no point in time and for one beyond 62 bits."""
+    if isinstance(value, datetime.datetime) and value == value:  # pandas.NaT is a datetime that does not equal itself
+        aware = value if value.tzinfo is not None else value.replace(tzinfo=datetime.timezone.utc)
         return (aware - EPOCH) // MICROSECOND * units_per_second // 1_000_000
-    if isinstance(given, float) and given.is_integer():
-        given = int(given)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     try:
-        found = operator.index(given) if not isinstance(given, bool) else None
+        instant = operator.index(value) if not isinstance(value, bool) else None
     except TypeError:
-        found = None
-    if found is None:
+        instant = None
+    if instant is None:
         unit = "ms" if units_per_second == 1_000 else "µs"
-        raise EplRuntimeError(f"{what}: expected a datetime or a whole number of {unit} since 1970, not {repr_of(given)}")
-    if not FIRST <= found <= LAST:
-        raise EplRuntimeError(f"{what}: {repr_of(found)} is beyond the range of engine time (62 bits)")
-    return found
+        raise EplRuntimeError(f"{what}: expected a datetime or a whole number of {unit} since 1970, not {repr_of(value)}")
+    if not FIRST <= instant <= LAST:
+        raise EplRuntimeError(f"{what}: {repr_of(instant)} is beyond the range of engine time (62 bits)")
+    return instant
 
 
 def shown(now: int, units_per_second: int) -> str:

@@ -122,23 +122,23 @@ def _is_struct(event_type: EventType, inside: tuple[EventType, ...]) -> bool:
 
 def to_batch(events: Sequence[Event], event_type: EventType) -> pa.RecordBatch:
     """Events of the type (or its sub-types) as one record batch; raises EplRuntimeError naming type, property, row and value."""
-    made = event_class(event_type)
-    encoder: _Encoder | None = made.__dict__.get("arrow_encoder")
+    of = event_class(event_type)
+    encoder: _Encoder | None = of.__dict__.get("arrow_encoder")
     if encoder is None:
         encoder = _Encoder.of(event_type)
-        made.arrow_encoder = encoder  # type: ignore[attr-defined]
+        of.arrow_encoder = encoder  # type: ignore[attr-defined]
     return encoder.encode(events)
 
 
 def together(batches: Sequence[pa.RecordBatch | None], events: Sequence[Event], event_type: EventType) -> pa.RecordBatch | None:
     """Record batches, and events after them, as one record batch; None where there is nothing. Raises EplRuntimeError as to_batch does."""
-    found = [b for b in batches if b is not None]
+    parts = [b for b in batches if b is not None]
     if events:
-        found.append(to_batch(events, event_type))
-    if len(found) < 2:
-        return found[0] if found else None
-    columns = [pa.chunked_array(_alike([b.column(n) for b in found])).combine_chunks() for n in range(found[0].num_columns)]
-    return pa.RecordBatch.from_arrays(columns, names=found[0].schema.names)
+        parts.append(to_batch(events, event_type))
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    columns = [pa.chunked_array(_alike([b.column(n) for b in parts])).combine_chunks() for n in range(parts[0].num_columns)]
+    return pa.RecordBatch.from_arrays(columns, names=parts[0].schema.names)
 
 
 def _alike(chunks: list[Any]) -> list[Any]:
@@ -169,8 +169,8 @@ class _Encoder:
     def _array(self, field: pa.Field[Any], values: list[Any], encode: Encode | None) -> pa.Array[Any]:
         encoded = values if encode is None else [None if v is None else self._one(field, row, v, encode) for row, v in enumerate(values)]
         try:
-            made: pa.Array[Any] = pa.array(encoded, field.type)
-            return made
+            array: pa.Array[Any] = pa.array(encoded, field.type)
+            return array
         except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:  # also texts that are no UTF-8
             raise EplRuntimeError(f"{self._column(field)} cannot hold its values: {error}") from error
 
@@ -190,8 +190,8 @@ def column_of(values: Sequence[Any], value_type: ValueType) -> pa.Array[Any]:
     """Values of a property as a column of its Arrow type; raises ValueError, ArrowException or OverflowError where it cannot hold one."""
     encode = _encode(value_type, ())
     encoded = values if encode is None else [None if v is None else encode(v) for v in values]
-    made: pa.Array[Any] = pa.array(encoded, arrow_type_of(value_type))
-    return made
+    array: pa.Array[Any] = pa.array(encoded, arrow_type_of(value_type))
+    return array
 
 
 def _getter(event_type: EventType, name: str) -> Callable[[Event], Any]:

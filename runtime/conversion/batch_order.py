@@ -99,8 +99,8 @@ class BatchOrder:
         self.is_plain = len(parts) == 1 and parts[0].is_ordered()
         if self.is_plain:
             self.places[parts[0]] = None
-            rows, given = parts[0].columns.rows, parts[0].times
-            times = _standing(now, 1 << rows.bit_length())[:rows] if given is None else given
+            rows, times_of_part = parts[0].columns.rows, parts[0].times
+            times = _standing(now, 1 << rows.bit_length())[:rows] if times_of_part is None else times_of_part
             self.times: Times = times if not len(times) or times[0] >= now else np.maximum(times, now)
             return
         times = np.concatenate([np.full(p.columns.rows, now) if p.times is None else p.times for p in parts] or [np.zeros(0, np.int64)])
@@ -130,9 +130,9 @@ class BatchOrder:
         for part, places in self.places.items():
             if places is None:
                 return part.event_type.name, place
-            found = np.flatnonzero(places == place)
-            if len(found):
-                return part.event_type.name, int(found[0])
+            rows = np.flatnonzero(places == place)
+            if len(rows):
+                return part.event_type.name, int(rows[0])
         raise LookupError(f"no row at place {place}")
 
 
@@ -160,12 +160,12 @@ def part_of(event_type: EventType, table: Any, options: Options, now: int, units
     return Part(event_type, columns, times, order, ascends)
 
 
-def _column(given: str | Mapping[str, str] | None, event_type: EventType, what: str) -> str | None:
-    if given is None or isinstance(given, str):
-        return given
-    if event_type.name not in given:
-        raise EplRuntimeError(f"Event type '{event_type.name}' has no {what} column; there are columns for {', '.join(given)}")
-    return given[event_type.name]
+def _column(option: str | Mapping[str, str] | None, event_type: EventType, what: str) -> str | None:
+    if option is None or isinstance(option, str):
+        return option
+    if event_type.name not in option:
+        raise EplRuntimeError(f"Event type '{event_type.name}' has no {what} column; there are columns for {', '.join(option)}")
+    return option[event_type.name]
 
 
 def _check_names(event_type: EventType, columns: Columns, beside: set[str]) -> None:
@@ -188,7 +188,7 @@ def _times(
 ) -> tuple[Times, bool]:
     """Every row's time, none below the clock; whether they ascend."""
     try:
-        found, there = time_values(columns, name, units_per_second)
+        values, there = time_values(columns, name, units_per_second)
     except pa.ArrowException as error:
         raise EplRuntimeError(f"Event type '{event_type.name}': the time column '{name}' cannot be read: {error}") from error
     except WrongCell as wrong:
@@ -197,21 +197,21 @@ def _times(
             f"is {wrong.value!r} ({type(wrong.value).__name__})",
             hint="times are integers in engine time or timestamps",
         ) from wrong
-    ascends = _ascends(found)
-    _check_range(event_type, name, found, ascends)
-    if there is None and (not len(found) or (found[0] if ascends else found.min()) >= now):
-        return found, ascends
-    missing = np.zeros(len(found), np.bool_) if there is None else ~there
-    wrong_rows = np.flatnonzero(missing | (found < now))
+    ascends = _ascends(values)
+    _check_range(event_type, name, values, ascends)
+    if there is None and (not len(values) or (values[0] if ascends else values.min()) >= now):
+        return values, ascends
+    missing = np.zeros(len(values), np.bool_) if there is None else ~there
+    wrong_rows = np.flatnonzero(missing | (values < now))
     if late == "refuse":
         row = int(wrong_rows[0])
-        what = "is null" if missing[row] else f"is {found[row]}, below the engine time {now}"
+        what = "is null" if missing[row] else f"is {values[row]}, below the engine time {now}"
         raise EplRuntimeError(
             f"Event type '{event_type.name}': the time of row {row}, column '{name}', {what}",
             hint="late='keep' processes such rows at the engine time",
         )
-    found = np.where(missing, now, found)
-    return found, _ascends(found)
+    values = np.where(missing, now, values)
+    return values, _ascends(values)
 
 
 def _check_range(event_type: EventType, name: str, times: Times, ascends: bool) -> None:

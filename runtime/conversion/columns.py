@@ -188,15 +188,15 @@ def fits(arrow: pa.DataType, kind: str) -> bool:
 
 def _coerced(values: list[Any], value_type: ValueType) -> list[Any]:
     coerce = coercion(value_type)
-    found = []
+    coerced = []
     for row, value in enumerate(values):
         try:
-            found.append(None if value is None else coerce(value))
+            coerced.append(None if value is None else coerce(value))
         except EplError:  # of an event within the event
             raise
         except Exception as error:
             raise WrongCell(row, value) from error
-    return found
+    return coerced
 
 
 def may_hold(arrow: pa.DataType, value_type: ValueType) -> bool:
@@ -267,8 +267,8 @@ def time_values(columns: Columns, name: str, units_per_second: int) -> tuple[Tim
     WrongCell for anything else."""
     column = columns.data[name]
     if isinstance(column, list):
-        found = [_one_time(row, value, units_per_second) for row, value in enumerate(column)]
-        column = pa.chunked_array([pa.array(found, pa.int64())])
+        read = [_one_time(row, value, units_per_second) for row, value in enumerate(column)]
+        column = pa.chunked_array([pa.array(read, pa.int64())])
     column = _normal(column, columns.pandas, whole=True)
     step = 1
     if kinds.is_timestamp(column.type):

@@ -33,12 +33,12 @@ class ComputedRow(Row):
 def computed_row_class(event_type: EventType) -> type[ComputedRow]:
     """The class of rows of a type, made once a type: looking a value up costs no more than the place of its name."""
     event = event_class(event_type)
-    found = event.__dict__.get("computed_row")
-    if found is None:
-        found = _generate(event_type)
-        event.computed_row = found  # type: ignore[attr-defined]
-    made: type[ComputedRow] = found
-    return made
+    row_class = event.__dict__.get("computed_row")
+    if row_class is None:
+        row_class = _generate(event_type)
+        event.computed_row = row_class  # type: ignore[attr-defined]
+    typed: type[ComputedRow] = row_class
+    return typed
 
 
 def computed_row_lines(row: str, values: str) -> list[str]:

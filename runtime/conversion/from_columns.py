@@ -17,9 +17,9 @@ from windows.event import Event, event_class
 def events_of(event_type: EventType, columns: Columns, units_per_second: int, *, made_here: bool = False) -> list[Event]:
     """The rows as events, every value checked; raises EplRuntimeError naming type, column, row and value. ``made_here``: by a statement,
     whose columns may be null whatever their type (those that a level of a rollup omits)."""
-    made = event_class(event_type)
+    create = event_class(event_type)
     values = [property_column(event_type, name, columns, units_per_second, made_here=made_here) for name in event_type.properties]
-    return list(map(made, *values)) if values else [made() for _ in range(columns.rows)]
+    return list(map(create, *values)) if values else [create() for _ in range(columns.rows)]
 
 
 def property_column(event_type: EventType, name: str, columns: Columns, units_per_second: int, *, made_here: bool = False) -> list[Any]:

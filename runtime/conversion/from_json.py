@@ -136,10 +136,10 @@ def _array_reader(element: ValueType, class_name: str) -> Read:
     inner = reader(element)
 
     def of(value: Any, name: str) -> Any:
-        found = [None if v is None else inner(v, name) for v in value]
-        if None in found and not element.nullable:
+        items = [None if v is None else inner(v, name) for v in value]
+        if None in items and not element.nullable:
             raise EplRuntimeError("Failed to parse Json: Cannot parse null string")
-        return found
+        return items
 
     return _structure_reader(list, of, class_name)
 
@@ -166,12 +166,12 @@ def _double(text: str) -> float:
 
 def _decimal(text: str) -> Decimal:
     try:
-        found = Decimal(text)
+        number = Decimal(text)
     except InvalidOperation:
         raise Unreadable("NumberFormatException") from None
-    if not found.is_finite():
+    if not number.is_finite():
         raise Unreadable("NumberFormatException")
-    return found
+    return number
 
 
 def _boolean(text: str) -> bool:
@@ -191,12 +191,12 @@ def _temporal(parse: Callable[[str], Any], zoned: bool | None) -> Callable[[str]
 
     def read(text: str) -> Any:
         try:
-            found = parse(text.split("[")[0].replace("Z", "+00:00") if zoned else text)
+            moment = parse(text.split("[")[0].replace("Z", "+00:00") if zoned else text)
         except ValueError:
             raise Unreadable(f"Text '{text}' could not be parsed at index 0") from None
-        if zoned is not None and (found.tzinfo is not None) is not zoned:
+        if zoned is not None and (moment.tzinfo is not None) is not zoned:
             raise Unreadable(f"Text '{text}' could not be parsed at index {len(text)}")
-        return found
+        return moment
 
     return read
 

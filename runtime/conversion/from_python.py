@@ -306,12 +306,12 @@ def _event_of(event_type: EventType, value: Any) -> Event:
 
 def maker(event_type: EventType) -> Callable[[dict[str, Any]], Event]:
     """make(dict) → event, generated once a type."""
-    made = event_class(event_type)
-    found = getattr(made, "make", None)
-    if found is None:
-        found = _generate(event_type)
-        made.make = staticmethod(found)  # type: ignore[attr-defined]
-    return found
+    events = event_class(event_type)
+    make = getattr(events, "make", None)
+    if make is None:
+        make = _generate(event_type)
+        events.make = staticmethod(make)  # type: ignore[attr-defined]
+    return make
 
 
 def _generate(event_type: EventType) -> Callable[[dict[str, Any]], Event]:

@@ -48,9 +48,9 @@ class _Reader:
         return Fault(f"{message if self.at < len(self.text) else 'Unexpected end of input'} at {line}:{column}")
 
     def skip(self) -> None:
-        found = SPACE.match(self.text, self.at)
-        assert found is not None
-        self.at = found.end()
+        match = SPACE.match(self.text, self.at)
+        assert match is not None
+        self.at = match.end()
 
     def has(self, character: str) -> bool:
         if not self.text.startswith(character, self.at):
@@ -116,10 +116,10 @@ class _Reader:
             character = self.text[self.at:self.at + 1]
             if character == "\\":
                 self.at += 1
-                found = ESCAPE.match(self.text, self.at)
-                if found is None:
+                match = ESCAPE.match(self.text, self.at)
+                if match is None:
                     raise self.fault("Expected valid escape sequence")
-                self.at = found.end()
+                self.at = match.end()
             elif character < " ":
                 raise self.fault("Expected valid string character")
             else:
@@ -137,10 +137,10 @@ class _Reader:
             self.digits()
 
     def digits(self) -> None:
-        found = DIGITS.match(self.text, self.at)
-        if found is None:
+        match = DIGITS.match(self.text, self.at)
+        if match is None:
             raise self.fault("Expected digit")
-        self.at = found.end()
+        self.at = match.end()
 
 
 __all__ = ["fault_of"]

@@ -167,10 +167,10 @@ WRAPPERS = tuple(getattr(typing, name) for name in ("Required", "NotRequired", "
 
 def _named(text: str, where: str, known: Known) -> ValueType:
     cast = parse_expression(f"cast(x, {text})")
-    found = resolve_type_name(cast.type_name, known.event_types, enums=known.enums) if isinstance(cast, Cast) else None
-    if found is None:
+    value_type = resolve_type_name(cast.type_name, known.event_types, enums=known.enums) if isinstance(cast, Cast) else None
+    if value_type is None:
         raise EplDeploymentError(f"{where}: no type is named '{text}'")
-    return found
+    return value_type
 
 
 def arrow_type(arrow: Any, where: str) -> ValueType:
@@ -183,9 +183,9 @@ def arrow_type(arrow: Any, where: str) -> ValueType:
         (kinds.is_string, STRING), (kinds.is_large_string, STRING), (kinds.is_timestamp, ZONED_DATE_TIME), (kinds.is_date, LOCAL_DATE),
         (kinds.is_time, LOCAL_TIME), (kinds.is_null, OBJECT),
     )
-    for test, found in tests:
+    for test, value_type in tests:
         if test(arrow):
-            return found
+            return value_type
     if kinds.is_dictionary(arrow):
         return arrow_type(arrow.value_type, where)
     if kinds.is_list(arrow) or kinds.is_large_list(arrow):

@@ -126,10 +126,10 @@ class _FieldNames(dict[str, str]):
     """``field_name`` with a memory of bounded size, as a dict: looking up is faster than a call."""
 
     def __missing__(self, name: str) -> str:
-        found = field_name(name)
+        field = field_name(name)
         if len(self) < 4096:
-            self[name] = found
-        return found
+            self[name] = field
+        return field
 
 
 FIELDS = _FieldNames()
@@ -213,12 +213,12 @@ NO_ROWS = NoRows()
 
 def rows_of(events: Iterable[Event]) -> Rows:
     """The events as rows."""
-    made = Rows()
+    rows = Rows()
     for event in events:  # row_of, without a call
         row = EventRow()
         row._event = event
-        made.append(row)
-    return made
+        rows.append(row)
+    return rows
 
 
 def pandas_frame(rows: Iterable[Row], columns: Sequence[str]) -> Any:

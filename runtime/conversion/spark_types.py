@@ -55,9 +55,9 @@ def _event_type(name: str, struct: dict[str, Any]) -> EventType:
 def _value_type(data_type: str | dict[str, Any], where: str) -> ValueType:
     """``where``: the column's path, for the error, and the name of a nested event's type."""
     if isinstance(data_type, str):
-        found = TO_VALUE.get(data_type.partition("(")[0].partition(" collate ")[0])
-        if found is not None:
-            return found
+        value_type = TO_VALUE.get(data_type.partition("(")[0].partition(" collate ")[0])
+        if value_type is not None:
+            return value_type
     elif data_type["type"] == "array":
         return ArrayType(_value_type(data_type["elementType"], where))
     elif data_type["type"] == "map":
