@@ -157,28 +157,28 @@ class FilterIndex:
         All conditions are evaluated before any receiver gets the event. Where one fails, its statement does not get the event and the
         handler is called; the others are not harmed.
         """
-        found: list[Receiver] = []
+        receivers: list[Receiver] = []
         for index in self.indexes(event_type):
             buckets = [index.always, *(table.get(getattr(event, field, None), {}) for field, table in index.tables.items())]
             for entry in (entry for bucket in buckets for entry in bucket):
                 try:
-                    wanted = entry.test is None or entry.test(event)
+                    passes = entry.test is None or entry.test(event)
                 except Exception as error:  # noqa: BLE001 - law 6
                     self._on_error(error, entry.receiver.name, event)
                     continue
-                if wanted:
-                    found.append(entry.receiver)
+                if passes:
+                    receivers.append(entry.receiver)
             for active in [active for table in index.active_tables() for active in table.find(event) or ()]:
                 test = active.prepared.test
                 try:
-                    wanted = test is None or test(event, *active.values)
+                    passes = test is None or test(event, *active.values)
                 except Exception as error:  # noqa: BLE001 - law 6
                     self._on_error(error, active.name, event)
                     continue
-                if wanted:
-                    found.append(active)
-        found.sort(key=order_of)
-        return found
+                if passes:
+                    receivers.append(active)
+        receivers.sort(key=order_of)
+        return receivers
 
 
 def order_of(receiver: Receiver) -> tuple[int, int, int]:

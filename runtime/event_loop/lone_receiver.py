@@ -24,21 +24,21 @@ def lone_entry(entries: Sequence[Entry]) -> Entry | None:
     return entries[0]
 
 
-def lone_lines(entry: Entry, place: Callable[[str], str], made: str, make: Sequence[str], scope: dict[str, Any]) -> list[str]:
+def lone_lines(entry: Entry, place: Callable[[str], str], values: str, make: Sequence[str], scope: dict[str, Any]) -> list[str]:
     """The steps of the receiver and then all that ``EventLoop.process`` does, as source lines; ``scope`` gets what they name.
 
-    ``place``: field of the event → the text of its value. ``made``: the text of the event; ``make``: lines that put it in ``e``.
+    ``place``: field of the event → the text of its value. ``values``: the text of the event; ``make``: lines that put it in ``e``.
     """
     receiver = entry.receiver
     assert receiver.write is not None
     scope |= {"receiver": receiver, "name": receiver.name, "statement_number": receiver.order[1]}
-    steps = receiver.write(place, scope, f"return deliver_alone(receiver, {made})")
+    steps = receiver.write(place, scope, f"return deliver_alone(receiver, {values})")
     assert all(scope.get(name, each) is each for name, each in steps.scope.items()), "one name for two objects"
     scope |= steps.scope
     named = any(EVENT.search(line) for line in (*steps.before, *steps.then))
     lines = ["if core.changed_statements is not None: core.changed_statements.add(statement_number)"]
     lines += ["try:", *indented(steps.then or ["pass"])]
-    lines += ["except Exception as error:", f"    on_error(error, name, {'e' if named else made})"]
+    lines += ["except Exception as error:", f"    on_error(error, name, {'e' if named else values})"]
     lines += ["if pending: flush()", "if queue: work()"]
     head = [*(make if named else ()), *steps.before, "outer = core.busy", "core.busy = True"]
     return [*head, "try:", *indented(lines), "finally:", "    core.busy = outer"]

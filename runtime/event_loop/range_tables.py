@@ -67,11 +67,11 @@ class OneEndedRanges:
         if self._above:
             if value < boundaries.blocks[0][0]:  # most often so where nothing is found
                 return None
-            found = [item for boundary in boundaries.until(value, inclusive=self._inclusive) for item in buckets[boundary]]
+            items = [item for boundary in boundaries.until(value, inclusive=self._inclusive) for item in buckets[boundary]]
         else:
-            found = [
+            items = [
                 item for boundary in boundaries.from_value(value) if self._inclusive or boundary != value for item in buckets[boundary]]
-        return found or None
+        return items or None
 
 
 # ------------------------------------------------------------------ two ends
@@ -139,21 +139,21 @@ class TwoEndedRanges:
         """The items whose ranges hold the value, None where there are none."""
         if value is None or value != value or not self._buckets:
             return None
-        found: list[Any] = []
-        self._collect(self._root, value, (value, TOP) if self._include_low else (value,), found)
-        return found or None
+        items: list[Any] = []
+        self._collect(self._root, value, (value, TOP) if self._include_low else (value,), items)
+        return items or None
 
-    def _collect(self, node: _Node, value: Any, beyond: tuple[Any, ...], found: list[Any]) -> None:
+    def _collect(self, node: _Node, value: Any, beyond: tuple[Any, ...], matches: list[Any]) -> None:
         """``beyond``: sorts after the last range that begins early enough, before all others."""
         tops = node.tops
         begun = range(bisect_left(node.keys, beyond))
         open_still = [n for n in begun if value <= tops[n]] if self._include_high else [n for n in begun if value < tops[n]]
         if node.items is None:
             for n in open_still:
-                found.extend(self._buckets[node.keys[n]])
+                matches.extend(self._buckets[node.keys[n]])
         else:
             for n in open_still:
-                self._collect(node.items[n], value, beyond, found)
+                self._collect(node.items[n], value, beyond, matches)
 
     def _insert(self, key: tuple[Any, Any]) -> None:
         path: list[tuple[_Node, int]] = []

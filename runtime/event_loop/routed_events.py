@@ -56,9 +56,9 @@ class RoutedEvents:
 
     def faults(self) -> list[Fault]:
         """An error for each statement that was refused events, which are forgotten."""
-        found: list[Fault] = [(self._error(number, event), name, event) for name, (number, event) in self.refused.items()]
+        faults: list[Fault] = [(self._error(number, event), name, event) for name, (number, event) in self.refused.items()]
         self.refused.clear()
-        return found
+        return faults
 
     def _error(self, number: int, event: Event) -> EplRuntimeError:
         events = "event is" if number == 1 else "events are"

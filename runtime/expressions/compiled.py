@@ -38,9 +38,9 @@ OPERATIONS: dict[str, Any] = {
 
 def function_of(text: str, bindings: dict[str, Any]) -> Callable[..., Any]:
     """The function ``evaluate`` that the text defines; its text is kept as ``source``."""
-    made: Callable[..., Any] = defined(text, {**OPERATIONS, **bindings})["evaluate"]
-    made.source = text  # type: ignore[attr-defined]
-    return made
+    compiled: Callable[..., Any] = defined(text, {**OPERATIONS, **bindings})["evaluate"]
+    compiled.source = text  # type: ignore[attr-defined]
+    return compiled
 
 
 def _signature(arity: int, *more: str) -> str:
@@ -65,8 +65,8 @@ def _compiled(kind: object, parts: Sequence[object], environment: Environment, a
         return function_of(text, shared), tuple(cells.values())
 
     function, cells_read = environment.printed((kind, arity), tuple(parts), make)
-    made: Callable[..., Any] = function(*[read(environment) for read in cells_read]) if cells_read else function
-    return made
+    bound: Callable[..., Any] = function(*[read(environment) for read in cells_read]) if cells_read else function
+    return bound
 
 
 def compile_expression(expression: TypedExpression, environment: Environment, arity: int = 1) -> Callable[..., Any]:
@@ -88,24 +88,25 @@ def compile_row(expressions: Sequence[TypedExpression], environment: Environment
     return _compiled("row", tuple(expressions), environment, arity, write)
 
 
-def compile_event(expressions: Sequence[TypedExpression], made: type[Event], environment: Environment) -> Callable[..., Any]:
-    """``f(e0, insert_stream, aggregations)`` → an event of the class ``made`` that holds the expressions' values."""
+def compile_event(expressions: Sequence[TypedExpression], event_class: type[Event], environment: Environment) -> Callable[..., Any]:
+    """``f(e0, insert_stream, aggregations)`` → an event of the class ``event_class`` that holds the expressions' values."""
     def write(printer: Printer) -> tuple[str, str]:
         values = [printer.value(e) for e in expressions]
-        if made.type.open or made.type.kind == "variant":
-            lines = [f"return made({', '.join(values)})"]
+        if event_class.type.open or event_class.type.kind == "variant":
+            lines = [f"return event_class({', '.join(values)})"]
         else:  # set one by one, which is faster than a call of the class
-            lines = ["r = new(made)", *(f"r.{field} = {value}" for field, value in zip(made.fields, values, strict=True)), "return r"]
-        printer.bindings |= {"made": made, "new": object.__new__}
+            fields = zip(event_class.fields, values, strict=True)
+            lines = ["r = new(event_class)", *(f"r.{field} = {value}" for field, value in fields), "return r"]
+        printer.bindings |= {"event_class": event_class, "new": object.__new__}
         return _signature(1, "insert_stream", "aggregations"), "\n    ".join(lines)
 
-    return _compiled("event", (made, *expressions), environment, 1, write)
+    return _compiled("event", (event_class, *expressions), environment, 1, write)
 
 
 def compile_scalar(expression: TypedExpression, environment: Environment, arity: int = 1, given_locals: int = 0) -> Callable[..., Any]:
     """``f(e0, …, insert_stream, aggregations, *locals)`` → one value; the caller gives the values of the first so many Local nodes."""
-    given = map(local_name, range(given_locals))
-    parameters = _signature(arity, "insert_stream", "aggregations", *given)
+    locals_ = map(local_name, range(given_locals))
+    parameters = _signature(arity, "insert_stream", "aggregations", *locals_)
     kind = ("scalar", given_locals)
     return _compiled(kind, (expression,), environment, arity, lambda p: (parameters, f"return {p.value(expression)}"))
 

@@ -64,8 +64,8 @@ class Environment:
 
 
 def _once(known: dict[Any, tuple[object, Any]], key: object, parts: tuple[object, ...], make: Callable[[], T]) -> T:
-    found = known.get(key)
-    if found is None:
-        found = known[key] = parts, make()  # the parts stay, and so do their numbers
-    made: T = found[1]
-    return made
+    entry = known.get(key)
+    if entry is None:
+        entry = known[key] = parts, make()  # the parts stay, and so do their numbers
+    compiled: T = entry[1]
+    return compiled

@@ -198,8 +198,8 @@ def print_membership(printer: Printer, node: Membership) -> str:
         null = any(isinstance(i, Constant) and i.value is None for i in node.items)
         body = f"{{}} {'not ' if node.negated else ''}in {printer.bind(constants)}"
         if null:
-            found = "False" if node.negated else "True"
-            return printer.unary(node.value, lambda text: f"({found} if {text} in {printer.bind(constants)} else None)")
+            result = "False" if node.negated else "True"
+            return printer.unary(node.value, lambda text: f"({result} if {text} in {printer.bind(constants)} else None)")
         return printer.unary(node.value, lambda text: f"({body.format(text)})")
     name = printer.temporary()
     body = _member_call(printer, node)
@@ -292,17 +292,17 @@ def _like_body(printer: Printer, node: LikeMatch, kept: list[str]) -> str:
             body = f"{match}({text})"
     else:
         pattern = printer.once(node.pattern, kept)
-        given = printer.value(node.escape) if node.escape is not None else literal("\\")
-        body = f"like_pattern({pattern}, {given})({text})"
+        escape_text = printer.value(node.escape) if node.escape is not None else literal("\\")
+        body = f"like_pattern({pattern}, {escape_text})({text})"
     return f"(not {body})" if node.negated else body
 
 
 def _fast_like(pattern: str, text: str) -> str | None:
     """``x%``, ``%x``, ``%x%`` and plain text without a regular expression."""
-    found = re.fullmatch(r"(%?)([^%_\\]*)(%?)", pattern)
-    if found is None:
+    match = re.fullmatch(r"(%?)([^%_\\]*)(%?)", pattern)
+    if match is None:
         return None
-    front, inner, back = found.groups()
+    front, inner, back = match.groups()
     if front and back:
         return f"({literal(inner)} in {text})"
     if back:

@@ -137,8 +137,8 @@ def print_extreme(printer: Printer, node: Extreme) -> str:
     kept: list[str] = []
     texts = [printer.operand(o, kept) for o in node.operands]
     sign = "<" if node.function == "min" else ">"
-    found = f"({texts[0]} if {texts[0]} {sign} {texts[1]} else {texts[1]})"
+    extreme = f"({texts[0]} if {texts[0]} {sign} {texts[1]} else {texts[1]})"
     for text in texts[2:]:
         before = printer.temporary()
-        found = f"({before} if ({before} := {found}) {sign} {text} else {text})"
-    return printer.guarded(kept, found)
+        extreme = f"({before} if ({before} := {extreme}) {sign} {text} else {text})"
+    return printer.guarded(kept, extreme)

@@ -25,17 +25,17 @@ def widening_to(value_type: ValueType) -> Callable[[Any], Any] | None:
     return float if isinstance(value_type, Scalar) and value_type.kind in ("double", "float") else None
 
 
-def struct_as(wanted: ValueType) -> Callable[[Any], Any]:
-    """A struct (or null) → an event of ``wanted``, an EventOf; a list of structs → a list of events for an array of them."""
-    if isinstance(wanted, ArrayType):
-        of_one = struct_as(wanted.element)
+def struct_as(target: ValueType) -> Callable[[Any], Any]:
+    """A struct (or null) → an event of ``target``, an EventOf; a list of structs → a list of events for an array of them."""
+    if isinstance(target, ArrayType):
+        of_one = struct_as(target.element)
         return lambda structs: None if structs is None else [of_one(struct) for struct in structs]
-    assert isinstance(wanted, EventOf)
-    return _event_maker(wanted.event_type)
+    assert isinstance(target, EventOf)
+    return _event_maker(target.event_type)
 
 
 def _event_maker(event_type: EventType) -> Callable[[Event | None], Event | None]:
-    made = event_class(event_type)
+    struct_class = event_class(event_type)
     steps = [(field_name(p.name), widening_to(p.type), default_of(p.type)) for p in event_type.properties.values()]
 
     def make(struct: Event | None) -> Event | None:
@@ -45,7 +45,7 @@ def _event_maker(event_type: EventType) -> Callable[[Event | None], Event | None
         for field, widen, default in steps:
             value = getattr(struct, field, default)
             values.append(value if widen is None or value is None else widen(value))
-        return made(*values)
+        return struct_class(*values)
 
     return make
 

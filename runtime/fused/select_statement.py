@@ -37,9 +37,9 @@ def fuse(running: RunningSelect) -> None:
         if running.stream.plan.contained is None:
             fuse_recognition(running)
     elif running.where is None and running.stream.plan.contained is None and _is_simple(running):
-        made = _Select(running)
-        if made.possible:
-            made.attach()
+        select = _Select(running)
+        if select.possible:
+            select.attach()
 
 
 def _is_simple(running: RunningSelect) -> bool:
@@ -123,16 +123,16 @@ class _Select:
     def _printed(self) -> FunctionFactory:
         """The functions as text: ``take`` for an event, ``expire`` and ``alone`` for the timer, ``add_rows`` for limited output."""
         before, then = self._take(_Way("return careful((e,), NO_EVENTS)"))
-        found = {"take": ("def take(e):", [*before, *then])}
+        functions = {"take": ("def take(e):", [*before, *then])}
         if self._stage is not None and not self._plan.order_by and self._aggregations is not None and self._aggregations.keyed:
-            found["add_rows"] = "def add_rows(touched, insert_stream, batch):", self._rows_of_groups(self._aggregations)
+            functions["add_rows"] = "def add_rows(touched, insert_stream, batch):", self._rows_of_groups(self._aggregations)
         expire = self._window.expire
         if expire is not None:
-            found["expire"] = "def expire():", self._expire(expire, _Way("return careful_expire()"))
+            functions["expire"] = "def expire():", self._expire(expire, _Way("return careful_expire()"))
             if self._delivers:
-                found["alone"] = "def alone():", self._expire(expire, _Way("return expire()", delivers=True))
-        lines = [line for head, body in found.values() for line in (head, *indented(body))]
-        return FunctionFactory(list(found), lines, self._shared, list(self._scope), self._printer)
+                functions["alone"] = "def alone():", self._expire(expire, _Way("return expire()", delivers=True))
+        lines = [line for head, body in functions.values() for line in (head, *indented(body))]
+        return FunctionFactory(list(functions), lines, self._shared, list(self._scope), self._printer)
 
     def written(self, place: Place, scope: dict[str, Any], leave: str) -> GeneratedSteps:
         """``take`` for a function of which it is the only receiver, over values that are not in an event."""
@@ -231,17 +231,17 @@ class _Select:
         readers = {} if self._aggregations is None else self._aggregations.readers(leaving)
         printer = self._printer.over("None" if isinstance(self._rows, FullyAggregated) else event, readers)
         if plan.forward is not None:
-            made = [*row_lines(name, event)] if way.delivers else [f"{name} = {event}"]
+            lines = [*row_lines(name, event)] if way.delivers else [f"{name} = {event}"]
         elif way.delivers:
             values = "".join(f"{printer.value(column)}, " for column in plan.columns)
-            made = computed_row_lines(name, f"({values})")
+            lines = computed_row_lines(name, f"({values})")
         else:
             fields = [field_name(n) for n in plan.output_type.names]
-            made = [*(f"c{n} = {printer.value(column)}" for n, column in enumerate(plan.columns)), f"{name} = new(made)"]
-            made += [f"{name}.{field} = c{n}" for n, field in enumerate(fields)]
+            lines = [*(f"c{n} = {printer.value(column)}" for n, column in enumerate(plan.columns)), f"{name} = new(made)"]
+            lines += [f"{name}.{field} = c{n}" for n, field in enumerate(fields)]
         if plan.having is None:
-            return made
-        return [f"{name} = None", f"if {printer.test(plan.having)}:", *indented(made)]
+            return lines
+        return [f"{name} = None", f"if {printer.test(plan.having)}:", *indented(lines)]
 
     def _put(self, way: _Way, *names: str) -> list[str]:
         """Lines that hand rows on: to the statement's listeners, or to insert into."""
