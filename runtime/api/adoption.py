@@ -85,11 +85,11 @@ def _places(runtime: Runtime, *, named: bool) -> Iterator[Place]:
 
 def _by_name(runtime: Runtime) -> dict[str, Place]:
     """A name that several deployments use gets the deployment's id."""
-    found: dict[str, Place] = {}
+    places: dict[str, Place] = {}
     for place in _places(runtime, named=True):
         name = place[0].name
-        found[name if name not in found else f"{place[1]}/{name}"] = place
-    return found
+        places[name if name not in places else f"{place[1]}/{name}"] = place
+    return places
 
 
 def _fingerprint(place: Place) -> str:

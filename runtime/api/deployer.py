@@ -54,8 +54,8 @@ class Deployer:
 
     def declared_type(self, name: str) -> EventType | None:
         """The event type of that name that was declared last, by whatever deployment."""
-        found = [d.value for dep in self.deployments.values() for d in dep.plan.declared if d.kind == "event_type" and d.name == name]
-        return found[-1] if found else None
+        types = [d.value for dep in self.deployments.values() for d in dep.plan.declared if d.kind == "event_type" and d.name == name]
+        return types[-1] if types else None
 
     def bring_in(self, module: Module) -> None:
         """See Runtime.bring_in."""
@@ -197,17 +197,17 @@ class Deployer:
 
     def unused(self, deployment_id: str) -> Deployment:
         """The deployment of that id; EplDeploymentError where there is none, or others use what it declares."""
-        found = self.deployments.get(deployment_id)
-        if found is None:
+        deployment = self.deployments.get(deployment_id)
+        if deployment is None:
             raise EplDeploymentError(f"Deployment id '{deployment_id}' cannot be found")
-        for declared in found.plan.declared:
-            user = first_use(declared, [d for d in self.deployments.values() if d is not found])
+        for declared in deployment.plan.declared:
+            user = first_use(declared, [d for d in self.deployments.values() if d is not deployment])
             if user is not None:
                 raise EplDeploymentError(
                     f"A precondition is not satisfied: {declared.title} '{declared.name}' cannot be un-deployed as it is referenced "
                     f"by deployment '{user.id}'"
                 )
-        return found
+        return deployment
 
     def check_replaceable(self, event_type: EventType) -> None:
         """Raise EplDeploymentError where a deployment uses the type."""

@@ -46,23 +46,23 @@ def fault_of(runtime: Runtime, error: BaseException, statement: str, event: Any)
     """The error as one that says where it happened. Called where the error is handled, while the clock is at the event."""
     text = None
     spans: list[Span] = []
-    found = _statement(runtime, statement)
+    failed = _statement(runtime, statement)
     where = f"statement '{statement}'"
-    if found is not None:
-        text = runtime.deployments[found.deployment_id].plan.text
-        whole = _whole(runtime, found)
+    if failed is not None:
+        text = runtime.deployments[failed.deployment_id].plan.text
+        whole = _whole(runtime, failed)
         spans = list(_expressions(whole, _written(runtime, error))) or [s for s in (_body(whole),) if s is not None]
         if spans:
             places = " or ".join(_place(each, text) for each in spans)
             where += f" ({places}, {_short(text[spans[0].start : spans[0].end], 60)})"
     at_work = "a timer" if event is None else shown(event)
-    made = StatementFault(
+    fault = StatementFault(
         f"{where}: {in_words(error)}; while processing {at_work} at engine time {runtime.now}", statement, event, runtime.now,
         span=spans[0] if len(spans) == 1 else None, text=text,
         hint=error.hint if isinstance(error, EplError) else None,
     )
-    made.__cause__ = error
-    return made
+    fault.__cause__ = error
+    return fault
 
 
 def in_words(error: BaseException) -> str:
@@ -87,8 +87,8 @@ def _place(span: Span, text: str) -> str:
 
 def _statement(runtime: Runtime, name: str) -> Statement | None:
     """The one statement of that name; None where several deployments have it."""
-    found = [s for d in runtime.deployments.values() for s in d if s.name == name]
-    return found[0] if len(found) == 1 else None
+    statements = [s for d in runtime.deployments.values() for s in d if s.name == name]
+    return statements[0] if len(statements) == 1 else None
 
 
 def _whole(runtime: Runtime, statement: Statement) -> Node:
@@ -118,22 +118,22 @@ def _written(runtime: Runtime, error: BaseException) -> tuple[str | None, str | 
 
 def _code(function: Any) -> CodeType | None:
     """Of functions, methods and objects that can be called; None of what is not written in Python."""
-    found = getattr(function, "__code__", None) or getattr(getattr(function, "__call__", None), "__code__", None)  # noqa: B004
-    return found if isinstance(found, CodeType) else None
+    code = getattr(function, "__code__", None) or getattr(getattr(function, "__call__", None), "__code__", None)  # noqa: B004
+    return code if isinstance(code, CodeType) else None
 
 
-def _expressions(node: Any, wanted: tuple[str | None, str | None]) -> Iterator[Span]:
+def _expressions(node: Any, names: tuple[str | None, str | None]) -> Iterator[Span]:
     """Where in a statement the function is called, or the operator is."""
     if isinstance(node, (tuple, list)):
         for each in node:
-            yield from _expressions(each, wanted)
+            yield from _expressions(each, names)
     elif isinstance(node, Node):
-        name, operator = wanted
+        name, operator = names
         hit = (isinstance(node, Call) and node.name == name) or (isinstance(node, Binary) and node.operator == operator)
         if hit and node.span is not None:
             yield node.span
         for field in attrs.fields(type(node)):
-            yield from _expressions(getattr(node, field.name), wanted)
+            yield from _expressions(getattr(node, field.name), names)
 
 
 __all__ = ["StatementFault", "fault_of", "in_words", "shown"]

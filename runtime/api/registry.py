@@ -63,8 +63,8 @@ class Registry:
         """
         with self.lock:
             self._check_open()
-            for found in enums_in(schema):
-                self.register_enum(found)
+            for enumeration in enums_in(schema):
+                self.register_enum(enumeration)
             event_type = event_type_of(name, schema, Known(self._types, self._enum_types, self._classes))
             parents = (*(self.event_type(s) for s in supertypes), *self._registered_bases(schema))
             if parents or start_timestamp or end_timestamp:
@@ -73,10 +73,10 @@ class Registry:
                     event_type.name, event_type.kind, {**inherited, **event_type.properties}, tuple(dict.fromkeys(parents)),
                     start_timestamp, end_timestamp, open=event_type.open
                 )
-            made = self.register_type(event_type, replace=replace)
+            registered = self.register_type(event_type, replace=replace)
             if isinstance(schema, type):
-                self._classes[schema] = made
-            return made
+                self._classes[schema] = registered
+            return registered
 
     def _registered_bases(self, schema: Any) -> list[EventType]:
         """The event types of the nearest base classes that are registered."""
@@ -109,10 +109,10 @@ class Registry:
 
     def event_type(self, name: str) -> EventType:
         """A type by name; raises EplRuntimeError."""
-        found = self._types.get(name)
-        if found is None:
+        event_type = self._types.get(name)
+        if event_type is None:
             raise EplRuntimeError(f"no bus event type named '{name}'", hint="declare it with create schema or Runtime.register")
-        return found
+        return event_type
 
     def register_function(self, name: str, function: Callable[..., Any]) -> None:
         """Make a Python function callable from EPL as ``name(…)``; type hints give its types."""
@@ -170,12 +170,12 @@ class Registry:
         """
         with self.lock:
             self._check_open()
-            made = enum_type(name) if isinstance(name, type) else EnumType(name.replace("$", ".").rsplit(".", 1)[-1], tuple(constants))
+            declared = enum_type(name) if isinstance(name, type) else EnumType(name.replace("$", ".").rsplit(".", 1)[-1], tuple(constants))
             written = name.__name__ if isinstance(name, type) else name
-            self._enums[written] = made.constants
-            self._enum_types = {**self._enum_types, made.name: made, written: made}
-            self._functions.constants.update({f"{written}.{constant}": (made, constant) for constant in made.constants})
-            return made
+            self._enums[written] = declared.constants
+            self._enum_types = {**self._enum_types, declared.name: declared, written: declared}
+            self._functions.constants.update({f"{written}.{constant}": (declared, constant) for constant in declared.constants})
+            return declared
 
     def declare_variable(self, name: str, value_type: Any, value: Any = None, *, constant: bool = False) -> None:
         """A variable that statements see, declared from Python: a Python type, an EPL type name or a ValueType."""

@@ -34,7 +34,7 @@ from windows.protocol import Damaged, State
 
 
 @attrs.frozen
-class Given:
+class Provided:
     """What a snapshot only names and its restore has to be given."""
 
     functions: Mapping[str, Callable[..., Any]] = attrs.field(factory=dict)
@@ -45,13 +45,13 @@ class Given:
     def missing(self, head: Mapping[str, Any]) -> EplDeploymentError | None:
         """The error for functions, aggregations and imports that are not given; None where all are."""
         imports = head["settings"]["python_imports"]
-        for what, named, given, hint in (
+        for what, named, provided, hint in (
             ("functions", head["functions"], self.functions, "functions={…}"),
             ("aggregations", head["aggregations"], {name.lower() for name in self.aggregations}, "aggregations={…}"),
             ("windows", head["windows"], self.windows, "windows=[…]"),
             ("python_imports", imports, self.python_imports, f"python_imports={imports!r}: their code runs"),
         ):
-            missing = sorted(set(_names(named)) - set(given))
+            missing = sorted(set(_names(named)) - set(provided))
             if missing:
                 return EplDeploymentError(
                     f"the snapshot uses {what} that are not given: {', '.join(missing)}", hint=f"Runtime.restore(…, {hint})"
@@ -87,7 +87,7 @@ Made = TypeVar("Made", bound=Restorable)
 
 
 def restore(
-    make: Callable[..., Made], stored: bytes | Mapping[str, bytes], given: Given, on_error: ErrorHandler, tier: str,
+    make: Callable[..., Made], stored: bytes | Mapping[str, bytes], provided: Provided, on_error: ErrorHandler, tier: str,
     key: bytes | None = None,
 ) -> Made:
     """A runtime that goes on exactly where ``snapshot`` or ``pages`` saw the other one. ``make``: its class."""
@@ -99,13 +99,13 @@ def restore(
         head, clock = map_of(reader.body("head", "head")), map_of(reader.body("clock", "clock"))
         _check_now(clock["now"])
         values = map_of(clock["values"])
-        missing = given.missing(head)
+        missing = provided.missing(head)
     if missing is not None:
         raise missing
     with reading("page 'head'"):
-        settings = Settings(**{**_settings(map_of(head["settings"])), "python_imports": given.python_imports})
+        settings = Settings(**{**_settings(map_of(head["settings"])), "python_imports": provided.python_imports})
         runtime = make(start_time=clock["now"], settings=settings, on_error=on_error, tier=tier)
-        _declare(runtime, head, clock, given)
+        _declare(runtime, head, clock, provided)
     state = runtime.state()
     _redeploy(runtime, state, head, values)
     with _collector_stopped():
@@ -136,13 +136,13 @@ def _check_now(now: Any) -> None:
         raise Damaged("'now' is not a point in engine time")
 
 
-def _declare(runtime: Restorable, head: Mapping[str, Any], clock: Mapping[str, Any], given: Given) -> None:
+def _declare(runtime: Restorable, head: Mapping[str, Any], clock: Mapping[str, Any], provided: Provided) -> None:
     """Make known to the runtime all that was made known to the other one from Python."""
-    for name, function in given.functions.items():
+    for name, function in provided.functions.items():
         runtime.register_function(name, function)
-    for name, factory in given.aggregations.items():
+    for name, factory in provided.aggregations.items():
         runtime.register_aggregation(name, factory)
-    for config in dict.fromkeys(given.windows.values()):
+    for config in dict.fromkeys(provided.windows.values()):
         runtime.register_window(config)
     for name, constants in head["enums"]:
         runtime.register_enum(name, constants)
@@ -223,8 +223,8 @@ def resume_statement(runtime: Restorable, statement: Statement, reader: PageRead
 
 def _operators(error: BaseException) -> str:
     """The operators whose ``restore`` raised, outermost first."""
-    found = list(dict.fromkeys(_restoring(error)))
-    return f"in {' / '.join(found)}" if found else "as a whole"
+    operators = list(dict.fromkeys(_restoring(error)))
+    return f"in {' / '.join(operators)}" if operators else "as a whole"
 
 
 def _restoring(error: BaseException) -> Iterator[str]:
@@ -236,4 +236,4 @@ def _restoring(error: BaseException) -> Iterator[str]:
         trace = trace.tb_next
 
 
-__all__ = ["Given", "restore", "resume_statement"]
+__all__ = ["Provided", "restore", "resume_statement"]

@@ -19,7 +19,7 @@ from runtime.api.deployment import Deployment
 from runtime.api.error_reports import explained, without_engine_frames
 from runtime.api.plan_cache import parsed
 from runtime.api.registry import Registry
-from runtime.api.restore import Given
+from runtime.api.restore import Provided
 from runtime.api.restore import restore as restored
 from runtime.batch.available import is_available, missing
 from runtime.clock.instants import Instant, instant_of, shown
@@ -229,20 +229,20 @@ class Runtime(Registry):
 
     def bus_type(self, event_type: str | EventType) -> EventType:
         """A type that takes events from outside, itself or by name; raises EplRuntimeError."""
-        found = self.event_type(event_type) if isinstance(event_type, str) else event_type
-        if not isinstance(found, EventType):
-            raise EplRuntimeError(f"an event type is given by its name, not by {brief(found)}")
-        if not found.is_bus:
-            raise EplRuntimeError(f"no bus event type named '{found.name}'", hint="declare it with @public @buseventtype")
-        return found
+        resolved = self.event_type(event_type) if isinstance(event_type, str) else event_type
+        if not isinstance(resolved, EventType):
+            raise EplRuntimeError(f"an event type is given by its name, not by {brief(resolved)}")
+        if not resolved.is_bus:
+            raise EplRuntimeError(f"no bus event type named '{resolved.name}'", hint="declare it with @public @buseventtype")
+        return resolved
 
     def _incoming(self, event_type: str | EventType, event: Any) -> Event:
-        found = self.bus_type(event_type)
+        declared = self.bus_type(event_type)
         if isinstance(event, Event):
             return event
         if self.settings.unknown_properties == "refuse":
-            check_known(found, event)
-        return to_event(found, event)
+            check_known(declared, event)
+        return to_event(declared, event)
 
     def event_of(self, event_type: str | EventType, event: Any) -> Event:
         """The event that ``send`` would process, checked; it is not processed."""
@@ -444,8 +444,8 @@ class Runtime(Registry):
         given;
         EplRuntimeError for a snapshot that is damaged, of another version, or sealed with another key.
         """
-        given = Given(dict(functions or {}), dict(aggregations or {}), tuple(python_imports), by_name(*windows))
-        return restored(cls, blob, given, on_error, tier, snapshot_key)
+        provided = Provided(dict(functions or {}), dict(aggregations or {}), tuple(python_imports), by_name(*windows))
+        return restored(cls, blob, provided, on_error, tier, snapshot_key)
 
     # ------------------------------------------------------------------ manners
 

@@ -32,24 +32,24 @@ def build(plan: ResultSetPlan, environment: Environment, state: State = None, co
     """
     plain = plan.output is None and plan.shape == "un-aggregated" and plan.forward is not None and plan.arity == 1
     if plain and plan.having is None and not plan.order_by and plan.limit is None and not plan.distinct:
-        made: ResultSet = Forward(plan, environment)
+        result_set: ResultSet = Forward(plan, environment)
     else:
-        made = SHAPES[plan.shape](plan, environment)
+        result_set = SHAPES[plan.shape](plan, environment)
     if plan.output is not None:
         assert context is not None
-        made = OutputStage(made, plan.output, context)
+        result_set = OutputStage(result_set, plan.output, context)
     if state is not None:
-        made.restore(state)
-    return made
+        result_set.restore(state)
+    return result_set
 
 
 def accumulators_of(
     expression: TypedExpression, environment: Environment, names: Sequence[str] = ()
 ) -> tuple[Sequence[Accumulator], Evaluate]:
     """The aggregations in an expression over one stream, and evaluate(event, *values of names) that reads them."""
-    found = {n.slot: n.plan for n in expression.walk() if isinstance(n, Aggregated)}
-    order = sorted(found)
-    group = GroupFactory([found[slot] for slot in order], environment, 1)()
+    by_slot = {n.slot: n.plan for n in expression.walk() if isinstance(n, Aggregated)}
+    order = sorted(by_slot)
+    group = GroupFactory([by_slot[slot] for slot in order], environment, 1)()
     places = {slot: place for place, slot in enumerate(order)}
     readers = [group.readers[places[slot]] if slot in places else None for slot in range(max(order, default=-1) + 1)]
     value = compile_scalar(expression, environment, 1, len(names))

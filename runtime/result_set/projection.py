@@ -45,9 +45,9 @@ class OutputRows:
     def of(cls, state: Any) -> OutputRows:
         """The batch whose ``state()`` it is."""
         BATCH(state)
-        made = cls()
-        made.events, made.keys = list(state[0]), [tuple(values) for values in state[1]]
-        return made
+        rows = cls()
+        rows.events, rows.keys = list(state[0]), [tuple(values) for values in state[1]]
+        return rows
 
 
 class Projection:
@@ -94,9 +94,9 @@ def _maker(plan: ResultSetPlan, columns: Sequence[TypedExpression], environment:
         return lambda row, insert_stream, readers: row[forward]
     if plan.arity == 1:
         return compile_event(columns, event_class(plan.output_type), environment)
-    made = event_class(plan.output_type)
+    row_class = event_class(plan.output_type)
     values = row_function(columns, environment, plan.arity)
-    return lambda row, insert_stream, readers: made(*values(row, insert_stream, readers))
+    return lambda row, insert_stream, readers: row_class(*values(row, insert_stream, readers))
 
 
 def _order_key(order_by: Sequence[OrderKey], environment: Environment, arity: int) -> Callable[[Row, bool, Readers], Any]:
@@ -138,7 +138,7 @@ def _limiter(plan: LimitPlan, environment: Environment) -> Callable[[list[Event]
 
 def distinct(events: Iterable[Event]) -> list[Event]:
     """The first of all rows with equal values, in order."""
-    found: dict[Any, Event] = {}
+    by_values: dict[Any, Event] = {}
     for event in events:
-        found.setdefault(tuple([freeze(value) for value in event.values()]), event)
-    return list(found.values())
+        by_values.setdefault(tuple([freeze(value) for value in event.values()]), event)
+    return list(by_values.values())

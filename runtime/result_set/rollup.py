@@ -86,12 +86,12 @@ class Rollup(ResultSet):
             self._rows(touched, True, new_rows)
 
     def _touched(self, parts: Iterable[Iterable[Row]]) -> Touched:
-        found: Touched = [{} for _ in self.levels]
+        touched: Touched = [{} for _ in self.levels]
         for rows in parts:
             for row in self.levels[0].keyed.counted(list(rows)):
-                for level, groups in zip(self.levels, found):
+                for level, groups in zip(self.levels, touched):
                     groups[level.key(row)] = row
-        return found
+        return touched
 
     def _rows(self, touched: Touched, insert_stream: bool, batch: OutputRows) -> None:
         for level, groups in zip(self.levels, touched):

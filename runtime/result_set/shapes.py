@@ -237,11 +237,11 @@ class RowPerGroup(Aggregating):
 
     def _touched(self, parts: Iterable[Iterable[Row]]) -> list[tuple[Any, Row]]:
         """(key, last row) of every group, in the order of output."""
-        key, found = self.key, {}
+        key, last_rows = self.key, {}
         for rows in parts:
             for row in rows:
-                found[key(row)] = row
-        return self.in_order(list(found.items()))
+                last_rows[key(row)] = row
+        return self.in_order(list(last_rows.items()))
 
     def in_order(self, pairs: list[tuple[Any, Row]]) -> list[tuple[Any, Row]]:
         """The (key, row) pairs in the order of output: that of hashing in Java, where it is known."""
@@ -253,8 +253,8 @@ class RowPerGroup(Aggregating):
         """Add a row for each (key, row), with the aggregations as they are."""
         if self._keyed is not None:
             group_of, blank = self._keyed.groups.get, self._keyed.blank
-            found = [(row, group_of(key)) for key, row in touched]
-            pairs: list[tuple[Row, Sequence[Any]]] = [(row, blank if group is None else group.readers) for row, group in found]
+            groups = [(row, group_of(key)) for key, row in touched]
+            pairs: list[tuple[Row, Sequence[Any]]] = [(row, blank if group is None else group.readers) for row, group in groups]
         else:
             readers = self.aggregator.readers
             pairs = [(row, readers(row)) for _, row in touched]

@@ -111,8 +111,8 @@ class ChangedPages:
     def _framed(self, state: RuntimeState, keys: list[str]) -> Written:
         """Head and clock, where they have changed."""
         bodies = frame(state)
-        made = {key: Encoder().encode([key, KINDS[key], bodies[key]()]) for key in keys}
-        changed = {key: packed for key, packed in made.items() if self._small.get(key) != packed}
+        packed_pages = {key: Encoder().encode([key, KINDS[key], bodies[key]()]) for key in keys}
+        changed = {key: packed for key, packed in packed_pages.items() if self._small.get(key) != packed}
         self._small.update(changed)
         return dict(changed)
 

@@ -72,9 +72,9 @@ class Encoder:
             return self._part(value)
         encode = ENCODERS.get(type(value))
         if encode is None:
-            for kind, found in ENCODERS.items():
+            for kind, encode_kind in ENCODERS.items():
                 if isinstance(value, kind):
-                    encode = found
+                    encode = encode_kind
                     break
         if encode is None:
             raise EplRuntimeError(
@@ -189,9 +189,9 @@ SMALL = 1024
 def list_of(value: Any, length: int | None = None) -> list[Any]:
     """The value, if it is a list, of that length where one is given. Raises Damaged."""
     if type(value) is not list or (length is not None and len(value) != length):
-        wanted = "a list" if length is None else f"a list of {length}"
-        found = f"a list of {len(value)}" if type(value) is list else f"a value of type {type(value).__name__}"
-        raise Damaged(f"{found} where {wanted} is expected")
+        expected = "a list" if length is None else f"a list of {length}"
+        actual = f"a list of {len(value)}" if type(value) is list else f"a value of type {type(value).__name__}"
+        raise Damaged(f"{actual} where {expected} is expected")
     return value
 
 

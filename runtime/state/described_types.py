@@ -126,14 +126,14 @@ def describe_types(roots: list[EventType]) -> list[dict[str, Any]]:
 
 def read_types(rows: list[dict[str, Any]]) -> list[EventType]:
     """The registered ones of the types that ``describe_types`` wrote."""
-    made = [_without_properties(r) for r in rows]
-    for event_type, row in zip(made, rows):
+    event_types = [_without_properties(r) for r in rows]
+    for event_type, row in zip(event_types, rows):
         event_type.complete(
-            supertypes=tuple(made[i] for i in row["supertypes"]),
-            members=tuple(made[i] for i in row["members"]),
-            properties={n: Property(_text(n), undescribe(t, made), _flag(i), _flag(m)) for n, t, i, m in row["properties"]},
+            supertypes=tuple(event_types[i] for i in row["supertypes"]),
+            members=tuple(event_types[i] for i in row["members"]),
+            properties={n: Property(_text(n), undescribe(t, event_types), _flag(i), _flag(m)) for n, t, i, m in row["properties"]},
         )
-    return [t for t, row in zip(made, rows) if row["registered"]]
+    return [t for t, row in zip(event_types, rows) if row["registered"]]
 
 
 def _without_properties(row: dict[str, Any]) -> EventType:

@@ -43,22 +43,22 @@ class PageReader:
     def statement(self, key: str, *, columns: bool) -> Any:
         """The state of a statement, as ``body`` gives it. ``columns``: it is held in columns, which have no integers beyond 64 bits."""
         self._plain.vast = self._statement.vast = False
-        found = self.body(key, "statement")
+        state = self.body(key, "statement")
         if columns and (self._plain.vast or self._statement.vast):
             raise Damaged(f"a decimal of more than {VAST} digits where columns hold none")
-        return found
+        return state
 
     def _body(self, key: str, kind: str, packed: bytes) -> Any:
         decoder = self._statement if kind == "statement" else self._plain
-        found, version, body = list_of(decoder.decode(packed), 3)
-        if found not in KINDS:
-            raise EplRuntimeError(f"the snapshot holds a page of unknown kind '{found}'", hint="it was written by a newer version")
-        if version != KINDS[found]:
+        kind_of_page, version, body = list_of(decoder.decode(packed), 3)
+        if kind_of_page not in KINDS:
+            raise EplRuntimeError(f"the snapshot holds a page of unknown kind '{kind_of_page}'", hint="it was written by a newer version")
+        if version != KINDS[kind_of_page]:
             raise EplRuntimeError(
-                f"the snapshot holds a page of kind '{found}' in version {version}; known here is version {KINDS[found]}"
+                f"the snapshot holds a page of kind '{kind_of_page}' in version {version}; known here is version {KINDS[kind_of_page]}"
             )
-        if found != kind:
-            raise EplRuntimeError(f"the snapshot is damaged: page '{key}' is of kind '{found}', not '{kind}'")
+        if kind_of_page != kind:
+            raise EplRuntimeError(f"the snapshot is damaged: page '{key}' is of kind '{kind_of_page}', not '{kind}'")
         return body
 
     def _keyed(self, data: bytes) -> list[Any]:
@@ -78,12 +78,12 @@ class PageReader:
 
 def _parts_of(pages: Mapping[str, bytes]) -> dict[str, list[str]]:
     """The pages of each keyed operator, by the prefix before their number."""
-    found: dict[str, list[str]] = {}
+    parts: dict[str, list[str]] = {}
     for key in pages:
         prefix, _, number = key.rpartition("/")
         if number.isdigit():
-            found.setdefault(prefix, []).append(key)
-    return found
+            parts.setdefault(prefix, []).append(key)
+    return parts
 
 
 Checks = tuple[Callable[[Sequence[Any]], bool], list[Check], list[tuple[int, Check]]]
@@ -104,13 +104,13 @@ class EventReader:
 
     def event(self, number: int) -> Event:
         """Raises EplRuntimeError for one that is not there, does not fit its type, or is a part of itself."""
-        made = self._events.get(number)
-        if made is None:
-            made = self._made(number)
-            if made is None:
+        event = self._events.get(number)
+        if event is None:
+            event = self._made(number)
+            if event is None:
                 return self._innermost_first(number)
-            self._events[number] = made
-        return made
+            self._events[number] = event
+        return event
 
     def _innermost_first(self, number: int) -> Event:
         open_, stack = set[int](), [number]
@@ -119,25 +119,25 @@ class EventReader:
             if at in self._events:
                 stack.pop()
                 continue
-            made = self._made(at)
-            if made is None:
+            event = self._made(at)
+            if event is None:
                 open_.add(at)
                 circle = open_.intersection(self._missing)
                 if circle:
                     raise EplRuntimeError(f"the snapshot is damaged: event {min(circle)} is a part of itself")
                 stack += self._missing
             else:
-                self._events[at] = made
+                self._events[at] = event
                 open_.discard(at)
                 stack.pop()
         return self._events[number]
 
     def _inner(self, number: int) -> Event | None:
         """An event in an event; where it has not been made yet, that is noted."""
-        made = self._events.get(number)
-        if made is None:
+        event = self._events.get(number)
+        if event is None:
             self._missing.append(number)
-        return made
+        return event
 
     def _made(self, number: int) -> Event | None:
         """The event, or None where ``_missing`` ones have to be made first."""
@@ -158,32 +158,32 @@ class EventReader:
         for place, check in nested if fit(values) else enumerate(checks):
             if values[place] is not None:
                 check(values[place])
-        made = of(*values)
+        event = of(*values)
         if isinstance(extra, list):
-            made.extra = _absence(of.type, *list_of(extra, 2))
+            event.extra = _absence(of.type, *list_of(extra, 2))
         elif extra is not None:
-            made.extra = map_of(extra)
+            event.extra = map_of(extra)
         if origin is not None:
             if not isinstance(origin, Event):
                 raise Damaged("its origin is no event")
-            made.origin = origin
-        return made
+            event.origin = origin
+        return event
 
     def _checks_of(self, of: type[Event]) -> Checks:
         types = [each.whole_type for each in of.type.properties.values()]
         checks = [of_type(each) for each in types]
         nested = [(n, check) for n, check in enumerate(checks) if check is not ANYTHING and not isinstance(types[n], Scalar)]
-        found = self._checks[of] = scalars_fit(types), checks, nested
-        return found
+        of_type_checks = self._checks[of] = scalars_fit(types), checks, nested
+        return of_type_checks
 
     def _row(self, number: int) -> bytes:
         page = number // EVENTS_A_PAGE
         if page not in self._rows:
             self._rows[page] = map_of(self._reader.body(f"events/{page}", "events"))
-        found = self._rows[page].get(number)
-        if not isinstance(found, bytes):
+        packed = self._rows[page].get(number)
+        if not isinstance(packed, bytes):
             raise EplRuntimeError(f"the snapshot is damaged: event {number} is missing")
-        return found
+        return packed
 
 
 def _absence(event_type: EventType, undeclared: Any, absent: Any) -> Extra:

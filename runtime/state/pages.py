@@ -58,14 +58,14 @@ class EventPages:
 
     def number(self, event: Event) -> int:
         """The event's number, a new one at first sight."""
-        found = self._numbers.get(event)
-        if found is None:
-            found = self._numbers[event] = self._next
+        number = self._numbers.get(event)
+        if number is None:
+            number = self._numbers[event] = self._next
             self._next += 1
-            self._pages.setdefault(found // EVENTS_A_PAGE, {})[found] = event
-            self._holders[found] = 0
-            self._new.append(found)
-        return found
+            self._pages.setdefault(number // EVENTS_A_PAGE, {})[number] = event
+            self._holders[number] = 0
+            self._new.append(number)
+        return number
 
     def hold(self, holder: str | int, numbers: set[int]) -> None:
         """A page, or an event, refers to these events now and to no others."""
@@ -227,9 +227,9 @@ class StatementPages:
         pages, changed = compared.pages, compared.changed(rows, self._encoder.apart)
 
         def written() -> Written:
-            found = self._keyed_pages(prefix, pages, changed)
+            written_pages = self._keyed_pages(prefix, pages, changed)
             compared.release()
-            return found
+            return written_pages
 
         self._todo.append(written)
         return msgpack.ExtType(KEYED, msgpack.packb([prefix, rows.kind, len(pages.pages), pages.count]))

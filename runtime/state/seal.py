@@ -92,9 +92,9 @@ def _checksum(head: bytes, payload: bytes, name: str, key: bytes | None) -> byte
     front = head + name.encode("utf-8", "surrogatepass") + b"\0"
     if key is None:
         return zlib.crc32(payload, zlib.crc32(front)).to_bytes(4, "big")
-    made = hmac.new(key, front, "sha256")
-    made.update(payload)
-    return made.digest()
+    digest = hmac.new(key, front, "sha256")
+    digest.update(payload)
+    return digest.digest()
 
 
 @contextmanager

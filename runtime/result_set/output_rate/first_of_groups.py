@@ -186,22 +186,22 @@ class FirstOfGroups:
         failures = Failures()
         for rows, entered in ((new, True), (old, False)):
             for row in rows:
-                for level, polls, found in zip(self._levels, self._polls, met):
-                    failures.attempt(self._look, level, polls, found, row, entered)
+                for level, polls, first in zip(self._levels, self._polls, met):
+                    failures.attempt(self._look, level, polls, first, row, entered)
                 failures.attempt(self.inner.apply, (row,) if entered else (), () if entered else (row,))
         failures.settle()
-        for level, found in zip(self._levels, met):
-            for key, (row, before) in found.items():
+        for level, first in zip(self._levels, met):
+            for key, (row, before) in first.items():
                 if self.inner.needs_new:
                     level.rows(((key, row),), True, new_rows)
                 old_rows.add(before)
 
-    def _look(self, level: Any, polls: Polls, found: dict[Any, tuple[Row, OutputRows]], row: Row, entered: bool) -> None:
+    def _look(self, level: Any, polls: Polls, first: dict[Any, tuple[Row, OutputRows]], row: Row, entered: bool) -> None:
         key = level.key(row)
-        if polls.met(key, int(entered), int(not entered)) and key not in found:
+        if polls.met(key, int(entered), int(not entered)) and key not in first:
             batch = OutputRows()
             level.rows(((key, row),), False, batch)
-            found[key] = row, batch
+            first[key] = row, batch
 
     def _flush_level(
         self, level: Any, polls: Polls, delta: tuple[Sequence[Row], Sequence[Row]], new_rows: OutputRows, old_rows: OutputRows
@@ -242,16 +242,16 @@ class FirstOfGroupEvents:
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
         self.inner.apply(new, old)
-        found: dict[Any, OutputRows] = {}
+        first: dict[Any, OutputRows] = {}
         for rows, entered in ((new, True), (old, False)):
             for row in rows:
                 batch = OutputRows()
                 self.inner.rows((row,), True, batch)
                 key = self.inner.statement_key(row)
                 if batch.events and self._polls.met(key, int(entered), int(not entered)):
-                    found[key] = batch
+                    first[key] = batch
         new_rows = OutputRows()
-        for batch in found.values():
+        for batch in first.values():
             new_rows.add(batch)
         if new_rows.events and self.inner.needs_new:
             self.inner.emit(self.inner.finish(new_rows), ())
