@@ -105,25 +105,25 @@ class Batches:
             return {name: None}
         if not kinds.is_string(said.type) or said.null_count:
             raise NoColumn
-        found = pc.unique(said).to_pylist()
-        if len(found) == 1:
-            return {found[0]: None}
-        return {name: pc.indices_nonzero(pc.equal(said, name)).cast(pa.int64()) for name in found}
+        names = pc.unique(said).to_pylist()
+        if len(names) == 1:
+            return {names[0]: None}
+        return {name: pc.indices_nonzero(pc.equal(said, name)).cast(pa.int64()) for name in names}
 
     def _times(self, columns: dict[str, Any], is_text: bool) -> Any:
         """Engine time by row, which never goes back."""
         if self.reader.time_column is None:
             return None
-        given = columns[self.reader.time_column]
-        if kinds.is_string(given.type):
-            given = _moments(given, is_text)
-        if kinds.is_timestamp(given.type):
-            times = given.cast(pa.timestamp("us", tz=given.type.tz), safe=False).cast(pa.int64()).to_numpy(zero_copy_only=False) // 1000
-        elif kinds.is_integer(given.type) and not given.null_count:
-            times = given.cast(pa.int64()).to_numpy(zero_copy_only=False)
+        column = columns[self.reader.time_column]
+        if kinds.is_string(column.type):
+            column = _moments(column, is_text)
+        if kinds.is_timestamp(column.type):
+            times = column.cast(pa.timestamp("us", tz=column.type.tz), safe=False).cast(pa.int64()).to_numpy(zero_copy_only=False) // 1000
+        elif kinds.is_integer(column.type) and not column.null_count:
+            times = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
         else:
             raise NoColumn
-        if given.null_count or times[0] < self.runtime.now or bool((times[1:] < times[:-1]).any()):
+        if column.null_count or times[0] < self.runtime.now or bool((times[1:] < times[:-1]).any()):
             raise NoColumn
         return pa.array(np.asarray(times, np.int64))
 
@@ -146,11 +146,11 @@ def _typed(column: Any, value_type: ValueType, is_text: bool) -> Any:
     return _numbers(column, NUMBERS[kind])
 
 
-def _numbers(column: Any, wanted: Any) -> Any:
-    if kinds.is_integer(wanted) and pc.any(pc.match_substring(column, "x", ignore_case=True)).as_py():
+def _numbers(column: Any, arrow_type: Any) -> Any:
+    if kinds.is_integer(arrow_type) and pc.any(pc.match_substring(column, "x", ignore_case=True)).as_py():
         raise NoColumn  # pyarrow reads 0x1f as a number
     try:
-        return column.cast(wanted)
+        return column.cast(arrow_type)
     except pa.ArrowInvalid:
         raise NoColumn from None
 

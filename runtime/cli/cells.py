@@ -29,10 +29,10 @@ def instant(text: str) -> datetime.datetime | None:
     >>> instant("2024-01-31").isoformat(), instant("31.1.2024")
     ('2024-01-31T00:00:00+00:00', None)
     """
-    found = ISO.fullmatch(text.strip())
-    if found is None:
+    match = ISO.fullmatch(text.strip())
+    if match is None:
         return None
-    year, month, day, hour, minute, second, fraction, sign, zone_hours, zone_minutes = found.groups()
+    year, month, day, hour, minute, second, fraction, sign, zone_hours, zone_minutes = match.groups()
     micros = int((fraction or "").ljust(6, "0")[:6])
     offset = datetime.timedelta(hours=int(zone_hours or 0), minutes=int(zone_minutes or 0))
     try:
@@ -89,8 +89,8 @@ def plain_value(value: Any, declared: ValueType | None) -> Any:
     """A value of JSON or Parquet by the property's type: times as text, or as instants for a ``long``, are taken."""
     if isinstance(declared, Scalar) and isinstance(value, (str, datetime.datetime)):
         if declared.kind == "long":
-            found = milliseconds(value) if not isinstance(value, str) or instant(value) is not None else None
-            return value if found is None else found
+            instant_ms = milliseconds(value) if not isinstance(value, str) or instant(value) is not None else None
+            return value if instant_ms is None else instant_ms
         if declared.kind in INSTANTS and isinstance(value, str):
             return instant(value) or value
     return value
@@ -110,10 +110,10 @@ def _whole(text: str) -> int:
 
 
 def _long(text: str) -> int:
-    found = milliseconds(text)
-    if found is None:
+    number = milliseconds(text)
+    if number is None:
         raise ValueError
-    return found
+    return number
 
 
 def _number(text: str) -> float:

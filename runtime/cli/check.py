@@ -72,8 +72,8 @@ class Check:
 
     def _first(self, path: Path | None) -> int | None:
         """Which of the files of ``--with`` it is."""
-        given = [each.resolve() for each in self.options.with_files]
-        return given.index(path.resolve()) if path is not None and path.resolve() in given else None
+        files = [each.resolve() for each in self.options.with_files]
+        return files.index(path.resolve()) if path is not None and path.resolve() in files else None
 
     def _runtime(self, used: tuple[Path, ...], path: Path | None) -> Runtime:
         """What a file is checked in: the modules of ``--with`` (before it, where it is one of them) and those that it uses."""
@@ -128,17 +128,17 @@ class Check:
     def _internal(self, path: Path, text: str, error: Exception, whole: Span) -> None:
         """An exception that should have been an EplError."""
         message = f"internal error: {type(error).__name__}: {error}"
-        self._add(found := Diagnostic.at(path, text, whole, "error", "internal", message, "please report it with the statement"))
-        self.report.causes[found.cause()] += 1
+        self._add(diagnostic := Diagnostic.at(path, text, whole, "error", "internal", message, "please report it with the statement"))
+        self.report.causes[diagnostic.cause()] += 1
 
     def _refused(self, path: Path, text: str, errors: list[EplError], whole: Span, runtime: Runtime | None = None) -> None:
         for error in errors:
             if isinstance(error, AlreadyDeclaredError) and runtime is not None:
                 locate(error, runtime.deployments.values())
             self._locate(path, text, error)
-            self._add(found := Diagnostic.of(path, text, error, whole))
+            self._add(diagnostic := Diagnostic.of(path, text, error, whole))
             depends = any(f"'{name}'" in error.message for name in self._missing)
-            self.report.causes["needs what a refused statement declares" if depends else found.cause()] += 1
+            self.report.causes["needs what a refused statement declares" if depends else diagnostic.cause()] += 1
 
     def _locate(self, path: Path, text: str, error: EplError) -> None:
         """Say where a name is declared that is taken, or that is in another file."""
@@ -168,12 +168,12 @@ def _place(error: UnicodeDecodeError) -> tuple[tuple[int, int], tuple[int, int]]
 
 def run(options: argparse.Namespace) -> int:
     """0 where everything is accepted, 1 where anything is refused or unreadable, 2 where a path leads to no file."""
-    found: list[Path] = []
+    paths: list[Path] = []
     wrong = 0
     for path in options.paths:
         files = sorted(path.rglob("*.epl")) if path.is_dir() else [path]
         if str(path) == "-" or (path.exists() and files):
-            found += files
+            paths += files
         else:
             reason = f"no .epl files in {path}" if path.is_dir() else f"cannot read {path}: no such file or folder"
             print(f"epl: {reason}", file=sys.stderr)
@@ -184,10 +184,10 @@ def run(options: argparse.Namespace) -> int:
         if not deploy_first(made_runtime(options), options.with_files):
             return 1
         check = Check(options, report)
-        check.read(list(dict.fromkeys(found)))
+        check.read(list(dict.fromkeys(paths)))
         check.files()
     if options.json or options.sarif:
         print(json.dumps(report.json() if options.json else report.sarif(), ensure_ascii=False, indent=1))
-    elif found:
+    elif paths:
         print("\n".join(report.summary(", ".join(shown_name(p) for p in options.paths))))
     return wrong or (0 if report.is_clean else 1)

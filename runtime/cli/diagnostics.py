@@ -59,8 +59,8 @@ class Diagnostic:
         line, column = self.start
         # A file's name may hold a line break; the message must stay on its line.
         name = shown_name(self.path).replace("\n", "\\n")
-        found = [f"{name}:{line}:{column}: {self.severity}: {self.message} [{self.code}]", *(f"    {row}" for row in self.excerpt)]
-        return found + ([f"    hint: {self.hint}"] if self.hint else [])
+        lines = [f"{name}:{line}:{column}: {self.severity}: {self.message} [{self.code}]", *(f"    {row}" for row in self.excerpt)]
+        return lines + ([f"    hint: {self.hint}"] if self.hint else [])
 
     def cause(self) -> str:
         """What it has in common with others: the message without names."""
@@ -122,13 +122,14 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}{'s' if number != 1 else ''}"
 
 
-def _sarif(found: Diagnostic) -> dict[str, Any]:
-    region = {"startLine": found.start[0], "startColumn": found.start[1], "endLine": found.end[0], "endColumn": found.end[1]}
-    path = found.path
+def _sarif(diagnostic: Diagnostic) -> dict[str, Any]:
+    (line, column), (end_line, end_column) = diagnostic.start, diagnostic.end
+    region = {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
+    path = diagnostic.path
     uri = path.absolute().as_uri() if path.is_absolute() else quote("stdin" if str(path) == "-" else path.as_posix())
     return {
-        "ruleId": found.code, "ruleIndex": list(RULES).index(found.code), "level": found.severity,
-        "message": {"text": found.message + (f"\nHint: {found.hint}" if found.hint else "")},
+        "ruleId": diagnostic.code, "ruleIndex": list(RULES).index(diagnostic.code), "level": diagnostic.severity,
+        "message": {"text": diagnostic.message + (f"\nHint: {diagnostic.hint}" if diagnostic.hint else "")},
         "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}],
     }  # fmt: skip
 

@@ -64,10 +64,10 @@ def pieces(text: str) -> Iterator[Piece]:
     ['module a', "select ';' from B"]
     """
     start = 0
-    for found in PIECE.finditer(text):
-        if found.lastgroup == "end":
-            yield from _piece(text, start, found.start())
-            start = found.end()
+    for match in PIECE.finditer(text):
+        if match.lastgroup == "end":
+            yield from _piece(text, start, match.start())
+            start = match.end()
     yield from _piece(text, start, len(text))
 
 
@@ -96,18 +96,18 @@ def used_files(texts: Mapping[Path, str]) -> dict[Path, tuple[Path, ...]]:
     """By file: the files of the modules that it ``uses``, and that those use, each after those that it uses itself. Files are in the order
     in which they can be deployed one after the other."""
     heads = {path: [p.text for p in pieces(text) if p.is_header] for path, text in texts.items()}
-    by_name = {found.group(1): path for path, head in heads.items() for line in head if (found := MODULE_NAME.match(line))}
+    by_name = {match.group(1): path for path, head in heads.items() for line in head if (match := MODULE_NAME.match(line))}
     done: dict[Path, tuple[Path, ...]] = {}
 
     def visit(path: Path, above: frozenset[Path]) -> tuple[Path, ...]:
         if path not in done:
-            found: dict[Path, None] = {}
+            files: dict[Path, None] = {}
             for line in heads[path]:
                 used = USED_NAME.match(line)
                 other = by_name.get(used.group(1)) if used else None
                 if other is not None and other not in above:
-                    found.update(dict.fromkeys((*visit(other, above | {other}), other)))
-            done[path] = tuple(found)
+                    files.update(dict.fromkeys((*visit(other, above | {other}), other)))
+            done[path] = tuple(files)
         return done[path]
 
     for path in texts:

@@ -12,19 +12,19 @@ INTERVAL = 0.2
 
 
 class Progress:
-    """``with Progress("events", total, wanted) as p: p.advance()``; ``total`` in whatever weights are (bytes, files).
+    """``with Progress("events", total, show) as p: p.advance()``; ``total`` in whatever weights are (bytes, files).
 
-    ``wanted``: None asks whether standard error is a terminal.
+    ``show``: None asks whether standard error is a terminal.
     """
 
-    def __init__(self, unit: str, total: int | None, wanted: bool | None) -> None:
+    def __init__(self, unit: str, total: int | None, show: bool | None) -> None:
         self.unit = unit
         self.total = total
-        self.shown = sys.stderr.isatty() if wanted is None else wanted
+        self.shown = sys.stderr.isatty() if show is None else show
         self.done = 0
         self.weighed = 0
         self._started = time.monotonic()
-        self._next = self._started + (0.0 if wanted else PATIENCE)
+        self._next = self._started + (0.0 if show else PATIENCE)
         self._printed = False
 
     def advance(self, count: int = 1, weight: int = 1) -> None:

@@ -27,8 +27,8 @@ def only_type(runtime: Runtime) -> str | None:
     bodies = [s.plan.body for d in runtime.deployments.values() for s in d if isinstance(s.plan.body, SelectPlan)]
     read = {each.event_type.name for body in bodies for each in filters_in(body)}
     filled = {body.insert.target.name for body in bodies if body.insert is not None}
-    found = read - filled
-    return found.pop() if len(found) == 1 else None
+    candidates = read - filled
+    return candidates.pop() if len(candidates) == 1 else None
 
 
 class RowReader:
@@ -74,10 +74,10 @@ class RowReader:
                 name = self.name_of(row)
                 if name is not None:
                     names.setdefault(name, {}).update(dict.fromkeys(row))
-        for name, found in names.items():
+        for name, columns in names.items():
             if self.time_column is not None:
-                self._check_time(found)
-            self._meet(name, found)
+                self._check_time(columns)
+            self._meet(name, columns)
 
     def _check_time(self, names: Iterable[str]) -> None:
         if str(self.time_column) not in names:
@@ -85,8 +85,8 @@ class RowReader:
 
     def type_of(self, name: str) -> EventType:
         """A row's type; the first time its columns are compared with those of the file."""
-        found = self._types.get(name)
-        return found if found is not None else self._meet(name, [n.strip() for n in self.file.names or ()])
+        event_type = self._types.get(name)
+        return event_type if event_type is not None else self._meet(name, [n.strip() for n in self.file.names or ()])
 
     def _meet(self, name: str, names: Iterable[str]) -> EventType:
         declared = self.runtime.event_type(name)
@@ -153,10 +153,10 @@ class RowReader:
         value = row.get(column)
         if declared.property(column) is None:
             row.pop(column, None)
-        found = milliseconds(value)
-        if found is None:
+        time = milliseconds(value)
+        if time is None:
             raise EplRuntimeError(f"time column '{column}' holds {value!r}, expecting ms since 1970 or an ISO 8601 time")
-        return found
+        return time
 
     def keeps_more(self, name: str, names: Iterable[str]) -> bool:
         """Whether an event of the type keeps values of columns that the type does not declare."""
@@ -187,7 +187,7 @@ def _offer(name: str, candidates: Iterable[str], names: Iterable[str] | None = N
 
 
 def _meant(names: list[str], missing: list[str]) -> str:
-    near = next((found for name in names if (found := _near(name, missing))), None)
+    near = next((near_name for name in names if (near_name := _near(name, missing))), None)
     return f" (did you mean '{near}'?)" if near else ""
 
 

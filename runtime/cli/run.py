@@ -98,10 +98,10 @@ def run(options: argparse.Namespace) -> int:
 
 def moment(option: str, text: str) -> int:
     """An option's time in ms."""
-    found = milliseconds(text)
-    if found is None:
+    time = milliseconds(text)
+    if time is None:
         raise UsageError(f"{option}: ms or yyyy-MM-dd HH:mm:ss.SSS expected, not {text!r}")
-    return found
+    return time
 
 
 def start_time(options: argparse.Namespace, kind: str) -> int:
@@ -110,14 +110,14 @@ def start_time(options: argparse.Namespace, kind: str) -> int:
     return parse_time(DEFAULT_START) if kind == "script" else 0
 
 
-def attach(deployment: Deployment, wanted: list[str], printer: Printer) -> None:
+def attach(deployment: Deployment, requested: list[str], printer: Printer) -> None:
     """Listen to the statements asked for, else to all that emit rows."""
     names = {s.name for s in deployment}
-    for name in wanted:
+    for name in requested:
         if name not in names:
             raise UsageError(f"--statement: no statement named {name!r}; there are {', '.join(sorted(names))}")
     for statement in deployment:
-        if statement.name in wanted if wanted else isinstance(statement.plan.body, SelectPlan):
+        if statement.name in requested if requested else isinstance(statement.plan.body, SelectPlan):
             statement.add_listener(printer.listener)
 
 

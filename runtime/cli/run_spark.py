@@ -38,8 +38,8 @@ class SparkFeed:
         return to_event(self.runtime.event_type(event_type), values)
 
     def send(self, event_type: str, values: dict[str, Any]) -> None:
-        found = self.runtime.event_type(event_type)
-        self.rows.append((found, self.now, to_event(found, values)))
+        declared = self.runtime.event_type(event_type)
+        self.rows.append((declared, self.now, to_event(declared, values)))
 
     def move(self, target: int) -> None:
         self.now = target

@@ -60,10 +60,10 @@ class FileFault(Exception):
         self.error = error
 
 
-def kind_of(path: Path, wanted: str, head: str) -> str:
+def kind_of(path: Path, requested: str, head: str) -> str:
     """What a file holds: as asked for, else by its name, else by its first line."""
-    if wanted != "auto":
-        return wanted
+    if requested != "auto":
+        return requested
     suffixes = [s.lower() for s in path.suffixes]
     known = SUFFIXES.get(suffixes[-1]) if suffixes else None
     if known is None and len(suffixes) > 1 and suffixes[-1] in (".gz", ".bz2", ".zst"):
@@ -89,22 +89,22 @@ class EventFile:
     _handle: Any = None
 
     @classmethod
-    def open(cls, path: Path, wanted: str, stdin: BinaryIO, delimiter: str | None = None) -> EventFile:
+    def open(cls, path: Path, kind: str, stdin: BinaryIO, delimiter: str | None = None) -> EventFile:
         """UsageError where there is no such file or it is none of the kinds; FileFault where its columns make no sense."""
         try:
-            if wanted == "parquet" or (wanted == "auto" and SUFFIXES.get(path.suffix.lower()) == "parquet"):
+            if kind == "parquet" or (kind == "auto" and SUFFIXES.get(path.suffix.lower()) == "parquet"):
                 return cls._open_parquet(path)
             raw: Any = io.BufferedReader(io.BytesIO(stdin.read())) if str(path) == "-" else path.open("rb")
             total = len(raw.raw.getvalue()) if str(path) == "-" else path.stat().st_size
             handle = _unpacked(raw)
             head = handle.peek(4096)[:4096].decode("utf-8-sig", "replace")
-            made = cls(path, kind_of(path, wanted, head), total, delimiter or ("\t" if path.suffix.lower() == ".tsv" else ","))
-            made._raw, made._handle = raw, handle
-            if made.kind == "csv":
-                made._read_header()
+            file = cls(path, kind_of(path, kind, head), total, delimiter or ("\t" if path.suffix.lower() == ".tsv" else ","))
+            file._raw, file._handle = raw, handle
+            if file.kind == "csv":
+                file._read_header()
         except (OSError, EOFError, zlib.error) as error:
             raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
-        return made
+        return file
 
     @classmethod
     def _open_parquet(cls, path: Path) -> EventFile:
@@ -114,9 +114,9 @@ class EventFile:
             file = ParquetFile(path)
         except pa.ArrowException as error:
             raise UsageError(f"cannot read {path}: {error}") from None
-        made = cls(path, "parquet", file.metadata.num_rows, names=list(file.schema_arrow.names))
-        made._handle = file
-        return made
+        event_file = cls(path, "parquet", file.metadata.num_rows, names=list(file.schema_arrow.names))
+        event_file._handle = file
+        return event_file
 
     def chunks(self, schema: Callable[[dict[str, Any]], pa.Schema | None]) -> Iterator[Chunk]:
         """The rows in the file's order; FileFault where it cannot be read on. ``schema``: of the first JSON row, the columns that rows like
@@ -252,7 +252,7 @@ class EventFile:
 
     def _json(self, schema: Callable[[dict[str, Any]], pa.Schema | None]) -> Iterator[Chunk]:
         line, rest = 1, b""
-        wanted: pa.Schema | None = None
+        arrow_schema: pa.Schema | None = None
         is_first = True
         while True:
             block = self._handle.read(BLOCK // 4)
@@ -262,8 +262,8 @@ class EventFile:
                 taken, rest = rest[:cut], rest[cut:]
                 if is_first:
                     taken, is_first = taken.removeprefix(b"\xef\xbb\xbf"), False
-                    wanted = _schema_of_first(taken, schema)
-                yield Chunk(_json_columns(taken, wanted), _json_rows(taken, line), position=self._position())
+                    arrow_schema = _schema_of_first(taken, schema)
+                yield Chunk(_json_columns(taken, arrow_schema), _json_rows(taken, line), position=self._position())
                 line += taken.count(b"\n")
             if not block:
                 return
@@ -309,13 +309,13 @@ def _columns(count: int) -> str:
 
 def _within(bad: list[tuple[int, EplRuntimeError]], before: int, rows: int) -> dict[int, EplRuntimeError]:
     """Take out the records that are no rows among the next ones: ``before`` records precede, ``rows`` are good."""
-    found: dict[int, EplRuntimeError] = {}
+    errors: dict[int, EplRuntimeError] = {}
     last = before + rows
     while bad and (bad[0][0] <= last + 1 if rows == 0 else bad[0][0] <= last):
         number, error = bad.pop(0)
-        found[number] = error
+        errors[number] = error
         last += 1
-    return found
+    return errors
 
 
 def _as_text(batch: pa.RecordBatch) -> pa.RecordBatch | None:
@@ -329,10 +329,10 @@ def _as_text(batch: pa.RecordBatch) -> pa.RecordBatch | None:
 
 def _decoded(row: dict[str, Any], padded: bool) -> dict[str, Any] | EplRuntimeError:
     try:
-        found = {name: None if cell is None else cell.decode() for name, cell in row.items()}
+        cells = {name: None if cell is None else cell.decode() for name, cell in row.items()}
     except UnicodeDecodeError as error:
         return EplRuntimeError(f"not UTF-8: byte 0x{error.object[error.start]:02x}", hint="convert the file: iconv -f ISO-8859-1 -t UTF-8")
-    return {name: cell and cell.strip() for name, cell in found.items()} if padded else found
+    return {name: cell and cell.strip() for name, cell in cells.items()} if padded else cells
 
 
 def _schema_of_first(block: bytes, schema: Callable[[dict[str, Any]], pa.Schema | None]) -> pa.Schema | None:

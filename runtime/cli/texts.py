@@ -60,9 +60,9 @@ def print_error(path: Path, text: str, error: EplError, to: TextIO | None = None
         print(f"    hint: {error.hint}", file=out)
 
 
-def made_runtime(options: argparse.Namespace, **given: Any) -> Runtime:
+def made_runtime(options: argparse.Namespace, **options_of_runtime: Any) -> Runtime:
     """A runtime whose modules import what ``--import`` names."""
-    return Runtime(settings=Settings(imports=tuple(options.imports)), **given)
+    return Runtime(settings=Settings(imports=tuple(options.imports)), **options_of_runtime)
 
 
 def deployed(runtime: Runtime, path: Path, text: str, name: str | None = None) -> Deployment | None:

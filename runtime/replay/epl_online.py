@@ -125,13 +125,13 @@ class _Line:
     def _scan(self) -> None:
         position = 0
         while position < len(self.line):
-            found = TOKEN.match(self.line, position)
-            if found is None:
+            match = TOKEN.match(self.line, position)
+            if match is None:
                 raise self._error(f"Incorrect syntax near '{self.line[position]}'", position)
-            kind = next((k for k in ("text", "number", "word", "sign") if found.group(k) is not None), None)
+            kind = next((k for k in ("text", "number", "word", "sign") if match.group(k) is not None), None)
             if kind is not None:
-                self.tokens.append((kind, found.group(kind), position))
-            position = found.end()
+                self.tokens.append((kind, match.group(kind), position))
+            position = match.end()
 
     def _error(self, message: str, position: int) -> EplSyntaxError:
         begin = self.offset + position
@@ -139,12 +139,12 @@ class _Line:
             message, span=Span(begin, begin + 1), text=self.script, hint='write t = t.plus(1 seconds), t = "…" or Type = {name = value, …}'
         )
 
-    def _next(self, wanted: str | None = None) -> tuple[str, str]:
+    def _next(self, expected: str | None = None) -> tuple[str, str]:
         if self.at >= len(self.tokens):
-            raise self._error("Unexpected end-of-line" + (f", expecting '{wanted}'" if wanted else ""), len(self.line))
+            raise self._error("Unexpected end-of-line" + (f", expecting '{expected}'" if expected else ""), len(self.line))
         kind, token, position = self.tokens[self.at]
-        if wanted is not None and token != wanted:
-            raise self._error(f"Incorrect syntax near '{token}' expecting '{wanted}'", position)
+        if expected is not None and token != expected:
+            raise self._error(f"Incorrect syntax near '{token}' expecting '{expected}'", position)
         self.at += 1
         return kind, token
 
@@ -158,13 +158,13 @@ class _Line:
         if kind != "word":
             raise self._error(f"Incorrect syntax near '{name}' expecting an event type or t", self.tokens[0][2])
         self._next("=")
-        made: Instruction = self._time() if name == "t" and not self._sees("{") else Send(name, self._object())
+        instruction: Instruction = self._time() if name == "t" and not self._sees("{") else Send(name, self._object())
         while self._sees(";"):
             self.at += 1
         if self.at < len(self.tokens):
             _, token, position = self.tokens[self.at]
             raise self._error(f"Incorrect syntax near '{token}'", position)
-        return made
+        return instruction
 
     def _time(self) -> Instruction:
         kind, token = self._next()

@@ -58,8 +58,8 @@ def trace_files(path: Path) -> list[tuple[Path, Path]]:
     """(file, path relative to ``path``) of all trace files of a folder, or of the one file."""
     if path.is_file():
         return [(path, Path(path.name))]
-    found = sorted(p for p in path.rglob("*") if p.name.endswith((".json", ".json.gz")) and p.name not in ("index.json", "ledger.json"))
-    return [(p, p.relative_to(path)) for p in found]
+    paths = sorted(p for p in path.rglob("*") if p.name.endswith((".json", ".json.gz")) and p.name not in ("index.json", "ledger.json"))
+    return [(p, p.relative_to(path)) for p in paths]
 
 
 @contextmanager
@@ -78,14 +78,14 @@ def read_traces(path: Path) -> list[dict[str, Any]]:
     opener = gzip.open if path.name.endswith(".gz") else open
     with opener(path, "rt", encoding="utf-8") as handle, integers_of_any_length():
         try:
-            found = json.load(handle)
+            traces = json.load(handle)
         except RecursionError:
             raise ValueError("nested too deeply") from None
-    if isinstance(found, dict):
-        found = [found]
-    if not isinstance(found, list) or not all(isinstance(t, dict) and "steps" in t for t in found):
+    if isinstance(traces, dict):
+        traces = [traces]
+    if not isinstance(traces, list) or not all(isinstance(t, dict) and "steps" in t for t in traces):
         raise ValueError("a list of traces is expected")
-    return found
+    return traces
 
 
 def write_traces(path: Path, traces: list[dict[str, Any]]) -> None:
@@ -122,11 +122,11 @@ def replay_file(job: Job) -> Outcome:
 
 
 def _replay_file(job: Job) -> Outcome:
-    given = read_traces(job.source)
+    recorded = read_traces(job.source)
     replay = _spread() if job.distributed else _in_one_engine(job)
     done: list[dict[str, Any]] = []
     broken: list[tuple[str, str]] = []
-    for trace in given:
+    for trace in recorded:
         try:
             done.append(with_limit(job.limit, lambda: replay(trace)))  # noqa: B023 - called at once
         except (Exception, TraceTimeout) as error:  # noqa: BLE001 - one trace must not stop the run; the text is reported

@@ -229,12 +229,12 @@ class TracePlayer:
 
     def rollout(self, step: Step, done: Done) -> None:
         """Several deployments, all or none."""
-        made: list[Deployment] = []
+        deployments: list[Deployment] = []
         try:
             for item in step["items"]:
-                made.append(self._deploy(item, done))
+                deployments.append(self._deploy(item, done))
         except EplError:
-            for deployment in reversed(made):
+            for deployment in reversed(deployments):
                 deployment.undeploy()
             raise
 
@@ -300,10 +300,10 @@ class TracePlayer:
         if "deployment" not in step:
             return self.runtime.statement(step["statement"])
         deployment_id = self._id_of(step["deployment"])
-        found = self.runtime.deployments.get(deployment_id)
-        if found is None:
+        deployment = self.runtime.deployments.get(deployment_id)
+        if deployment is None:
             raise LookupError(f"no deployment {step['deployment']!r}")
-        return found[step["statement"]]
+        return deployment[step["statement"]]
 
     # ------------------------------------------------------------------ events and time
 
@@ -393,6 +393,6 @@ def _text(error: BaseException) -> str:
     return error.message if isinstance(error, EplError) else f"{type(error).__name__}: {error}"
 
 
-def _parameters(given: Any) -> dict[str | int, Any]:
+def _parameters(recorded: Any) -> dict[str | int, Any]:
     """Values of ``?``: by name or place."""
-    return {p["name"] if "name" in p else p["index"]: p["value"] for p in given}
+    return {p["name"] if "name" in p else p["index"]: p["value"] for p in recorded}

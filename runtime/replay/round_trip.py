@@ -20,14 +20,14 @@ def changed_property(event: Event, table: Any, units_per_second: int) -> str | N
         (back,) = events_of(event.type, columns_of(table, event.type.name), units_per_second)
     except EplError as error:
         return error.message
-    for prop, given, found in zip(event.type.properties.values(), event.values(), back.values()):
-        if not same_value(given, found):
+    for prop, value, read_back in zip(event.type.properties.values(), event.values(), back.values()):
+        if not same_value(value, read_back):
             column = table.schema.field(prop.name).type
             return f"property '{prop.name}' of type {prop.whole_type} does not come back from a column of type {column}"
     return None
 
 
-def same_value(given: Any, back: Any) -> bool:
+def same_value(value: Any, back: Any) -> bool:
     """Whether a value came back as it was: same kind, same value; decimals with the same scale too, which EPL's equality sees.
 
     >>> same_value(1, 1.0), same_value([1, None], [1, None]), same_value(float("nan"), float("nan"))
@@ -35,23 +35,23 @@ def same_value(given: Any, back: Any) -> bool:
     >>> same_value(Decimal("1.0"), Decimal("1.00"))
     False
     """
-    if type(given) is not type(back):
+    if type(value) is not type(back):
         return False
-    if isinstance(given, Event):
-        return not given.extra and _all_same(given.values(), back.values())
-    if isinstance(given, Mapping):
-        return _all_same(list(given), list(back)) and _all_same(list(given.values()), list(back.values()))
-    if isinstance(given, (list, tuple)):
-        return _all_same(given, back)
-    if isinstance(given, Decimal):
-        return bool(given.as_tuple() == back.as_tuple())
-    if isinstance(given, datetime.datetime) and given.utcoffset() != back.utcoffset():
+    if isinstance(value, Event):
+        return not value.extra and _all_same(value.values(), back.values())
+    if isinstance(value, Mapping):
+        return _all_same(list(value), list(back)) and _all_same(list(value.values()), list(back.values()))
+    if isinstance(value, (list, tuple)):
+        return _all_same(value, back)
+    if isinstance(value, Decimal):
+        return bool(value.as_tuple() == back.as_tuple())
+    if isinstance(value, datetime.datetime) and value.utcoffset() != back.utcoffset():
         return False
-    return bool(given == back) or (isinstance(given, float) and given != given and back != back)
+    return bool(value == back) or (isinstance(value, float) and value != value and back != back)
 
 
-def _all_same(given: Sequence[Any], back: Sequence[Any]) -> bool:
-    return len(given) == len(back) and all(map(same_value, given, back))
+def _all_same(values: Sequence[Any], back: Sequence[Any]) -> bool:
+    return len(values) == len(back) and all(map(same_value, values, back))
 
 
 __all__ = ["changed_property", "same_value"]

@@ -74,9 +74,9 @@ class Run:
 
     def record_output(self, recorded: Mapping[str, Any], played: Mapping[str, Any]) -> None:
         """What a step caused, in the trace and here."""
-        for found, step in ((self._recorded, recorded), (self._played, played)):
+        for outputs, step in ((self._recorded, recorded), (self._played, played)):
             for call in step.get("out", ()):
-                found.setdefault(self._key(call), []).extend(call.get("new") or ())
+                outputs.setdefault(self._key(call), []).extend(call.get("new") or ())
 
     def _key(self, named: Mapping[str, Any]) -> Key:
         """Steps and calls need not say the deployment: then it is the first one that has the statement."""

@@ -61,7 +61,7 @@ class SpreadReplay:
         whether one engine with this input gives what the trace has, or why that cannot be said."""
         cutter = Cutter(trace)
         settings = settings_of(trace)
-        found: list[dict[str, Any]] = []
+        reports: list[dict[str, Any]] = []
         for run in cutter.runs():
             shareable = [c for c in run.candidates if c.partitionable]
             odd = self._odd(run, cutter) if shareable else None
@@ -70,8 +70,8 @@ class SpreadReplay:
                 report |= {"partitionable": candidate.partitionable, "split": candidate.verdict.describe()}
                 if candidate.partitionable:
                     report |= {"skipped": odd} if odd else self._held(run, candidate, cutter, settings)
-                found.append(report)
-        return {**trace, "distributed": found}
+                reports.append(report)
+        return {**trace, "distributed": reports}
 
     def _odd(self, run: Run, cutter: Cutter) -> str | None:
         """Return why the run cannot be sent as DataFrames."""
@@ -121,9 +121,9 @@ def spread_over(frames: Mapping[str, DataFrame], fed: ReplayedInput, shards: int
 def _silent(fed: ReplayedInput) -> dict[str, pa.Table]:
     """No rows, for each type that the statement reads and of which no event comes."""
     with Runtime(start_time=fed.start, settings=fed.settings, tier="row") as runtime:
-        wanted = runtime.deploy(fed.epl)[fed.statement].plan
+        plan = runtime.deploy(fed.epl)[fed.statement].plan
         plans = [statement.plan for deployment in runtime.deployments.values() for statement in deployment]
-        types = {read.name: read for _, read in unfilled(plans, [wanted], [runtime.event_type(name) for name in fed.tables])}
+        types = {read.name: read for _, read in unfilled(plans, [plan], [runtime.event_type(name) for name in fed.tables])}
     more = [pa.field(TIME, pa.int64()), pa.field(SEQUENCE, pa.int64())]
     return {name: pa.schema([*arrow_for_spark(each), *more]).empty_table() for name, each in types.items()}
 

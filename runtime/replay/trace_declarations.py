@@ -20,9 +20,9 @@ def one_module(declared: Iterable[str], texts: Iterable[str]) -> str:
     headers: dict[str, None] = {}
     bodies = []
     for text in texts:
-        while (found := HEADER.match(text)) is not None:
-            headers[found[0].strip()] = None
-            text = text[found.end() :]
+        while (match := HEADER.match(text)) is not None:
+            headers[match[0].strip()] = None
+            text = text[match.end() :]
         bodies.append(text)
     return "".join(f"{header} " for header in headers) + ";\n".join([*declared, *bodies])
 
@@ -31,24 +31,24 @@ def declarations(types: Iterable[EventType]) -> list[str]:
     """A statement a type, those that others need first. Enums and values of other classes become text,
     as columns have them. Whether all of the types can be declared
     shows when the text is deployed."""
-    made: dict[str, str] = {}
+    schemas: dict[str, str] = {}
     for event_type in types:
-        _declare(event_type, made)
-    return list(made.values())
+        _declare(event_type, schemas)
+    return list(schemas.values())
 
 
-def _declare(event_type: EventType, made: dict[str, str]) -> None:
-    if event_type.name in made:
+def _declare(event_type: EventType, schemas: dict[str, str]) -> None:
+    if event_type.name in schemas:
         return
-    made[event_type.name] = ""  # its place, for types that hold themselves
+    schemas[event_type.name] = ""  # its place, for types that hold themselves
     inherited: set[str] = set()
     for supertype in event_type.supertypes:
-        _declare(supertype, made)
+        _declare(supertype, schemas)
         inherited |= set(supertype.properties)
     for prop in event_type.properties.values():
         inner = _innermost(prop.type)
         if isinstance(inner, EventOf):
-            _declare(inner.event_type, made)
+            _declare(inner.event_type, schemas)
     columns = ", ".join(f"`{p.name}` {_written(p.whole_type)}" for p in event_type.properties.values() if p.name not in inherited)
     inherits = f" inherits {', '.join(t.name for t in event_type.supertypes)}" if event_type.supertypes else ""
     marks = "".join(
@@ -56,8 +56,8 @@ def _declare(event_type: EventType, made: dict[str, str]) -> None:
         for word, name in (("starttimestamp", event_type.start_timestamp), ("endtimestamp", event_type.end_timestamp))
         if name
     )
-    made.pop(event_type.name)
-    made[event_type.name] = f"@public @buseventtype create map schema {event_type.name}({columns}){inherits}{marks}"
+    schemas.pop(event_type.name)
+    schemas[event_type.name] = f"@public @buseventtype create map schema {event_type.name}({columns}){inherits}{marks}"
 
 
 def _innermost(value_type: ValueType) -> ValueType:

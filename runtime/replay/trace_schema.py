@@ -41,17 +41,17 @@ SELECTORS = {"ISTREAM_ONLY": "istream", "RSTREAM_ONLY": "rstream", "RSTREAM_ISTR
 
 def settings_of(trace: Mapping[str, Any]) -> Settings:
     """The settings that a trace ran under. Traces in which everything listens had everything public as well."""
-    given: Mapping[str, Any] = trace.get("config", {}).get("settings", {})
-    changes: dict[str, Any] = {field: given[path] for path, field in SETTINGS.items() if path in given}
-    changes.update({field: str(given[path]).lower() for path, field in LOWERED.items() if path in given})
+    recorded: Mapping[str, Any] = trace.get("config", {}).get("settings", {})
+    changes: dict[str, Any] = {field: recorded[path] for path, field in SETTINGS.items() if path in recorded}
+    changes.update({field: str(recorded[path]).lower() for path, field in LOWERED.items() if path in recorded})
     for path in ZONES:
-        if path in given:
-            changes["time_zone"] = str(given[path])
-    selector = given.get("compiler.streamSelection.defaultStreamSelector")
+        if path in recorded:
+            changes["time_zone"] = str(recorded[path])
+    selector = recorded.get("compiler.streamSelection.defaultStreamSelector")
     if selector is not None:
         changes["default_stream_selector"] = SELECTORS[selector]
-    if "compiler.expression.mathContext" in given:
-        changes["math_context"] = _math_context(given["compiler.expression.mathContext"])
+    if "compiler.expression.mathContext" in recorded:
+        changes["math_context"] = _math_context(recorded["compiler.expression.mathContext"])
     changes["imports"] = tuple(trace.get("config", {}).get("imports", ()))
     changes["annotations"] = "refuse"
     changes["default_access"] = "public" if trace.get("listen") == "all" else "private"
@@ -129,16 +129,16 @@ def types_of(schema: Mapping[str, Any]) -> TraceTypes:
     ``class`` entries (Java classes that the EPL names) become bean types under their full name, so that schemas and properties can be
     built from them; they are open, for public fields are not listed.
     """
-    found = TraceTypes({}, {})
+    types = TraceTypes({}, {})
     for name, entry in schema.items():
         if entry["kind"] == "enum":
-            found.enums[name] = EnumType(name, tuple(entry["constants"]))
-            found.enum_names[name] = entry.get("class", name)
+            types.enums[name] = EnumType(name, tuple(entry["constants"]))
+            types.enum_names[name] = entry.get("class", name)
         elif entry["kind"] == "variant":
-            found.event_types[name] = EventType(name, "variant", {}, any_type=not entry.get("variant_types"))
+            types.event_types[name] = EventType(name, "variant", {}, any_type=not entry.get("variant_types"))
         else:
             is_class = entry["kind"] == "class"
-            found.event_types[name] = EventType(
+            types.event_types[name] = EventType(
                 entry["class"] if is_class else name,
                 "bean" if is_class else entry["kind"],
                 {},
@@ -148,9 +148,9 @@ def types_of(schema: Mapping[str, Any]) -> TraceTypes:
                 any_type=is_class and not entry.get("props"),
                 is_bus=not is_class,
             )
-    for name, event_type in found.event_types.items():
-        _complete(event_type, schema[name], found)
-    return found
+    for name, event_type in types.event_types.items():
+        _complete(event_type, schema[name], types)
+    return types
 
 
 def _complete(event_type: EventType, entry: Mapping[str, Any], types: TraceTypes) -> None:
