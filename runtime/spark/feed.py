@@ -188,9 +188,9 @@ class Feed:
                 self._send(rows, "refuse")
                 return self._done(None, None, rows.num_rows)
             buffer = ReorderBuffer(attrs.evolve(self.rules.policy, bound=None), TIME, None, self.runtime.settings.units_per_second)
-            found = self._accepted(buffer, rows, wall, None)
-            self._send(found.rows, "keep")
-            return self._done(_some(found.late), _some(found.ahead), found.rows.num_rows)
+            accepted = self._accepted(buffer, rows, wall, None)
+            self._send(accepted.rows, "keep")
+            return self._done(_some(accepted.late), _some(accepted.ahead), accepted.rows.num_rows)
 
     @contextmanager
     def _step(self, *, lenient: bool) -> Iterator[None]:
@@ -236,10 +236,10 @@ class Feed:
                 self._walk(entry.wall)
             self._send(rows, "refuse")
             return None, None, rows.num_rows
-        found = self._accepted(self.buffer, rows, entry.wall, entry.newest)
-        self._send(found.rows, "keep" if self.rules.policy.on_late == "keep" else "refuse")
-        self._walk(found.until)
-        return _some(found.late), _some(found.ahead), found.rows.num_rows
+        accepted = self._accepted(self.buffer, rows, entry.wall, entry.newest)
+        self._send(accepted.rows, "keep" if self.rules.policy.on_late == "keep" else "refuse")
+        self._walk(accepted.until)
+        return _some(accepted.late), _some(accepted.ahead), accepted.rows.num_rows
 
     def _accepted(self, buffer: ReorderBuffer, rows: pa.Table, wall: int, newest: int | None) -> Released:
         try:
@@ -255,10 +255,10 @@ class Feed:
             return 0
         return self._released(self.buffer.move(until))
 
-    def _released(self, found: Released) -> int:
-        self._send(found.rows, "refuse")
-        self._walk(found.until)
-        return found.rows.num_rows
+    def _released(self, released: Released) -> int:
+        self._send(released.rows, "refuse")
+        self._walk(released.until)
+        return released.rows.num_rows
 
     def _send(self, rows: pa.Table, late: Late) -> None:
         if rows.num_rows:
@@ -276,13 +276,13 @@ class Feed:
                 self.runtime.advance_time_span(until, max_stops=self.rules.max_stops)
 
     def _outputs(self) -> dict[str, Output]:
-        found: dict[str, Output] = {}
+        by_statement: dict[str, Output] = {}
         for name, outputs in self._gathered.items():
             new, old = _joined([o.new for o in outputs]), _joined([o.old for o in outputs])
             if new is not None or old is not None:
-                found[name] = Output(new, old)
+                by_statement[name] = Output(new, old)
         self._gathered.clear()
-        return found
+        return by_statement
 
     # ------------------------------------------------------------------ state
 
@@ -307,10 +307,10 @@ def _some(rows: pa.Table) -> pa.Table | None:
 
 
 def _joined(batches: list[pa.RecordBatch | None]) -> pa.RecordBatch | None:
-    found = [b for b in batches if b is not None and b.num_rows]
-    if len(found) <= 1:
-        return found[0] if found else None
-    table = pa.Table.from_batches([_plain(b) for b in found]).combine_chunks()
+    parts = [b for b in batches if b is not None and b.num_rows]
+    if len(parts) <= 1:
+        return parts[0] if parts else None
+    table = pa.Table.from_batches([_plain(b) for b in parts]).combine_chunks()
     return table.to_batches()[0]
 
 

@@ -140,7 +140,7 @@ def digest() -> str:
 
 
 def _sources(folder: Any, name: str) -> Iterator[tuple[str, bytes]]:
-    for each in sorted(folder.iterdir(), key=lambda found: found.name):
+    for each in sorted(folder.iterdir(), key=lambda path: path.name):
         if each.is_dir():
             yield from _sources(each, f"{name}/{each.name}")
         elif each.name.endswith(".py"):

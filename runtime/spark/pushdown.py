@@ -41,21 +41,21 @@ def wanted_rows(plans: Iterable[StatementPlan], types: Iterable[EventType]) -> W
     """From merged rows to those that any statement reads, as far as can be said."""
     plans, types = tuple(plans), tuple(types)
 
-    def wanted(merged: DataFrame) -> Condition:
-        found = [_wanted(plans, t, SparkPredicate(place, merged.schema)) for place, t in enumerate(types)]
-        if all(each is None for each in found):
+    def condition_of(merged: DataFrame) -> Condition:
+        conditions = [_wanted(plans, t, SparkPredicate(place, merged.schema)) for place, t in enumerate(types)]
+        if all(each is None for each in conditions):
             return None
-        there = [(F.col(f"`{TYPE}`") == place, each) for place, each in enumerate(found)]
+        there = [(F.col(f"`{TYPE}`") == place, each) for place, each in enumerate(conditions)]
         parts = [one if each is None else one & each for one, each in there if each is not False]
         return _either(parts) if parts else False
 
-    return wanted
+    return condition_of
 
 
-def narrowed(merged: DataFrame, wanted: Wanted) -> DataFrame:
+def narrowed(merged: DataFrame, condition_of: Wanted) -> DataFrame:
     """The merged rows without what no statement reads; where rows have a time, that of all of them stays, and those that are not read
     have no type."""
-    condition = wanted(merged)
+    condition = condition_of(merged)
     if condition is None or condition is False:
         return merged
     if TIME not in merged.columns:
@@ -65,10 +65,10 @@ def narrowed(merged: DataFrame, wanted: Wanted) -> DataFrame:
     return merged.select(*[column if name == TIME else F.when(kept, column).alias(name) for name, column in columns.items()])
 
 
-def take(merged: DataFrame, wanted: Wanted, until: int | None = None) -> tuple[DataFrame, Callable[[], int | None]]:
+def take(merged: DataFrame, condition_of: Wanted, until: int | None = None) -> tuple[DataFrame, Callable[[], int | None]]:
     """The rows that are read; the newest time of all of them, once the rows have been fetched. ``until``: rows beyond that time do not
     count."""
-    condition = wanted(merged)
+    condition = condition_of(merged)
     time = F.col(f"`{TIME}`") if until is None else F.when(F.col(f"`{TIME}`") <= until, F.col(f"`{TIME}`"))
     if condition is None:
         return merged, lambda: None
@@ -83,7 +83,7 @@ def take(merged: DataFrame, wanted: Wanted, until: int | None = None) -> tuple[D
 
 
 def _wanted(plans: tuple[StatementPlan, ...], event_type: EventType, said: SparkPredicate) -> Condition:
-    found: list[Column] = []
+    conditions: list[Column] = []
     for plan in plans:
         body = plan.body
         if isinstance(body, CreateSchemaPlan):
@@ -91,11 +91,11 @@ def _wanted(plans: tuple[StatementPlan, ...], event_type: EventType, said: Spark
         if not isinstance(body, SelectPlan):
             return None
         try:
-            wanted = [filter_of(stream, NotPushable) for stream in body.streams]
-            found += [said.filter(each) for each in wanted if event_type.is_a(each.event_type)]
+            filters = [filter_of(stream, NotPushable) for stream in body.streams]
+            conditions += [said.filter(each) for each in filters if event_type.is_a(each.event_type)]
         except NotPushable:
             return None
-    return _either(found) if found else False
+    return _either(conditions) if conditions else False
 
 
 class SparkPredicate:
@@ -194,12 +194,12 @@ class SparkPredicate:
     def property(self, name: str, value_type: ValueType) -> Column:
         """A primitive one has its type's default where the column has null. Doubles are compared as such, whatever the column's type: Spark
         takes a whole number as a float beside a float."""
-        found = F.col(f"`{place_of(self._place, name)}`")
+        column = F.col(f"`{place_of(self._place, name)}`")
         if isinstance(value_type, Scalar) and value_type.kind == "double" and not isinstance(self.form(name), spark.DoubleType):
-            found = found.cast("double")
+            column = column.cast("double")
         if isinstance(value_type, Scalar) and value_type.primitive:
-            return F.coalesce(found, F.lit(PRIMITIVE_DEFAULTS[value_type.kind]))
-        return found
+            return F.coalesce(column, F.lit(PRIMITIVE_DEFAULTS[value_type.kind]))
+        return column
 
 
 def _ascends(node: Range) -> bool:

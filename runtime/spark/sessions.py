@@ -48,8 +48,8 @@ def session(name: str = "epl-spark", cores: int | None = None, options: Mapping[
     """
     running = SparkSession.getActiveSession()
     if running is not None:
-        wanted = {} if cores is None else {"spark.master": f"local[{cores}]"}
-        _apply(running, {**wanted, **(options or {})})
+        requested = {} if cores is None else {"spark.master": f"local[{cores}]"}
+        _apply(running, {**requested, **(options or {})})
         return running
     require_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -107,5 +107,5 @@ def require_java() -> None:
     printed = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
     version = re.search(r'version "(\d+)', printed)
     if version is None or int(version[1]) < JAVA:
-        found = printed.strip().partition("\n")[0] or "nothing"
-        raise EplRuntimeError(f"Spark needs Java {JAVA} or newer: {where}, and {java} says {found}", hint=HINT)
+        answer = printed.strip().partition("\n")[0] or "nothing"
+        raise EplRuntimeError(f"Spark needs Java {JAVA} or newer: {where}, and {java} says {answer}", hint=HINT)

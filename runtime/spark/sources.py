@@ -179,19 +179,19 @@ def observed(merged: DataFrame) -> DataFrame:
 def fetched(merged: DataFrame, sources: Sources) -> pa.Table:
     """The rows as one table, as ``merged`` has them. What other columns imply is not sent: the type where there is one source, and the
     time where it is a property in engine units."""
-    found = {field.name: field.dataType for field in merged.schema.fields}
+    data_types = {field.name: field.dataType for field in merged.schema.fields}
     dropped: dict[str, str | None] = {}
-    if len(sources.types) == 1 and len(found) > 1:
+    if len(sources.types) == 1 and len(data_types) > 1:
         dropped[TYPE] = None
         event_type = sources.types[0]
         time = "" if sources.times is None else sources.times[event_type.name]
-        if time in event_type.properties and found[place_of(0, time)] == spark.LongType():
+        if time in event_type.properties and data_types[place_of(0, time)] == spark.LongType():
             dropped[TIME] = place_of(0, time)
     rows = merged.drop(*dropped).toArrow()
     columns: dict[str, Any] = {name: rows.column(name) for name in rows.column_names}
     for name, place in dropped.items():
         columns[name] = pa.repeat(pa.scalar(0, pa.int32()), rows.num_rows) if place is None else columns[place]
-    return pa.table({name: columns[name] for name in found})
+    return pa.table({name: columns[name] for name in data_types})
 
 
 def check_frames(frames: Mapping[str, DataFrame]) -> None:

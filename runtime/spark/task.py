@@ -67,8 +67,8 @@ class Task:
 
     def restored(self, snapshot: bytes, waiting: bytes | None, rules: Rules) -> Feed:
         """The same, in the state of another one, and by its rules."""
-        made = Runtime.restore(snapshot, functions=self.functions, tier=self.tier, python_imports=self.settings.python_imports)
-        return self._fed(made, rules, waiting)
+        runtime = Runtime.restore(snapshot, functions=self.functions, tier=self.tier, python_imports=self.settings.python_imports)
+        return self._fed(runtime, rules, waiting)
 
     def _fed(self, runtime: Runtime, rules: Rules, waiting: bytes | None) -> Feed:
         types = tuple(runtime.event_type(name) for name in self.type_names)
@@ -84,14 +84,14 @@ def equipped(
     aggregations: Mapping[str, Callable[[], Any]], schemas: Mapping[str, spark.StructType],
 ) -> Runtime:
     """A runtime with functions, aggregations and event types by name, nothing deployed."""
-    made = Runtime(start_time=start_time, settings=settings, tier=tier)
+    runtime = Runtime(start_time=start_time, settings=settings, tier=tier)
     for name, function in functions.items():
-        made.register_function(name, function)
+        runtime.register_function(name, function)
     for name, factory in aggregations.items():
-        made.register_aggregation(name, factory)
+        runtime.register_aggregation(name, factory)
     for name, schema in schemas.items():
-        made.register_type(event_type_of_spark(name, schema))
-    return made
+        runtime.register_type(event_type_of_spark(name, schema))
+    return runtime
 
 
 def undeclared(epl: str, frames: Mapping[str, DataFrame]) -> dict[str, spark.StructType]:
@@ -116,11 +116,11 @@ def chosen(deployment: Deployment, name: str) -> Statement:
         except KeyError as error:
             raise EplRuntimeError(str(error.args[0])) from None
     selects = [(s, s.plan.body) for s in deployment if isinstance(s.plan.body, SelectPlan)]
-    found = [s for s, body in selects if body.insert is None] if len(selects) > 1 else [s for s, _ in selects]
-    if len(found) != 1:
-        names = ", ".join(s.name for s in found) or "none"
-        raise EplRuntimeError(f"{len(found)} statements have output: {names}", hint="name one: statement='…'")
-    return found[0]
+    candidates = [s for s, body in selects if body.insert is None] if len(selects) > 1 else [s for s, _ in selects]
+    if len(candidates) != 1:
+        names = ", ".join(s.name for s in candidates) or "none"
+        raise EplRuntimeError(f"{len(candidates)} statements have output: {names}", hint="name one: statement='…'")
+    return candidates[0]
 
 
 __all__ = ["Task", "chosen", "equipped", "named", "undeclared"]

@@ -31,9 +31,9 @@ def check_read(plans: Collection[StatementPlan], undeclared: Mapping[str, EventT
             )
 
 
-def check_filled(plans: Iterable[StatementPlan], wanted: Iterable[StatementPlan], sources: Collection[EventType]) -> None:
-    """EplRuntimeError for an event type that ``wanted``, or a statement whose rows they read, reads, and that has no source."""
-    for plan, read in unfilled(plans, wanted, sources):
+def check_filled(plans: Iterable[StatementPlan], targets: Iterable[StatementPlan], sources: Collection[EventType]) -> None:
+    """EplRuntimeError for an event type that ``targets``, or a statement whose rows they read, reads, and that has no source."""
+    for plan, read in unfilled(plans, targets, sources):
         names = [each.name for each in sources]
         raise EplRuntimeError(
             f"statement '{plan.name}' reads the event type '{read.name}', which has no source{did_you_mean(read.name, names)}",
@@ -43,15 +43,15 @@ def check_filled(plans: Iterable[StatementPlan], wanted: Iterable[StatementPlan]
 
 
 def unfilled(
-    plans: Iterable[StatementPlan], wanted: Iterable[StatementPlan], sources: Collection[EventType]
+    plans: Iterable[StatementPlan], targets: Iterable[StatementPlan], sources: Collection[EventType]
 ) -> Iterator[tuple[StatementPlan, EventType]]:
-    """The types that ``wanted``, or statements whose rows they read, read and no source fills, with the statement.
+    """The types that ``targets``, or statements whose rows they read, read and no source fills, with the statement.
 
     A type is filled by a source of it or of one of its sub-types, and by statements that insert into one of these.
     """
     plans = tuple(plans)
     filled = [*sources, *(target for plan in plans for target in Streams.of(plan).fills)]
-    for plan in chain_of(plans, wanted):
+    for plan in chain_of(plans, targets):
         for read in Streams.of(plan).reads:
             if not any(each.is_a(read) for each in filled):
                 yield plan, read

@@ -46,10 +46,10 @@ def spoken(
     if not _is_row_by_row(rows):
         return None
     try:
-        wanted = _bare_filter(body)
-        place = _place(wanted.event_type, types)
+        filter_plan = _bare_filter(body)
+        place = _place(filter_plan.event_type, types)
         said = SparkPredicate(place, merged, exact=True)
-        condition = (F.col(f"`{TYPE}`") == place) & said.filter(wanted)
+        condition = (F.col(f"`{TYPE}`") == place) & said.filter(filter_plan)
         columns = [_column(said, types[place], node, f) for node, f in zip(_values(rows), spark_schema(rows.output_type).fields)]
     except NotPushable:
         return None

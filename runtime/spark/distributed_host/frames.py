@@ -217,7 +217,7 @@ def _check_options(
 @attrs.frozen
 class _Planned:
     """A task that has been checked here and now. ``verdict``: how rows are split, None: not at all; ``shards``: over how many engines,
-    None: as Spark chooses (batch DataFrames); ``wanted``: which rows any statement reads; ``spoken``: the statement in Spark's own terms,
+    None: as Spark chooses (batch DataFrames); ``needed``: which rows any statement reads; ``spoken``: the statement in Spark's own terms,
     None where an engine runs it."""
 
     task: Task
@@ -227,37 +227,37 @@ class _Planned:
     result: Result
     verdict: Partitioning | None
     shards: int | None
-    wanted: Wanted
+    needed: Wanted
     spoken: NativeSparkPlan | None
 
     @classmethod
     def of(cls, task: Task, frames: Mapping[str, DataFrame], distribute: str, shards: int | None) -> _Planned:
         session = next(iter(frames.values())).sparkSession
         with task.runtime(0) as trial:
-            found = chosen(trial.deploy(task.epl), task.statement)
+            statement = chosen(trial.deploy(task.epl), task.statement)
             sources = Sources.of(tuple(trial.event_type(name) for name in task.type_names), task.time, task.sequence)
             plans = trial.plans()
             check_read(plans, {name: trial.event_type(name) for name in task.schemas})
-            check_filled(plans, [found.plan], sources.types)
-            check_columns_known(plans, found.plan, task.functions)
-            verdict: Partitioning | None = partitioning_of(plans, found.plan, settings=task.settings)
+            check_filled(plans, [statement.plan], sources.types)
+            check_columns_known(plans, statement.plan, task.functions)
+            verdict: Partitioning | None = partitioning_of(plans, statement.plan, settings=task.settings)
             batch = not any(frame.isStreaming for frame in frames.values())
             merged = merge(frames, sources, task.settings.time_unit == "microseconds", number_rows=batch)
-            output, result = result_of(found.event_type, sources, merged.schema, beside=task.rules.policy.on_late == "side")
+            output, result = result_of(statement.event_type, sources, merged.schema, beside=task.rules.policy.on_late == "side")
         if isinstance(verdict, Whole):
             if distribute == "always":
-                raise EplUnsupportedError(f"statement '{found.name}' cannot be spread: {verdict.describe()}", hint="distribute='auto'")
-            log.info("statement '%s' runs in one engine: partitioning: %s", found.name, verdict.describe())
+                raise EplUnsupportedError(f"statement '{statement.name}' cannot be spread: {verdict.describe()}", hint="distribute='auto'")
+            log.info("statement '%s' runs in one engine: partitioning: %s", statement.name, verdict.describe())
         whole = distribute == "never" or isinstance(verdict, Whole)
         count = 1 if whole else shards or (None if batch else _shuffle_partitions(session))
         policy = attrs.evolve(task.rules.policy, bound=None, ahead=None) if batch else task.rules.policy
-        task = attrs.evolve(task, statement=found.name, rules=attrs.evolve(task.rules, policy=policy))
+        task = attrs.evolve(task, statement=statement.name, rules=attrs.evolve(task.rules, policy=policy))
         stateless = not whole and isinstance(verdict, AnySplit) and verdict.stateless
-        said = spoken(found.plan, plans, sources.types, merged.schema, policy) if stateless else None
+        said = spoken(statement.plan, plans, sources.types, merged.schema, policy) if stateless else None
         if said is not None:
-            log.info("statement '%s' runs in Spark's own terms, without an engine", found.name)
-        wanted = wanted_rows(plans, sources.types)
-        return cls(task, sources, merged, output, result, None if whole else verdict, count, wanted, said)
+            log.info("statement '%s' runs in Spark's own terms, without an engine", statement.name)
+        needed = wanted_rows(plans, sources.types)
+        return cls(task, sources, merged, output, result, None if whole else verdict, count, needed, said)
 
     @property
     def _split(self) -> SplitBy | None:
@@ -287,11 +287,11 @@ class _Planned:
             if self.sources.times is not None:
                 ends = merged.agg(F.min(f"`{TIME}`").alias(FIRST), F.max(f"`{TIME}`").alias(LAST))
                 merged = merged.crossJoin(F.broadcast(ends))
-                merged = narrowed(merged, self.wanted).filter(F.col(f"`{TYPE}`").isNotNull())
+                merged = narrowed(merged, self.needed).filter(F.col(f"`{TYPE}`").isNotNull())
             parted = self._parted(merged)
         else:
-            given = [F.col(f"`{name}`").isNotNull() for name in (TYPE, TIME) if name in merged.columns]
-            parted = narrowed(merged, self.wanted).filter(reduce(or_, given)).repartition(1)
+            present = [F.col(f"`{name}`").isNotNull() for name in (TYPE, TIME) if name in merged.columns]
+            parted = narrowed(merged, self.needed).filter(reduce(or_, present)).repartition(1)
         ordered = parted.sortWithinPartitions(*order, F.col(f"`{TYPE}`"), F.col(f"`{ROW}`"))
         return ordered.mapInArrow(BatchTask(self.task, self.result, start_time, until), self.output)
 
@@ -301,14 +301,14 @@ class _Planned:
             rows = observed(merged)
             if self.spoken is not None:
                 return self.spoken(rows)
-            condition = self.wanted(merged)
+            condition = self.needed(merged)
             rows = rows if condition is None or condition is False else rows.filter(condition)
             return rows.mapInArrow(StatelessTask(self.task, self.result), self.output)
         check_state_store(merged.sparkSession)
         assert self.shards is not None
         ids = self._ids(self.shards)
         # Observed after the split: Spark then makes both projections one.
-        parted = observed(self._sharded(narrowed(merged, self.wanted), ids))
+        parted = observed(self._sharded(narrowed(merged, self.needed), ids))
         pack = Pack(ids, self.sources.times is not None, self.task.rules.policy.ahead, self.task.settings.units_per_second)
         packed = parted.mapInArrow(pack, PACKED_DDL)
         processor = ShardProcessor(self.task, self.result, ids, start_time, uuid.uuid4().hex, beat)

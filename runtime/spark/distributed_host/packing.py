@@ -65,8 +65,8 @@ class Pack:
     def _last(self, times: pa.Array[Any]) -> int | None:
         if self.ahead is not None:
             times = times.filter(pc.less_equal(times, pa.scalar(wall_clock(self.per_second) + self.ahead)))
-        found: int | None = pc.max(times).as_py()
-        return found
+        latest: int | None = pc.max(times).as_py()
+        return latest
 
     def _packed(self, batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         if not batches:

@@ -54,8 +54,8 @@ class Result:
             fields = [kind.field(n) for n in range(kind.num_fields)]
             parts = {field.name: pa.nulls(count, field.type) for field in fields}
             parts[WHY] = pa.repeat(pa.scalar(why), count)
-            wanted = kind.field(name).type
-            parts[name] = rows.cast(pa.schema([wanted.field(n) for n in range(wanted.num_fields)])).to_struct_array().combine_chunks()
+            struct = kind.field(name).type
+            parts[name] = rows.cast(pa.schema([struct.field(n) for n in range(struct.num_fields)])).to_struct_array().combine_chunks()
             column = pa.StructArray.from_arrays([parts[f.name] for f in fields], fields=fields)
             yield pa.table([*(pa.nulls(count, f.type) for f in self.schema if f.name != LEFT_OUT), column], schema=self.schema)
 

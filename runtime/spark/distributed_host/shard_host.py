@@ -196,8 +196,8 @@ class ShardProcessor(StatefulProcessor):
         return unsealed(bytes(data), f"{part} of shard {shard}", self.task.key)
 
     def _head(self, shard: int) -> Head | None:
-        found = self.head.get()
-        head = None if found is None else Head.decode(self._unsealed(found[0], shard, "head"))
+        row = self.head.get()
+        head = None if row is None else Head.decode(self._unsealed(row[0], shard, "head"))
         if head is not None and head.shards != self.shards:
             before, now = len(head.shards), len(self.shards)
             if before == now:
@@ -229,10 +229,10 @@ class ShardProcessor(StatefulProcessor):
                 data = zlib.decompress(packed)
             feed, behind = self.task.restored(*parts_of(data), head.rules), head.base
         for step in range(behind + 1, head.step + 1):
-            found = self.log.getValue((step,))
-            if found is None:
+            row = self.log.getValue((step,))
+            if row is None:
                 raise EplRuntimeError(f"the state of the shard is damaged: step {step} of its log is missing")
-            feed.process(Entry.decode(self._unsealed(found[0], shard, f"step {step} of the log")))
+            feed.process(Entry.decode(self._unsealed(row[0], shard, f"step {step} of the log")))
         feed.follow(self.task.rules)
         return feed
 
@@ -243,21 +243,21 @@ class ShardProcessor(StatefulProcessor):
         if head is None or head.rules != feed.rules:
             self.log.clear()
             step = 1 if head is None else head.step + 1
-            made = Head(step, step, (uuid.uuid4().bytes,), 0, 0, 0.0, 0, 0.0, self.shards, self.digest, feed.rules, quiet)
+            written = Head(step, step, (uuid.uuid4().bytes,), 0, 0, 0.0, 0, 0.0, self.shards, self.digest, feed.rules, quiet)
         else:
             begun = time.perf_counter()
             packed = self._sealed(entry.encode(), shard, f"step {head.step + 1} of the log")
             self.log.updateValue((head.step + 1,), (packed,))
             seconds += head.log_seconds + time.perf_counter() - begun
-            made = attrs.evolve(
+            written = attrs.evolve(
                 head, step=head.step + 1, ids=(*head.ids, uuid.uuid4().bytes), log_bytes=head.log_bytes + len(packed), log_seconds=seconds,
                 quiet=quiet,
             )
-        if made.base == made.step or _is_due(made):
-            made = self._snapshot(shard, made, feed)
-        self.head.update((self._sealed(made.encode(), shard, "head"),))
-        self._keep(shard, made, feed)
-        return made.size
+        if written.base == written.step or _is_due(written):
+            written = self._snapshot(shard, written, feed)
+        self.head.update((self._sealed(written.encode(), shard, "head"),))
+        self._keep(shard, written, feed)
+        return written.size
 
     def _snapshot(self, shard: int, head: Head, feed: Feed) -> Head:
         """The log goes back to the snapshot before this one from here on."""

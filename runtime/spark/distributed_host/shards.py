@@ -24,13 +24,13 @@ def shard_ids(session: SparkSession, count: int, partitions: int) -> tuple[int, 
     most = -(-count // partitions)
     tries = session.range(0, 16 * count + 64 * partitions).select(F.col("id").cast("int").alias("id"))
     places = tries.select("id", F.expr(f"pmod(hash(id), {partitions})").alias("place")).orderBy("id").collect()
-    found: list[int] = []
+    ids: list[int] = []
     held = [0] * partitions
     for row in places:
-        if held[row["place"]] < most and len(found) < count:
+        if held[row["place"]] < most and len(ids) < count:
             held[row["place"]] += 1
-            found.append(row["id"])
-    return tuple(found)
+            ids.append(row["id"])
+    return tuple(ids)
 
 
 def with_shards(merged: DataFrame, types: Sequence[EventType], verdict: SplitBy | None, ids: Sequence[int]) -> DataFrame:
@@ -51,10 +51,10 @@ def _hash(merged: DataFrame, types: Sequence[EventType], verdict: SplitBy | None
     """The hash of each row's key."""
     place = F.lit(None).cast("bigint")
     paths = [verdict.key_of(t) if verdict is not None and verdict.reads(t) else () for t in types]
-    found = [[_key(merged, position, path) for path in each] for position, each in enumerate(paths)]
-    forms = _forms([[form for _, form in each] for each in found])
+    keyed = [[_key(merged, position, path) for path in each] for position, each in enumerate(paths)]
+    forms = _forms([[form for _, form in each] for each in keyed])
     for position in reversed(range(len(types))):
-        keys = [key.cast(form) for (key, _), form in zip(found[position], forms)]
+        keys = [key.cast(form) for (key, _), form in zip(keyed[position], forms)]
         hashed = F.xxhash64(*(keys or [F.col(f"`{name}`") for name in (ROW, TIME, SEQUENCE) if name in merged.columns] or [F.lit(0)]))
         place = hashed if len(types) == 1 else F.when(F.col(f"`{TYPE}`") == position, hashed).otherwise(place)
     # A row of no type only advances time; any shard will do.
@@ -76,19 +76,19 @@ def _key(merged: DataFrame, position: int, path: Path) -> tuple[Column, str]:
     """A key, and the Spark type in which to hash it. Raises EplUnsupportedError for types that have none."""
     column = place_of(position, path[0])
     data_type = merged.schema[column].dataType
-    found = F.col(f"`{column}`")
+    column_value = F.col(f"`{column}`")
     for name in path[1:]:
         assert isinstance(data_type, spark.StructType)
         data_type = data_type[name].dataType
-        found = found.getField(name)
+        column_value = column_value.getField(name)
     if isinstance(data_type, spark.IntegralType):
-        return found, "bigint"
+        return column_value, "bigint"
     if isinstance(data_type, spark.DecimalType):  # all values of a column have its scale, so that equal ones hash alike
-        return found, "decimal(38, 0)" if data_type.scale == 0 else data_type.simpleString()
+        return column_value, "decimal(38, 0)" if data_type.scale == 0 else data_type.simpleString()
     if isinstance(data_type, (spark.FloatType, spark.DoubleType)):
-        return found, "double"
+        return column_value, "double"
     if isinstance(data_type, (spark.StringType, spark.BooleanType, spark.DateType, spark.TimestampType, spark.TimestampNTZType)):
-        return found, data_type.simpleString()
+        return column_value, data_type.simpleString()
     raise EplUnsupportedError(
         f"rows cannot be split by '{'.'.join(path)}' of Spark type {data_type.simpleString()}",
         hint="distribute='never', or cast the column",

@@ -36,10 +36,10 @@ class SteadyArchive(zipimporter):
 
     def _stamp(self) -> tuple[int, int, int] | None:
         try:
-            found = os.stat(self.archive)
+            status = os.stat(self.archive)
         except OSError:
             return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
+        return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def settle() -> None:

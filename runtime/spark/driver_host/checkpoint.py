@@ -43,8 +43,8 @@ class Files:
 
     def names(self, suffix: str = "") -> list[str]:
         """The files that are whole, in order of their names."""
-        found = self.system.get_file_info(fs.FileSelector(self.root, allow_not_found=True))
-        return sorted(f.base_name for f in found if f.is_file and f.base_name.endswith(suffix) and not f.base_name.startswith((".", "_")))
+        files = self.system.get_file_info(fs.FileSelector(self.root, allow_not_found=True))
+        return sorted(f.base_name for f in files if f.is_file and f.base_name.endswith(suffix) and not f.base_name.startswith((".", "_")))
 
     def write(self, name: str, data: bytes, what: str) -> None:
         """Put the file there, in place of one of that name. ``what`` names the steps for the hook."""
@@ -78,8 +78,8 @@ class Files:
 
     def sweep(self) -> None:
         """Remove what a process that died has left half written."""
-        found = self.system.get_file_info(fs.FileSelector(self.root, allow_not_found=True))
-        self.remove([f.base_name for f in found if f.is_file and f.base_name.startswith("_")])
+        files = self.system.get_file_info(fs.FileSelector(self.root, allow_not_found=True))
+        self.remove([f.base_name for f in files if f.is_file and f.base_name.startswith("_")])
 
 
 class Checkpoint:

@@ -104,11 +104,11 @@ class DeltaSink(KeptSink):
 
 def _numbered(batch: pa.RecordBatch, step: int) -> pa.Table:
     """The rows without dictionaries, with the number of their step."""
-    made = pa.Table.from_batches([batch])
-    for place, field in enumerate(made.schema):
+    table = pa.Table.from_batches([batch])
+    for place, field in enumerate(table.schema):
         if kinds.is_dictionary(field.type):
-            made = made.set_column(place, field.name, made.column(place).cast(field.type.value_type))
-    return made.append_column(STEP, pa.array([step] * len(made), pa.int64()))
+            table = table.set_column(place, field.name, table.column(place).cast(field.type.value_type))
+    return table.append_column(STEP, pa.array([step] * len(table), pa.int64()))
 
 
 __all__ = ["STEP", "DeltaSink"]

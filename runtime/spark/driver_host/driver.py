@@ -45,7 +45,7 @@ Else the keyword arguments of Spark's ``DataStreamWriter.trigger``."""
 class Module:
     """What a job runs: a module's text with all that it needs by name, or a runtime that was made and deployed already."""
 
-    given: str | Runtime
+    source: str | Runtime
     frames: Mapping[str, DataFrame]
     settings: Settings
     functions: Mapping[str, Callable[..., Any]]
@@ -54,28 +54,28 @@ class Module:
 
     @property
     def text(self) -> str | None:
-        return self.given if isinstance(self.given, str) else None
+        return self.source if isinstance(self.source, str) else None
 
     def runtime(self, start_time: int | None) -> Runtime:
         """Deployed, at ``start_time``, with nothing sent; types without a declaration have their DataFrames' columns."""
-        if isinstance(self.given, Runtime):
-            halted = last_step_of(self.given).halted
+        if isinstance(self.source, Runtime):
+            halted = last_step_of(self.source).halted
             if halted is not None:
                 raise EplRuntimeError(
                     f"the runtime was left half-way through a step by an error: {halted}",
                     hint="deploy a new one: it gets the state in front of that step from the checkpoint",
                 )
-            if start_time is not None and start_time != self.given.now:
-                self.given.advance_time(start_time)
-            self.register(self.given)
-            return self.given
-        schemas = undeclared(self.given, self.frames)
-        made = equipped(start_time or 0, self.settings, self.tier, self.functions, self.aggregations, schemas)
-        made.deploy(self.given)
-        plans = made.plans()
-        check_read(plans, {name: made.event_type(name) for name in schemas})
-        check_filled(plans, plans, [made.event_type(name) for name in self.frames])
-        return made
+            if start_time is not None and start_time != self.source.now:
+                self.source.advance_time(start_time)
+            self.register(self.source)
+            return self.source
+        schemas = undeclared(self.source, self.frames)
+        runtime = equipped(start_time or 0, self.settings, self.tier, self.functions, self.aggregations, schemas)
+        runtime.deploy(self.source)
+        plans = runtime.plans()
+        check_read(plans, {name: runtime.event_type(name) for name in schemas})
+        check_filled(plans, plans, [runtime.event_type(name) for name in self.frames])
+        return runtime
 
     def register(self, runtime: Runtime) -> None:
         """The types of sources that the runtime does not know; EplRuntimeError, with none registered, where no statement reads one. (Its
@@ -94,9 +94,9 @@ class Module:
         """As the snapshot has it, old texts included."""
         functions, aggregations, tier, settings = self.functions, self.aggregations, self.tier, self.settings
         windows: Collection[type[WindowConfig]] = ()
-        if isinstance(self.given, Runtime):
-            state = self.given.state()
-            functions, aggregations, tier = state.functions, state.aggregations, self.given.tier
+        if isinstance(self.source, Runtime):
+            state = self.source.state()
+            functions, aggregations, tier = state.functions, state.aggregations, self.source.tier
             settings, windows = state.settings, set(state.windows.values())
         return Runtime.restore(
             snapshot, functions=functions, aggregations=aggregations, tier=tier, python_imports=settings.python_imports, windows=windows
@@ -122,7 +122,7 @@ class Setup:
         """The clock at the very beginning, None where the module says it."""
         if self.start_time is not None or not self.options.get("at_wall"):
             return self.start_time
-        settings = self.module.given.settings if isinstance(self.module.given, Runtime) else self.module.settings
+        settings = self.module.source.settings if isinstance(self.module.source, Runtime) else self.module.settings
         return wall_clock(settings.units_per_second) if self.wall is None else self.wall()
 
     def rules(self, runtime: Runtime) -> Rules:
@@ -258,8 +258,8 @@ def resumed(setup: Setup, listeners: Mapping[str, Listener]) -> Job:
     """A new job, or the one that the checkpoint holds: snapshot, then the log after it, then what changed in the module."""
     if setup.checkpoint is not None:
         setup.checkpoint.take_over()
-    found = None if setup.checkpoint is None else setup.checkpoint.newest()
-    if found is None:
+    newest = None if setup.checkpoint is None else setup.checkpoint.newest()
+    if newest is None:
         job = setup.job(setup.module.runtime(setup.begins()))
         for sink in setup.keeping.sinks.values():
             if isinstance(sink, KeptSink):
@@ -268,10 +268,10 @@ def resumed(setup: Setup, listeners: Mapping[str, Listener]) -> Job:
         if setup.checkpoint is not None:
             job.snapshot()
         return job
-    state = JobState.decode(found[1])
+    state = JobState.decode(newest[1])
     before = setup.module.restored(state.snapshot)
     job = setup.former(before, state)
-    job.progress.state_bytes = len(found[1])
+    job.progress.state_bytes = len(newest[1])
     assert setup.checkpoint is not None
     for _, data in setup.checkpoint.entries(state.step):
         job.replay(Entry.decode(data))

@@ -281,11 +281,11 @@ class Job:
 
     def statement(self, name: str) -> Statement:
         """The statement of that name; EplRuntimeError where there is none, or several."""
-        found = [s for d in self.runtime.deployments.values() for s in d if s.name == name]
-        if len(found) != 1:
+        statements = [s for d in self.runtime.deployments.values() for s in d if s.name == name]
+        if len(statements) != 1:
             names = ", ".join(s.name for d in self.runtime.deployments.values() for s in d)
-            raise EplRuntimeError(f"there are {len(found)} statements named '{name}'", hint=f"there are {names}")
-        return found[0]
+            raise EplRuntimeError(f"there are {len(statements)} statements named '{name}'", hint=f"there are {names}")
+        return statements[0]
 
     def check_whole(self) -> None:
         """Raise EplRuntimeError where an error has ended a step half-way."""
@@ -337,10 +337,10 @@ class Job:
 
     def _spark(self) -> SparkSession:
         """The session of the sources, whatever thread asks."""
-        found = self._session or SparkSession.getActiveSession()
-        if found is None:
+        session = self._session or SparkSession.getActiveSession()
+        if session is None:
             raise EplRuntimeError("the job has not been started by Spark, and there is no session in this thread")
-        return found
+        return session
 
     # ------------------------------------------------------------------ Spark's query
 
@@ -355,11 +355,11 @@ class Job:
         """Spark's checkpoint in ``folder`` and the state belong together: EplRuntimeError where one was replaced."""
         assert self._checkpoint is not None
         metadata = self._checkpoint.spark_metadata(folder)
-        found = None if metadata is None else json.loads(metadata)["id"]
-        if self._checkpoint.identity is not None and found != self._checkpoint.identity:
+        identity = None if metadata is None else json.loads(metadata)["id"]
+        if self._checkpoint.identity is not None and identity != self._checkpoint.identity:
             raise EplRuntimeError(
                 f"the state in {self._checkpoint.folder} belongs to Spark's query {self._checkpoint.identity}, "
-                f"and {folder} holds {found or 'none'}",
+                f"and {folder} holds {identity or 'none'}",
                 hint="take both folders from the same copy, or begin with an empty checkpoint folder",
             )
 
