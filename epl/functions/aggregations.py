@@ -54,11 +54,11 @@ class AggregationCall:
 
     def plan(self, function: str, arguments: Sequence[TypedExpression], result: ValueType, **more: object) -> AggregationPlan:
         """The plan of this call, with its filter, groups and distinct."""
-        made = AggregationPlan(
+        plan = AggregationPlan(
             function=function, arguments=tuple(arguments), type=result, distinct=self.distinct, filter=self.filter,
             group_by=self.group_by, ever=not self.has_remove_stream,
         )
-        return attrs.evolve(made, **more)  # type: ignore[arg-type]
+        return attrs.evolve(plan, **more)  # type: ignore[arg-type]
 
 
 @attrs.frozen
@@ -83,10 +83,10 @@ def _with_filter(call: AggregationCall, position: int) -> AggregationCall:
         raise EplValidationError("Only a single filter expression can be provided")
     condition = call.arguments[position]
     if condition is None or not is_boolean(condition.type):
-        found = "com.espertech.esper.common.internal.type.WildcardParameter" if condition is None else condition.type
+        condition_type = "com.espertech.esper.common.internal.type.WildcardParameter" if condition is None else condition.type
         raise EplValidationError(
             f"Invalid filter expression parameter to the aggregation function '{call.name}' is expected to return a boolean value "
-            f"but returns {found}"
+            f"but returns {condition_type}"
         )
     return attrs.evolve(call, arguments=call.arguments[:position], filter=condition)
 

@@ -198,13 +198,13 @@ def strict(moment: datetime.datetime, *, year: int | None = None, month: int | N
            minute: int | None = None, second: int | None = None, millisecond: int | None = None) -> datetime.datetime:
     """Fields set as java.time does: values beyond the range are errors."""
     changes = {"year": year, "month": month, "day": day, "hour": hour, "minute": minute, "second": second}
-    given = {k: v for k, v in changes.items() if v is not None}
+    fields = {k: v for k, v in changes.items() if v is not None}
     if millisecond is not None:
         if not 0 <= millisecond <= 999:
             raise JavaException(f"java.time.DateTimeException: Invalid value for MilliOfSecond (valid values 0 - 999): {millisecond}")
-        given["microsecond"] = millisecond * 1000
+        fields["microsecond"] = millisecond * 1000
     try:
-        return resolve(moment.replace(tzinfo=None, **given), moment.tzinfo)
+        return resolve(moment.replace(tzinfo=None, **fields), moment.tzinfo)
     except ValueError as error:
         raise JavaException(f"java.time.DateTimeException: Invalid value, {error}") from None
 

@@ -38,28 +38,28 @@ def unreadable(text: str, pattern: str) -> JavaException:
 # ------------------------------------------------------------------ from fields to values
 
 
-def _lenient_moment(found: dict[str, Any], zone: datetime.tzinfo) -> Any:
+def _lenient_moment(fields: dict[str, Any], zone: datetime.tzinfo) -> Any:
     """As SimpleDateFormat: fields beyond their range carry over."""
-    year, month, day = date_of(found)
-    hour, minute, second, millisecond = hour_of(found), found.get("minute", 0), found.get("second", 0), found.get("millisecond", 0)
-    wanted = zone_of(found["zone"]) if "zone" in found else zone
+    year, month, day = date_of(fields)
+    hour, minute, second, millisecond = hour_of(fields), fields.get("minute", 0), fields.get("second", 0), fields.get("millisecond", 0)
+    own_zone = zone_of(fields["zone"]) if "zone" in fields else zone
     years, month0 = divmod(month - 1, 12)
     if year in NEAR_YEARS and year + years in NEAR_YEARS:
         clock = datetime.timedelta(days=day - 1, hours=hour, minutes=minute, seconds=second, milliseconds=millisecond)
         try:
-            moment = resolve(datetime.datetime(year + years, month0 + 1, 1) + clock, wanted, later=True).astimezone(zone)
+            moment = resolve(datetime.datetime(year + years, month0 + 1, 1) + clock, own_zone, later=True).astimezone(zone)
             if moment.year in NEAR_YEARS:
                 return moment
         except OverflowError:
             pass  # a far moment
-    return FarMoment(0, wanted).lenient(year, month - 1, day, hour, minute, second, millisecond).astimezone(zone)
+    return FarMoment(0, own_zone).lenient(year, month - 1, day, hour, minute, second, millisecond).astimezone(zone)
 
 
-def _smart_date(found: dict[str, Any]) -> datetime.date:
+def _smart_date(fields: dict[str, Any]) -> datetime.date:
     """As DateTimeFormatter: a day up to 31 is cut to the month's last."""
-    if "year" not in found or not ({"month", "day"} <= found.keys() or "day_of_year" in found):
+    if "year" not in fields or not ({"month", "day"} <= fields.keys() or "day_of_year" in fields):
         raise ValueError("no date")
-    year, month, day = date_of(found)
+    year, month, day = date_of(fields)
     if not 1 <= month <= 12 or not 1 <= day <= 31:
         raise ValueError("no date")
     if not 1 <= year <= 9999:
@@ -67,18 +67,18 @@ def _smart_date(found: dict[str, Any]) -> datetime.date:
     return datetime.date(year, month, min(day, calendar.monthrange(year, month)[1]))
 
 
-def _smart_time(found: dict[str, Any]) -> datetime.time:
-    if "hour" not in found and not {"half_hour", "pm"} <= found.keys():
+def _smart_time(fields: dict[str, Any]) -> datetime.time:
+    if "hour" not in fields and not {"half_hour", "pm"} <= fields.keys():
         raise ValueError("no time")
-    return datetime.time(hour_of(found), found.get("minute", 0), found.get("second", 0), found.get("microsecond", 0))
+    return datetime.time(hour_of(fields), fields.get("minute", 0), fields.get("second", 0), fields.get("microsecond", 0))
 
 
-def _smart_moment(found: dict[str, Any]) -> datetime.datetime:
-    return datetime.datetime.combine(_smart_date(found), _smart_time(found))
+def _smart_moment(fields: dict[str, Any]) -> datetime.datetime:
+    return datetime.datetime.combine(_smart_date(fields), _smart_time(fields))
 
 
-def _smart_zoned(found: dict[str, Any]) -> datetime.datetime:
-    return resolve(_smart_moment(found), zone_of(found["zone"]))
+def _smart_zoned(fields: dict[str, Any]) -> datetime.datetime:
+    return resolve(_smart_moment(fields), zone_of(fields["zone"]))
 
 
 _FROM_FIELDS: dict[str, Callable[[dict[str, Any]], Any]] = {
@@ -98,10 +98,10 @@ def _clock(text: str, groups: Sequence[str | None]) -> datetime.time:
 
 
 def _matched(expression: re.Pattern[str], text: str) -> re.Match[str]:
-    found = expression.fullmatch(text.strip())
-    if found is None:
+    match = expression.fullmatch(text.strip())
+    if match is None:
         raise unreadable(text, "iso")
-    return found
+    return match
 
 
 def _iso_day(text: str, groups: Sequence[str | None]) -> datetime.date:
@@ -145,14 +145,14 @@ def _iso_moment(zone: datetime.tzinfo, text: str) -> Any:
     """A date, date and time, or date, time and zone; without a zone in the engine's. The year -1 is 1 BC."""
     groups = _matched(_ISO_LENIENT, text).groups()
     year, clock = int(groups[0]), _clock(text, groups[3:7])
-    wanted = zone_of(groups[7]) if groups[7] else zone
+    own_zone = zone_of(groups[7]) if groups[7] else zone
     if year in NEAR_YEARS:
-        return resolve(datetime.datetime.combine(_iso_day(text, groups[:3]), clock), wanted).astimezone(zone)
+        return resolve(datetime.datetime.combine(_iso_day(text, groups[:3]), clock), own_zone).astimezone(zone)
     month, day, last = int(groups[1]), int(groups[2]), 2000 + year % 400
     if year == 0 or not 1 <= month <= 12 or not 1 <= day <= calendar.monthrange(last, month)[1]:
         raise unreadable(text, "iso")
     since = (datetime.datetime.combine(datetime.date(1, 1, 1), clock) - datetime.datetime(1, 1, 1)) // MICROSECOND
-    return FarMoment.at(gregorian_day(year + (year < 0), month, day), since % DAY, wanted).astimezone(zone)
+    return FarMoment.at(gregorian_day(year + (year < 0), month, day), since % DAY, own_zone).astimezone(zone)
 
 
 def _iso_reader(kind: str, zone: datetime.tzinfo) -> Callable[[str], Any]:

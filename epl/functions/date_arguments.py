@@ -165,12 +165,12 @@ def field_of(name: str, constant: Any) -> str:
         raise ValueError(
             f"Date-time enumeration method '{name}' requires a constant string-type parameter as its first parameter, "
             f"valid field names are '{FIELD_NAMES}'")
-    found = FIELDS.get(str(constant).lower())
-    if found is None:
+    field = FIELDS.get(str(constant).lower())
+    if field is None:
         raise ValueError(
             f"Date-time enumeration method '{name}' datetime-field name '{constant}' is not recognized, "
             f"valid field names are '{FIELD_NAMES}'")
-    return found
+    return field
 
 
 # ------------------------------------------------------------------ times that know their interval's length
@@ -194,10 +194,10 @@ CARRIERS = (TimestampOfInterval, MomentOfInterval)
 
 def with_length(value: Any, length: int) -> Any:
     """``value`` (int or datetime) knowing the length of its interval in engine time units."""
-    made: Any
+    moment: Any
     if isinstance(value, datetime.datetime):
-        made = MomentOfInterval.combine(value.date(), value.timetz())
+        moment = MomentOfInterval.combine(value.date(), value.timetz())
     else:
-        made = TimestampOfInterval(value)
-    made.length = length
-    return made
+        moment = TimestampOfInterval(value)
+    moment.length = length
+    return moment

@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from epl.functions import calendars
-from epl.functions import date_arguments as given
+from epl.functions import date_arguments as signatures
 from epl.functions import date_changes as change
 from epl.functions.calendars import Moment, TimeSettings
 from epl.functions.date_arguments import (
@@ -184,7 +184,7 @@ class _Between:
         source = time_source(types[0])
         if source is None:
             return None
-        check_arguments("between", given.BETWEEN, types[1:])
+        check_arguments("between", signatures.BETWEEN, types[1:])
         kinds = tuple(calendars.kind_of(t) for t in types[1:3])
         return Bound(BOXED_BOOLEAN, (*source.constants(), *kinds))
 
@@ -229,16 +229,18 @@ def _readers() -> list[_Method]:
         "getWeekyear": ("week", "The week of the year."), "getYear": ("year", "The year."),
     }
     return [
-        _Method("get", given.ON_FIELD, integer, _reading(_named_field), "The value of a named field.", on_field=True, quiet=True),
-        *(_Method(name, given.NOTHING, integer, _getter(field), summary) for name, (field, summary) in getters.items()),
-        _Method("getDayOfWeek", given.NOTHING, _week_day_type, _reading(_day_of_week), "1 (Sunday) to 7; of java.time the DayOfWeek."),
-        _Method("getDayOfYear", given.NOTHING, integer, _derived(day_of_year), "The day of the year, from 1."),
-        _Method("getEra", given.NOTHING, integer, _derived(era), "The era: 1 after Christ, 0 before."),
-        _Method("format", given.FORMAT, _always(STRING), _reading(_format), "The time as text, by a Java date pattern.",
+        _Method("get", signatures.ON_FIELD, integer, _reading(_named_field), "The value of a named field.", on_field=True, quiet=True),
+        *(_Method(name, signatures.NOTHING, integer, _getter(field), summary) for name, (field, summary) in getters.items()),
+        _Method("getDayOfWeek", signatures.NOTHING, _week_day_type, _reading(_day_of_week), "1 (Sunday) to 7; of java.time the DayOfWeek."),
+        _Method("getDayOfYear", signatures.NOTHING, integer, _derived(day_of_year), "The day of the year, from 1."),
+        _Method("getEra", signatures.NOTHING, integer, _derived(era), "The era: 1 after Christ, 0 before."),
+        _Method("format", signatures.FORMAT, _always(STRING), _reading(_format), "The time as text, by a Java date pattern.",
             check=_check_format),
-        _Method("toDate", given.NOTHING, _always(DATE), _reading(_to_date), "The time as Date."),
-        _Method("toCalendar", given.NOTHING, _always(CALENDAR), _reading(_to_calendar), "The time as Calendar."),
-        _Method("toMillisec", given.NOTHING, _always(BOXED_LONG), _reading(_to_milliseconds), "The time as long, in engine time units."),
+        _Method("toDate", signatures.NOTHING, _always(DATE), _reading(_to_date), "The time as Date."),
+        _Method("toCalendar", signatures.NOTHING, _always(CALENDAR), _reading(_to_calendar), "The time as Calendar."),
+        _Method(
+            "toMillisec", signatures.NOTHING, _always(BOXED_LONG), _reading(_to_milliseconds), "The time as long, in engine time units.",
+        ),
     ]
 
 
@@ -246,23 +248,23 @@ def _changers() -> list[_Method]:
     date, time = ("year", "month", "day"), ("hour", "minute", "second", "millisecond")
     ceiling, floor, half = (change.rounding(f) for f in (calendars.ceiling, calendars.floor, calendars.half))
     return [
-        _Method("set", given.SET, _same, change.changing(change.set_field_of_two), "The time with a field set.", on_field=True),
-        _Method("withDate", given.DATE, _same, change.changing(change.with_fields(date)),
+        _Method("set", signatures.SET, _same, change.changing(change.set_field_of_two), "The time with a field set.", on_field=True),
+        _Method("withDate", signatures.DATE, _same, change.changing(change.with_fields(date)),
             "The time with another date; nulls leave what is there."),
-        _Method("withTime", given.TIME, _same, change.changing(change.with_fields(time)), "The time with another time of day."),
+        _Method("withTime", signatures.TIME, _same, change.changing(change.with_fields(time)), "The time with another time of day."),
         _on_field("withMax", change.with_extreme(True), "The time with a field at its maximum.", partial(change.check_extreme, True)),
         _on_field("withMin", change.with_extreme(False), "The time with a field at its minimum.", partial(change.check_extreme, False)),
         _on_field("roundCeiling", ceiling, "The next boundary of a field."),
         _on_field("roundFloor", floor, "The last boundary of a field."),
         _on_field("roundHalf", half, "The nearer boundary of a field.", change.check_half),
-        _Method("plus", given.SHIFT, _same, change.changing(change.shift(1)), "The time later by milliseconds or a time period."),
-        _Method("minus", given.SHIFT, _same, change.changing(change.shift(-1)), "The time earlier by milliseconds or a time period."),
+        _Method("plus", signatures.SHIFT, _same, change.changing(change.shift(1)), "The time later by milliseconds or a time period."),
+        _Method("minus", signatures.SHIFT, _same, change.changing(change.shift(-1)), "The time earlier by milliseconds or a time period."),
     ]
 
 
 def _on_field(name: str, change_of: change.ChangeOf, summary: str, check: Check | None = None) -> _Method:
     """A method whose only argument names a field."""
-    return _Method(name, given.ON_FIELD, _same, change.changing(change.field_only(change_of)), summary, on_field=True, check=check)
+    return _Method(name, signatures.ON_FIELD, _same, change.changing(change.field_only(change_of)), summary, on_field=True, check=check)
 
 
 def add_date_time(registry: FunctionRegistry, settings: TimeSettings) -> None:

@@ -102,11 +102,11 @@ def _written_form(name: str, footprint: Footprint) -> str:
 # ------------------------------------------------------------------ types
 
 
-def _expected(name: str, wanted: str, received: ValueType, position: int = 0) -> ValueError:
+def _expected(name: str, expected: str, received: ValueType, position: int = 0) -> ValueError:
     if is_null(received):
         detail = f"expected a non-null result for expression parameter {position} but received a null-typed expression"
     else:
-        detail = f"expected a {wanted}-type result for expression parameter {position} but received {received}"
+        detail = f"expected a {expected}-type result for expression parameter {position} but received {received}"
     return ValueError(f"Failed to validate enumeration method '{name}', {detail}")
 
 

@@ -75,11 +75,11 @@ def last_of(counts: Counts) -> Call:
         return lambda items: items[-1] if items else None
 
     def last(items: Items, passes: Iterable[Any]) -> Any:
-        found = None
+        last_item = None
         for item, passed in zip(items, passes):
             if passed is not False:
-                found = item
-        return found
+                last_item = item
+        return last_item
 
     return _with_results(counts, last)
 
@@ -245,10 +245,10 @@ def least_frequent(counts: Counts) -> Call:
 
 
 def _by_frequency(values: Iterable[Any], choose: Callable[..., Any]) -> Any:
-    found: dict[Any, list[Any]] = {}
+    counts: dict[Any, list[Any]] = {}
     for value in values:
-        found.setdefault(equality_key(value), [value, 0])[1] += 1
-    return choose(found.values(), key=operator.itemgetter(1))[0] if found else None
+        counts.setdefault(equality_key(value), [value, 0])[1] += 1
+    return choose(counts.values(), key=operator.itemgetter(1))[0] if counts else None
 
 
 # ------------------------------------------------------------------ sets and sequences
@@ -262,11 +262,11 @@ def intersect(_counts: Counts) -> Call:
     return lambda items, other: _members(items, other, True)
 
 
-def _members(items: Items | None, other: Items | None, wanted: bool) -> Items | None:
+def _members(items: Items | None, other: Items | None, contained: bool) -> Items | None:
     if items is None or other is None:
         return None if items is None else list(items)
     keys = set(map(equality_key, other))
-    return [x for x in items if (equality_key(x) in keys) is wanted]
+    return [x for x in items if (equality_key(x) in keys) is contained]
 
 
 def union(_counts: Counts) -> Call:
@@ -303,10 +303,10 @@ def array_of(counts: Counts) -> Call:
 
 def distinct_of(counts: Counts) -> Call:
     def distinct(items: Items, values: Iterable[Any]) -> Items:
-        found: dict[Any, Any] = {}
+        by_key: dict[Any, Any] = {}
         for item, value in zip(items, values):
-            found.setdefault(equality_key(value), item)
-        return list(found.values())
+            by_key.setdefault(equality_key(value), item)
+        return list(by_key.values())
 
     return _with_results(counts, distinct)
 

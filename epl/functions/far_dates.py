@@ -248,14 +248,14 @@ class FarMoment:
     def lenient(self, year: int | None = None, month: int | None = None, day: int | None = None, hour: int | None = None,
                 minute: int | None = None, second: int | None = None, millisecond: int | None = None) -> FarMoment:
         """Fields set as ``java.util.Calendar`` does; ``month`` from 0; what is beyond a range carries over."""
-        wanted = self.astronomical_year if year is None else year if self.era else 1 - year
+        astronomical = self.astronomical_year if year is None else year if self.era else 1 - year
         years, month0 = divmod(self.month - 1 if month is None else month, 12)
         clock = ((self.hour if hour is None else hour) * 60 + (self.minute if minute is None else minute)) * 60
         clock = (clock + (self.second if second is None else second)) * 1_000_000 + self.microsecond % 1000
         clock += (self.microsecond // 1000 if millisecond is None else millisecond) * 1000
-        calendar = julian_day if wanted < 1582 else day_of
+        calendar = julian_day if astronomical < 1582 else day_of
         days = (self.day if day is None else day) + clock // DAY
-        return FarMoment.at(calendar(wanted + years, month0 + 1, days), clock % DAY, self.tzinfo)
+        return FarMoment.at(calendar(astronomical + years, month0 + 1, days), clock % DAY, self.tzinfo)
 
     def set_week(self, week: int) -> FarMoment:
         year, rest = self.astronomical_year, 7 * (week - 1) + (self.ordinal + 4) % 7

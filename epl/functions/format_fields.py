@@ -253,9 +253,9 @@ def _year_reader(width: int, simple: bool, adjacent: bool) -> Reader:
     else:
         text = r" *-?\d+" if simple else r"\d{2}" if width == 2 else rf"[+-]?\d{{{max(width, 1)},9}}"
 
-    def read(found: str) -> int:
-        year = int(found)
-        if width <= 2 and len(found.strip()) == 2 and (simple or width == 2):
+    def read(digits: str) -> int:
+        year = int(digits)
+        if width <= 2 and len(digits.strip()) == 2 and (simple or width == 2):
             return _near(year) if simple else 2000 + year
         return year
 

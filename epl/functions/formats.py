@@ -132,12 +132,12 @@ def parser(pattern: str, simple: bool) -> Callable[[str], dict[str, Any]]:
         match = compiled.match(text) if simple else compiled.fullmatch(text)
         if match is None:
             raise ValueError(text)
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for number, (name, reader) in enumerate(readers, 1):
             value = reader(match[number])
             if value is not None:
-                found[name] = value
-        return found
+                values[name] = value
+        return values
 
     return read
 
@@ -151,10 +151,10 @@ def _expression(parts: tuple[Token, ...], simple: bool) -> tuple[str, list[tuple
             continue
         follows = parts[position + 1] if position + 1 < len(parts) else None
         adjacent = isinstance(follows, Field) and fields.is_number(follows.letter, follows.width, simple)
-        made = fields.reader(token.letter, token.width, simple, adjacent)
-        if made is None:
+        field = fields.reader(token.letter, token.width, simple, adjacent)
+        if field is None:
             raise ValueError(f"Pattern letter '{token.letter}' is not supported for parsing")
-        text, name, reader = made
+        text, name, reader = field
         out.append(f"({text})")
         readers.append((name, reader))
     return "".join(out), readers
@@ -163,23 +163,23 @@ def _expression(parts: tuple[Token, ...], simple: bool) -> tuple[str, list[tuple
 # ------------------------------------------------------------------ from fields to values
 
 
-def date_of(found: dict[str, Any]) -> tuple[int, int, int]:
+def date_of(fields: dict[str, Any]) -> tuple[int, int, int]:
     """Year, month from 1, day: what is missing is 1970, January, 1."""
-    year = found.get("year", 1970)
-    if found.get("era") == "BC":
+    year = fields.get("year", 1970)
+    if fields.get("era") == "BC":
         year = 1 - year
-    if "day_of_year" in found and "month" not in found:
-        day = datetime.date(year, 1, 1) + datetime.timedelta(days=found["day_of_year"] - 1)
+    if "day_of_year" in fields and "month" not in fields:
+        day = datetime.date(year, 1, 1) + datetime.timedelta(days=fields["day_of_year"] - 1)
         return day.year, day.month, day.day
-    return year, found.get("month", 1), found.get("day", 1)
+    return year, fields.get("month", 1), fields.get("day", 1)
 
 
-def hour_of(found: dict[str, Any]) -> int:
+def hour_of(fields: dict[str, Any]) -> int:
     """The hour from 0 to 23, also from a half-day's."""
-    if "hour" in found:
-        return int(found["hour"])
-    if "half_hour" in found:
-        return int(found["half_hour"]) % 12 + (12 if found.get("pm") else 0)
+    if "hour" in fields:
+        return int(fields["hour"])
+    if "half_hour" in fields:
+        return int(fields["half_hour"]) % 12 + (12 if fields.get("pm") else 0)
     return 0
 
 

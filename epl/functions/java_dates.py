@@ -130,13 +130,13 @@ def _within(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _moving(steps: Mapping[str, tuple[Callable[[int, Any, int], Any], int]]) -> Table:
-    made: Table = {}
+    methods: Table = {}
     for name, (function, factor) in steps.items():
         for verb, sign in (("plus", 1), ("minus", -1)):
             call = _within(partial(function, factor * sign))
-            made[verb + name] = (f"{'Later' if sign > 0 else 'Earlier'} by {name.lower()}.",
+            methods[verb + name] = (f"{'Later' if sign > 0 else 'Earlier'} by {name.lower()}.",
                 [overload("long", lambda receiver, *_: receiver, call)])
-    return made
+    return methods
 
 
 # ------------------------------------------------------------------ static methods

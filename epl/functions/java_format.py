@@ -24,12 +24,12 @@ def java_format(pattern: str, arguments: Sequence[Any]) -> str:
     out: list[str] = []
     position, ordinary, last, length = 0, 0, -1, 0
     while (start := pattern.find("%", position)) >= 0:
-        found = _SPECIFIER.match(pattern, start)
-        if not found:
+        match = _SPECIFIER.match(pattern, start)
+        if not match:
             raise _illegal("UnknownFormatConversionException", f"Conversion = '{pattern[start + 1:start + 2] or '%'}'")
         out.append(pattern[position:start])
-        position = found.end()
-        number, flags, width, precision, conversion = found.groups()
+        position = match.end()
+        number, flags, width, precision, conversion = match.groups()
         _check_size(width)
         _check_size(precision)
         if conversion in "%n":
@@ -42,12 +42,12 @@ def java_format(pattern: str, arguments: Sequence[Any]) -> str:
         else:
             index, ordinary = ordinary, ordinary + 1
         if not 0 <= index < len(arguments):
-            raise _illegal("MissingFormatArgumentException", f"Format specifier '{found[0]}'")
+            raise _illegal("MissingFormatArgumentException", f"Format specifier '{match[0]}'")
         last = index
-        made = _one(arguments[index], conversion, flags, width, precision)
-        length += len(made)
+        formatted = _one(arguments[index], conversion, flags, width, precision)
+        length += len(formatted)
         check_length(length)
-        out.append(made)
+        out.append(formatted)
     return "".join(out) + pattern[position:]
 
 

@@ -103,8 +103,8 @@ def _position(items: list[Any], value: Any) -> int:
 
 
 def _last_position(items: list[Any], value: Any) -> int:
-    found = _position(items[::-1], value)
-    return -1 if found < 0 else len(items) - 1 - found
+    from_end = _position(items[::-1], value)
+    return -1 if from_end < 0 else len(items) - 1 - from_end
 
 
 def _contains(items: list[Any], value: Any) -> bool:

@@ -148,12 +148,12 @@ class Translator:
 
     # Leading flags hold for the whole pattern: Python takes them as compile flags.
     def _leading_flags(self) -> None:
-        while found := re.compile(r"\(\?([a-zA-Z]+)\)").match(self.pattern, self.position):
-            for letter in found[1]:
+        while match := re.compile(r"\(\?([a-zA-Z]+)\)").match(self.pattern, self.position):
+            for letter in match[1]:
                 self._set_flag(letter)
-            if "i" in found[1] and "u" not in found[1]:
+            if "i" in match[1] and "u" not in match[1]:
                 self.flags |= re.ASCII
-            self.position = found.end()
+            self.position = match.end()
 
     def _set_flag(self, letter: str) -> None:
         if letter == "U":
@@ -230,11 +230,11 @@ class Translator:
 
     def _quantifier(self, character: str) -> str:
         if character == "{":
-            found = _REPETITION.match(self.pattern, self.position)
-            if not found:
+            match = _REPETITION.match(self.pattern, self.position)
+            if not match:
                 raise pattern_error("Illegal repetition", self.pattern)
-            character += found[0]
-            self.position = found.end()
+            character += match[0]
+            self.position = match.end()
         group, last = self._groups[-1], self._last
         repeats = character != "?"
         if last is not None and last.ambiguous and repeats:
@@ -294,11 +294,11 @@ class Translator:
         return self._flag_group()
 
     def _flag_group(self) -> str:
-        found = re.compile(r"\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])").match(self.pattern, self.position)
-        if not found:
+        match = re.compile(r"\?([a-zA-Z]*)(?:-([a-zA-Z]+))?([:)])").match(self.pattern, self.position)
+        if not match:
             raise pattern_error("Unknown inline modifier", self.pattern)
-        self.position = found.end()
-        on, off, end = found[1], found[2] or "", found[3]
+        self.position = match.end()
+        on, off, end = match[1], match[2] or "", match[3]
         if end == ")":
             self._groups.pop()
             return self._rest_of_group(on, off)
@@ -356,9 +356,9 @@ class Translator:
         boundary = self._boundary(letter)
         if boundary is not None:
             return boundary
-        found = self._set_escape(letter)
-        if found is not None:
-            return self.class_text(found)
+        characters = self._set_escape(letter)
+        if characters is not None:
+            return self.class_text(characters)
         if letter.isdigit() and letter != "0":
             return self.reference(f"(?:\\{letter})" if self._peek().isdigit() else "\\" + letter)
         return self._literal_escape(letter)
@@ -410,29 +410,29 @@ class Translator:
         return self.literal(text)
 
     def _named_reference(self) -> str:
-        found = re.compile(r"<([a-zA-Z][a-zA-Z0-9]*)>").match(self.pattern, self.position)
-        if not found:
+        match = re.compile(r"<([a-zA-Z][a-zA-Z0-9]*)>").match(self.pattern, self.position)
+        if not match:
             raise pattern_error("\\k is not followed by '<' for named capturing group", self.pattern)
-        self.position = found.end()
-        return self.reference(f"(?P={found[1]})")
+        self.position = match.end()
+        return self.reference(f"(?P={match[1]})")
 
     def _literal_escape(self, letter: str) -> str:
         """``\\t \\x41 \\u0041 \\x{1F600} \\012 \\cA \\.`` as one escaped character."""
         if letter in _ESCAPES:
             return _ESCAPES[letter]
         if letter in "xu":
-            found = re.compile(r"\{([0-9a-fA-F]+)\}|([0-9a-fA-F]{4})" if letter == "u" else r"\{([0-9a-fA-F]+)\}|([0-9a-fA-F]{2})").match(
+            match = re.compile(r"\{([0-9a-fA-F]+)\}|([0-9a-fA-F]{4})" if letter == "u" else r"\{([0-9a-fA-F]+)\}|([0-9a-fA-F]{2})").match(
                 self.pattern, self.position)
-            if not found:
+            if not match:
                 raise pattern_error("Illegal hexadecimal escape sequence", self.pattern)
-            self.position = found.end()
-            return re.escape(chr(int(found[1] or found[2], 16)))
+            self.position = match.end()
+            return re.escape(chr(int(match[1] or match[2], 16)))
         if letter == "0":
-            found = re.compile(r"[0-3]?[0-7]{1,2}").match(self.pattern, self.position)
-            if not found:
+            match = re.compile(r"[0-3]?[0-7]{1,2}").match(self.pattern, self.position)
+            if not match:
                 raise pattern_error("Illegal octal escape sequence", self.pattern)
-            self.position = found.end()
-            return re.escape(chr(int(found[0], 8)))
+            self.position = match.end()
+            return re.escape(chr(int(match[0], 8)))
         if letter == "c":
             self.position += 1
             return re.escape(chr(ord(self.pattern[self.position - 1]) ^ 64))
@@ -447,9 +447,9 @@ class Translator:
         self._depth += 1
         if self._depth > DEEPEST:
             raise too_deep()
-        found = self._class_items()
+        characters = self._class_items()
         self._depth -= 1
-        return found
+        return characters
 
     def _class_items(self) -> _CharacterSet:
         negated = self._peek() == "^"
@@ -479,9 +479,9 @@ class Translator:
         if character == "\\":
             letter = self._peek()
             self.position += 1
-            found = self._set_escape(letter)
-            if found is not None:
-                return found
+            characters = self._set_escape(letter)
+            if characters is not None:
+                return characters
             low = self._quoted_in_class() if letter == "Q" else self._literal_escape(letter)
             if letter == "Q":
                 return _CharacterSet(low)

@@ -93,11 +93,11 @@ def _replacement(text: str) -> Callable[[re.Match[str]], str]:
             parts.append(text[position + 1])
             position += 2
         elif character == "$":
-            found = re.compile(r"\$(?:(\d)|\{([a-zA-Z][a-zA-Z0-9]*)\})").match(text, position)
-            if not found:
+            group = re.compile(r"\$(?:(\d)|\{([a-zA-Z][a-zA-Z0-9]*)\})").match(text, position)
+            if not group:
                 raise throw("IllegalArgumentException", "Illegal group reference")
-            parts.append(int(found[1]) if found[1] else "\0" + found[2])
-            position = found.end()
+            parts.append(int(group[1]) if group[1] else "\0" + group[2])
+            position = group.end()
         else:
             parts.append(character)
             position += 1
@@ -124,12 +124,12 @@ def _replaced(text: str, pattern: str, replacement: str, times: int) -> str:
     replace = _replacement(replacement)
     parts: list[str] = []
     length, end = len(text), 0
-    for found in islice(java_pattern(pattern).finditer(text), times):
-        made = replace(found)
-        parts += text[end:found.start()], made
-        length += len(made)
+    for match in islice(java_pattern(pattern).finditer(text), times):
+        inserted = replace(match)
+        parts += text[end:match.start()], inserted
+        length += len(inserted)
         check_length(length)
-        end = found.end()
+        end = match.end()
     return "".join(parts) + text[end:]
 
 
@@ -141,15 +141,15 @@ def _split(text: str, pattern: str, limit: int = 0) -> list[str]:
     """``split``: empty texts at the end are omitted unless a limit is given; no empty text in front for a match of width zero."""
     parts: list[str] = []
     start = 0
-    for found in java_pattern(pattern).finditer(text):
-        if found.end() == 0:
+    for match in java_pattern(pattern).finditer(text):
+        if match.end() == 0:
             continue
         if limit > 0 and len(parts) == limit - 1:
             break
-        if found.start() == found.end() == len(text):
+        if match.start() == match.end() == len(text):
             continue
-        parts.append(text[start:found.start()])
-        start = found.end()
+        parts.append(text[start:match.start()])
+        start = match.end()
     if not parts and start == 0:
         return [text]
     parts.append(text[start:])

@@ -95,8 +95,8 @@ class _Run:
             raise EplRuntimeError(
                 f"Like compares a text of {len(text)} characters with {self.length} characters that hold '_': "
                 f"more than {MAX_STEPS} steps", hint="shorten the text or the pattern")
-        found = self.search.search(text, place, end)
-        return -1 if found is None else found.start()
+        match = self.search.search(text, place, end)
+        return -1 if match is None else match.start()
 
 
 def _matcher(first: _Run, between: Sequence[_Run], last: _Run) -> Callable[[str], bool]:

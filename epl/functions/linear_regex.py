@@ -45,10 +45,10 @@ class LinearPattern:
 
     def finditer(self, text: str) -> Iterator[Any]:
         before = (-1, -1)
-        for found in self._compiled.finditer(text):
-            if found.span() != before:  # a match of no length may come twice
-                yield found
-            before = found.span()
+        for match in self._compiled.finditer(text):
+            if match.span() != before:  # a match of no length may come twice
+                yield match
+            before = match.span()
 
 
 def linear(pattern: str) -> LinearPattern:

@@ -113,8 +113,8 @@ def type_named(name: str) -> ValueType:
     special = {"Collection": ANY_COLLECTION, "Map": ANY_MAP, "Comparable": COMPARABLE, "CharSequence": CHAR_SEQUENCE}
     if name in special:
         return special[name]
-    found = NAMED[name.lower()]
-    return found.boxed if name[0].isupper() else found
+    value_type = NAMED[name.lower()]
+    return value_type.boxed if name[0].isupper() else value_type
 
 
 def choose(overloads: Sequence[Overload], arguments: Sequence[ValueType]) -> int | None:

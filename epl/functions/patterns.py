@@ -37,9 +37,9 @@ class JavaPattern:
         """Whether the whole text matches."""
         if len(text) <= self._quick:
             return self._python.fullmatch(text) is not None
-        found = self._by_re2(text)
-        if found is not None:
-            return found.matches(text)
+        linear = self._by_re2(text)
+        if linear is not None:
+            return linear.matches(text)
         self._check(self._cost.whole(len(text)), text)
         return self._python.fullmatch(text) is not None
 
@@ -47,9 +47,9 @@ class JavaPattern:
         """The matches one after another."""
         if len(text) <= self._quick_find:
             return found_one_after_another(self._python, text)
-        found = self._by_re2(text)
-        if found is not None and found.finds_alike:
-            return found.finditer(text)
+        linear = self._by_re2(text)
+        if linear is not None and linear.finds_alike:
+            return linear.finditer(text)
         self._check(self._cost.anywhere(len(text)), text)
         return found_one_after_another(self._python, text)
 
@@ -60,8 +60,8 @@ class JavaPattern:
                 self._linear = linear(self.pattern)
             except NotLinear:
                 self._linear = None
-        found = self._linear
-        return found if isinstance(found, LinearPattern) and found.takes(text) else None
+        compiled = self._linear
+        return compiled if isinstance(compiled, LinearPattern) and compiled.takes(text) else None
 
     def _check(self, steps: float, text: str) -> None:
         if steps > MOST_STEPS:
@@ -85,11 +85,11 @@ def found_one_after_another(pattern: re.Pattern[str], text: str) -> Iterator[re.
     """As ``Matcher.find`` has it: after a match of no length it goes on at the next character (``finditer`` tries there again)."""
     place = 0
     while place <= len(text):
-        found = pattern.search(text, place)
-        if found is None:
+        match = pattern.search(text, place)
+        if match is None:
             return
-        yield found
-        place = max(found.end(), found.start() + 1)
+        yield match
+        place = max(match.end(), match.start() + 1)
 
 
 def shown(pattern: str) -> str:

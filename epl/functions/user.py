@@ -190,12 +190,12 @@ def add_class(registry: FunctionRegistry, name: str, source: Any) -> None:
     for member, value in vars(source).items():
         if member.startswith("_"):
             continue
-        found = getattr(source, member)
+        attribute = getattr(source, member)
         if isinstance(value, (bool, int, float, str, decimal.Decimal)):
             for each in names:
                 registry.constants[f"{each}.{member}"] = (PLAIN.get(type(value), OBJECT), value)
-        elif callable(found) and _is_static(source, value):
-            spec = function_spec(member, found, key=f"python.{name}.{member}")
+        elif callable(attribute) and _is_static(source, value):
+            spec = function_spec(member, attribute, key=f"python.{name}.{member}")
             for each in names:
                 registry.add_static(each, member, spec)
 

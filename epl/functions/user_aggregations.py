@@ -33,20 +33,21 @@ def aggregation_spec(name: str, factory: Callable[[], Any]) -> AggregationSpec:
 
     Raises TypeError naming the methods that it lacks.
     """
-    made = factory()
-    lacking = [method for method in METHODS if not callable(getattr(made, method, None))]
+    aggregation = factory()
+    lacking = [method for method in METHODS if not callable(getattr(aggregation, method, None))]
     if lacking:
         raise TypeError(f"the aggregation '{name}' lacks the methods {', '.join(lacking)}")
-    entering = function_spec(name, made.enter)
-    result = hint_type(typing.get_type_hints(made.value).get("return", object))
+    entering = function_spec(name, aggregation.enter)
+    result = hint_type(typing.get_type_hints(aggregation.value).get("return", object))
 
     def bind(call: AggregationCall) -> AggregationPlan:
         arguments = [whole_event(call) if a is None else a for a in call.arguments]
         bound = entering.bind([a.type for a in arguments], [NOT_CONSTANT] * len(arguments))
         if bound is None:
-            given = ", ".join(str(a.type) for a in arguments)
+            types = ", ".join(str(a.type) for a in arguments)
             raise EplValidationError(
-                f"Failed to resolve aggregation function '{call.name}': its arguments are {inspect.signature(made.enter)}, not ({given})"
+                f"Failed to resolve aggregation function '{call.name}': "
+                f"its arguments are {inspect.signature(aggregation.enter)}, not ({types})"
             )
         return call.plan(PREFIX + name.lower(), arguments, result, constants=(bound.constants[0], result_step(result)))
 
