@@ -34,19 +34,19 @@ _UNRULED = "ǮǯǾǿ"
 
 def _known() -> dict[str, tuple[Element, ...]]:
     ignored = (*range(9), *range(14, 32), *range(127, 160), *range(0x200B, 0x2010))
-    found: dict[str, tuple[Element, ...]] = {chr(code): () for code in ignored}
-    found |= {c: ((0, place, 3 if c == "-" else 0),) for place, c in enumerate(_IGNORABLE, _FIRST_IGNORABLE)}
-    found |= {"\u2002": found["\u2000"], "\u2003": found["\u2001"], "\u20e1": found["-"]}
+    elements: dict[str, tuple[Element, ...]] = {chr(code): () for code in ignored}
+    elements |= {c: ((0, place, 3 if c == "-" else 0),) for place, c in enumerate(_IGNORABLE, _FIRST_IGNORABLE)}
+    elements |= {"\u2002": elements["\u2000"], "\u2003": elements["\u2001"], "\u20e1": elements["-"]}
     for place, letter in enumerate(_LETTERS, 1):
-        found[letter] = ((place, 1, _LOWER),)
+        elements[letter] = ((place, 1, _LOWER),)
         if letter.isalpha() and letter != "\xb5":
-            found[letter.upper()] = ((place, 1, _UPPER),)
+            elements[letter.upper()] = ((place, 1, _UPPER),)
     for letter, pair in _PAIRS.items():
-        first, second = (found[each][0][0] for each in pair)
-        found[letter] = ((first, 1, 4 if letter.isupper() else 3), (second, 1, 2))
+        first, second = (elements[each][0][0] for each in pair)
+        elements[letter] = ((first, 1, 4 if letter.isupper() else 3), (second, 1, 2))
     for letter, (accent, case) in _ACCENTED_PAIRS.items():
-        found[letter] = ((_BEHIND_Z, 1, case), *found[accent])
-    return found
+        elements[letter] = ((_BEHIND_Z, 1, case), *elements[accent])
+    return elements
 
 
 _KNOWN = _known()

@@ -78,9 +78,9 @@ class EventType:
 
     def property(self, name: str) -> Property | None:
         """The declared property of that name, as ``property_resolution`` compares names; an exact match comes first."""
-        found = self.properties.get(name) or self._property_of_members(name)
-        if found is not None or self.property_resolution == "case_sensitive":
-            return found
+        prop = self.properties.get(name) or self._property_of_members(name)
+        if prop is not None or self.property_resolution == "case_sensitive":
+            return prop
         alike = [p for p in self.properties.values() if p.name.lower() == name.lower()]
         if len(alike) > 1 and self.property_resolution == "distinct_case_insensitive":
             raise AmbiguousProperty(f'Unable to determine which property to use for "{name}" because more than one property matched')
@@ -94,13 +94,13 @@ class EventType:
         return first if all(m.property(name) == first for m in self.members[1:]) else None
 
     def type_of(self, name: str) -> ValueType | None:
-        found = self.properties.get(name)
-        return found.type if found else None
+        prop = self.properties.get(name)
+        return prop.type if prop else None
 
     def fragment(self, name: str) -> EventType | None:
         """The event type of a property that holds an event, or None."""
-        found = self.type_of(name)
-        return found.event_type if isinstance(found, EventOf) else None
+        value_type = self.type_of(name)
+        return value_type.event_type if isinstance(value_type, EventOf) else None
 
     def lineage(self) -> Iterator[EventType]:
         """This type and all its super-types, each once, nearest first."""

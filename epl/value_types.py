@@ -175,9 +175,9 @@ def named_type(name: str) -> ValueType | None:
     lower = name.lower()
     for prefix in ("java.lang.", "java.math.", "java.time.", "java.util."):
         if lower.startswith(prefix):
-            found = NAMED.get(lower.removeprefix(prefix))
-            return found.boxed if found else None
-    found = NAMED.get(lower)
-    if found is not None and name in BOXED_NAMES.values():
-        return found.boxed
-    return found
+            value_type = NAMED.get(lower.removeprefix(prefix))
+            return value_type.boxed if value_type else None
+    value_type = NAMED.get(lower)
+    if value_type is not None and name in BOXED_NAMES.values():
+        return value_type.boxed
+    return value_type

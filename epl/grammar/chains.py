@@ -61,8 +61,8 @@ class Links(Element):
             loc = following.end if optional else loc
             return loc, S.Name(name, optional, span=Span(start, loc))
         assert self.arguments is not None
-        loc, found = self.arguments._parse(self.source.tokens.text, loc, True)
-        distinct, arguments = found
+        loc, parsed = self.arguments._parse(self.source.tokens.text, loc, True)
+        distinct, arguments = parsed
         optional = at[loc].key == "?"
         loc = at[loc].end if optional else loc
         return loc, S.Call(name, arguments, distinct, optional, span=Span(start, loc))
@@ -93,9 +93,9 @@ class NamedChain(Element):
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         start = self.source.at[loc].start
         loc, first = self.links.named(loc, start)
-        found = [first]
-        loc = self.links.extend(loc, found)
-        return loc, [S.Chain(tuple(found), span=Span(start, loc))]
+        parts = [first]
+        loc = self.links.extend(loc, parts)
+        return loc, [S.Chain(tuple(parts), span=Span(start, loc))]
 
 
 class Rooted(Element):
@@ -130,8 +130,8 @@ class Argument(Element):
         self.cron_star = cron_star
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
-        loc, found = self._argument(loc, self.source.at[loc])
-        return loc, [found]
+        loc, parts = self._argument(loc, self.source.at[loc])
+        return loc, [parts]
 
     def _argument(self, loc: int, token: Token) -> Step:
         at = self.source.at
@@ -321,8 +321,8 @@ class TimePeriod(Element):
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         start = self.source.at[loc].start
         loc, tokens = self.amount._parse(instring, loc, do_actions)
-        loc, found = time_period(self.source, self.amount, loc, tokens[0], start)
-        return loc, [found]
+        loc, parts = time_period(self.source, self.amount, loc, tokens[0], start)
+        return loc, [parts]
 
 
 _ORDER = {

@@ -43,7 +43,7 @@ class Clauses:
         self.limit = kit.field("limit", self._limit())
         self.output = kit.field("output", self._output())
         self.delivery = kit.field("delivery", self._delivery())
-        self.select_list = kit.key("select") + Opt(self._stream_selector()) + Opt(kit.given("distinct", True, "distinct")) + self.items
+        self.select_list = kit.key("select") + Opt(self._stream_selector()) + Opt(kit.value("distinct", True, "distinct")) + self.items
         self.body = self._select_body()
         self.subselect = self._subselect()
         expressions.select.define(self.subselect)
@@ -61,9 +61,9 @@ class Clauses:
         alias = kit.key("as") + kit.field("alias", kit.property_name)
         marked = kit.key("@") + kit.field("annotation", kit.class_name)
         plain = kit.field("expression", self.expression) + (Opt(marked) + Opt(alias | bare) if bare_alias else Opt(alias))
-        wildcard = kit.field("expression", kit.convert(lambda found, span: S.Wildcard(span=span), kit.key("*")))
+        wildcard = kit.field("expression", kit.convert(lambda parts, span: S.Wildcard(span=span), kit.key("*")))
         stream = kit.field(
-            "expression", kit.convert(lambda found, span: S.StreamWildcard(found[0], span=span), kit.property_name + kit.key(". *"))
+            "expression", kit.convert(lambda parts, span: S.StreamWildcard(parts[0], span=span), kit.property_name + kit.key(". *"))
         )
         stream = stream + Opt(kit.key("as") + kit.field("alias", kit.property_name))
         return kit.node(S.SelectItem, _SelectItem(kit.source, wildcard, stream, plain))
@@ -128,29 +128,29 @@ class Clauses:
         by_word = kit.dispatch({"pattern": self.pattern_source, "sql": sql}, self.type_filter)
         source = kit.ahead(lambda token, after: token.key == "method" and after.key == ":", method, "method") | by_word
         self.alias = kit.key("as") + kit.field("alias", kit.name) | kit.field("alias", kit.name)
-        unidirectional = kit.given("unidirectional", True, "unidirectional")
+        unidirectional = kit.value("unidirectional", True, "unidirectional")
         retain = kit.field("retain", kit.any_of({"retain-union": "union", "retain-intersection": "intersection"}))
         self.retain = retain
         return kit.node(S.Stream, kit.field("source", source) + self.views + Opt(self.alias) + Opt(unidirectional) + Opt(retain))
 
     def _from(self) -> ParserElement:
         kit = self.kit
-        equal = kit.convert(lambda found, span: tuple(found), self.expressions.chain + kit.key("=") + self.expressions.chain)
+        equal = kit.convert(lambda parts, span: tuple(parts), self.expressions.chain + kit.key("=") + self.expressions.chain)
         on = kit.key("on") + kit.fields("on", kit.listed(equal, "and"))
         outer = kit.field("kind", kit.any_of("left right full")) + kit.key("outer join")
-        inner = Opt(kit.key("inner")) + kit.given("kind", "inner", "join")
+        inner = Opt(kit.key("inner")) + kit.value("kind", "inner", "join")
         join = kit.dispatch({"left": outer, "right": outer, "full": outer, "inner": inner, "join": inner})
-        joined = kit.convert(lambda found, span: Bound("join", (found, span)), join + kit.field("stream", self.stream) + Opt(on))
+        joined = kit.convert(lambda parts, span: Bound("join", (parts, span)), join + kit.field("stream", self.stream) + Opt(on))
         comma = kit.convert(
-            lambda found, span: Bound("join", (found, span)), kit.given("kind", "comma", ",") + kit.field("stream", self.stream)
+            lambda parts, span: Bound("join", (parts, span)), kit.value("kind", "comma", ",") + kit.field("stream", self.stream)
         )
         return kit.convert(_from, self.stream + ZeroOrMore(kit.dispatch({",": comma}, joined)))
 
     def _group_element(self) -> ParserElement:
         kit = self.kit
-        single = kit.convert(lambda found, span: S.GroupElement("expression", tuple(found), span=span), self.expression)
+        single = kit.convert(lambda parts, span: S.GroupElement("expression", tuple(parts), span=span), self.expression)
         combination = kit.convert(
-            lambda found, span: S.GroupElement("combination", found[0].items, span=span), _RowOnly(kit.source, self.expression)
+            lambda parts, span: S.GroupElement("combination", parts[0].items, span=span), _RowOnly(kit.source, self.expression)
         )
         plain = kit.ahead(lambda token, _: token.key == "(" and is_row(kit.source, token.start), combination, "(") | single
         combined = kit.key("(") + kit.fields("items", kit.listed(plain)) + kit.key(")")
@@ -159,7 +159,7 @@ class Clauses:
         sets = kit.node(
             S.GroupElement,
             kit.key("grouping")
-            + kit.given("kind", "grouping sets", "sets")
+            + kit.value("kind", "grouping sets", "sets")
             + kit.key("(")
             + kit.fields("items", kit.listed(nested))
             + kit.key(")"),
@@ -177,22 +177,22 @@ class Clauses:
         kit = self.kit
         amount = _LimitNumber(kit.source)
 
-        def made(rows: S.Expression, span: Span, offset: S.Expression | None = None, second: S.Expression | None = None) -> S.Limit:
+        def build(rows: S.Expression, span: Span, offset: S.Expression | None = None, second: S.Expression | None = None) -> S.Limit:
             if second is not None:
                 return S.Limit(second, rows, True, span=span)
             return S.Limit(rows, offset, span=span)
 
         second = kit.key(",") + kit.field("second", amount) | kit.key("offset") + kit.field("offset", amount)
-        return kit.node(made, kit.key("limit") + kit.field("rows", amount) + Opt(second))
+        return kit.node(build, kit.key("limit") + kit.field("rows", amount) + Opt(second))
 
     def _output(self) -> ParserElement:
         kit = self.kit
-        timed = kit.field("rate", self.expressions.time_period) + kit.given("unit", "time", Nothing(kit.source))
+        timed = kit.field("rate", self.expressions.time_period) + kit.value("unit", "time", Nothing(kit.source))
         count = _LimitNumber(kit.source)
-        events = kit.field("rate", count) + kit.given("unit", "events", "events")
+        events = kit.field("rate", count) + kit.value("unit", "events", "events")
         amount = kit.ahead(lambda token, after: _counts_events(kit.source, token, after), events, "events") | timed
-        after_timed = kit.field("after", self.expressions.time_period) + kit.given("after_unit", "time", Nothing(kit.source))
-        after_events = kit.field("after", count) + kit.given("after_unit", "events", "events")
+        after_timed = kit.field("after", self.expressions.time_period) + kit.value("after_unit", "time", Nothing(kit.source))
+        after_events = kit.field("after", count) + kit.value("after_unit", "events", "events")
         numbered = kit.ahead(
             lambda token, following: token.kind != "word" and _counts_events(kit.source, token, following), after_events, "events"
         )
@@ -200,17 +200,17 @@ class Clauses:
         then = kit.key("then set")
         terminated = Opt(kit.key("and") + kit.field("condition", self.expression)) + Opt(then + kit.fields("assignments", self.assignments))
         when = (
-            kit.given("kind", "when", kit.key("when"))
+            kit.value("kind", "when", kit.key("when"))
             + kit.field("condition", self.expression)
             + Opt(then + kit.fields("assignments", self.assignments))
         )
         kinds = kit.dispatch(
             {
-                "every": kit.given("kind", "every", "every") + amount,
-                "at": kit.given("kind", "at", "at") + kit.fields("crontab", self.expressions.crontab),
+                "every": kit.value("kind", "every", "every") + amount,
+                "at": kit.value("kind", "at", "at") + kit.fields("crontab", self.expressions.crontab),
                 "when": kit.ahead(
                     lambda _, following: following.key == "terminated",
-                    kit.given("kind", "terminated", "when terminated") + terminated,
+                    kit.value("kind", "terminated", "when terminated") + terminated,
                     "when terminated",
                 )
                 | when,
@@ -218,15 +218,15 @@ class Clauses:
         )
         selector = Opt(kit.field("selector", kit.any_of("all first last snapshot")))
         and_terminated = (
-            kit.given("and_terminated", True, "and when terminated")
+            kit.value("and_terminated", True, "and when terminated")
             + Opt(kit.key("and") + kit.field("terminated_condition", self.expression))
             + Opt(then + kit.fields("terminated_assignments", self.assignments))
         )
 
-        def made(span: Span, **fields: Any) -> S.Output:
+        def build(span: Span, **fields: Any) -> S.Output:
             return S.Output(**{"kind": "after", **fields}, span=span)
 
-        return kit.node(made, kit.key("output") + Opt(after) + selector + Opt(kinds) + Opt(and_terminated))
+        return kit.node(build, kit.key("output") + Opt(after) + selector + Opt(kinds) + Opt(and_terminated))
 
     def _delivery(self) -> ParserElement:
         kit = self.kit
@@ -243,14 +243,14 @@ class Clauses:
         """``select [distinct] … from one stream [where] [group by] [having]``."""
         kit = self.kit
         source = kit.node(S.Stream, kit.field("source", self.type_filter) + self.views + Opt(self.alias) + Opt(self.retain))
-        from_ = kit.key("from") + kit.field("from_", kit.convert(lambda found, span: S.From(tuple(found), span=span), source))
-        head = kit.key("select") + Opt(kit.given("distinct", True, "distinct")) + self.items
+        from_ = kit.key("from") + kit.field("from_", kit.convert(lambda parts, span: S.From(tuple(parts), span=span), source))
+        head = kit.key("select") + Opt(kit.value("distinct", True, "distinct")) + self.items
         return kit.node(S.Select, head + from_ + Opt(self.where) + Opt(self.group_by) + Opt(self.having))
 
 
-def _from(found: list[Any], span: Span) -> S.From:
-    streams, joins = [found[0]], []
-    for bound in found[1:]:
+def _from(parts: list[Any], span: Span) -> S.From:
+    streams, joins = [parts[0]], []
+    for bound in parts[1:]:
         fields, join_span = bound.value
         values = dict(fields)
         streams.append(values.pop("stream"))
@@ -262,10 +262,10 @@ def annotation(kit: Kit) -> ParserElement:
     """``@Name``, ``@Name(value)``, ``@Name(a = 1, b = {…})``."""
     value = kit.reference()
     result = kit.reference()
-    array = kit.convert(lambda found, span: Bound("array", tuple(found)), kit.key("{") + Opt(kit.listed(value)) + kit.key("}"))
+    array = kit.convert(lambda parts, span: Bound("array", tuple(parts)), kit.key("{") + Opt(kit.listed(value)) + kit.key("}"))
     value.define(_AnnotationValue(kit.source, array, result))
-    pair = kit.convert(lambda found, span: (found[0], _plain(found[1])), kit.property_name + kit.key("=") + value)
-    single = kit.convert(lambda found, span: ("value", _plain(found[0])), value)
+    pair = kit.convert(lambda parts, span: (parts[0], _plain(parts[1])), kit.property_name + kit.key("=") + value)
+    single = kit.convert(lambda parts, span: ("value", _plain(parts[0])), value)
     inside = kit.ahead(lambda _, after: after.key == "=", kit.listed(pair), "an attribute") | single
     values = kit.key("(") + kit.fields("values", Opt(inside)) + kit.key(")")
     result.define(kit.node(S.Annotation, kit.key("@") + kit.field("name", kit.type_name) + Opt(values)))
@@ -371,8 +371,8 @@ class _RowOnly(Element):
         self.expression = expression
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
-        loc, found = row(self.source, self.expression, loc)
-        return loc, [found]
+        loc, parts = row(self.source, self.expression, loc)
+        return loc, [parts]
 
 
 class _Discard(Element):

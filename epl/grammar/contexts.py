@@ -23,7 +23,7 @@ class Contexts:
         self.filter = kit.node(S.TypeFilter, clauses.filtered)
         self.tag = Opt(kit.key("as") + kit.field("tag", kit.name) | kit.field("tag", kit.name))
         self.condition = self._condition()
-        self.now = kit.given("now", True, kit.key("@") + self._word("now", "Expected 'now' keyword after '@', found '{}' instead"))
+        self.now = kit.value("now", True, kit.key("@") + self._word("now", "Expected 'now' keyword after '@', found '{}' instead"))
         specs = {
             "start": self._start_end(),
             "initiated": self._initiated(),
@@ -32,7 +32,7 @@ class Contexts:
             "group": self._category(),
         }
         spec = kit.dispatch(specs)
-        inner = kit.convert(lambda found, span: (found[0], found[1]), kit.key("context") + kit.name + Opt(kit.key("as")) + spec)
+        inner = kit.convert(lambda parts, span: (parts[0], parts[1]), kit.key("context") + kit.name + Opt(kit.key("as")) + spec)
         nested = kit.node(S.NestedContext, kit.fields("contexts", kit.listed(inner, least=2)))
         body = kit.dispatch({**specs, "context": nested})
         self.statement = kit.node(
@@ -43,9 +43,9 @@ class Contexts:
         """A word that Esper reads as any name and then refuses."""
         kit = self.kit
 
-        def checked(found: list[Any], span: Span) -> str:
-            if found[0].lower() != expected:
-                kit.source.refuse(message.format(found[0]), span, f"did you mean '{expected}'?")
+        def checked(parts: list[Any], span: Span) -> str:
+            if parts[0].lower() != expected:
+                kit.source.refuse(message.format(parts[0]), span, f"did you mean '{expected}'?")
             return expected
 
         return kit.convert(checked, kit.name)
@@ -54,23 +54,23 @@ class Contexts:
         """A filter, a pattern, crontabs or ``after`` a time."""
         kit, expressions = self.kit, self.clauses.expressions
         inclusive = Opt(
-            kit.given(
+            kit.value(
                 "inclusive", True, kit.key("@") + self._word("inclusive", "Expected 'inclusive' keyword after '@', found '{}' instead")
             )
         )
-        source = kit.convert(lambda found, span: found[0].pattern, self.clauses.pattern_source)
-        by_pattern = kit.given("kind", "pattern", Nothing(kit.source)) + kit.field("pattern", source) + inclusive + self.tag
-        crontab = kit.convert(lambda found, span: tuple(found), expressions.crontab)
-        by_crontab = kit.given("kind", "crontab", Nothing(kit.source)) + kit.fields(
+        source = kit.convert(lambda parts, span: parts[0].pattern, self.clauses.pattern_source)
+        by_pattern = kit.value("kind", "pattern", Nothing(kit.source)) + kit.field("pattern", source) + inclusive + self.tag
+        crontab = kit.convert(lambda parts, span: tuple(parts), expressions.crontab)
+        by_crontab = kit.value("kind", "crontab", Nothing(kit.source)) + kit.fields(
             "crontabs", kit.listed(crontab, onward=lambda token, _: token.key == "(")
         )
-        after = kit.given("kind", "after", "after") + kit.field("after", expressions.time_period)
-        filtered = kit.given("kind", "filter", Nothing(kit.source)) + kit.field("filter", self.filter) + self.tag
+        after = kit.value("kind", "after", "after") + kit.field("after", expressions.time_period)
+        filtered = kit.value("kind", "filter", Nothing(kit.source)) + kit.field("filter", self.filter) + self.tag
         return kit.dispatch({"pattern": by_pattern, "(": by_crontab, "after": after}, filtered)
 
     def _start_end(self) -> ParserElement:
         kit = self.kit
-        start = kit.node(S.ContextCondition, kit.dispatch({"@": self.now + kit.given("kind", "now", Nothing(kit.source))}, self.condition))
+        start = kit.node(S.ContextCondition, kit.dispatch({"@": self.now + kit.value("kind", "now", Nothing(kit.source))}, self.condition))
         end = Opt(kit.key("end") + kit.field("end", kit.node(S.ContextCondition, self.condition)))
         return kit.node(_lifetime(overlapping=False), kit.key("start") + kit.field("start", start) + end)
 
@@ -89,7 +89,7 @@ class Contexts:
         keys = kit.fields("keys", kit.listed(kit.listed(self.clauses.expressions.chain, "and")))
         item = kit.node(S.KeyedItem, keys + kit.key("from") + kit.field("source", self.filter) + alias)
         starting = kit.node(
-            S.ContextCondition, kit.given("kind", "filter", Nothing(kit.source)) + kit.field("filter", self.filter) + self.tag
+            S.ContextCondition, kit.value("kind", "filter", Nothing(kit.source)) + kit.field("filter", self.filter) + self.tag
         )
         initiated = Opt(kit.key("initiated") + by + kit.fields("initiated_by", kit.listed(starting, onward=_same_context)))
         terminated = Opt(kit.key("terminated") + by + kit.field("terminated_by", kit.node(S.ContextCondition, self.condition)))
@@ -103,19 +103,19 @@ class Contexts:
         )
         granularity = self._word("granularity", "Expected 'granularity' keyword after list of coalesce items, found '{}' instead")
         preallocate = self._word("preallocate", "Expected 'preallocate' keyword after list of coalesce items, found '{}' instead")
-        size = kit.given("kind", "", granularity) + kit.field("granularity", NumberLiteral(kit.source))
+        size = kit.value("kind", "", granularity) + kit.field("granularity", NumberLiteral(kit.source))
 
-        def made(kind: str, span: Span, **fields: Any) -> S.HashContext:
+        def build(kind: str, span: Span, **fields: Any) -> S.HashContext:
             return S.HashContext(**fields, span=span)
 
         items = kit.fields("items", kit.listed(item, onward=_same_context))
-        return kit.node(made, kit.key("coalesce") + Opt(kit.key("by")) + items + size + Opt(kit.given("preallocate", True, preallocate)))
+        return kit.node(build, kit.key("coalesce") + Opt(kit.key("by")) + items + size + Opt(kit.value("preallocate", True, preallocate)))
 
     def _category(self) -> ParserElement:
         kit = self.kit
         label = kit.key("as") + kit.name
         category = kit.convert(
-            lambda found, span: (found[0], found[1]), kit.key("group") + Opt(kit.key("by")) + self.clauses.expression + label
+            lambda parts, span: (parts[0], parts[1]), kit.key("group") + Opt(kit.key("by")) + self.clauses.expression + label
         )
         return kit.node(
             S.CategoryContext, kit.fields("categories", kit.listed(category)) + kit.key("from") + kit.field("source", self.filter)
@@ -128,9 +128,9 @@ def _same_context(token: Token, _: Token) -> bool:
 
 
 def _lifetime(overlapping: bool) -> Any:
-    def made(
+    def build(
         start: S.ContextCondition, span: Span, end: S.ContextCondition | None = None, distinct: tuple[S.Expression, ...] = ()
     ) -> S.LifetimeContext:
         return S.LifetimeContext(start, end or S.ContextCondition("never"), overlapping, distinct, span=span)
 
-    return made
+    return build

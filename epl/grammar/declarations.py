@@ -30,7 +30,7 @@ class Declarations:
         body = kit.field("body", clauses.expression)
         arrow = kit.fields("parameters", kit.dispatch({"(": name_list}, kit.property_name)) + kit.any_of(dict.fromkeys(ARROWS))
         lambda_body = kit.key("{") + _LambdaBody(kit.source, arrow, body) + kit.key("}")
-        alias = kit.given("alias", True, kit.any_of({"alias": None}) + kit.key("for")) + kit.key("{") + body + kit.key("}")
+        alias = kit.value("alias", True, kit.any_of({"alias": None}) + kit.key("for")) + kit.key("{") + body + kit.key("}")
         dialect = kit.ahead(lambda _, after: after.key == ":", kit.field("dialect", kit.name) + kit.key(":"), "a script dialect")
         script = _Script(kit.source)
         typed = kit.field("return_type", clauses.expressions.type_name)
@@ -65,7 +65,7 @@ class Declarations:
 
 
 def _text(source: Source) -> Any:
-    return lambda found, span: source.tokens.text[span.start : span.end]
+    return lambda parts, span: source.tokens.text[span.start : span.end]
 
 
 class _SkipTo(Element):
@@ -115,12 +115,12 @@ class _LambdaBody(Element):
         self.arrow, self.body = arrow, body
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
-        found: list[Any] = []
+        parts: list[Any] = []
         if self._has_arrow(loc):
             loc, tokens = self.arrow._parse(instring, loc, do_actions)
-            found.extend(tokens)
+            parts.extend(tokens)
         loc, tokens = self.body._parse(instring, loc, do_actions)
-        return loc, [*found, *tokens]
+        return loc, [*parts, *tokens]
 
     def _has_arrow(self, loc: int) -> bool:
         at = self.source.at
@@ -142,15 +142,15 @@ class _DeclarationHead(Element):
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         at = self.source.at
-        found: list[Bound] = []
+        parts: list[Bound] = []
         following = at[at[loc].end] if at[loc].kind != "end" else at[loc]
         is_alias = following.key == "alias" and at[following.end].key == "for"
         is_script = following.key == "[" and at[following.end].key not in ("]", "primitive")
         if following.key not in ("(", "{", ":") and not is_alias and not is_script:
             loc, tokens = self.typed._parse(instring, loc, do_actions)
-            found.extend(tokens)
+            parts.extend(tokens)
         if at[loc].kind != "end" and at[at[loc].end].key == ":":
             loc, tokens = self.dialect._parse(instring, loc, do_actions)
-            found.extend(tokens)
+            parts.extend(tokens)
         loc, tokens = self.named._parse(instring, loc, do_actions)
-        return loc, [*found, *tokens]
+        return loc, [*parts, *tokens]

@@ -257,7 +257,7 @@ class Listed(Element):
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         at, parse = self.source.at, self.item._parse
         loc, tokens = parse(instring, loc, do_actions)
-        found = list(tokens)
+        parts = list(tokens)
         count = 1
         while at[loc].key == self.separator:
             if self.onward is not None:
@@ -265,11 +265,11 @@ class Listed(Element):
                 if following.kind != "end" and not self.onward(following, at[following.end]):
                     break
             loc, tokens = parse(instring, at[loc].end, do_actions)
-            found.extend(tokens)
+            parts.extend(tokens)
             count += 1
         if count < self.least:
             self.source.fail(loc, at[loc], self.separator, self)
-        return loc, found
+        return loc, parts
 
 
 class Nothing(Element):
@@ -303,7 +303,7 @@ class Field(Element):
         return loc, [Bound(self.field, tuple(tokens) if self.many else tokens[0])]
 
 
-class Given(Element):
+class FixedValue(Element):
     """Binds a fixed value to a field where the element matches: flags."""
 
     def __init__(self, source: Source, field: str, value: object, element: ParserElement) -> None:
@@ -377,8 +377,8 @@ class Kit:
     def fields(self, field: str, element: ParserElement) -> ParserElement:
         return Field(self.source, field, element, many=True)
 
-    def given(self, field: str, value: object, element: ParserElement | str) -> ParserElement:
-        return Given(self.source, field, value, self.key(element) if isinstance(element, str) else element)
+    def value(self, field: str, value: object, element: ParserElement | str) -> ParserElement:
+        return FixedValue(self.source, field, value, self.key(element) if isinstance(element, str) else element)
 
     def node(self, make: Callable[..., object], element: ParserElement) -> ParserElement:
         return Node(self.source, make, element)

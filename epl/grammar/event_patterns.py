@@ -42,38 +42,38 @@ def event_pattern(kit: Kit, clauses: Clauses) -> ParserElement:
     atom = kit.ahead(lambda token, after: after.key == ":" and token.key != "(", observer, "an observer") | kit.dispatch(
         {"(": group}, filtered
     )
-    condition = kit.given("name", "while", "while") + kit.fields("arguments", kit.key("(") + expressions.expression + kit.key(")"))
+    condition = kit.value("name", "while", "while") + kit.fields("arguments", kit.key("(") + expressions.expression + kit.key(")"))
     named = kit.key("where") + kit.field("namespace", kit.name) + kit.key(":") + kit.field("name", kit.name) + parameters
     guarded = kit.convert(_guarded, atom + Opt(kit.dispatch({"where": named, "while": condition})))
-    distinct = kit.convert(lambda found, span: Bound("distinct", tuple(found)), kit.key("every-distinct") + expressions.some_parameters)
-    word = kit.convert(lambda found, span: Bound(found[0], None), kit.any_of("every not"))
+    distinct = kit.convert(lambda parts, span: Bound("distinct", tuple(parts)), kit.key("every-distinct") + expressions.some_parameters)
+    word = kit.convert(lambda parts, span: Bound(parts[0], None), kit.any_of("every not"))
     prefix = kit.dispatch({"every-distinct": distinct}, word)
     bounds = _Bounds(kit.source, expressions.expression)
     until = _Until(kit.source, _Qualified(kit.source, prefix, guarded, bounds), bounds)
-    both = kit.convert(lambda found, span: found[0] if len(found) == 1 else P.And(tuple(found), span=span), kit.listed(until, "and"))
-    either = kit.convert(lambda found, span: found[0] if len(found) == 1 else P.Or(tuple(found), span=span), kit.listed(both, "or"))
+    both = kit.convert(lambda parts, span: parts[0] if len(parts) == 1 else P.And(tuple(parts), span=span), kit.listed(until, "and"))
+    either = kit.convert(lambda parts, span: parts[0] if len(parts) == 1 else P.Or(tuple(parts), span=span), kit.listed(both, "or"))
     limited = kit.key("-[") + expressions.expression + kit.key("]") + kit.key(">")
-    arrow = kit.convert(lambda found, span: Bound("limit", found[0] if found else None), kit.dispatch({"->": kit.key("->"), "-[": limited}))
+    arrow = kit.convert(lambda parts, span: Bound("limit", parts[0] if parts else None), kit.dispatch({"->": kit.key("->"), "-[": limited}))
     pattern.define(kit.convert(_followed_by, either + ZeroOrMore(arrow + either)))
     return pattern
 
 
-def _guarded(found: list[Any], span: Span) -> P.Pattern:
-    item: P.Pattern = found[0]
-    return P.Guard(item, **dict(found[1:]), span=span) if len(found) > 1 else item
+def _guarded(parts: list[Any], span: Span) -> P.Pattern:
+    item: P.Pattern = parts[0]
+    return P.Guard(item, **dict(parts[1:]), span=span) if len(parts) > 1 else item
 
 
-def _consume(source: Source, found: list[Any], span: Span) -> S.Annotation:
-    if found[0].lower() != "consume":
-        source.refuse(f"Unexpected pattern filter @ annotation, expecting 'consume' but received '{found[0]}'", span)
-    return S.Annotation(found[0], (("value", found[1].value),) if len(found) > 1 else (), span=span)
+def _consume(source: Source, parts: list[Any], span: Span) -> S.Annotation:
+    if parts[0].lower() != "consume":
+        source.refuse(f"Unexpected pattern filter @ annotation, expecting 'consume' but received '{parts[0]}'", span)
+    return S.Annotation(parts[0], (("value", parts[1].value),) if len(parts) > 1 else (), span=span)
 
 
-def _followed_by(found: list[Any], span: Span) -> P.Pattern:
-    if len(found) == 1:
-        return found[0]  # type: ignore[no-any-return]
-    limits = tuple(bound.value for bound in found[1::2])
-    return P.FollowedBy(tuple(found[::2]), limits, span=span)
+def _followed_by(parts: list[Any], span: Span) -> P.Pattern:
+    if len(parts) == 1:
+        return parts[0]  # type: ignore[no-any-return]
+    limits = tuple(bound.value for bound in parts[1::2])
+    return P.FollowedBy(tuple(parts[::2]), limits, span=span)
 
 
 class _Qualified(Element):

@@ -30,7 +30,7 @@ class Expressions:
         links.arguments = CallArguments(source, argument)
         self.chain: ParserElement = NamedChain(source, links)
         self.listed = kit.listed(self.expression)
-        self.subquery = kit.convert(lambda found, span: S.Subquery(found[0], span=span), kit.key("(") + self.select + kit.key(")"))
+        self.subquery = kit.convert(lambda parts, span: S.Subquery(parts[0], span=span), kit.key("(") + self.select + kit.key(")"))
         self.case = self._case(kit)
         self.substitution: ParserElement = _Substitution(source, type_names(kit, DottedName(source, before_calls=True)))
         operand = self._operands(kit, links)
@@ -48,9 +48,9 @@ class Expressions:
 
     def _operands(self, kit: Kit, links: Links) -> ParserElement:
         source, chain = kit.source, self.chain
-        array = kit.convert(lambda found, span: S.ArrayLiteral(tuple(found), span=span), kit.key("{") + Opt(self.listed) + kit.key("}"))
+        array = kit.convert(lambda parts, span: S.ArrayLiteral(tuple(parts), span=span), kit.key("{") + Opt(self.listed) + kit.key("}"))
         self.array = array
-        timestamp = kit.convert(lambda found, span: S.CurrentTimestamp(span=span), kit.key("current_timestamp") + Opt(kit.key("( )")))
+        timestamp = kit.convert(lambda parts, span: S.CurrentTimestamp(span=span), kit.key("current_timestamp") + Opt(kit.key("( )")))
         choices = {
             "{": kit.ahead(lambda _, after: _names_field(source, after), self._json(kit), "{") | Rooted(source, array, links),
             "?": Rooted(source, self.substitution, links),
@@ -73,13 +73,13 @@ class Expressions:
         value = kit.reference()
         trailing = Opt(kit.key(","))
         name = kit.property_name | kit.string
-        pair = kit.convert(lambda found, span: (found[0], found[1]), name + kit.key(":") + value)
+        pair = kit.convert(lambda parts, span: (parts[0], parts[1]), name + kit.key(":") + value)
         json_object = kit.convert(
-            lambda found, span: S.JsonObject(tuple(found), span=span),
+            lambda parts, span: S.JsonObject(tuple(parts), span=span),
             kit.key("{") + Opt(kit.listed(pair, onward=_goes_on) + trailing) + kit.key("}"),
         )
         array = kit.convert(
-            lambda found, span: S.ArrayLiteral(tuple(found), span=span),
+            lambda parts, span: S.ArrayLiteral(tuple(parts), span=span),
             kit.key("[") + Opt(kit.listed(value, onward=_goes_on) + trailing) + kit.key("]"),
         )
         value.define(kit.dispatch({"{": json_object, "[": array}, Constant(kit.source)))
@@ -88,30 +88,30 @@ class Expressions:
         return json_object
 
     def _builtin(self, kit: Kit, name: str, arguments: ParserElement) -> ParserElement:
-        def made(found: list[Any], span: Span) -> S.Expression:
-            return S.Chain((S.Call(name, tuple(found), span=span),), span=span)
+        def build(parts: list[Any], span: Span) -> S.Expression:
+            return S.Chain((S.Call(name, tuple(parts), span=span),), span=span)
 
-        return kit.convert(made, kit.key(name) + arguments)
+        return kit.convert(build, kit.key(name) + arguments)
 
     def _case(self, kit: Kit) -> ParserElement:
-        when = kit.convert(lambda found, span: tuple(found), kit.key("when") + self.expression + kit.key("then") + self.expression)
+        when = kit.convert(lambda parts, span: tuple(parts), kit.key("when") + self.expression + kit.key("then") + self.expression)
         operand = Opt(kit.ahead(lambda token, _: token.key != "when", kit.field("operand", self.expression), "when"))
         otherwise = Opt(kit.key("else") + kit.field("otherwise", self.expression))
         return kit.node(S.Case, kit.key("case") + operand + kit.fields("whens", when + ZeroOrMore(when)) + otherwise + kit.key("end"))
 
     def _exists(self, kit: Kit) -> ParserElement:
-        def made(found: list[Any], span: Span) -> S.Expression:
-            inner = found[0]
+        def build(parts: list[Any], span: Span) -> S.Expression:
+            inner = parts[0]
             return S.Subquery(inner.select, True, span=span) if isinstance(inner, S.Subquery) else S.Exists(inner, span=span)
 
         inside = kit.ahead(lambda token, after: token.key == "(" and after.key == "select", self.subquery, "(") | kit.key(
             "("
         ) + self.chain + kit.key(")")
-        return kit.convert(made, kit.key("exists") + inside)
+        return kit.convert(build, kit.key("exists") + inside)
 
     def _new(self, kit: Kit, links: Links) -> ParserElement:
         column = kit.convert(
-            lambda found, span: (column_name(found[0]), found[1] if len(found) > 1 else None),
+            lambda parts, span: (column_name(parts[0]), parts[1] if len(parts) > 1 else None),
             self.chain + Opt(kit.key("=") + self.expression),
         )
         struct = kit.node(S.NewStruct, kit.key("{") + kit.fields("columns", kit.listed(column)) + kit.key("}"))
@@ -120,7 +120,7 @@ class Expressions:
             S.NewInstance, kit.field("type_name", name) + kit.key("(") + kit.fields("arguments", Opt(self.listed)) + kit.key(")")
         )
         size = kit.key("[") + self.expression + kit.key("]")
-        open_dimension = kit.convert(lambda found, span: _OPEN, kit.key("[ ]"))
+        open_dimension = kit.convert(lambda parts, span: _OPEN, kit.key("[ ]"))
         sized = kit.node(_sized_array, kit.field("type_name", name) + kit.fields("sizes", size + Opt(open_dimension | size)))
         filled = kit.node(
             _filled_array,
@@ -185,16 +185,16 @@ def column_name(chain: S.Chain) -> str:
 def type_names(kit: Kit, name: ParserElement | None = None) -> ParserElement:
     """``int``, ``a.B``, ``string[]``, ``int[primitive]``, ``java.util.List<String>[][]``; ``name`` reads the dotted name."""
     type_name = kit.reference()
-    dimension = kit.convert(lambda found, span: found[0] if found else "open", kit.key("[") + Opt(kit.any_of("primitive")) + kit.key("]"))
+    dimension = kit.convert(lambda parts, span: parts[0] if parts else "open", kit.key("[") + Opt(kit.any_of("primitive")) + kit.key("]"))
 
-    def made(found: list[Any], span: Span) -> S.TypeName:
-        base: S.TypeName = found[0]
-        dimensions = found[1:]
+    def build(parts: list[Any], span: Span) -> S.TypeName:
+        base: S.TypeName = parts[0]
+        dimensions = parts[1:]
         if len(dimensions) > MOST_DIMENSIONS:
             raise EplValidationError(f"An array type has more than {MOST_DIMENSIONS} dimensions", span=span)
         return S.TypeName(base.name, base.parameters, len(dimensions), "primitive" in dimensions, span=span)
 
-    type_name.define(kit.convert(made, class_type(kit, type_name, name) + ZeroOrMore(dimension)))
+    type_name.define(kit.convert(build, class_type(kit, type_name, name) + ZeroOrMore(dimension)))
     return type_name
 
 
@@ -202,7 +202,7 @@ def class_type(kit: Kit, parameter: ParserElement | None = None, name: ParserEle
     """A class's name with type parameters, without dimensions."""
     inner = type_names(kit) if parameter is None else parameter
     parameters = kit.key("<") + kit.listed(inner) + kit.key(">")
-    return kit.convert(lambda found, span: S.TypeName(found[0], tuple(found[1:]), span=span), (name or kit.type_name) + Opt(parameters))
+    return kit.convert(lambda parts, span: S.TypeName(parts[0], tuple(parts[1:]), span=span), (name or kit.type_name) + Opt(parameters))
 
 
 class _Simple(Element):
@@ -321,8 +321,8 @@ def _plain_name(expression: S.Expression) -> S.TypeName | None:
     return S.TypeName(".".join(names), span=expression.span) if len(names) == len(expression.links) else None
 
 
-def _instance_of(found: list[Any], span: Span) -> S.Expression:
-    chain: S.Chain = found[0]
+def _instance_of(parts: list[Any], span: Span) -> S.Expression:
+    chain: S.Chain = parts[0]
     call = chain.links[0]
     if (
         not isinstance(call, S.Call)
@@ -334,12 +334,12 @@ def _instance_of(found: list[Any], span: Span) -> S.Expression:
     types = [_plain_name(argument) for argument in call.arguments[1:]]
     if None in types:
         return chain
-    made = S.InstanceOf(call.arguments[0], tuple(t for t in types if t is not None), span=call.span)
-    return made if len(chain.links) == 1 else S.Chain(chain.links[1:], made, span=span)
+    instance_of = S.InstanceOf(call.arguments[0], tuple(t for t in types if t is not None), span=call.span)
+    return instance_of if len(chain.links) == 1 else S.Chain(chain.links[1:], instance_of, span=span)
 
 
-def _type_of(found: list[Any], span: Span) -> S.Expression:
-    chain: S.Chain = found[0]
+def _type_of(parts: list[Any], span: Span) -> S.Expression:
+    chain: S.Chain = parts[0]
     call = chain.links[0]
     if (
         not isinstance(call, S.Call)
@@ -348,5 +348,5 @@ def _type_of(found: list[Any], span: Span) -> S.Expression:
         or isinstance(call.arguments[0], (S.Wildcard, S.StreamWildcard, S.Ordered))
     ):
         return chain
-    made = S.TypeOf(call.arguments[0], span=call.span)
-    return made if len(chain.links) == 1 else S.Chain(chain.links[1:], made, span=span)
+    type_of = S.TypeOf(call.arguments[0], span=call.span)
+    return type_of if len(chain.links) == 1 else S.Chain(chain.links[1:], type_of, span=span)

@@ -25,12 +25,12 @@ def incorrect_syntax(source: Source) -> EplSyntaxError:
     if token.kind == "end":
         message = _at_the_end(source, token, expected)
         return EplSyntaxError(message, span=token.span, text=source.tokens.text, hint=_hint(source, token, expected))
-    found = _described(token)
+    token_text = _described(token)
     message = f"Incorrect syntax near '{token.text}'"
     if token.kind == "word" and token.key in RESERVED_FOR_NAMES:
         message += " (a reserved keyword)"
     if len(expected) == 1:
-        message += f" expecting {_expectation(expected[0])} but found {found}"
+        message += f" expecting {_expectation(expected[0])} but found {token_text}"
     return EplSyntaxError(message, span=token.span, text=source.tokens.text, hint=_hint(source, token, expected))
 
 

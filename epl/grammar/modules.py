@@ -45,7 +45,7 @@ class Grammar:
             source = self._source
             source.reset(Tokens(text))
             try:
-                found = reading()
+                parsed = reading()
             except EplValidationError as error:
                 raise error.within(text) from None
             except ParseBaseException:
@@ -58,7 +58,7 @@ class Grammar:
                 source.reset(Tokens(""))
             if refused is not None:
                 raise refused
-            return found
+            return parsed
 
     def _one(self, element: ParserElement, loc: int) -> tuple[int, Any]:
         loc, tokens = element._parse(self._source.tokens.text, loc, True)
@@ -66,27 +66,27 @@ class Grammar:
 
     def _alone(self, element: ParserElement) -> Any:
         """The element and nothing after it but a semicolon."""
-        loc, found = self._one(element, 0)
+        loc, parsed = self._one(element, 0)
         end = self._source.at[loc]
         if end.key == ";":
             end = self._source.at[end.end]
         self._end(end)
-        return found
+        return parsed
 
     def _statement(self) -> S.Statement:
-        found: S.Statement = self._alone(self._statements.statement)
-        return found
+        statement: S.Statement = self._alone(self._statements.statement)
+        return statement
 
     def _expression(self) -> S.Expression:
-        found: S.Expression = self._alone(self._statements.expression)
-        return found
+        expression: S.Expression = self._alone(self._statements.expression)
+        return expression
 
     def _query(self) -> S.Statement:
-        found = self._statement()
-        if not isinstance(found.body, (S.Select, *_ON_DEMAND)):
-            assert found.body.span is not None
-            self._source.refuse("Provided EPL expression is a continuous query expression (not an on-demand query)", found.body.span)
-        return found
+        statement = self._statement()
+        if not isinstance(statement.body, (S.Select, *_ON_DEMAND)):
+            assert statement.body.span is not None
+            self._source.refuse("Provided EPL expression is a continuous query expression (not an on-demand query)", statement.body.span)
+        return statement
 
     def _continuous(self, statement: S.Statement) -> S.Statement:
         if isinstance(statement.body, _ON_DEMAND):

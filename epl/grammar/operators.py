@@ -46,8 +46,8 @@ class Operators(Element):
         self.tail = tail
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
-        loc, found = self.expression(loc)
-        return loc, [found]
+        loc, parts = self.expression(loc)
+        return loc, [parts]
 
     def expression(self, loc: int) -> Step:
         if self.source.at[loc].key == "case":

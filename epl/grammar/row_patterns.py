@@ -23,15 +23,15 @@ def match_recognize(kit: Kit, clauses: Clauses) -> ParserElement:
     interval = (
         kit.key("interval")
         + kit.field("interval", clauses.expressions.time_period)
-        + Opt(kit.given("or_terminated", True, "or terminated"))
+        + Opt(kit.value("or_terminated", True, "or terminated"))
     )
-    definition = kit.convert(lambda found, span: tuple(found), kit.name + kit.key("as") + expression)
+    definition = kit.convert(lambda parts, span: tuple(parts), kit.name + kit.key("as") + expression)
     define = Opt(kit.key("define") + kit.fields("defines", kit.listed(definition)))
     measures = kit.key("measures") + kit.fields(
         "measures", Opt(kit.ahead(lambda token, _: token.key != "pattern", kit.listed(measure), "a measure"))
     )
     pattern = kit.key("pattern (") + kit.field("pattern", row_pattern(kit, expression)) + kit.key(")")
-    matches = Opt(kit.given("all_matches", True, "all matches"))
+    matches = Opt(kit.value("all_matches", True, "all matches"))
     return kit.node(
         S.MatchRecognize,
         kit.key("match_recognize (") + partition + measures + matches + skip + pattern + Opt(interval) + define + kit.key(")"),
@@ -41,8 +41,8 @@ def match_recognize(kit: Kit, clauses: Clauses) -> ParserElement:
 def _skip(kit: Kit) -> ParserElement:
     """Five words, which Esper reads whatever they are, and then refuses most."""
 
-    def made(found: list[Any], span: Span) -> str:
-        match, skip, *rest = " ".join(found).lower().split()
+    def build(parts: list[Any], span: Span) -> str:
+        match, skip, *rest = " ".join(parts).lower().split()
         words = " ".join(rest)
         if (match, skip) != ("match", "skip") or words not in _SKIPS:
             skips = " or ".join(f"AFTER MATCH SKIP TO {row} ROW" for row in ("LAST", "NEXT", "CURRENT"))
@@ -50,7 +50,7 @@ def _skip(kit: Kit) -> ParserElement:
             kit.source.refuse(message, span, "past last row, to next row or to current row")
         return words
 
-    return kit.convert(made, kit.any_name + kit.any_name + kit.any_name + kit.any_name + kit.any_name)
+    return kit.convert(build, kit.any_name + kit.any_name + kit.any_name + kit.any_name + kit.any_name)
 
 
 def row_pattern(kit: Kit, expression: ParserElement) -> ParserElement:
@@ -58,18 +58,18 @@ def row_pattern(kit: Kit, expression: ParserElement) -> ParserElement:
     pattern = kit.reference()
     permute_items = kit.listed(pattern)
     permutation = kit.convert(
-        lambda found, span: S.RowPermutation(tuple(found), span=span), kit.key("match_recognize_permute (") + permute_items + kit.key(")")
+        lambda parts, span: S.RowPermutation(tuple(parts), span=span), kit.key("match_recognize_permute (") + permute_items + kit.key(")")
     )
-    variable = kit.convert(lambda found, span: S.RowVariable(found[0], span=span), kit.name)
+    variable = kit.convert(lambda parts, span: S.RowVariable(parts[0], span=span), kit.name)
     group = kit.key("(") + pattern + kit.key(")")
     atom = kit.dispatch({"(": group, "match_recognize_permute": permutation}, variable)
     repeated = _Repeated(kit.source, atom, expression)
     concatenation = kit.convert(
-        lambda found, span: found[0] if len(found) == 1 else S.RowConcatenation(tuple(found), span=span), repeated + ZeroOrMore(repeated)
+        lambda parts, span: parts[0] if len(parts) == 1 else S.RowConcatenation(tuple(parts), span=span), repeated + ZeroOrMore(repeated)
     )
     pattern.define(
         kit.convert(
-            lambda found, span: found[0] if len(found) == 1 else S.RowAlternation(tuple(found), span=span), kit.listed(concatenation, "|")
+            lambda parts, span: parts[0] if len(parts) == 1 else S.RowAlternation(tuple(parts), span=span), kit.listed(concatenation, "|")
         )
     )
     return pattern

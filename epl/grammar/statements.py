@@ -63,13 +63,13 @@ class Statements:
         annotated = kit.fields("annotations", self.clauses.annotation)
         head = kit.dispatch({"@": annotated, "expression": declared, "inlined_class": class_text})
 
-        def made(found: list[Any], span: Span) -> S.Statement:
+        def build(parts: list[Any], span: Span) -> S.Statement:
             merged: dict[str, Any] = {}
-            for field, value in found:
+            for field, value in parts:
                 merged[field] = (*merged.get(field, ()), *value) if isinstance(value, tuple) else value
             return S.Statement(**merged, text=kit.source.tokens.text[span.start : span.end], span=span)
 
-        return kit.convert(made, ZeroOrMore(head) + Opt(context) + kit.field("body", body))
+        return kit.convert(build, ZeroOrMore(head) + Opt(context) + kit.field("body", body))
 
     def _select(self) -> ParserElement:
         kit, clauses = self.kit, self.clauses
@@ -104,7 +104,7 @@ class Statements:
 
     def _columns(self) -> ParserElement:
         kit = self.kit
-        null = kit.convert(lambda found, span: S.TypeName("null", span=span), kit.key("null"))
+        null = kit.convert(lambda parts, span: S.TypeName("null", span=span), kit.key("null"))
         column = kit.node(
             S.Column,
             kit.field("name", kit.type_name) + kit.field("type_name", kit.dispatch({"null": null}, self.clauses.expressions.type_name)),
@@ -114,17 +114,17 @@ class Statements:
     def _schema(self) -> ParserElement:
         kit = self.kit
         representation = kit.field("representation", kit.convert(self._representation, kit.name))
-        variant = kit.given("variant", True, "variant")
-        star = kit.convert(lambda found, span: S.TypeName("*", span=span), kit.key("*"))
+        variant = kit.value("variant", True, "variant")
+        star = kit.convert(lambda parts, span: S.TypeName("*", span=span), kit.key("*"))
         names = kit.listed(kit.dispatch({"*": star}, self.clauses.expressions.type_name), onward=self._names_type)
         classes = kit.fields("types", names)
         columns = self._columns()
         body = Opt(kit.key("as")) + kit.dispatch({"(": columns}, classes)
         qualifier = kit.convert(
-            lambda found, span: (found[0].lower(), tuple(found[1:]), span), kit.name + kit.listed(kit.name, onward=self._names_type)
+            lambda parts, span: (parts[0].lower(), tuple(parts[1:]), span), kit.name + kit.listed(kit.name, onward=self._names_type)
         )
 
-        def made(span: Span, qualifiers: tuple[Any, ...] = (), **fields: Any) -> S.CreateSchema:
+        def build(span: Span, qualifiers: tuple[Any, ...] = (), **fields: Any) -> S.CreateSchema:
             for name, values, at in qualifiers:
                 self._qualify(name, values, at, fields)
             return S.CreateSchema(**fields, span=span)
@@ -134,7 +134,7 @@ class Statements:
             + kit.key("schema")
             + kit.field("name", kit.name)
         )
-        return kit.node(made, head + body + kit.fields("qualifiers", ZeroOrMore(qualifier)))
+        return kit.node(build, head + body + kit.fields("qualifiers", ZeroOrMore(qualifier)))
 
     def _names_type(self, token: Token, after: Token) -> bool:
         """Whether a comma in a schema is followed by one more name, and not by the first operator of a dataflow."""
@@ -145,11 +145,11 @@ class Statements:
             after = at[at[after.end].end]
         return after.key not in ("(", "->", "{")
 
-    def _representation(self, found: list[str], span: Span) -> str:
-        name = found[0].lower()
+    def _representation(self, parts: list[str], span: Span) -> str:
+        name = parts[0].lower()
         if name not in ("map", "objectarray", "json", "xml", "avro"):
             message = "Expected 'variant', 'map', 'json', 'xml', 'avro' or 'objectarray' keyword after create-schema clause"
-            self.kit.source.refuse(f"{message} but encountered '{found[0]}'", span)
+            self.kit.source.refuse(f"{message} but encountered '{parts[0]}'", span)
         return name
 
     def _qualify(self, name: str, values: tuple[str, ...], span: Span, fields: dict[str, Any]) -> None:
@@ -164,12 +164,12 @@ class Statements:
 
     def _window(self) -> ParserElement:
         kit, clauses = self.kit, self.clauses
-        wildcard = kit.convert(lambda found, span: S.Wildcard(span=span), kit.key("*"))
+        wildcard = kit.convert(lambda parts, span: S.Wildcard(span=span), kit.key("*"))
         column = kit.field("expression", clauses.expressions.chain) + Opt(kit.key("as") + kit.field("alias", kit.name))
         item = kit.node(S.SelectItem, kit.dispatch({"*": kit.field("expression", wildcard)}, column))
         selected = kit.key("select") + kit.fields("items", kit.listed(item)) + kit.key("from")
         modelled = Opt(selected) + kit.field("from_type", kit.type_name)
-        insert = kit.given("insert", True, "insert") + Opt(kit.key("where") + kit.field("insert_where", clauses.expression))
+        insert = kit.value("insert", True, "insert") + Opt(kit.key("where") + kit.field("insert_where", clauses.expression))
         body = Opt(kit.key("as")) + kit.dispatch({"(": self._columns()}, modelled)
         name = kit.field("name", kit.name)
         return kit.node(S.CreateWindow, kit.key("window") + name + clauses.views + Opt(clauses.retain) + body + Opt(insert))
@@ -178,16 +178,16 @@ class Statements:
         kit, clauses = self.kit, self.clauses
         call = kit.ahead(lambda token, _: _is_call(kit, token), kit.field("expression", clauses.expressions.chain), "an aggregation")
         typed = kit.field("type_name", clauses.expressions.type_name)
-        key = Opt(kit.given("primary_key", True, kit.convert(self._primary_key, kit.name + Opt(kit.name))))
+        key = Opt(kit.value("primary_key", True, kit.convert(self._primary_key, kit.name + Opt(kit.name))))
         marks = Opt(kit.fields("annotations", clauses.annotation + ZeroOrMore(clauses.annotation)))
         column = kit.node(S.Column, kit.field("name", kit.name) + (call | typed) + key + marks)
         columns = kit.key("(") + kit.fields("columns", kit.listed(column)) + kit.key(")")
         return kit.node(S.CreateTable, kit.key("table") + kit.field("name", kit.name) + Opt(kit.key("as")) + columns)
 
-    def _primary_key(self, found: list[str], span: Span) -> bool:
-        for word, expected in zip([*found, ""], ("primary", "key"), strict=False):
+    def _primary_key(self, parts: list[str], span: Span) -> bool:
+        for word, expected in zip([*parts, ""], ("primary", "key"), strict=False):
             if word.lower() != expected:
-                self.kit.source.refuse(f"Invalid keyword '{word or found[0]}' encountered, expected 'primary key'", span)
+                self.kit.source.refuse(f"Invalid keyword '{word or parts[0]}' encountered, expected 'primary key'", span)
                 break
         return True
 
@@ -198,7 +198,7 @@ class Statements:
         kind = Opt(
             kit.field("kind", kit.name) + Opt(kit.key("(") + kit.fields("arguments", Opt(clauses.expressions.listed)) + kit.key(")"))
         )
-        unique = Opt(kit.given("unique", True, "unique"))
+        unique = Opt(kit.value("unique", True, "unique"))
         column = kit.node(
             S.IndexColumn, (kit.ahead(lambda token, _: token.key == "(" and is_row(kit.source, token.start), several, "(") | plain) + kind
         )
@@ -208,7 +208,7 @@ class Statements:
     def _variable(self) -> ParserElement:
         kit = self.kit
         value = Opt(kit.key("=") + kit.field("value", self.expression))
-        constant = Opt(kit.given("constant", True, kit.any_of("constant const")))
+        constant = Opt(kit.value("constant", True, kit.any_of("constant const")))
         typed = kit.field("type_name", self.clauses.expressions.type_name)
         return kit.node(S.CreateVariable, constant + kit.key("variable") + typed + kit.field("name", kit.name) + value)
 
@@ -216,13 +216,13 @@ class Statements:
 
     def _insert_values(self) -> ParserElement:
         kit, clauses = self.kit, self.clauses
-        row = kit.convert(lambda found, span: tuple(found), kit.key("(") + clauses.expressions.listed + kit.key(")"))
+        row = kit.convert(lambda parts, span: tuple(parts), kit.key("(") + clauses.expressions.listed + kit.key(")"))
         values = kit.key("values") + kit.fields("rows", kit.listed(row))
 
-        def made(span: Span, rows: tuple[Any, ...] | None = None, **fields: Any) -> S.Body:
+        def build(span: Span, rows: tuple[Any, ...] | None = None, **fields: Any) -> S.Body:
             return S.Select(**fields, span=span) if rows is None else S.InsertValues(fields["insert_into"], rows, span=span)
 
-        return kit.node(made, kit.field("insert_into", clauses.insert_into) + kit.dispatch({"values": values}, clauses.body))
+        return kit.node(build, kit.field("insert_into", clauses.insert_into) + kit.dispatch({"values": values}, clauses.body))
 
     def _faf_changes(self) -> dict[str, ParserElement]:
         kit, clauses = self.kit, self.clauses

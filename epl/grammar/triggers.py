@@ -24,19 +24,19 @@ class Triggers:
             {
                 "select": self._selecting(),
                 "insert": self._selecting(),
-                "delete": kit.given("make", S.OnDelete, "delete from") + self.target + Opt(clauses.where),
-                "update": kit.given("make", S.OnUpdate, "update") + self.target + self.set + Opt(clauses.where),
-                "set": kit.given("make", S.OnSet, FollowedBy(kit.key("set"))) + self.set,
+                "delete": kit.value("make", S.OnDelete, "delete from") + self.target + Opt(clauses.where),
+                "update": kit.value("make", S.OnUpdate, "update") + self.target + self.set + Opt(clauses.where),
+                "set": kit.value("make", S.OnSet, FollowedBy(kit.key("set"))) + self.set,
                 "merge": self._merge(),
             }
         )
         trigger = kit.field("trigger", self._trigger())
 
-        def made(make: Any, span: Span, **fields: Any) -> S.Body:
+        def build(make: Any, span: Span, **fields: Any) -> S.Body:
             body: S.Body = make(**fields, span=span)
             return body
 
-        self.statement = kit.node(made, kit.key("on") + trigger + actions)
+        self.statement = kit.node(build, kit.key("on") + trigger + actions)
 
     def _trigger(self) -> ParserElement:
         kit, clauses = self.kit, self.clauses
@@ -49,8 +49,8 @@ class Triggers:
     def _selecting(self) -> ParserElement:
         """On-select where the (one) select has a from clause; a split otherwise."""
         kit, clauses = self.kit, self.clauses
-        delete = Opt(Opt(kit.key("and")) + kit.given("delete", True, "delete"))
-        head = kit.key("select") + delete + Opt(kit.given("distinct", True, "distinct")) + clauses.items
+        delete = Opt(Opt(kit.key("and")) + kit.value("delete", True, "delete"))
+        head = kit.key("select") + delete + Opt(kit.value("distinct", True, "distinct")) + clauses.items
         window = self._from(kit.node(S.TypeFilter, kit.field("type_name", kit.name)))
         unfolded = self._from(kit.node(_contained_filter, kit.fields("contained", clauses.contained + ZeroOrMore(clauses.contained))))
         tail = Opt(clauses.where) + Opt(clauses.group_by) + Opt(clauses.having) + Opt(clauses.order_by) + Opt(clauses.limit)
@@ -59,18 +59,18 @@ class Triggers:
         more = self._branch(insert + kit.key("select") + clauses.items + Opt(unfolded) + Opt(clauses.where))
         output = Opt(kit.key("output") + kit.field("output", kit.any_of("first all")))
 
-        def made(found: list[Bound], span: Span) -> Bound:
-            return Bound("make", _select_maker(found))
+        def build(parts: list[Bound], span: Span) -> Bound:
+            return Bound("make", _select_maker(parts))
 
-        return kit.convert(made, first + Opt(more + ZeroOrMore(more) + output))
+        return kit.convert(build, first + Opt(more + ZeroOrMore(more) + output))
 
     def _from(self, source: ParserElement) -> ParserElement:
         kit = self.kit
         stream = kit.node(S.Stream, kit.field("source", source) + Opt(self.clauses.alias))
-        return kit.key("from") + kit.field("from_", kit.convert(lambda found, span: S.From(tuple(found), span=span), stream))
+        return kit.key("from") + kit.field("from_", kit.convert(lambda parts, span: S.From(tuple(parts), span=span), stream))
 
     def _branch(self, element: ParserElement) -> ParserElement:
-        return self.kit.convert(lambda found, span: Bound("branch", (dict(found), span)), element)
+        return self.kit.convert(lambda parts, span: Bound("branch", (dict(parts), span)), element)
 
     # -------------------------------------------------------------- merge
 
@@ -81,22 +81,22 @@ class Triggers:
         into = Opt(kit.key("into") + kit.field("target", kit.type_name))
         precedence = Opt(clauses.precedence)
         insert = kit.node(
-            S.MergeAction, kit.given("kind", "insert", "insert") + into + columns + precedence + kit.key("select") + clauses.items + where
+            S.MergeAction, kit.value("kind", "insert", "insert") + into + columns + precedence + kit.key("select") + clauses.items + where
         )
-        direct_insert = kit.node(S.MergeAction, kit.given("kind", "insert", "insert") + columns + kit.key("select") + clauses.items)
-        update = kit.node(S.MergeAction, kit.given("kind", "update", "update") + self.set + where)
-        delete = kit.node(S.MergeAction, kit.given("kind", "delete", "delete") + where)
+        direct_insert = kit.node(S.MergeAction, kit.value("kind", "insert", "insert") + columns + kit.key("select") + clauses.items)
+        update = kit.node(S.MergeAction, kit.value("kind", "update", "update") + self.set + where)
+        delete = kit.node(S.MergeAction, kit.value("kind", "delete", "delete") + where)
         condition = Opt(kit.key("and") + kit.field("condition", clauses.expression))
         then_matched = kit.key("then") + kit.dispatch({"insert": insert, "update": update, "delete": delete})
         then_not = kit.key("then") + kit.dispatch({"insert": insert})
-        matched = kit.given("matched", True, "when matched") + condition + kit.fields("actions", then_matched + ZeroOrMore(then_matched))
-        unmatched = kit.given("matched", False, "when not matched") + condition + kit.fields("actions", then_not + ZeroOrMore(then_not))
+        matched = kit.value("matched", True, "when matched") + condition + kit.fields("actions", then_matched + ZeroOrMore(then_matched))
+        unmatched = kit.value("matched", False, "when not matched") + condition + kit.fields("actions", then_not + ZeroOrMore(then_not))
         branch = kit.node(S.MergeBranch, kit.ahead(lambda _, after: after.key == "not", unmatched, "when not matched") | matched)
-        direct = kit.node(S.MergeBranch, kit.given("matched", None, FollowedBy(kit.key("insert"))) + kit.fields("actions", direct_insert))
+        direct = kit.node(S.MergeBranch, kit.value("matched", None, FollowedBy(kit.key("insert"))) + kit.fields("actions", direct_insert))
         branches = kit.dispatch(
             {"insert": kit.fields("branches", direct)}, Opt(clauses.where) + kit.fields("branches", branch + ZeroOrMore(branch))
         )
-        return kit.given("make", S.OnMerge, "merge") + Opt(kit.key("into")) + self.target + branches
+        return kit.value("make", S.OnMerge, "merge") + Opt(kit.key("into")) + self.target + branches
 
 
 def _contained_filter(contained: tuple[S.Contained, ...], span: Span) -> S.TypeFilter:
@@ -104,10 +104,10 @@ def _contained_filter(contained: tuple[S.Contained, ...], span: Span) -> S.TypeF
     return S.TypeFilter("", (), contained, span=span)
 
 
-def _select_maker(found: list[Bound]) -> Any:
+def _select_maker(parts: list[Bound]) -> Any:
     """What makes the statement of its trigger: one select from a window is an on-select, everything else a split."""
-    output: Any = next((bound.value for bound in found if bound.field == "output"), None)
-    read: list[Any] = [bound.value for bound in found if bound.field == "branch"]
+    output: Any = next((bound.value for bound in parts if bound.field == "output"), None)
+    read: list[Any] = [bound.value for bound in parts if bound.field == "branch"]
     delete = any(fields.pop("delete", False) for fields, _ in read)
     selects = [S.Select(**fields, span=span) for fields, span in read]
     first = selects[0]

@@ -33,8 +33,8 @@ class Writer:
         self.streams = streams
 
     def __call__(self, node: typed.TypedExpression) -> str:
-        found = TEXTS.get(type(node))
-        return found(node, self) if found is not None else f"{type(node).__name__.lower()}({self.list(tuple(node.children()))})"
+        write = TEXTS.get(type(node))
+        return write(node, self) if write is not None else f"{type(node).__name__.lower()}({self.list(tuple(node.children()))})"
 
     def list(self, nodes: Sequence[typed.TypedExpression]) -> str:
         return ", ".join(map(self, nodes))

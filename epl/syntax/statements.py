@@ -379,8 +379,8 @@ class Statement(Node):
     @property
     def name(self) -> str | None:
         """The trimmed text of ``@name``, or None where there is none."""
-        found = self.annotation("name")
-        value = found.get() if found else None
+        annotation = self.annotation("name")
+        value = annotation.get() if annotation else None
         return value.strip() if isinstance(value, str) else None
 
 
