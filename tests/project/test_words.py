@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import pathlib
 import re
 
@@ -17,6 +18,9 @@ WORDS = re.compile(
     re.IGNORECASE,
 )
 """Words that have no good use in this project."""
+
+EMPTY_NAMES = {"found", "made", "given", "wanted", "told"}
+"""Names that do not say what they hold."""
 
 
 def unwanted(text: str) -> list[str]:
@@ -35,6 +39,39 @@ def test_source_uses_the_glossary(folder: str) -> None:
     texts = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / folder).rglob("*.py"))}
     assert len(texts) > 5
     assert {str(path.relative_to(ROOT)): words for path, text in texts.items() if (words := unwanted(text))} == {}
+
+
+def empty_names(text: str) -> list[str]:
+    """Return the locals, parameters, attributes and functions with an empty name as ``line number: name``."""
+    names = []
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.Attribute(attr=name, ctx=ast.Store()):
+                names.append((node.lineno, name))
+            case ast.FunctionDef(name=name) | ast.alias(asname=str(name)) | ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+                names.append((node.lineno, name))
+            case _:
+                pass
+    return [f"{number}: {name}" for number, name in names if name in EMPTY_NAMES]
+
+
+@pytest.mark.parametrize("folder", ["epl", "windows", "runtime"])
+def test_names_say_what_they_hold(folder: str) -> None:
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / folder).rglob("*.py"))}
+    assert len(texts) > 5
+    assert {str(path.relative_to(ROOT)): names for path, text in texts.items() if (names := empty_names(text))} == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("found = 1", "found"), ("def f(given): pass", "given"), ("self.made = 1", "made"), ("if (told := f()): pass", "told"),
+        ("[wanted for wanted in x]", "wanted"), ("lambda found: 1", "found"), ("class C:\n    made: int", "made"),
+        ("def made(): pass", "made"), ("from x import y as given", "given"),
+    ],
+)
+def test_empty_names_are_found(line: str, name: str) -> None:
+    assert [each.partition(": ")[2] for each in empty_names(line)] == [name]
 
 
 def test_glossary_bans_what_the_test_finds() -> None:
