@@ -50,8 +50,8 @@ def named(name: str, of: T) -> T:
 
 
 def named_class(name: str, of: Callable[..., T]) -> T:
-    """``named`` for a variable whose object is made while the text runs: only the attributes of a class with slots are known, and none
-    of theirs."""
+    """Do as ``named`` for a variable whose object is made while the text runs: only the attributes of a class with slots are known, and
+    none of theirs."""
     return cast(T, _Named(name, of))
 
 

@@ -68,7 +68,7 @@ def _elements(character: str) -> tuple[Element, ...]:
 
 @lru_cache(maxsize=4096)
 def collation_key(text: str) -> tuple[int, ...]:
-    """What compares as the collator compares the texts.
+    """Return what compares as the collator compares the texts.
 
     >>> sorted(["b", "B", "á", "A", "a", "cd", "c-d", "ce", "c d"], key=collation_key)
     ['a', 'A', 'á', 'b', 'B', 'cd', 'c d', 'c-d', 'ce']

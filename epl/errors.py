@@ -25,13 +25,13 @@ class EplError(Exception):
         self.hint = hint
 
     def within(self, text: str) -> EplError:
-        """The same error, knowing the text its span points into; keeps a text that is known already."""
+        """Return the same error, knowing the text its span points into; keeps a text that is known already."""
         if self.text is None:
             self.text = text
         return self
 
     def public(self) -> EplError:
-        """The same error as the class of this module that it is, where the compiler keeps kinds of its own."""
+        """Return the same error as the class of this module that it is, where the compiler keeps kinds of its own."""
         public = next(kind for kind in type(self).__mro__ if kind.__module__ == __name__)
         return self if public is type(self) else public(self.message, span=self.span, text=self.text, hint=self.hint)
 

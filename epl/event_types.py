@@ -77,7 +77,7 @@ class EventType:
         return tuple(self.properties)
 
     def property(self, name: str) -> Property | None:
-        """The declared property of that name, as ``property_resolution`` compares names; an exact match comes first."""
+        """Return the declared property of that name, as ``property_resolution`` compares names; an exact match comes first."""
         prop = self.properties.get(name) or self._property_of_members(name)
         if prop is not None or self.property_resolution == "case_sensitive":
             return prop
@@ -98,12 +98,12 @@ class EventType:
         return prop.type if prop else None
 
     def fragment(self, name: str) -> EventType | None:
-        """The event type of a property that holds an event, or None."""
+        """Return the event type of a property that holds an event, or None."""
         value_type = self.type_of(name)
         return value_type.event_type if isinstance(value_type, EventOf) else None
 
     def lineage(self) -> Iterator[EventType]:
-        """This type and all its super-types, each once, nearest first."""
+        """Yield this type and all its super-types, each once, nearest first."""
         seen: list[EventType] = []
         queue = [self]
         while queue:
@@ -114,7 +114,7 @@ class EventType:
                 queue.extend(current.supertypes)
 
     def is_a(self, other: EventType) -> bool:
-        """Whether an event of this type is one of ``other``."""
+        """Return whether an event of this type is one of ``other``."""
         return self is other or any(t is other for t in self.lineage())
 
     def complete(self, **parts: Any) -> None:

@@ -35,8 +35,8 @@ LARGEST_DECIMAL = 1 << 63
 
 
 def field_name(property_name: str) -> str:
-    """The attribute that holds a property in generated event classes: the same for every type, so that sub-types' events serve super-type
-    plans; another one for every name.
+    """Return the attribute that holds a property in generated event classes: the same for every type, so that sub-types' events serve
+    super-type plans; another one for every name.
 
     >>> field_name("price"), field_name("count(*)")
     ('f_price', 'x_636f756e74282a29')
@@ -47,7 +47,7 @@ def field_name(property_name: str) -> str:
 
 
 def local_name(number: int) -> str:
-    """The name of a lambda's parameter, by the number that analysis gave it.
+    """Return the name of a lambda's parameter, by the number that analysis gave it.
 
     >>> local_name(0)
     'p_0'
@@ -56,7 +56,7 @@ def local_name(number: int) -> str:
 
 
 def class_name(name: str) -> str:
-    """What the class of an event type is called where Python shows it: the type's name, without what no class may be called.
+    """Return what the class of an event type is called where Python shows it: the type's name, without what no class may be called.
 
     >>> class_name("Trade"), class_name("a\\x00b")
     ('Trade', 'a?b')
@@ -65,7 +65,7 @@ def class_name(name: str) -> str:
 
 
 def literal(value: object) -> str:
-    """The text of null, a boolean, an integer, a finite float, a string, or a tuple of these.
+    """Return the text of null, a boolean, an integer, a finite float, a string, or a tuple of these.
 
     >>> literal("it's"), literal((None, -1, "ſ"))
     ('"it\\'s"', "(None, (-1), '\\\\u017f', )")
@@ -90,7 +90,7 @@ def literal(value: object) -> str:
 
 @lru_cache(maxsize=4096)
 def code_of(text: str) -> CodeType:
-    """The compiled text; raises EplUnsupportedError where it is nested too deeply for Python."""
+    """Return the compiled text; raise EplUnsupportedError where it is nested too deeply for Python."""
     if not text.isascii():
         raise _refusal("characters beyond ASCII")
     try:
@@ -106,7 +106,7 @@ def code_of(text: str) -> CodeType:
 
 
 def defined(text: str, names: Mapping[str, Any]) -> dict[str, Any]:
-    """What the text defines, by name; it may name the objects of ``names`` and BUILTINS. It keeps those that it names, no others."""
+    """Return what the text defines, by name; it may name the objects of ``names`` and BUILTINS. It keeps those that it names, no others."""
     code = code_of(text)
     namespace = {name: names[name] for name in _names(code) if name in names}
     namespace["__builtins__"] = BUILTINS
@@ -115,7 +115,7 @@ def defined(text: str, names: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def names_in(text: str) -> frozenset[str]:
-    """The names that the text reads or calls, attributes among them, those of its functions' own variables not."""
+    """Return the names that the text reads or calls, attributes among them, those of its functions' own variables not."""
     return frozenset(_names(code_of(text)))
 
 

@@ -41,7 +41,7 @@ _CHECKED = decimal.Context(
 
 
 def wrap(value: int, kind: str) -> int:
-    """``value`` kept to the bits of byte, short, int or long (two's complement, JLS 5.1.3); BigInteger as it is.
+    """Return ``value`` kept to the bits of byte, short, int or long (two's complement, JLS 5.1.3); BigInteger as it is.
 
     >>> wrap(2**31, "int"), wrap(200, "byte")
     (-2147483648, -56)
@@ -62,7 +62,7 @@ def wrap_long(value: int) -> int:
 
 
 def integer_divide(left: int, right: int) -> int:
-    """Truncates towards zero; the caller has excluded a divisor of zero. Not wrapped (MIN / -1 is the one case).
+    """Divide, truncating towards zero; the caller has excluded a divisor of zero. Not wrapped (MIN / -1 is the one case).
 
     >>> integer_divide(-7, 2)
     -3
@@ -72,7 +72,7 @@ def integer_divide(left: int, right: int) -> int:
 
 
 def integer_remainder(left: int, right: int) -> int:
-    """Sign of the dividend (JLS 15.17.3); a divisor of zero is an error, as in Java.
+    """Return the remainder with the sign of the dividend (JLS 15.17.3); a divisor of zero is an error, as in Java.
 
     >>> integer_remainder(-7, 2), integer_remainder(7, -2)
     (-1, 1)
@@ -84,7 +84,7 @@ def integer_remainder(left: int, right: int) -> int:
 
 
 def negate(value: Any, kind: str) -> Any:
-    """``-value`` in a number's kind; null of null."""
+    """Return ``-value`` in a number's kind; null of null."""
     return None if value is None else wrap(-value, kind) if kind in BITS else -value
 
 
@@ -95,7 +95,7 @@ _FLOAT = struct.Struct("f")
 
 
 def to_float(value: float) -> float:
-    """A double rounded to 32 bits, nearest even; beyond the range Infinity.
+    """Return a double rounded to 32 bits, nearest even; beyond the range Infinity.
 
     >>> to_float(0.1)
     0.10000000149011612
@@ -108,7 +108,7 @@ def to_float(value: float) -> float:
 
 
 def to_double(value: Any) -> float:
-    """Any number as a double; beyond the range Infinity."""
+    """Return any number as a double; beyond the range Infinity."""
     try:
         return float(value)
     except OverflowError:
@@ -116,7 +116,7 @@ def to_double(value: Any) -> float:
 
 
 def float_divide(left: float, right: float) -> float:
-    """IEEE 754: by zero Infinity, -Infinity or NaN.
+    """Divide by IEEE 754: by zero Infinity, -Infinity or NaN.
 
     >>> float_divide(1.0, 0.0), float_divide(-1.0, 0.0), float_divide(0.0, 0.0)
     (inf, -inf, nan)
@@ -132,7 +132,7 @@ def float_divide(left: float, right: float) -> float:
 
 
 def float_remainder(left: float, right: float) -> float:
-    """Sign of the dividend; NaN for a divisor of zero or an infinite dividend (JLS 15.17.3)."""
+    """Return the remainder with the sign of the dividend; NaN for a divisor of zero or an infinite dividend (JLS 15.17.3)."""
     if right == 0 or math.isinf(left):
         return math.nan
     return math.fmod(left, right)
@@ -142,7 +142,7 @@ def float_remainder(left: float, right: float) -> float:
 
 
 def decimal_of(value: Any) -> Decimal:
-    """BigDecimal of a number, exactly: 0.1 has 55 digits, as ``new BigDecimal(0.1)``."""
+    """Return BigDecimal of a number, exactly: 0.1 has 55 digits, as ``new BigDecimal(0.1)``."""
     if isinstance(value, Decimal):
         return value
     if isinstance(value, float):
@@ -152,7 +152,7 @@ def decimal_of(value: Any) -> Decimal:
 
 
 def too_large(kind: str = "BigDecimal") -> EplRuntimeError:
-    """The error for a number of more digits than are computed with."""
+    """Return the error for a number of more digits than are computed with."""
     return EplRuntimeError(
         f"java.lang.ArithmeticException: {kind} would overflow supported range: more than {MAX_DIGITS} digits",
         hint="docs/settings.md lists the limits")
@@ -180,14 +180,14 @@ def decimal_multiply(left: Decimal, right: Decimal) -> Decimal:
 
 
 def integer_multiply(left: int, right: int) -> int:
-    """``BigInteger.multiply``."""
+    """Implement ``BigInteger.multiply``."""
     if left.bit_length() + right.bit_length() > MAX_BITS + 1:
         raise too_large("BigInteger")
     return left * right
 
 
 def integer_power(value: int, exponent: int) -> int:
-    """``BigInteger.pow``; the caller has excluded exponents below zero."""
+    """Implement ``BigInteger.pow``; the caller has excluded exponents below zero."""
     if abs(value) > 1 and (abs(value).bit_length() - 1) * exponent > MAX_BITS:
         raise too_large("BigInteger")
     result: int = value**exponent if abs(value) > 1 or not exponent else value * (value if exponent % 2 == 0 else 1)
@@ -195,7 +195,7 @@ def integer_power(value: int, exponent: int) -> int:
 
 
 def unscaled(value: Decimal) -> int:
-    """``unscaledValue``: the digits as a whole number."""
+    """Implement ``unscaledValue``: the digits as a whole number."""
     return int(Decimal((value.as_tuple().sign, value.as_tuple().digits, 0)))
 
 
@@ -206,7 +206,7 @@ ROUNDINGS = {
 
 
 def math_context(precision: int, rounding: str) -> decimal.Context:
-    """Java's MathContext; precision 0 is unlimited."""
+    """Return Java's MathContext; precision 0 is unlimited."""
     return decimal.Context(prec=precision or EXACT.prec, rounding=ROUNDINGS.get(rounding, decimal.ROUND_HALF_UP),
                            Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[decimal.InvalidOperation])
 
@@ -217,8 +217,8 @@ def scale_of(value: Decimal) -> int:
 
 
 def decimal_divide(left: Decimal, right: Decimal, context: decimal.Context | None = None) -> Decimal:
-    """``BigDecimal.divide``: exact with the preferred scale (dividend's less divisor's); endless expansions are an error without a
-    context, and so is a divisor of zero.
+    """Implement ``BigDecimal.divide``: exact with the preferred scale (dividend's less divisor's); endless expansions are an error without
+    a context, and so is a divisor of zero.
     """
     if right == 0:
         raise EplRuntimeError("Infinite or NaN")
@@ -238,7 +238,7 @@ def decimal_divide(left: Decimal, right: Decimal, context: decimal.Context | Non
 
 
 def rescaled(value: Decimal, scale: int, rounding: str) -> Decimal:
-    """``setScale`` with a rounding mode."""
+    """Implement ``setScale`` with a rounding mode."""
     try:
         return value.quantize(Decimal((0, (1,), -scale)), rounding=ROUNDINGS[rounding], context=EXACT)
     except decimal.InvalidOperation:
@@ -255,7 +255,7 @@ def decimal_remainder(left: Decimal, right: Decimal) -> Decimal:
 
 
 def integer_text(value: int) -> str:
-    """``toString`` of any whole number: Python itself refuses more than 4,300 digits."""
+    """Implement ``toString`` of any whole number: Python itself refuses more than 4,300 digits."""
     if -(1 << 4096) < value < 1 << 4096:
         return str(value)
     if value.bit_length() > MAX_BITS + 1:
@@ -264,7 +264,8 @@ def integer_text(value: int) -> str:
 
 
 def decimal_text(value: Decimal) -> str:
-    """``BigDecimal.toString``: plain while the exponent is at least -6 and the scale is not negative, else scientific ``1.23E+5``."""
+    """Implement ``BigDecimal.toString``: plain while the exponent is at least -6 and the scale is not negative, else scientific
+    ``1.23E+5``."""
     return str(value)
 
 
@@ -272,7 +273,7 @@ def decimal_text(value: Decimal) -> str:
 
 
 def double_text(value: float) -> str:
-    """``Double.toString``.
+    """Implement ``Double.toString``.
 
     >>> [double_text(x) for x in (1.0, 1e10, 1.5e-5, 9999999.0, 0.001, float("nan"))]
     ['1.0', '1.0E10', '1.5E-5', '9999999.0', '0.001', 'NaN']
@@ -281,7 +282,7 @@ def double_text(value: float) -> str:
 
 
 def float_text(value: float) -> str:
-    """``Float.toString`` of a value rounded to 32 bits.
+    """Implement ``Float.toString`` of a value rounded to 32 bits.
 
     >>> float_text(to_float(0.1)), float_text(to_float(16777216.0))
     ('0.1', '1.6777216E7')
@@ -316,7 +317,7 @@ def _java_text(value: float, shortest: Callable[[float], str]) -> str:
 
 
 def text_of(value: Any) -> str:
-    """``String.valueOf`` where the static type is not known; floats are taken for doubles.
+    """Implement ``String.valueOf`` where the static type is not known; floats are taken for doubles.
 
     >>> text_of(True), text_of(1.0), text_of(None), text_of([1, None])
     ('true', '1.0', 'null', '[1, null]')
@@ -337,7 +338,7 @@ def text_of(value: Any) -> str:
 
 
 def concatenated(*parts: str) -> str:
-    """The parts as one text; more than ``MAX_TEXT`` characters are an error."""
+    """Return the parts as one text; more than ``MAX_TEXT`` characters are an error."""
     length = sum(map(len, parts))
     if length > MAX_TEXT:
         raise EplRuntimeError(f"java.lang.OutOfMemoryError: a text of {length} characters is longer than {MAX_TEXT}")
@@ -351,7 +352,7 @@ _FLOATING = re.compile(r"[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?
 
 
 def parse_integer(text: str, kind: str) -> int:
-    """``Integer.parseInt`` and friends; BigInteger without limits."""
+    """Implement ``Integer.parseInt`` and friends; BigInteger without limits."""
     if not _INTEGER.fullmatch(text):
         raise EplRuntimeError(f'For input string: "{text}"')
     if len(text) > MAX_DIGITS:
@@ -363,7 +364,7 @@ def parse_integer(text: str, kind: str) -> int:
 
 
 def parse_double(text: str) -> float:
-    """``Double.parseDouble``: spaces around are taken off, a type suffix is taken."""
+    """Implement ``Double.parseDouble``: spaces around are taken off, a type suffix is taken."""
     stripped = text.strip()
     if not _FLOATING.fullmatch(stripped):
         raise EplRuntimeError(f'For input string: "{text}"' if stripped else "empty String")
@@ -384,7 +385,7 @@ def parse_decimal(text: str) -> Decimal:
 
 
 def to_integral(value: Any, kind: str) -> int:
-    """A number cast to byte, short, int, long or BigInteger (JLS 5.1.3): fractions are cut off.
+    """Return a number cast to byte, short, int, long or BigInteger (JLS 5.1.3): fractions are cut off.
 
     From double to int or long the ends of the range are kept to (NaN is 0), then byte and short take the lowest bits.
 
@@ -401,7 +402,7 @@ def to_integral(value: Any, kind: str) -> int:
 
 
 def decimal_integer(value: Decimal, bits: int | None = None) -> int:
-    """``BigDecimal.toBigInteger``; with ``bits`` a number that is equal in its low bits is enough.
+    """Implement ``BigDecimal.toBigInteger``; with ``bits`` a number that is equal in its low bits is enough.
 
     >>> decimal_integer(Decimal("-1.9")), decimal_integer(Decimal("1E+999999999"), 64)
     (-1, 0)
@@ -415,7 +416,7 @@ def decimal_integer(value: Decimal, bits: int | None = None) -> int:
 
 
 def converter(source: str, target: str) -> Callable[[Any], Any]:
-    """The function that casts a non-null number of kind ``source`` (or Number / Object: any) to kind ``target``."""
+    """Return the function that casts a non-null number of kind ``source`` (or Number / Object: any) to kind ``target``."""
     if target in BITS or target == "BigInteger":
         return lambda value: to_integral(value, target)
     if target == "float":

@@ -27,20 +27,20 @@ def _grammar() -> Grammar:
 
 
 def parse_module(text: str) -> Module:
-    """A module file: statements between semicolons, after ``module``, ``uses`` and ``import`` lines."""
+    """Parse a module file: statements between semicolons, after ``module``, ``uses`` and ``import`` lines."""
     return _grammar().module(text)
 
 
 def parse_statement(text: str) -> Statement:
-    """One statement, perhaps with a semicolon after it."""
+    """Parse one statement, perhaps with a semicolon after it."""
     return _grammar().statement(text)
 
 
 def parse_query(text: str) -> Statement:
-    """A fire-and-forget query: select, insert into … values, update, delete."""
+    """Parse a fire-and-forget query: select, insert into … values, update, delete."""
     return _grammar().query(text)
 
 
 def parse_expression(text: str) -> Expression:
-    """An expression alone."""
+    """Parse an expression alone."""
     return _grammar().expression(text)

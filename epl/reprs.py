@@ -8,8 +8,8 @@ PAIRS: dict[type, str] = {list: "[]", tuple: "()", set: "{}", frozenset: "{}"}
 
 
 def repr_of(value: Any) -> str:
-    """``repr(value)``; an integer of more digits than Python writes (``sys.set_int_max_str_digits``) in hexadecimal, also within lists
-    and mappings; the class in place of a value whose own ``__repr__`` raises.
+    """Return ``repr(value)``; an integer of more digits than Python writes (``sys.set_int_max_str_digits``) in hexadecimal, also within
+    lists and mappings; the class in place of a value whose own ``__repr__`` raises.
 
     >>> repr_of([1, "a"]), repr_of([16**5000])[:10]
     ("[1, 'a']", '[0x1000000')
@@ -21,7 +21,7 @@ def repr_of(value: Any) -> str:
 
 
 def str_of(value: Any) -> str:
-    """``str(value)``, in the same way."""
+    """Return ``str(value)``, in the same way."""
     return value if isinstance(value, str) else repr_of(value) if isinstance(value, (int, *PAIRS, dict)) else _str(value)
 
 
@@ -47,7 +47,7 @@ def _closely(value: Any) -> str:
 
 
 def brief(value: Any) -> str:
-    """``repr_of(value)`` for a message: at most 200 characters of it."""
+    """Return ``repr_of(value)`` for a message: at most 200 characters of it."""
     text = repr_of(value)
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
 

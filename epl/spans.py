@@ -12,12 +12,12 @@ class Span:
     end: int
 
     def line_column(self, text: str) -> tuple[int, int]:
-        """Line and column of the start, both from 1."""
+        """Return line and column of the start, both from 1."""
         line = text.count("\n", 0, self.start) + 1
         return line, self.start - (text.rfind("\n", 0, self.start) + 1) + 1
 
     def caret(self, text: str, width: int = 100) -> str:
-        """The line of the start with a caret line below it.
+        """Return the line of the start with a caret line below it.
 
         >>> print(Span(7, 10).caret("select foo from T"))
         select foo from T

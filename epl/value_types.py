@@ -145,7 +145,7 @@ NUMERIC_KINDS = (*INTEGRAL_KINDS, "float", "double", "BigDecimal", "Number")
 
 
 def is_numeric(value_type: ValueType) -> bool:
-    """Whether Java sees a number: char is none."""
+    """Return whether Java sees a number: char is none."""
     return isinstance(value_type, Scalar) and value_type.kind in NUMERIC_KINDS
 
 
@@ -168,7 +168,7 @@ NAMED: dict[str, ValueType] = {
 
 
 def named_type(name: str) -> ValueType | None:
-    """The type that a simple or full Java name stands for (``int``, ``java.lang.Integer``, ``BigDecimal``), or None.
+    """Return the type that a simple or full Java name stands for (``int``, ``java.lang.Integer``, ``BigDecimal``), or None.
 
     Names of ``create schema`` columns are boxed by the caller where Esper boxes them; ``java.lang.`` names are boxed here.
     """

@@ -33,7 +33,7 @@ NEGATIVE_ZERO = NegativeZero("-0.0")
 
 
 def ordered(value: Any) -> Any:
-    """What sorts in the value's place: itself, unless it is -0.0. ``x or ordered(x)`` asks only where x may be zero.
+    """Return what sorts in the value's place: itself, unless it is -0.0. ``x or ordered(x)`` asks only where x may be zero.
 
     >>> sorted([ordered(x) for x in (0.0, 1.0, -0.0, -1.0)])
     [-1.0, -0.0, 0.0, 1.0]
@@ -42,7 +42,7 @@ def ordered(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """What ``ordered`` was given."""
+    """Return what ``ordered`` was given."""
     return -0.0 if value is NEGATIVE_ZERO else value
 
 

@@ -49,11 +49,11 @@ class AggregationCall:
     windowed: tuple[bool, ...] = ()
 
     def leaves(self, stream: int) -> bool:
-        """Whether events of that stream leave again (in a join each stream answers for itself)."""
+        """Return whether events of that stream leave again (in a join each stream answers for itself)."""
         return self.has_remove_stream and (len(self.windowed) < 2 or self.windowed[stream])
 
     def plan(self, function: str, arguments: Sequence[TypedExpression], result: ValueType, **more: object) -> AggregationPlan:
-        """The plan of this call, with its filter, groups and distinct."""
+        """Return the plan of this call, with its filter, groups and distinct."""
         plan = AggregationPlan(
             function=function, arguments=tuple(arguments), type=result, distinct=self.distinct, filter=self.filter,
             group_by=self.group_by, ever=not self.has_remove_stream,
@@ -112,7 +112,7 @@ def _number(call: AggregationCall, value: TypedExpression) -> TypedExpression:
 
 
 def whole_event(call: AggregationCall) -> TypedExpression:
-    """``*`` as an argument."""
+    """Return ``*`` as an argument."""
     if len(call.streams) != 1:
         raise EplValidationError(
             f"The '{call.name}' aggregation function requires that in joins or subqueries the stream-wildcard (stream-alias.*) syntax "

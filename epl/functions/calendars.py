@@ -48,7 +48,7 @@ class TimeSettings:
 
 
 def kind_of(value_type: ValueType) -> str | None:
-    """The kind of a date-time value, or None for what is none."""
+    """Return the kind of a date-time value, or None for what is none."""
     return value_type.kind if isinstance(value_type, Scalar) and value_type.kind in KINDS else None
 
 
@@ -60,7 +60,7 @@ def is_java_time(kind: str) -> bool:
 
 
 def units_of(moment: Moment, settings: TimeSettings) -> int:
-    """Engine time units since 1970; a moment without a zone is in the engine's."""
+    """Return engine time units since 1970; a moment without a zone is in the engine's."""
     if isinstance(moment, FarMoment):
         units = moment.instant * settings.units_per_millisecond // 1000
         return (units + (1 << 63)) % (1 << 64) - (1 << 63)
@@ -69,7 +69,7 @@ def units_of(moment: Moment, settings: TimeSettings) -> int:
 
 
 def moment_of(units: int, settings: TimeSettings) -> Moment:
-    """The moment in the engine's time zone."""
+    """Return the moment in the engine's time zone."""
     microseconds = units * (1000 // settings.units_per_millisecond)
     if NEAR_BEGIN <= microseconds < NEAR_END:
         return (EPOCH + microseconds * MICROSECOND).astimezone(settings.zone)
@@ -77,7 +77,7 @@ def moment_of(units: int, settings: TimeSettings) -> Moment:
 
 
 def to_units(kind: str, settings: TimeSettings) -> Callable[[Any], int]:
-    """Values of a kind to engine time units."""
+    """Convert values of a kind to engine time units."""
     return (lambda value: int(value)) if kind == "long" else lambda value: units_of(value, settings)
 
 
@@ -108,12 +108,12 @@ def from_moment(kind: str, settings: TimeSettings) -> Callable[[Any], Any]:
 
 
 def near(moment: Moment) -> datetime.datetime:
-    """The moment as ``datetime``; an error beyond its years."""
+    """Return the moment as ``datetime``; an error beyond its years."""
     return moment.near() if isinstance(moment, FarMoment) else moment
 
 
 def in_utc(moment: Moment) -> datetime.datetime:
-    """The moment as Date has it; an error beyond the years of ``datetime``."""
+    """Return the moment as Date has it; an error beyond the years of ``datetime``."""
     try:
         return near(moment).astimezone(UTC)
     except OverflowError:
@@ -121,8 +121,8 @@ def in_utc(moment: Moment) -> datetime.datetime:
 
 
 def carried(change: Callable[..., Any], kind: str) -> Callable[..., Any]:
-    """A change that may lead beyond the years that ``datetime`` carries as Java's calendars do: far moments go on there, java.time has an
-    error."""
+    """Return a change that may lead beyond the years that ``datetime`` carries as Java's calendars do: far moments go on there, java.time
+    has an error."""
 
     def of_java_time(moment: Any, *arguments: Any) -> Any:
         try:
@@ -145,7 +145,7 @@ def carried(change: Callable[..., Any], kind: str) -> Callable[..., Any]:
 
 
 def resolve(naive: datetime.datetime, zone: datetime.tzinfo | None, later: bool = False) -> datetime.datetime:
-    """A wall-clock time in a zone. In a gap it moves forward; of two times at an overlap the earlier, or the ``later``, as
+    """Resolve a wall-clock time in a zone. In a gap it moves forward; of two times at an overlap the earlier, or the ``later``, as
     java.util.Calendar does."""
     if zone is None or zone is UTC:
         return naive.replace(tzinfo=zone, fold=0)
@@ -182,7 +182,7 @@ def _aligned_week(moment: datetime.datetime) -> int:
 
 def lenient(moment: Moment, *, year: int | None = None, month: int | None = None, day: int | None = None, hour: int | None = None,
             minute: int | None = None, second: int | None = None, millisecond: int | None = None) -> Moment:
-    """Fields set as ``java.util.Calendar`` does; ``month`` from 0; what is beyond a range carries over."""
+    """Set fields as ``java.util.Calendar`` does; ``month`` from 0; what is beyond a range carries over."""
     if isinstance(moment, FarMoment):
         return moment.lenient(year, month, day, hour, minute, second, millisecond)
     months = (moment.year if year is None else year) * 12 + (moment.month - 1 if month is None else month)
@@ -196,7 +196,7 @@ def lenient(moment: Moment, *, year: int | None = None, month: int | None = None
 
 def strict(moment: datetime.datetime, *, year: int | None = None, month: int | None = None, day: int | None = None, hour: int | None = None,
            minute: int | None = None, second: int | None = None, millisecond: int | None = None) -> datetime.datetime:
-    """Fields set as java.time does: values beyond the range are errors."""
+    """Set fields as java.time does: values beyond the range are errors."""
     changes = {"year": year, "month": month, "day": day, "hour": hour, "minute": minute, "second": second}
     fields = {k: v for k, v in changes.items() if v is not None}
     if millisecond is not None:
@@ -210,7 +210,7 @@ def strict(moment: datetime.datetime, *, year: int | None = None, month: int | N
 
 
 def setter(field: str, java_time: bool) -> Callable[[Any, int], Moment]:
-    """``set``: one field; a java.time year or month keeps the day within the month."""
+    """Implement ``set``: one field; a java.time year or month keeps the day within the month."""
     if field == "week":
         return _set_aligned_week if java_time else _set_week
     if not java_time:
@@ -245,7 +245,7 @@ def _add_days(moment: Moment, days: int) -> Moment:
 
 
 def largest(field: str, java_time: bool) -> Callable[[Any], int]:
-    """The largest value of a field at a moment (withMax)."""
+    """Return the largest value of a field at a moment (withMax)."""
     fixed = {"millisecond": 999, "second": 59, "minute": 59, "hour": 23, "month": 12 if java_time else 11}
     if field in fixed:
         return lambda _: fixed[field]
@@ -265,7 +265,7 @@ def _weeks_in_year(moment: Moment) -> int:
 
 
 def smallest(field: str, java_time: bool) -> int:
-    """The smallest value of a field (withMin)."""
+    """Return the smallest value of a field (withMin)."""
     return 1 if field in ("day", "week", "year") or (field == "month" and java_time) else 0
 
 
@@ -273,7 +273,7 @@ def smallest(field: str, java_time: bool) -> int:
 
 
 def add_months(moment: Moment, months: int) -> Moment:
-    """Whole months of the calendar; the day is cut to the month's last."""
+    """Add whole months of the calendar; the day is cut to the month's last."""
     if isinstance(moment, FarMoment):
         return moment.add_months(months)
     count = moment.year * 12 + moment.month - 1 + months
@@ -291,7 +291,7 @@ MICROSECONDS = {**_ELAPSED, "day": 86_400_000_000, "week": 7 * 86_400_000_000}
 
 
 def elapse(moment: Moment, microseconds: int) -> Moment:
-    """Moved by elapsed time."""
+    """Move the moment by elapsed time."""
     if isinstance(moment, FarMoment):
         return moment.elapse(microseconds)
     step = microseconds * MICROSECOND
@@ -301,7 +301,8 @@ def elapse(moment: Moment, microseconds: int) -> Moment:
 
 
 def add_period(moment: Moment, period: Sequence[Any], sign: int) -> Moment | None:
-    """``period`` is unit, number, unit, number …; each number is cut to a whole one, microseconds are omitted. Null for a null number."""
+    """Add a period. ``period`` is unit, number, unit, number …; each number is cut to a whole one, microseconds are omitted. Null for a
+    null number."""
     for unit, number in zip(period[::2], period[1::2]):
         if number is None:
             return None
@@ -319,7 +320,7 @@ def add_period(moment: Moment, period: Sequence[Any], sign: int) -> Moment | Non
 
 
 def floor(moment: Moment, field: str) -> Moment:
-    """All smaller fields at their smallest value."""
+    """Return the moment with all smaller fields at their smallest value."""
     keep = SMALLER.index(field)
     if isinstance(moment, FarMoment):
         return moment.floor(SMALLER[:keep])
@@ -332,7 +333,7 @@ def floor(moment: Moment, field: str) -> Moment:
 
 
 def ceiling(moment: Moment, field: str) -> Moment:
-    """The next boundary of a field, also from a boundary."""
+    """Return the next boundary of a field, also from a boundary."""
     base = floor(moment, field)
     if field in ("year", "month"):
         return add_months(base, 12 if field == "year" else 1)
@@ -342,7 +343,7 @@ def ceiling(moment: Moment, field: str) -> Moment:
 
 
 def half(moment: Moment, field: str) -> Moment:
-    """The nearer boundary: up when the next smaller field is beyond the middle of its range."""
+    """Return the nearer boundary: up when the next smaller field is beyond the middle of its range."""
     return ceiling(moment, field) if _beyond_middle(moment, SMALLER[SMALLER.index(field) - 1]) else floor(moment, field)
 
 

@@ -115,23 +115,23 @@ def _iso_day(text: str, groups: Sequence[str | None]) -> datetime.date:
 
 
 def iso_local_date(text: str) -> datetime.date:
-    """``LocalDate.parse``."""
+    """Implement ``LocalDate.parse``."""
     return _iso_day(text, _matched(_ISO_DATE, text).groups())
 
 
 def iso_local_time(text: str) -> datetime.time:
-    """``LocalTime.parse``."""
+    """Implement ``LocalTime.parse``."""
     return _clock(text, _matched(_ISO_TIME, text).groups())
 
 
 def iso_local_date_time(text: str) -> datetime.datetime:
-    """``LocalDateTime.parse``; a zone is ignored."""
+    """Implement ``LocalDateTime.parse``; a zone is ignored."""
     groups = _matched(_ISO_LOCAL, text).groups()
     return datetime.datetime.combine(_iso_day(text, groups[:3]), _clock(text, groups[3:7]))
 
 
 def iso_zoned_date_time(text: str) -> datetime.datetime:
-    """``ZonedDateTime.parse``: offset and, in brackets, a zone."""
+    """Implement ``ZonedDateTime.parse``: offset and, in brackets, a zone."""
     groups = _matched(_ISO_ZONED, text).groups()
     naive = datetime.datetime.combine(_iso_day(text, groups[:3]), _clock(text, groups[3:7]))
     try:
@@ -167,8 +167,8 @@ def _iso_reader(kind: str, zone: datetime.tzinfo) -> Callable[[str], Any]:
 
 
 def reader(kind: str, pattern: str, zone: datetime.tzinfo) -> Callable[[str], Any]:
-    """The function that reads texts of a pattern as dates of a kind (long and Date as aware moments); ValueError for a pattern that is
-    none."""
+    """Return the function that reads texts of a pattern as dates of a kind (long and Date as aware moments); ValueError for a pattern that
+    is none."""
     if pattern.lower() == "iso":
         return _iso_reader(kind, zone)
     simple = kind in SIMPLE_KINDS
@@ -193,7 +193,7 @@ def _encoder(kind: str, settings: TimeSettings) -> Callable[[Any], Any]:
 
 
 def parse_moment(kind: str, zone: datetime.tzinfo) -> Callable[[str, str], Any]:
-    """``DateTime.toDate(text, pattern)`` and its like: long in milliseconds."""
+    """Implement ``DateTime.toDate(text, pattern)`` and its like: long in milliseconds."""
     encode = _encoder(kind, TimeSettings(zone))
     return lambda text, pattern: encode(reader(kind, pattern, zone)(text))
 
@@ -231,7 +231,7 @@ def _dynamic(kind: str, pattern: str, zone: datetime.tzinfo) -> Callable[[str], 
 
 
 def dated_cast_key(target: ValueType) -> str:
-    """The name under which the registry's ``single_row`` holds the cast to a type; ValueError in Esper's words for other types."""
+    """Return the name under which the registry's ``single_row`` holds the cast to a type; ValueError in Esper's words for other types."""
     if not isinstance(target, Scalar) or target.kind not in TARGETS:
         raise ValueError(
             "Use of the 'dateformat' named parameter requires a target type of calendar, date, long, "
@@ -240,7 +240,7 @@ def dated_cast_key(target: ValueType) -> str:
 
 
 def add_casts(registry: FunctionRegistry, settings: TimeSettings) -> None:
-    """``cast:Date(text, format)`` and so on; the names cannot be written in EPL, the analysis calls them for ``cast``."""
+    """Add ``cast:Date(text, format)`` and so on; the names cannot be written in EPL, the analysis calls them for ``cast``."""
     for kind in TARGETS:
         registry.add_single_row(f"cast:{kind}", FunctionSpec(
             key=f"cast:{kind}", bind=partial(_bind, kind), make=partial(_make, settings),

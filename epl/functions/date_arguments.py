@@ -31,7 +31,7 @@ class TimeSource:
 
 
 def time_source(value_type: ValueType) -> TimeSource | None:
-    """None for what has no time: other values, events of types without a start timestamp."""
+    """Return the source of a value's time; None for what has no time: other values, events of types without a start timestamp."""
     if isinstance(value_type, EventOf):
         return _event_source(value_type.event_type)
     kind = kind_of(value_type)
@@ -110,7 +110,7 @@ _TIMESTAMP = Role("timestamp or timestamped-event", _anything)
 
 
 def relation(*thresholds: Sequence[str]) -> Footprints:
-    """A timestamp alone, and with each list of thresholds."""
+    """Return the footprints of a relation: a timestamp alone, and with each list of thresholds."""
     return ((_TIMESTAMP,), *((_TIMESTAMP, *(Role(t, _period_or_number) for t in names)) for names in thresholds))
 
 
@@ -131,7 +131,7 @@ RELATION_FOOTPRINTS: dict[str, Footprints] = {
 
 
 def check_arguments(name: str, footprints: Footprints, types: Sequence[ValueType]) -> None:
-    """ValueError in Esper's words for arguments that fit no footprint."""
+    """Raise ValueError in Esper's words for arguments that fit no footprint."""
     fitting = next((f for f in footprints if len(f) == len(types)), None)
     if fitting is None:
         raise ValueError(_mismatch(name, footprints, len(types)))
@@ -160,7 +160,7 @@ def _sentence(footprint: tuple[Role, ...]) -> str:
 
 
 def field_of(name: str, constant: Any) -> str:
-    """The field that a constant text names."""
+    """Return the field that a constant text names."""
     if constant is NOT_CONSTANT:
         raise ValueError(
             f"Date-time enumeration method '{name}' requires a constant string-type parameter as its first parameter, "
@@ -193,7 +193,7 @@ CARRIERS = (TimestampOfInterval, MomentOfInterval)
 
 
 def with_length(value: Any, length: int) -> Any:
-    """``value`` (int or datetime) knowing the length of its interval in engine time units."""
+    """Return ``value`` (int or datetime) knowing the length of its interval in engine time units."""
     moment: Any
     if isinstance(value, datetime.datetime):
         moment = MomentOfInterval.combine(value.date(), value.timetz())

@@ -19,7 +19,7 @@ ChangeOf = Callable[[TimeSettings, str, str | None], Change]
 
 
 def interval_reader(settings: TimeSettings, source: TimeSource) -> Callable[[Any], tuple[int, int] | None]:
-    """From a value or event to (start, end) in engine time units; null where a time is missing."""
+    """Return the function from a value or event to (start, end) in engine time units; null where a time is missing."""
     to_units = calendars.to_units(source.kind, settings)
     if source.start is None:
 
@@ -43,7 +43,7 @@ def interval_reader(settings: TimeSettings, source: TimeSource) -> Callable[[Any
 
 
 def changing(change_of: ChangeOf) -> Callable[..., Call]:
-    """A method that changes a time; an event's interval keeps its length for the methods after it."""
+    """Return a method that changes a time; an event's interval keeps its length for the methods after it."""
 
     def make(settings: TimeSettings, source: TimeSource, field: str | None) -> Call:
         change = change_of(settings, source.kind, field)
@@ -152,7 +152,7 @@ def check_half(kind: str, _types: Sequence[ValueType], _constants: Sequence[Any]
 
 
 def shift(sign: int) -> ChangeOf:
-    """plus and minus: milliseconds or a time period; a null number changes nothing."""
+    """Implement plus and minus: milliseconds or a time period; a null number changes nothing."""
 
     def change_of(settings: TimeSettings, _kind: str, _: str | None) -> Change:
         def change(moment: Moment, amount: Any) -> Moment | None:
@@ -168,7 +168,7 @@ def shift(sign: int) -> ChangeOf:
 
 
 def field_only(change_of: ChangeOf) -> ChangeOf:
-    """The call's first argument is the field's name, which is bound already."""
+    """Return the change for calls whose first argument is the field's name, which is bound already."""
 
     def without_name(settings: TimeSettings, kind: str, field: str | None) -> Change:
         change = change_of(settings, kind, field)

@@ -268,7 +268,7 @@ def _on_field(name: str, change_of: change.ChangeOf, summary: str, check: Check 
 
 
 def add_date_time(registry: FunctionRegistry, settings: TimeSettings) -> None:
-    """All date-time methods but those of the interval algebra, in their own spelling and in lower case."""
+    """Add all date-time methods but those of the interval algebra, in their own spelling and in lower case."""
     for method in (*_readers(), *_changers()):
         add_any_case(registry, method.name, method.spec(settings))
     between = _Between()

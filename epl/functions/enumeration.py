@@ -41,7 +41,7 @@ Typing = Callable[[str, ValueType, Sequence[ValueType]], ValueType]
 
 
 def element_type(collection: ValueType) -> ValueType | None:
-    """The boxed type of the elements, or None for what is no collection."""
+    """Return the boxed type of the elements, or None for what is no collection."""
     return collection.element.boxed if isinstance(collection, (ArrayType, CollectionType)) else None
 
 
@@ -353,6 +353,6 @@ def _distinct_type(name: str, element: ValueType, arguments: Sequence[ValueType]
 
 
 def add_enumeration(registry: FunctionRegistry, math_context: tuple[int, str] | None = None) -> None:
-    """All enumeration methods; ``math_context`` (precision, rounding) is for averages of big numbers."""
+    """Add all enumeration methods; ``math_context`` (precision, rounding) is for averages of big numbers."""
     for method in _methods(math_context):
         registry.add_enumeration(method.spec())

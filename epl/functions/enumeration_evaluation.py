@@ -25,7 +25,7 @@ Call = Callable[..., Any]
 
 
 def results(parameters: int, body: Body, items: Items) -> Iterator[Any]:
-    """The lambda's results, in order: ``body(v)``, ``body(v, i)`` or ``body(v, i, size)``."""
+    """Return the lambda's results, in order: ``body(v)``, ``body(v, i)`` or ``body(v, i, size)``."""
     if parameters == 1:
         return map(body, items)
     if parameters == 2:
@@ -121,7 +121,7 @@ def take_while_last(counts: Counts) -> Call:
 
 
 def sum_of(counts: Counts, kind: str) -> Call:
-    """``kind`` of the result; integers wrap."""
+    """Return the function for sums; ``kind``: of the result; integers wrap."""
     finish: Callable[[Any], Any] = {"int": wrap_int, "long": wrap_long, "double": to_double}.get(kind, lambda total: total)
     add: Callable[[Any, Any], Any] = decimal_add if kind == "BigDecimal" else operator.add
 
@@ -133,7 +133,8 @@ def sum_of(counts: Counts, kind: str) -> Call:
 
 
 def average(counts: Counts, kind: str, math_context: tuple[int, str] | None = None) -> Call:
-    """``kind`` of the values. An average of big numbers that has no end is 0 without a math context, as in Esper."""
+    """Return the function for averages; ``kind``: of the values. An average of big numbers that has no end is 0 without a math context, as
+    in Esper."""
     if kind not in ("BigDecimal", "BigInteger"):
         return _with_results(counts, _double_average)
     context = context_of(*math_context) if math_context else None
@@ -160,7 +161,7 @@ def _double_average(_items: Items, values: Iterable[Any]) -> float | None:
 
 
 def aggregate(counts: Counts) -> Call:
-    """``counts[1]``: 2 to 4 parameters, (state, element, index, size)."""
+    """Return the function of aggregate; ``counts[1]``: 2 to 4 parameters, (state, element, index, size)."""
     parameters = counts[1]
 
     def call(items: Items | None, state: Any, body: Body) -> Any:

@@ -29,12 +29,12 @@ _ROUNDED_YEARS = 280_000_000
 
 
 def beyond(what: str = "a date") -> JavaException:
-    """The error for what ``datetime`` cannot hold."""
+    """Return the error for what ``datetime`` cannot hold."""
     return JavaException(f"java.time.DateTimeException: {what} is beyond the years 1 to 9999, which only long values can be")
 
 
 def gregorian_day(year: int, month: int, day: int) -> int:
-    """Days since 1970 of a date of the Gregorian calendar; year 0 is 1 BC; ``month`` from 1; ``day`` may lie beyond the month.
+    """Return days since 1970 of a date of the Gregorian calendar; year 0 is 1 BC; ``month`` from 1; ``day`` may lie beyond the month.
 
     >>> gregorian_day(1970, 1, 1), gregorian_day(0, 1, 1), gregorian_day(10000, 1, 1)
     (0, -719528, 2932897)
@@ -45,7 +45,7 @@ def gregorian_day(year: int, month: int, day: int) -> int:
 
 
 def day_of(year: int, month: int, day: int) -> int:
-    """The same in Java's calendar, which is Julian before October 15, 1582.
+    """Return the same in Java's calendar, which is Julian before October 15, 1582.
 
     >>> day_of(1582, 10, 15) - day_of(1582, 10, 4), day_of(1, 1, 1)
     (1, -719164)
@@ -130,11 +130,11 @@ class FarMoment:
 
     @classmethod
     def at(cls, day: int, clock: int, zone: datetime.tzinfo) -> FarMoment:
-        """Where the clock shows ``clock`` microseconds on a day (since 1970)."""
+        """Return the moment where the clock shows ``clock`` microseconds on a day (since 1970)."""
         return cls(_instant_of(day * DAY + clock, zone), zone)
 
     def near(self) -> datetime.datetime:
-        """The same as ``datetime``; an error beyond its years."""
+        """Return the same as ``datetime``; an error beyond its years."""
         try:
             return (EPOCH + self.instant * MICROSECOND).astimezone(self.tzinfo)
         except OverflowError:
@@ -209,7 +209,7 @@ class FarMoment:
         return (self.ordinal + 3) % 7
 
     def us_week(self) -> tuple[int, int]:
-        """Week year and week of the year."""
+        """Return week year and week of the year."""
         following = self.astronomical_year + 1
         year = following if self.ordinal >= _week_start(following) else following - 1
         return year, (self.ordinal - _week_start(year)) // 7 + 1
@@ -238,7 +238,7 @@ class FarMoment:
         return 53 if first == 6 or (first == 5 and year % 4 == 0) else 52
 
     def last_year(self) -> int:
-        """The largest year of the era whose years are long enough for the moment's time within its year."""
+        """Return the largest year of the era whose years are long enough for the moment's time within its year."""
         last = FarMoment(((1 << 63) - 1 if self.era else -1 << 63) * 1000, self.tzinfo)
         mine, its = ((m.day_of_year, m.clock) for m in (self, last))
         return last.year if mine == its or (mine < its) == bool(self.era) else last.year - 1
@@ -247,7 +247,7 @@ class FarMoment:
 
     def lenient(self, year: int | None = None, month: int | None = None, day: int | None = None, hour: int | None = None,
                 minute: int | None = None, second: int | None = None, millisecond: int | None = None) -> FarMoment:
-        """Fields set as ``java.util.Calendar`` does; ``month`` from 0; what is beyond a range carries over."""
+        """Set fields as ``java.util.Calendar`` does; ``month`` from 0; what is beyond a range carries over."""
         astronomical = self.astronomical_year if year is None else year if self.era else 1 - year
         years, month0 = divmod(self.month - 1 if month is None else month, 12)
         clock = ((self.hour if hour is None else hour) * 60 + (self.minute if minute is None else minute)) * 60
@@ -265,7 +265,7 @@ class FarMoment:
         return FarMoment.at(day, self.clock, self.tzinfo)
 
     def add_months(self, months: int) -> FarMoment:
-        """The day is cut to the month's last."""
+        """Add months; the day is cut to the month's last."""
         years, month0 = divmod(self.month - 1 + months, 12)
         first = FarMoment.at(day_of(self.astronomical_year + years, month0 + 1, 1), self.clock, UTC)
         day = day_of(first.astronomical_year, first.month, min(self.day, first.days_in_month()))
@@ -278,7 +278,7 @@ class FarMoment:
         return FarMoment(self.instant + microseconds, self.tzinfo)
 
     def floor(self, smaller: tuple[str, ...]) -> FarMoment:
-        """The ``smaller`` fields at their smallest value, but for what is below the millisecond, which is 0."""
+        """Return the moment with the ``smaller`` fields at their smallest value, but for what is below the millisecond, which is 0."""
         if self.year > _ROUNDED_YEARS:
             raise JavaException("java.lang.ArithmeticException: Calendar value too large for accurate calculations")
         whole = self.elapse(-(self.microsecond % 1000))

@@ -38,7 +38,7 @@ def plain(role: str) -> tuple[Footprint, ...]:
 
 
 def lambdas(*roles: str) -> tuple[Footprint, ...]:
-    """The three forms (v), (v, i), (v, i, size) of a method with one lambda a role."""
+    """Return the three forms (v), (v, i), (v, i, size) of a method with one lambda a role."""
     return tuple(tuple(Argument(role, count) for role in roles) for count in (1, 2, 3))
 
 
@@ -48,7 +48,7 @@ AGGREGATE: tuple[Footprint, ...] = tuple(
 
 
 def mismatch(name: str, footprints: Sequence[Footprint], written: Sequence[int | None]) -> str | None:
-    """None if the arguments written fit a footprint, else the refusal."""
+    """Return None if the arguments written fit a footprint, else the refusal."""
     counts = tuple(w or 0 for w in written)
     if any(tuple(a.parameters for a in f) == counts for f in footprints):
         return None
@@ -76,7 +76,7 @@ def _written(count: int | None) -> str:
 
 
 def shapes(footprints: Sequence[Footprint], leading: tuple[ValueType, ...], count: int) -> list[LambdaShape | None]:
-    """For each of ``count`` arguments the widest lambda of the footprints of that length, or None for a plain expression."""
+    """Return for each of ``count`` arguments the widest lambda of the footprints of that length, or None for a plain expression."""
     fitting = [f for f in footprints if len(f) == count]
     if not fitting:
         return [None] * count

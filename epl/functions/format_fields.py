@@ -30,13 +30,13 @@ _LONG_ZONES = {
 
 
 def us_week_start(year: int) -> datetime.date:
-    """The Sunday that begins week 1 of a year in the US: the one at or before January 1."""
+    """Return the Sunday that begins week 1 of a year in the US: the one at or before January 1."""
     first = datetime.date(year, 1, 1)
     return first - datetime.timedelta(days=first.isoweekday() % 7)
 
 
 def us_week(moment: Any) -> tuple[int, int]:
-    """Week year and week of ``java.util.Calendar`` in the US (weeks begin on Sunday, week 1 holds January 1) of a moment or date."""
+    """Return week year and week of ``java.util.Calendar`` in the US (weeks begin on Sunday, week 1 holds January 1) of a moment or date."""
     if isinstance(moment, FarMoment) or moment.year in (1, 9999):
         return (moment if isinstance(moment, FarMoment) else _far(moment)).us_week()
     day = _date(moment)
@@ -54,12 +54,12 @@ def week_of_month(moment: Any) -> int:
 
 
 def day_of_year(moment: Any) -> int:
-    """From 1."""
+    """Return the day of the year, from 1."""
     return moment.day_of_year if isinstance(moment, FarMoment) else moment.timetuple().tm_yday
 
 
 def era(moment: Any) -> int:
-    """1 after Christ, 0 before."""
+    """Return 1 after Christ, 0 before."""
     return moment.era if isinstance(moment, FarMoment) else 1
 
 
@@ -219,7 +219,7 @@ def is_number(letter: str, width: int, simple: bool) -> bool:
 
 
 def reader(letter: str, width: int, simple: bool, adjacent: bool) -> Reader | None:
-    """The expression that a field's text matches, its name, and how the text is read; None where the field is not read."""
+    """Return the expression that a field's text matches, its name, and how the text is read; None where the field is not read."""
     digits = rf"\d{{{width}}}" if adjacent else r"\d+" if simple else rf"\d{{{width}}}" if width > 1 else r"\d{1,2}"
     sign = r" *-?" if simple and not adjacent else ""
     if letter in _NUMBERS:

@@ -35,7 +35,7 @@ Token = Field | str
 
 @lru_cache(maxsize=512)
 def tokens(pattern: str, simple: bool) -> tuple[Token, ...]:
-    """The parts of a pattern; ValueError with Java's words for letters that mean nothing."""
+    """Return the parts of a pattern; ValueError with Java's words for letters that mean nothing."""
     letters = _SIMPLE_LETTERS if simple else _FORMATTER_LETTERS
     out: list[Token] = []
     position = 0
@@ -77,7 +77,7 @@ def _quoted(pattern: str, start: int) -> tuple[str, int]:
 
 @lru_cache(maxsize=512)
 def formatter(pattern: str, simple: bool) -> Callable[[Moment], str]:
-    """The function that formats a moment.
+    """Return the function that formats a moment.
 
     >>> formatter("yyyy.MM.dd G 'at' HH:mm:ss", True)(datetime.datetime(2002, 5, 30, 9))
     '2002.05.30 AD at 09:00:00'
@@ -101,12 +101,12 @@ def _literal(text: str) -> Callable[[Any], str]:
 
 
 def default_simple_format(value: datetime.datetime) -> str:
-    """``new SimpleDateFormat()`` in the US: ``2/29/24, 10:11 AM``."""
+    """Return ``new SimpleDateFormat()`` in the US: ``2/29/24, 10:11 AM``."""
     return formatter("M/d/yy, h:mm a", True)(value)
 
 
 def iso_date_time(value: datetime.datetime) -> str:
-    """``DateTimeFormatter.ISO_DATE_TIME``."""
+    """Return ``DateTimeFormatter.ISO_DATE_TIME``."""
     fraction = f".{value.microsecond:06}".rstrip("0") if value.microsecond else ""
     text = f"{value:%Y-%m-%dT%H:%M:%S}{fraction}"
     if value.tzinfo is None:
@@ -120,7 +120,7 @@ def iso_date_time(value: datetime.datetime) -> str:
 
 @lru_cache(maxsize=512)
 def parser(pattern: str, simple: bool) -> Callable[[str], dict[str, Any]]:
-    """The function that reads a text's fields: year, month, day, hour, … zone; ValueError where the text does not fit.
+    """Return the function that reads a text's fields: year, month, day, hour, … zone; ValueError where the text does not fit.
 
     SimpleDateFormat takes numbers of any length (unless digits follow at once) and ignores what is left; DateTimeFormatter takes what it
     would print.
@@ -164,7 +164,7 @@ def _expression(parts: tuple[Token, ...], simple: bool) -> tuple[str, list[tuple
 
 
 def date_of(fields: dict[str, Any]) -> tuple[int, int, int]:
-    """Year, month from 1, day: what is missing is 1970, January, 1."""
+    """Return year, month from 1, day: what is missing is 1970, January, 1."""
     year = fields.get("year", 1970)
     if fields.get("era") == "BC":
         year = 1 - year
@@ -175,7 +175,7 @@ def date_of(fields: dict[str, Any]) -> tuple[int, int, int]:
 
 
 def hour_of(fields: dict[str, Any]) -> int:
-    """The hour from 0 to 23, also from a half-day's."""
+    """Return the hour from 0 to 23, also from a half-day's."""
     if "hour" in fields:
         return int(fields["hour"])
     if "half_hour" in fields:
@@ -184,7 +184,7 @@ def hour_of(fields: dict[str, Any]) -> int:
 
 
 def zone_of(text: str) -> datetime.tzinfo:
-    """``Europe/Berlin``, ``UTC``, ``GMT``, ``Z``, ``+02:00``, ``-0500``, ``PST``."""
+    """Return the zone of ``Europe/Berlin``, ``UTC``, ``GMT``, ``Z``, ``+02:00``, ``-0500``, ``PST``."""
     offset = re.fullmatch(r"(?:GMT|UTC)?([+-])(\d{1,2}):?(\d{2})?(?::?(\d{2}))?", text)
     if offset:
         total = datetime.timedelta(hours=int(offset[2]), minutes=int(offset[3] or 0), seconds=int(offset[4] or 0))

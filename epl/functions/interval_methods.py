@@ -110,7 +110,7 @@ def _length(period: Sequence[Any], reference: int, settings: TimeSettings) -> in
 
 
 def add_intervals(registry: FunctionRegistry, settings: TimeSettings) -> None:
-    """All thirteen relations, in their own spelling and in lower case."""
+    """Add all thirteen relations, in their own spelling and in lower case."""
     for name, summary in SUMMARIES.items():
         forms = " | ".join(f"time.{name}({', '.join(r.provides for r in f)})" for f in RELATION_FOOTPRINTS[name])
         add_any_case(registry, name, FunctionSpec(

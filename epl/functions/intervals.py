@@ -39,7 +39,8 @@ def coincides(start: int, end: int, other_start: int, other_end: int, limits: tu
 
 
 def during(start: int, end: int, other_start: int, other_end: int, limits: tuple[Threshold, ...]) -> bool:
-    """Limits: maximum of both distances; minimum and maximum of both; minimum and maximum of the start's, of the end's.
+    """Return the relation ``during``; limits: maximum of both distances; minimum and maximum of both; minimum and maximum of the start's,
+    of the end's.
 
     Where minimum and maximum are given, the intervals may end together.
     """
@@ -75,7 +76,7 @@ def met_by(start: int, end: int, other_start: int, other_end: int, limits: tuple
 
 
 def overlaps(start: int, end: int, other_start: int, other_end: int, limits: tuple[Threshold, ...]) -> bool:
-    """Limits: maximum, or minimum and maximum, of the common part's length."""
+    """Return the relation ``overlaps``; limits: maximum, or minimum and maximum, of the common part's length."""
     if not start < other_start < end < other_end:
         return False
     if not limits:

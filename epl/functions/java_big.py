@@ -40,7 +40,7 @@ Table = dict[str, tuple[str, list[Overload]]]
 
 
 def set_scale(value: Decimal, scale: int, rounding: str = "UNNECESSARY") -> Decimal:
-    """``setScale``: without a rounding mode digits must not get lost."""
+    """Implement ``setScale``: without a rounding mode digits must not get lost."""
     if rounding != "UNNECESSARY":
         return rescaled(value, scale, rounding)
     result = rescaled(value, scale, "DOWN")
@@ -170,7 +170,7 @@ _INTEGER_STATIC: Table = {"valueOf": ("The BigInteger of a whole number.", [over
 
 
 def add_big_numbers(registry: FunctionRegistry) -> None:
-    """Instance methods, ``valueOf``, ZERO / ONE / TWO / TEN and ``java.math.RoundingMode``."""
+    """Add instance methods, ``valueOf``, ZERO / ONE / TWO / TEN and ``java.math.RoundingMode``."""
     add_methods(registry, _BIG, kind_is(_BIG), _DECIMAL)
     add_methods(registry, _WHOLE, kind_is(_WHOLE), _INTEGER)
     add_statics(registry, "java.math", _BIG, _DECIMAL_STATIC)

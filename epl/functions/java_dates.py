@@ -27,7 +27,7 @@ _TIMES = ("LocalTime", "LocalDateTime", "ZonedDateTime")
 
 
 def milliseconds(moment: datetime.datetime) -> int:
-    """``Date.getTime``: milliseconds since 1970."""
+    """Implement ``Date.getTime``: milliseconds since 1970."""
     return (moment - EPOCH) // datetime.timedelta(milliseconds=1)
 
 
@@ -185,7 +185,7 @@ def _client_date_time(zone: datetime.tzinfo) -> Table:
 
 
 def add_dates(registry: FunctionRegistry, zone: datetime.tzinfo) -> None:
-    """Java's methods of dates; after the date-time methods, which go first where both have a name."""
+    """Add Java's methods of dates; after the date-time methods, which go first where both have a name."""
     add_methods(registry, "Date", kind_is("Date"), _DATE)
     add_methods(registry, "Calendar", kind_is("Calendar"), _CALENDAR)
     add_methods(registry, "Temporal", kind_is(*_DATES), {**_OF_DATES, **_moving(_CALENDAR_STEPS)})

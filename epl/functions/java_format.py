@@ -16,7 +16,7 @@ _SPECIFIER = re.compile(r"%(?:(\d+)\$)?([-#+ 0,(<]*)(\d+)?(?:\.(\d+))?([bBhHsScC
 
 
 def java_format(pattern: str, arguments: Sequence[Any]) -> str:
-    """``String.format`` in the English locale; a JavaException where Java throws an IllegalFormatException.
+    """Implement ``String.format`` in the English locale; a JavaException where Java throws an IllegalFormatException.
 
     >>> java_format("%05d|%-5d|%+d|%,d", [42, 42, 42, 1234567])
     '00042|42   |+42|1,234,567'

@@ -49,7 +49,7 @@ def _minimum(left: float, right: float) -> float:
 
 
 def round_half_up(value: float, kind: str) -> int:
-    """``Math.round``: halves go up, the result is held at the type's ends."""
+    """Implement ``Math.round``: halves go up, the result is held at the type's ends."""
     if not math.isfinite(value):
         return to_integral(value, kind)
     whole = math.floor(value)
@@ -216,7 +216,7 @@ def _floor_division(kind: str) -> Callable[[int, int], int]:
 
 
 def add_math(registry: FunctionRegistry) -> None:
-    """Math.* by its simple and full name, ``Math.PI``, ``Math.E``."""
+    """Add Math.* by its simple and full name, ``Math.PI``, ``Math.E``."""
     methods = _methods()
     add_statics(registry, "java.lang", "Math", methods)
     add_constants(registry, "java.lang", "Math", {"PI": ("double", math.pi), "E": ("double", math.e)})

@@ -23,7 +23,7 @@ JAVA_SPACE = "".join(map(chr, range(33)))
 
 
 def parse_whole(text: str, kind: str, radix: int = 10) -> int:
-    """``Integer.parseInt`` and so on: no blanks, no underscores, a sign, digits of the radix, within the type's range.
+    """Implement ``Integer.parseInt`` and so on: no blanks, no underscores, a sign, digits of the radix, within the type's range.
 
     >>> parse_whole("+5", "int"), parse_whole("-80", "byte", 16)
     (5, -128)
@@ -40,8 +40,8 @@ def parse_whole(text: str, kind: str, radix: int = 10) -> int:
 
 
 def parse_floating(text: str, kind: str = "double") -> float:
-    """``Double.parseDouble`` / ``Float.parseFloat``: blanks around it are taken off; ``1d``, ``.5f``, ``0x1p3``, NaN, Infinity are
-    numbers."""
+    """Implement ``Double.parseDouble`` / ``Float.parseFloat``: blanks around it are taken off; ``1d``, ``.5f``, ``0x1p3``, NaN, Infinity
+    are numbers."""
     stripped = text.strip(JAVA_SPACE)
     if _HEX_FLOAT.fullmatch(stripped):
         value = float.fromhex(stripped.rstrip("fFdD"))
@@ -55,7 +55,7 @@ def parse_floating(text: str, kind: str = "double") -> float:
 
 
 def radix_text(value: int, radix: int) -> str:
-    """``Integer.toString(value, radix)``."""
+    """Implement ``Integer.toString(value, radix)``."""
     if not 2 <= radix <= 36:
         radix = 10
     digits, rest = [], abs(value)
@@ -66,12 +66,12 @@ def radix_text(value: int, radix: int) -> str:
 
 
 def compare(left: Any, right: Any) -> int:
-    """-1, 0, 1."""
+    """Return -1, 0, 1."""
     return int(left > right) - int(left < right)
 
 
 def compare_floating(left: float, right: float) -> int:
-    """``Double.compare``: -0.0 before 0.0, NaN after all others and equal to itself."""
+    """Implement ``Double.compare``: -0.0 before 0.0, NaN after all others and equal to itself."""
     if left < right:
         return -1
     if left > right:
@@ -212,7 +212,7 @@ def _add_constants(registry: FunctionRegistry) -> None:
 
 
 def add_number_classes(registry: FunctionRegistry) -> None:
-    """Static methods and constants of the boxes of ``java.lang``."""
+    """Add static methods and constants of the boxes of ``java.lang``."""
     for kind in BITS:
         add_statics(registry, "java.lang", CLASS_OF[kind], _whole_number_class(kind))
     for kind in ("float", "double"):

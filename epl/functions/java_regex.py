@@ -46,7 +46,7 @@ def too_deep() -> UnsupportedPattern:
 
 @lru_cache(maxsize=1024)
 def translate(pattern: str) -> tuple[re.Pattern[str], Cost]:
-    """The compiled Python pattern of a Java pattern, and what bounds its steps.
+    """Return the compiled Python pattern of a Java pattern, and what bounds its steps.
 
     Raises UnsupportedPattern for what cannot be translated, JavaException (a PatternSyntaxException) for what Java refuses too.
 
@@ -83,11 +83,11 @@ class Cost:
     empty_loop: bool = False
 
     def whole(self, length: int) -> float:
-        """Steps at most for a match of a whole text of that length."""
+        """Return how many steps are needed at most for a match of a whole text of that length."""
         return self._steps(length, max(self.repetitions, 1))
 
     def anywhere(self, length: int) -> float:
-        """Steps at most for all matches within a text of that length."""
+        """Return how many steps are needed at most for all matches within a text of that length."""
         return self._steps(length, self.repetitions + 1)
 
     def _steps(self, length: int, power: int) -> float:

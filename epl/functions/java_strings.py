@@ -275,7 +275,7 @@ _STATIC: Table = {
 
 
 def add_strings(registry: FunctionRegistry) -> None:
-    """String's instance and static methods."""
+    """Add String's instance and static methods."""
     receiver = kind_is("String", "CharSequence")
     for table in (_SEARCHING, _COMPARING, _CHANGING):
         add_methods(registry, "String", receiver, table)

@@ -23,7 +23,7 @@ class JavaException(EplRuntimeError):
 
 
 def throw(class_name: str, detail: str | None = None) -> JavaException:
-    """The exception to raise for a Java exception of ``java.lang``."""
+    """Return the exception to raise for a Java exception of ``java.lang``."""
     return JavaException(f"java.lang.{class_name}" + (f": {detail}" if detail is not None else ""))
 
 
@@ -37,7 +37,7 @@ def check_length(length: int) -> None:
 
 
 def date_text(value: datetime.datetime) -> str:
-    """``Date.toString``: ``Thu Feb 29 10:11:12 UTC 2024``."""
+    """Implement ``Date.toString``: ``Thu Feb 29 10:11:12 UTC 2024``."""
     zone = value.tzname() or "UTC"
     return f"{_DAYS[value.weekday()]} {_MONTHS[value.month - 1]} {value.day:02} {value:%H:%M:%S} {zone} {value.year:04}"
 
@@ -47,7 +47,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 
 def time_text(value: datetime.time | datetime.datetime) -> str:
-    """The time of day as java.time prints it: seconds and fraction only where they are not zero; three or six digits of fraction."""
+    """Return the time of day as java.time prints it: seconds and fraction only where they are not zero; three or six digits of fraction."""
     text = f"{value.hour:02}:{value.minute:02}"
     if value.second or value.microsecond:
         text += f":{value.second:02}"
@@ -57,13 +57,13 @@ def time_text(value: datetime.time | datetime.datetime) -> str:
 
 
 def zoned_text(value: datetime.datetime) -> str:
-    """``ZonedDateTime.toString``: with offset, and the zone's name in brackets where it has one."""
+    """Implement ``ZonedDateTime.toString``: with offset, and the zone's name in brackets where it has one."""
     name = zone_name(value.tzinfo)
     return f"{offset_date_time_text(value)}[{name}]" if name else offset_date_time_text(value)
 
 
 def offset_date_time_text(value: datetime.datetime) -> str:
-    """``OffsetDateTime.toString``."""
+    """Implement ``OffsetDateTime.toString``."""
     return f"{value:%Y-%m-%d}T{time_text(value)}{offset_text(value.utcoffset() or datetime.timedelta())}"
 
 
@@ -72,12 +72,12 @@ OFFSET_ZERO = datetime.timezone(datetime.timedelta(), "Z")
 
 
 def zone_name(zone: datetime.tzinfo | None) -> str | None:
-    """``Europe/Berlin``, ``UTC``; None for a zone that is an offset alone."""
+    """Return ``Europe/Berlin``, ``UTC``; None for a zone that is an offset alone."""
     return "UTC" if zone is datetime.timezone.utc else getattr(zone, "key", None)
 
 
 def offset_text(offset: datetime.timedelta) -> str:
-    """``Z`` or ``+01:00``."""
+    """Return ``Z`` or ``+01:00``."""
     total = int(offset.total_seconds())
     if total == 0:
         return "Z"
@@ -87,7 +87,7 @@ def offset_text(offset: datetime.timedelta) -> str:
 
 
 def java_text(value: Any) -> str:
-    """``String.valueOf`` by the value alone (a float counts as a double, an aware time as a zoned one)."""
+    """Implement ``String.valueOf`` by the value alone (a float counts as a double, an aware time as a zoned one)."""
     return _BY_CLASS.get(type(value), str)(value)
 
 
@@ -114,7 +114,7 @@ _BY_KIND: dict[str, Callable[[Any], str]] = {"float": float_text, "Date": date_t
 
 
 def text_function(value_type: ValueType) -> Callable[[Any], str]:
-    """What turns a value of that type into text; null gives ``null``. Chosen once, at deploy."""
+    """Return what turns a value of that type into text; null gives ``null``. Chosen once, at deploy."""
     specific = _BY_KIND.get(value_type.kind) if isinstance(value_type, Scalar) else None
     if specific is not None:
 
@@ -135,7 +135,7 @@ def text_function(value_type: ValueType) -> Callable[[Any], str]:
 
 
 def equality_key(value: Any) -> Any:
-    """A hashable stand-in that is equal where Java's ``equals`` is (arrays and lists by their elements).
+    """Return a hashable stand-in that is equal where Java's ``equals`` is (arrays and lists by their elements).
 
     Numbers of different Python classes differ; a BigDecimal's scale counts. Events are equal by content, object-array ones by identity.
     """
@@ -159,19 +159,19 @@ def equality_key(value: Any) -> Any:
 
 
 def map_key(value: Any) -> Any:
-    """The value as a key of a dict: lists become tuples."""
+    """Return the value as a key of a dict: lists become tuples."""
     return tuple(map(map_key, value)) if isinstance(value, list) else value
 
 
 def java_equals(left: Any, right: Any) -> bool:
-    """``left.equals(right)``."""
+    """Implement ``left.equals(right)``."""
     if left is right:
         return True
     return type(left) is type(right) and bool(equality_key(left) == equality_key(right))
 
 
 def string_hash(text: str) -> int:
-    """``String.hashCode``.
+    """Implement ``String.hashCode``.
 
     >>> string_hash("Hello World")
     -862545276
@@ -183,7 +183,7 @@ def string_hash(text: str) -> int:
 
 
 def utf16_units(text: str) -> list[int]:
-    """The UTF-16 code units that Java sees."""
+    """Return the UTF-16 code units that Java sees."""
     data = text.encode("utf-16-le", "surrogatepass")
     return list(struct.unpack(f"<{len(data) // 2}H", data))
 
@@ -221,7 +221,7 @@ def decimal_hash(value: Decimal) -> int:
 
 
 def java_hash(value: Any) -> int:
-    """``hashCode`` by the value alone; integers count as int where they fit, else as long."""
+    """Implement ``hashCode`` by the value alone; integers count as int where they fit, else as long."""
     if value is None:
         return 0
     if isinstance(value, bool):
@@ -249,7 +249,7 @@ _HASHES: dict[type, Callable[[Any], int]] = {str: string_hash, float: double_has
 
 
 def hash_function(value_type: ValueType) -> Callable[[Any], int]:
-    """``hashCode`` for values of that static type."""
+    """Return ``hashCode`` for values of that static type."""
     if isinstance(value_type, Scalar):
         return _HASH_BY_KIND.get(value_type.kind, java_hash)
     return java_hash

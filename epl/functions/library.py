@@ -20,7 +20,7 @@ from epl.settings import Settings
 
 
 def builtin_functions(settings: Settings | None = None) -> FunctionRegistry:
-    """A fresh registry of all built-in functions, for a runtime to extend; time zone, time unit and math context are those of the
+    """Return a fresh registry of all built-in functions, for a runtime to extend; time zone, time unit and math context are those of the
     settings."""
     return _built(settings or Settings()).copy()
 

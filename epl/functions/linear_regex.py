@@ -27,8 +27,8 @@ class LinearPattern:
         self.finds_alike = not translator.cost.empty_loop
 
     def takes(self, text: str) -> bool:
-        """Whether the pattern means the same to RE2 for this text: ``$`` is its end, ``\\b`` is one of ASCII, two letters beyond ASCII
-        are ASCII ones in another case (the signs of Kelvin and the long s), and a lone surrogate is no character.
+        """Return whether the pattern means the same to RE2 for this text: ``$`` is its end, ``\\b`` is one of ASCII, two letters beyond
+        ASCII are ASCII ones in another case (the signs of Kelvin and the long s), and a lone surrogate is no character.
         """
         if text.isascii():
             return not (self._ends and text[-1:] in ("\n", "\r"))
@@ -52,7 +52,7 @@ class LinearPattern:
 
 
 def linear(pattern: str) -> LinearPattern:
-    """Raises NotLinear for what RE2 cannot do, and where RE2 is not installed."""
+    """Compile the pattern for RE2. Raise NotLinear for what RE2 cannot do, and where RE2 is not installed."""
     try:
         import re2
     except ImportError:

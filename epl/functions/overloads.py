@@ -24,7 +24,7 @@ ANY_ARRAY = ArrayType(OBJECT)
 
 
 def distance(parameter: ValueType, argument: ValueType) -> float | None:
-    """How far a conversion goes from an argument's type to a parameter's; None where Java (as Esper matches it) has none."""
+    """Return how far a conversion goes from an argument's type to a parameter's; None where Java (as Esper matches it) has none."""
     if parameter == OBJECT:
         return _OBJECT
     if argument == Scalar("null"):
@@ -83,7 +83,7 @@ class Overload:
         return fixed + self.parameters[-1:] * (count - len(fixed)) if count >= len(fixed) else None
 
     def cost(self, arguments: Sequence[ValueType]) -> float | None:
-        """The sum of distances, or None where the call does not fit."""
+        """Return the sum of distances, or None where the call does not fit."""
         parameters = self.parameter_types(len(arguments))
         if parameters is None:
             return None
@@ -98,7 +98,7 @@ class Overload:
 
 def overload(parameters: str | Sequence[ValueType], result: str | ValueType | Callable[..., ValueType], call: Call, *, nulls: bool = False,
              varargs: bool = False, typed: bool = False) -> Overload:
-    """Types in Java's names: ``overload("int, String", "boolean", f)``; ``T...`` at the end for varargs."""
+    """Return the overload with types in Java's names: ``overload("int, String", "boolean", f)``; ``T...`` at the end for varargs."""
     if isinstance(parameters, str):
         varargs = varargs or parameters.endswith("...")
         names = [n.strip() for n in parameters.removesuffix("...").split(",") if n.strip()]
@@ -107,7 +107,7 @@ def overload(parameters: str | Sequence[ValueType], result: str | ValueType | Ca
 
 
 def type_named(name: str) -> ValueType:
-    """``int``, ``Integer``, ``String``, ``Object``, ``String[]``, ``Collection``, ``Map``."""
+    """Return the type named ``int``, ``Integer``, ``String``, ``Object``, ``String[]``, ``Collection``, ``Map``."""
     if name.endswith("[]"):
         return ArrayType(type_named(name[:-2]))
     special = {"Collection": ANY_COLLECTION, "Map": ANY_MAP, "Comparable": COMPARABLE, "CharSequence": CHAR_SEQUENCE}
@@ -118,7 +118,7 @@ def type_named(name: str) -> ValueType:
 
 
 def choose(overloads: Sequence[Overload], arguments: Sequence[ValueType]) -> int | None:
-    """The position of the nearest overload."""
+    """Return the position of the nearest overload."""
     best: tuple[float, int] | None = None
     for position, candidate in enumerate(overloads):
         cost = candidate.cost(arguments)
@@ -128,7 +128,7 @@ def choose(overloads: Sequence[Overload], arguments: Sequence[ValueType]) -> int
 
 
 def conversions(chosen: Overload, arguments: Sequence[ValueType]) -> tuple[str, ...]:
-    """For each argument what Python must do to it: ``float``, ``float32``, ``ord`` or nothing (empty text); () if nothing at all."""
+    """Return for each argument what Python must do to it: ``float``, ``float32``, ``ord`` or nothing (empty text); () if nothing at all."""
     steps = tuple(_conversion(p, a) for p, a in zip(chosen.parameter_types(len(arguments)) or (), arguments))
     return steps if any(steps) else ()
 
@@ -147,7 +147,7 @@ _CONVERT: Mapping[str, Call] = {"": lambda v: v, "float": float, "ord": ord, "fl
 
 
 def convert_arguments(call: Call, steps: tuple[str, ...]) -> Call:
-    """``call`` with its arguments converted; null passes through."""
+    """Return ``call`` with its arguments converted; null passes through."""
     if not steps:
         return call
     functions = [_CONVERT[s] for s in steps]
@@ -161,7 +161,7 @@ def convert_arguments(call: Call, steps: tuple[str, ...]) -> Call:
 
 
 def static_method(class_name: str, name: str, *overloads: Overload, summary: str = "") -> FunctionSpec:
-    """A static method: null for a primitive parameter gives null, and so does what Java would throw, as in Esper."""
+    """Return a static method: null for a primitive parameter gives null, and so does what Java would throw, as in Esper."""
     return FunctionSpec(
         key=f"{class_name}.{name}", bind=partial(_bind_static, overloads), make=partial(_make_static, overloads),
         signature=" | ".join(f"{class_name}.{name}({_parameters_text(o)})" for o in overloads), summary=summary,
@@ -224,7 +224,7 @@ Receiver = Callable[[ValueType], bool]
 
 
 def instance_method(class_name: str, receiver: Receiver, name: str, *overloads: Overload, summary: str = "") -> FunctionSpec:
-    """A method of receivers that ``receiver`` accepts. Null receivers give null; a null argument is a NullPointerException unless
+    """Return a method of receivers that ``receiver`` accepts. Null receivers give null; a null argument is a NullPointerException unless
     ``nulls``."""
     return FunctionSpec(
         key=f"{class_name}#{name}", bind=partial(_bind_method, receiver, overloads), make=partial(_make_method, overloads),
@@ -279,7 +279,7 @@ def _any_arguments(call: Call, nulls: bool) -> Call:
 
 
 def kind_is(*kinds: str) -> Receiver:
-    """Receivers that are scalars of one of the kinds, and events or collections of none."""
+    """Accept receivers that are scalars of one of the kinds, and events or collections of none."""
     return lambda t: isinstance(t, Scalar) and t.kind in kinds
 
 
@@ -290,7 +290,7 @@ def add_statics(
     registry: FunctionRegistry, package: str, class_name: str, methods: Mapping[str, tuple[str, Sequence[Overload]]],
         full_name_only: bool = False,
 ) -> None:
-    """Registers ``{name: (summary, overloads)}`` under the class's simple and full name."""
+    """Register ``{name: (summary, overloads)}`` under the class's simple and full name."""
     for name, (summary, overloads) in methods.items():
         spec = static_method(class_name, name, *overloads, summary=summary)
         if not full_name_only:
@@ -301,7 +301,7 @@ def add_statics(
 def add_methods(
     registry: FunctionRegistry, class_name: str, receiver: Receiver, methods: Mapping[str, tuple[str, Sequence[Overload]]],
 ) -> None:
-    """Registers ``{name: (summary, overloads)}`` as instance methods."""
+    """Register ``{name: (summary, overloads)}`` as instance methods."""
     for name, (summary, overloads) in methods.items():
         registry.add_method(name, instance_method(class_name, receiver, name, *overloads, summary=summary))
 

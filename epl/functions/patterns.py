@@ -34,7 +34,7 @@ class JavaPattern:
         self._linear: LinearPattern | bool | None = False  # made when it is needed first
 
     def matches(self, text: str) -> bool:
-        """Whether the whole text matches."""
+        """Return whether the whole text matches."""
         if len(text) <= self._quick:
             return self._python.fullmatch(text) is not None
         linear = self._by_re2(text)
@@ -44,7 +44,7 @@ class JavaPattern:
         return self._python.fullmatch(text) is not None
 
     def finditer(self, text: str) -> Iterator[Any]:
-        """The matches one after another."""
+        """Return the matches one after another."""
         if len(text) <= self._quick_find:
             return found_one_after_another(self._python, text)
         linear = self._by_re2(text)
@@ -73,7 +73,7 @@ class JavaPattern:
 
 
 def longest(steps: Callable[[int], float], most: int) -> int:
-    """The longest text that takes so many steps at most; -1 if there is none."""
+    """Return the longest text that takes so many steps at most; -1 if there is none."""
     low, high = -1, most
     while low < high:
         middle = (low + high + 1) // 2
@@ -82,7 +82,8 @@ def longest(steps: Callable[[int], float], most: int) -> int:
 
 
 def found_one_after_another(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """As ``Matcher.find`` has it: after a match of no length it goes on at the next character (``finditer`` tries there again)."""
+    """Yield the matches as ``Matcher.find`` has it: after a match of no length it goes on at the next character (``finditer`` tries there
+    again)."""
     place = 0
     while place <= len(text):
         match = pattern.search(text, place)
@@ -97,7 +98,7 @@ def shown(pattern: str) -> str:
 
 
 def java_pattern(pattern: str) -> JavaPattern:
-    """The compiled pattern.
+    """Return the compiled pattern.
 
     Raises UnsupportedPattern for what cannot be translated, JavaException (a PatternSyntaxException) for what Java refuses too.
 

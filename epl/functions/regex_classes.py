@@ -38,7 +38,7 @@ _CATEGORIES = ["L", "Lu", "Ll", "Lt", "Lm", "Lo", "M", "Mn", "Mc", "Me", "N", "N
 
 
 def property_class(name: str) -> str | None:
-    """The inside of the class that ``\\p{name}`` means, of characters of the basic plane; None for names that are not known."""
+    """Return the inside of the class that ``\\p{name}`` means, of characters of the basic plane; None for names that are not known."""
     if name in _POSIX:
         return _POSIX[name]
     if name in _JAVA:

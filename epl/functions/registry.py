@@ -136,7 +136,7 @@ class FunctionRegistry:
         self.by_key[f"enum.{spec.name}"] = spec
 
     def callable_of(self, key: str, constants: tuple[Any, ...]) -> Callable[..., Any]:
-        """The Python callable of an Invoke node; KeyError names a function that is not registered here."""
+        """Return the Python callable of an Invoke node; KeyError names a function that is not registered here."""
         return self.by_key[key].make(*constants)
 
 

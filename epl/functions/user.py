@@ -48,7 +48,7 @@ MOMENTS = ("Date", "Calendar", "LocalDateTime", "ZonedDateTime", "OffsetDateTime
 
 
 def hint_type(hint: Any) -> ValueType:
-    """The value type of a type hint; Object for what says nothing to EPL."""
+    """Return the value type of a type hint; Object for what says nothing to EPL."""
     if isinstance(hint, ValueType):
         return hint.boxed
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
@@ -68,7 +68,7 @@ def hint_type(hint: Any) -> ValueType:
 
 
 def accepts(parameter: ValueType, argument: ValueType) -> bool:
-    """Whether an argument of a type may be handed to a parameter of a hint's type."""
+    """Return whether an argument of a type may be handed to a parameter of a hint's type."""
     if OBJECT in (parameter, argument) or is_null(argument) or parameter == argument.boxed:
         return True
     if is_numeric(parameter) and is_numeric(argument):
@@ -96,7 +96,7 @@ def _widens(parameter: ValueType, argument: ValueType) -> bool:
 
 
 def function_spec(name: str, function: Callable[..., Any], *, key: str | None = None) -> FunctionSpec:
-    """The specification of a Python function under an EPL name. What it raises is the statement's error."""
+    """Return the specification of a Python function under an EPL name. What it raises is the statement's error."""
     signature, hints = _signature(function), _hints(function)
     parameters = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.KEYWORD_ONLY] if signature else []
     result = hint_type(hints.get("return", object))
@@ -150,7 +150,7 @@ def _step(expected: ValueType, argument: ValueType) -> str:
 
 
 def result_step(result: ValueType) -> str:
-    """What ``converted`` does to a result of that type."""
+    """Return what ``converted`` does to a result of that type."""
     return {"double": "float", "BigDecimal": "Decimal"}.get(result.kind, "") if isinstance(result, Scalar) else ""
 
 
@@ -162,7 +162,7 @@ _CONVERSIONS: Mapping[str, Callable[[Any], Any]] = {"float": float, "Decimal": _
 
 
 def converted(function: Callable[..., Any], steps: tuple[str, ...], result: str) -> Callable[..., Any]:
-    """Numbers become what the hints say, going in and coming out; tuples and sets come out as lists."""
+    """Convert numbers to what the hints say, going in and coming out; tuples and sets come out as lists."""
     converts = [_CONVERSIONS.get(s) for s in steps]
     finish = _CONVERSIONS.get(result)
 
@@ -181,7 +181,7 @@ def converted(function: Callable[..., Any], steps: tuple[str, ...], result: str)
 
 
 def add_class(registry: FunctionRegistry, name: str, source: Any) -> None:
-    """Makes the public functions of a Python module, or the static and class methods of a class, callable as ``name.function(…)``.
+    """Make the public functions of a Python module, or the static and class methods of a class, callable as ``name.function(…)``.
 
     Enum-like and plain constants (text, numbers, booleans) become ``name.CONSTANT``. With a dotted ``name`` the last part alone names it
     too.

@@ -29,7 +29,7 @@ PREFIX = "user."
 
 
 def aggregation_spec(name: str, factory: Callable[[], Any]) -> AggregationSpec:
-    """The specification of a class (or anything that makes objects with its methods) under an EPL name.
+    """Return the specification of a class (or anything that makes objects with its methods) under an EPL name.
 
     Raises TypeError naming the methods that it lacks.
     """

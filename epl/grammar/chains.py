@@ -49,7 +49,7 @@ class Links(Element):
             links.append(link)
 
     def named(self, loc: int, start: int) -> Step:
-        """``name``, ``name?``, ``name(arguments)``, ``name(arguments)?``."""
+        """Parse ``name``, ``name?``, ``name(arguments)``, ``name(arguments)?``."""
         at = self.source.at
         token = at[loc]
         if not is_property_name(token):
@@ -331,7 +331,7 @@ _ORDER = {
 
 
 def time_period(source: Source, expression: ParserElement, loc: int, first: S.Expression, start: int) -> Step:
-    """The period whose first part's value has been read: the unit is at ``loc``. Parts go from large units to small ones."""
+    """Parse the period whose first part's value has been read: the unit is at ``loc``. Parts go from large units to small ones."""
     at = source.at
     parts: list[tuple[Any, S.Expression]] = []
     value = first
@@ -361,7 +361,7 @@ def _begins_value(token: Token) -> bool:
 
 
 def is_row(source: Source, loc: int) -> bool:
-    """Whether the bracket at ``loc`` holds no expression, or several."""
+    """Return whether the bracket at ``loc`` holds no expression, or several."""
     at = source.at
     token = at[at[loc].end]
     if token.key == ")":
@@ -381,7 +381,7 @@ def is_row(source: Source, loc: int) -> bool:
 
 
 def row(source: Source, expression: ParserElement, loc: int) -> Step:
-    """``()`` or ``(a, b)``."""
+    """Parse ``()`` or ``(a, b)``."""
     at = source.at
     start = at[loc].start
     loc = at[loc].end

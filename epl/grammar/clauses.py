@@ -259,7 +259,7 @@ def _from(parts: list[Any], span: Span) -> S.From:
 
 
 def annotation(kit: Kit) -> ParserElement:
-    """``@Name``, ``@Name(value)``, ``@Name(a = 1, b = {…})``."""
+    """Return the element of ``@Name``, ``@Name(value)``, ``@Name(a = 1, b = {…})``."""
     value = kit.reference()
     result = kit.reference()
     array = kit.convert(lambda parts, span: Bound("array", tuple(parts)), kit.key("{") + Opt(kit.listed(value)) + kit.key("}"))

@@ -361,7 +361,7 @@ class Kit:
         self.string = StringLiteral(source)
 
     def key(self, words: str) -> ParserElement:
-        """One keyword or symbol, or several in a row."""
+        """Match one keyword or symbol, or several in a row."""
         elements = [self._keys.setdefault(word, Key(self.source, word)) for word in words.split()]
         result: ParserElement = elements[0]
         for element in elements[1:]:

@@ -15,13 +15,14 @@ from epl.syntax import patterns as P
 
 
 def pattern_source(kit: Kit, clauses: Clauses, pattern: ParserElement) -> ParserElement:
-    """``pattern @SuppressOverlappingMatches [ … ]``."""
+    """Return the element of ``pattern @SuppressOverlappingMatches [ … ]``."""
     annotations = kit.fields("annotations", ZeroOrMore(clauses.annotation))
     return kit.node(S.PatternSource, kit.key("pattern") + annotations + kit.key("[") + kit.field("pattern", pattern) + kit.key("]"))
 
 
 def event_pattern(kit: Kit, clauses: Clauses) -> ParserElement:
-    """From loose to tight: ``->``, ``or``, ``and``, ``until`` with ``[n:m]``, ``every not every-distinct``, guards, atoms."""
+    """Return the element of patterns, from loose to tight: ``->``, ``or``, ``and``, ``until`` with ``[n:m]``, ``every not every-distinct``,
+    guards, atoms."""
     pattern = kit.reference()
     expressions = clauses.expressions
     parameters = kit.fields("arguments", expressions.parameters)

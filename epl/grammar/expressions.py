@@ -175,7 +175,7 @@ class _New(Element):
 
 
 def column_name(chain: S.Chain) -> str:
-    """The name that a property stands for where a column is named: ``a.b`` stays ``a.b``."""
+    """Return the name that a property stands for where a column is named: ``a.b`` stays ``a.b``."""
     from_links = [link.name for link in chain.links if isinstance(link, S.Name)]
     if len(from_links) != len(chain.links):
         raise EplValidationError("Unexpected expression where a column name is needed", span=chain.span)
@@ -183,7 +183,8 @@ def column_name(chain: S.Chain) -> str:
 
 
 def type_names(kit: Kit, name: ParserElement | None = None) -> ParserElement:
-    """``int``, ``a.B``, ``string[]``, ``int[primitive]``, ``java.util.List<String>[][]``; ``name`` reads the dotted name."""
+    """Return the element of ``int``, ``a.B``, ``string[]``, ``int[primitive]``, ``java.util.List<String>[][]``; ``name`` reads the dotted
+    name."""
     type_name = kit.reference()
     dimension = kit.convert(lambda parts, span: parts[0] if parts else "open", kit.key("[") + Opt(kit.any_of("primitive")) + kit.key("]"))
 
@@ -199,7 +200,7 @@ def type_names(kit: Kit, name: ParserElement | None = None) -> ParserElement:
 
 
 def class_type(kit: Kit, parameter: ParserElement | None = None, name: ParserElement | None = None) -> ParserElement:
-    """A class's name with type parameters, without dimensions."""
+    """Return the element of a class's name with type parameters, without dimensions."""
     inner = type_names(kit) if parameter is None else parameter
     parameters = kit.key("<") + kit.listed(inner) + kit.key(">")
     return kit.convert(lambda parts, span: S.TypeName(parts[0], tuple(parts[1:]), span=span), (name or kit.type_name) + Opt(parameters))

@@ -129,7 +129,7 @@ class Tokens:
         return self.at[token.end]
 
     def preceding(self, offset: int) -> Token | None:
-        """The last token that ends at or before the offset."""
+        """Return the last token that ends at or before the offset."""
         index = bisect_left(self.all, offset, key=lambda token: token.start)
         return self.all[index - 1] if index else None
 
@@ -171,20 +171,20 @@ COMMENTS = "a comment begins with // and ends with its line, or is between /* an
 
 
 def begins_line(text: str, offset: int) -> bool:
-    """Whether nothing but space is before the offset in its line."""
+    """Return whether nothing but space is before the offset in its line."""
     return not text[text.rfind("\n", 0, offset) + 1 : offset].strip()
 
 
 def name_of(token: Token) -> str:
-    """The name that a word or a backtick-quoted name stands for: quotes and backslashes before dots are taken off."""
+    """Return the name that a word or a backtick-quoted name stands for: quotes and backslashes before dots are taken off."""
     if token.kind == "quoted":
         return token.text[1:-1]
     return token.text.replace("\\.", ".") if "\\" in token.text else token.text
 
 
 def string_value(token: Token) -> str:
-    r"""What a string literal holds. ``\uXXXX`` is read; before any other character the backslash is dropped, so that ``\n`` is ``n``,
-    as in Esper; two halves of a surrogate pair are one character."""
+    r"""Return what a string literal holds. ``\uXXXX`` is read; before any other character the backslash is dropped, so that ``\n`` is
+    ``n``, as in Esper; two halves of a surrogate pair are one character."""
     inner = token.text[1:-1]
     if "\\" not in inner:
         return inner

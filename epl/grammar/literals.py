@@ -27,7 +27,7 @@ def _too_large(text: str, span: Span) -> EplValidationError:
 
 
 def number(token: Token, sign: str = "", start: int | None = None) -> Literal:
-    """The literal of a number token, with the sign before it.
+    """Return the literal of a number token, with the sign before it.
 
     A whole number too large for int is a long, hexadecimal ones are bytes (and a sign before them is lost, as in Esper). Numbers that
     Java's parser does

@@ -19,7 +19,7 @@ _NAMES = {
 
 
 def incorrect_syntax(source: Source) -> EplSyntaxError:
-    """The error at the furthest place that the grammar reached."""
+    """Return the error at the furthest place that the grammar reached."""
     token = source.at.get(source.furthest, source.tokens.end)
     expected = list(dict.fromkeys(source.expected))
     if token.kind == "end":

@@ -211,7 +211,7 @@ class Operators(Element):
         return token.end
 
     def operand_at(self, loc: int) -> Step:
-        """One operand, without operators."""
+        """Parse one operand, without operators."""
         return self._operand(loc, self.source.at[loc])
 
     def _operand(self, loc: int, token: Token) -> Step:

@@ -15,7 +15,7 @@ _SKIPS = {"past last row", "to next row", "to current row"}
 
 
 def match_recognize(kit: Kit, clauses: Clauses) -> ParserElement:
-    """The clause as a whole; its parts are in fixed order."""
+    """Return the clause as a whole; its parts are in fixed order."""
     expression = clauses.expression
     measure = kit.node(S.SelectItem, kit.field("expression", expression) + Opt(kit.key("as") + kit.field("alias", kit.name)))
     partition = Opt(kit.key("partition by") + kit.fields("partition_by", kit.listed(expression)))
@@ -54,7 +54,7 @@ def _skip(kit: Kit) -> ParserElement:
 
 
 def row_pattern(kit: Kit, expression: ParserElement) -> ParserElement:
-    """Alternation of concatenations of repeated atoms."""
+    """Return the element of a row pattern: alternation of concatenations of repeated atoms."""
     pattern = kit.reference()
     permute_items = kit.listed(pattern)
     permutation = kit.convert(

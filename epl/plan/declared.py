@@ -31,7 +31,7 @@ class Declared:
         return self.kind == kind and self.name == name
 
     def place(self, text: str) -> str:
-        """Where the declaration is in its module's text."""
+        """Return where the declaration is in its module's text."""
         if self.span is None:
             return "an unknown place"
         line, column = self.span.line_column(text)
@@ -48,7 +48,7 @@ class Declared:
         return self.noun[0].upper() + self.noun[1:]
 
     def is_used_by(self, body: object, text: str) -> bool:
-        """Whether a statement refers to it. ``body``: the statement's plan; ``text``: as written."""
+        """Return whether a statement refers to it. ``body``: the statement's plan; ``text``: as written."""
         return KINDS[self.kind].is_used(self, body, text)
 
 

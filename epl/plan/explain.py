@@ -25,7 +25,7 @@ Streams = Sequence[PropertyText]
 
 
 def explain(plan: StatementPlan, tier: str = "row", reason: str = "", partitioning: str = "") -> str:
-    """The plan of one statement, an indented tree from the output back to the streams; how its rows may be partitioned over engines
+    """Return the plan of one statement, an indented tree from the output back to the streams; how its rows may be partitioned over engines
     (nothing where ``partitioning`` is empty); in which tier it runs, and why.
     """
     spread = [f"  partitioning: {partitioning}"] if partitioning else ()

@@ -15,12 +15,12 @@ def plain(name: str) -> str:
 
 
 def of(stream: str) -> PropertyText:
-    """As of a stream that has a name."""
+    """Return the texts for properties of a stream that has a name."""
     return lambda name: f"{stream}.{name}" if name else stream
 
 
 def expression_text(node: typed.TypedExpression, streams: Sequence[PropertyText] = ()) -> str:
-    """An expression as EPL; what has no form of its own in EPL is a call of its name. ``streams``: how properties of each stream are
+    """Return an expression as EPL; what has no form of its own in EPL is a call of its name. ``streams``: how properties of each stream are
     written; without it those of the first stream have no prefix, the others have ``s1`` and so on."""
     text = Writer(streams)(node)
     return text[1:-1] if isinstance(node, INFIX) and not isinstance(node, typed.Concatenation) else text

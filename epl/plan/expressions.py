@@ -22,12 +22,12 @@ class TypedExpression:
     type: ValueType
 
     def children(self) -> Iterator[TypedExpression]:
-        """The operands, in order of evaluation."""
+        """Yield the operands, in order of evaluation."""
         for field in attrs.fields(type(self)):
             yield from _expressions_in(getattr(self, field.name))
 
     def walk(self) -> Iterator[TypedExpression]:
-        """This node and all below it, depth first."""
+        """Yield this node and all below it, depth first."""
         yield self
         for child in self.children():
             yield from child.walk()

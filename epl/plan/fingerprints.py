@@ -10,7 +10,8 @@ from epl.value_types import ArrayType, CollectionType, EnumType, MapType, ValueT
 
 
 def fingerprint(text: str, plan: Any) -> str:
-    """``text`` and a digest of the types in the plan; where one's schema changes, a nested or a super-type's too, it is another one."""
+    """Return ``text`` and a digest of the types in the plan; where one's schema changes, a nested or a super-type's too, it is another
+    one."""
     known: dict[int, int] = {}
     lines: list[str] = []
     for part in plans_of(plan):

@@ -79,7 +79,7 @@ class LookupPlan:
         check(len(self.bounds) == ranges, "a look-up with other bounds than its index")
 
     def text(self, streams: Sequence[PropertyText] = ()) -> str:
-        """Which index answers, and what is evaluated on each row that it gives."""
+        """Return which index answers, and what is evaluated on each row that it gives."""
         return ", ".join(self._parts(streams))
 
     def _parts(self, streams: Sequence[PropertyText]) -> Iterator[str]:

@@ -27,7 +27,7 @@ class RowPattern:
     """``str()`` writes a pattern as one would in EPL."""
 
     def variables(self) -> Iterator[int]:
-        """The variables in order of occurrence, repeated as they occur."""
+        """Return the variables in order of occurrence, repeated as they occur."""
         raise NotImplementedError
 
 
@@ -123,7 +123,7 @@ class Program:
     start: tuple[int, ...]
 
     def dump(self) -> str:
-        """One line a step.
+        """Return one line a step.
 
         >>> print(Program((Step(0, "A", (1,)), Step(1, "B+", (1,), accepts=True)), (0,)).dump())
         start -> 0

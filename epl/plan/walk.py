@@ -10,7 +10,7 @@ from epl.value_types import ArrayType, CollectionType, MapType, ValueType
 
 
 def plans_of(value: Any) -> Iterator[Any]:
-    """Every part of a plan, at any depth, down to event types and typed expressions (which are not entered)."""
+    """Yield every part of a plan, at any depth, down to event types and typed expressions (which are not entered)."""
     yield value
     if isinstance(value, tuple):
         for item in value:
@@ -21,12 +21,12 @@ def plans_of(value: Any) -> Iterator[Any]:
 
 
 def expressions_of(*plans: Any) -> Iterator[TypedExpression]:
-    """Every typed expression anywhere in the plans."""
+    """Return every typed expression anywhere in the plans."""
     return (value for value in plans_of(plans) if isinstance(value, TypedExpression))
 
 
 def types_in(value: Any) -> Iterator[EventType]:
-    """The event types that a part of a plan names itself (see ``plans_of``)."""
+    """Yield the event types that a part of a plan names itself (see ``plans_of``)."""
     if isinstance(value, EventType):
         yield value
     elif hasattr(value, "walk"):
@@ -38,7 +38,7 @@ def types_in(value: Any) -> Iterator[EventType]:
 
 
 def types_of(value_type: ValueType) -> Iterator[EventType]:
-    """The event types that values of a type consist of."""
+    """Yield the event types that values of a type consist of."""
     if isinstance(value_type, EventOf):
         yield value_type.event_type
     elif isinstance(value_type, (ArrayType, CollectionType)):

@@ -94,14 +94,14 @@ class WindowConfig:
 
     @classmethod
     def builtins(cls, event_type: EventType) -> Mapping[str, ValueType]:
-        """Names that the first argument may use beside the event's properties (the expr windows: ``current_count`` …).
+        """Return names that the first argument may use beside the event's properties (the expr windows: ``current_count`` …).
 
         They are bound as ``Local`` nodes; aggregation functions over the stream's events may occur in that argument too.
         """
         return {}
 
     def with_hints(self, hints: Mapping[str, str]) -> WindowConfig:
-        """This config with the statement's hints taken in (``@Hint('reclaim_group_aged=30')``); most windows know none."""
+        """Return this config with the statement's hints taken in (``@Hint('reclaim_group_aged=30')``); most windows know none."""
         return self
 
     @property
@@ -110,15 +110,15 @@ class WindowConfig:
         return None
 
     def merge(self, event_type: EventType) -> WindowConfig:
-        """groupwin: the merge that ends it, after rows of this type."""
+        """Return, for a groupwin, the merge that ends it, after rows of this type."""
         raise NotImplementedError
 
     def output_type(self, event_type: EventType) -> EventType:
-        """What the child sees: the same type for data windows, a type of its own for derived-value windows."""
+        """Return what the child sees: the same type for data windows, a type of its own for derived-value windows."""
         return event_type
 
     def build(self, context: Any) -> Any:
-        """A fresh view: ``context`` is a windows.protocol.BuildContext, the result a windows.protocol.View."""
+        """Return a fresh view: ``context`` is a windows.protocol.BuildContext, the result a windows.protocol.View."""
         raise NotImplementedError
 
 
@@ -152,7 +152,7 @@ def _check_merge(configs: Sequence[WindowConfig]) -> None:
 
 
 def merge_groups(configs: Sequence[WindowConfig], event_type: EventType) -> tuple[tuple[WindowConfig, ...], EventType]:
-    """The configs with the merge that ends a groupwin put in where it is not written, and the type of what comes out.
+    """Return the configs with the merge that ends a groupwin put in where it is not written, and the type of what comes out.
 
     Only rows of derived-value windows need one: they get the group's keys as properties. ``event_type``: of what the last config emits.
     """
@@ -167,7 +167,7 @@ NOT_SINGLE = "Previous function requires a single data window view onto the stre
 
 
 def previous_refusal(configs: Sequence[WindowConfig], *, followed: bool = False) -> str | None:
-    """Why prev and its relatives cannot be asked of a stream with these windows, in Esper's words; None where they can.
+    """Return why prev and its relatives cannot be asked of a stream with these windows, in Esper's words; None where they can.
 
     A window of its own must answer them (an intersection or union does not), and it has to be the only one; within a groupwin
     derived-value windows may. ``followed``: match_recognize takes the windows' events.

@@ -273,7 +273,7 @@ class Annotation(Node):
         return dict(self.values)
 
     def get(self, attribute: str = "value", default: object = None) -> object:
-        """The value of an attribute, looked up without regard to case."""
+        """Return the value of an attribute, looked up without regard to case."""
         for name, value in self.values:
             if name.lower() == attribute.lower():
                 return value

@@ -373,7 +373,7 @@ class Statement(Node):
     text: str = attrs.field(default="", eq=False, repr=False)
 
     def annotation(self, name: str) -> Annotation | None:
-        """The first annotation of that name, without regard to case."""
+        """Return the first annotation of that name, without regard to case."""
         return next((a for a in self.annotations if a.name.lower() == name.lower()), None)
 
     @property

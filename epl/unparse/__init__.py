@@ -14,7 +14,7 @@ _SHOWN = 35
 
 
 def unparse(node: Node) -> str:
-    """EPL text of a node; parsing it gives an equal node. Canonical: keywords in lower case, one space between words.
+    """Return EPL text of a node; parsing it gives an equal node. Canonical: keywords in lower case, one space between words.
 
     >>> from epl.parse import parse_expression
     >>> unparse(parse_expression("sum( a )>=10 AND(b is null)"))
@@ -24,7 +24,7 @@ def unparse(node: Node) -> str:
 
 
 def expression_text(expression: Expression, first_subquery: int = 1, names: Names | None = None) -> str:
-    """The expression as Esper prints it: the name of a column without alias.
+    """Return the expression as Esper prints it: the name of a column without alias.
 
     ``first_subquery`` numbers the subqueries of all columns (``subselect_1``): how many the statement has before this expression, plus one.
     ``names``: what the names stand for where the analysis knows it.
@@ -37,7 +37,7 @@ def expression_text(expression: Expression, first_subquery: int = 1, names: Name
 
 
 def quoted(expression: Expression, names: Names | None = None) -> str:
-    """The expression's text in single quotes; a long one is cut, with its length after.
+    """Return the expression's text in single quotes; a long one is cut, with its length after.
 
     >>> from epl.parse import parse_expression
     >>> quoted(parse_expression("case when 1=2 then 1 when 1=3 then true end"))

@@ -12,7 +12,7 @@ from epl.unparse.words import dotted, name, property_name, string
 
 
 def joined(*parts: str) -> str:
-    """The parts that are not empty, with a space between."""
+    """Return the parts that are not empty, with a space between."""
     return " ".join(part for part in parts if part)
 
 
@@ -40,7 +40,7 @@ def view(node: S.View, text: Text) -> str:
 
 
 def views(nodes: tuple[S.View, ...], text: Text) -> str:
-    """``#a(1)#ns:b(2)``: reads back as what ``.ns:b(2)`` does."""
+    """Return ``#a(1)#ns:b(2)``: reads back as what ``.ns:b(2)`` does."""
     return "".join(f"#{text(node)}" for node in nodes)
 
 
@@ -94,7 +94,7 @@ def select(node: S.Select, text: Text) -> str:
 
 
 def select_rest(node: S.Select, text: Text) -> str:
-    """Everything after ``select [istream]``."""
+    """Return everything after ``select [istream]``."""
     return joined(
         "distinct" if node.distinct else "",
         listed(node.items, text),
@@ -203,7 +203,7 @@ def repetition(node: S.RowRepetition, text: Text) -> str:
 
 
 def concatenation(node: S.RowConcatenation, text: Text) -> str:
-    """One item alone is a group that was written in parentheses."""
+    """Return the text; one item alone is a group that was written in parentheses."""
     if len(node.items) == 1:
         return f"({text(node.items[0])})"
     return _row_items(node.items, " ", (S.RowConcatenation, S.RowAlternation), text)
@@ -219,7 +219,7 @@ _LEVELS: dict[type, int] = {P.FollowedBy: 0, P.Or: 1, P.And: 2, P.MatchUntil: 3,
 
 
 def pattern(node: P.Pattern, least: int, text: Text) -> str:
-    """The text, in parentheses where the pattern binds looser than ``least``."""
+    """Return the text, in parentheses where the pattern binds looser than ``least``."""
     return f"({text(node)})" if _LEVELS.get(type(node), 6) < least else text(node)
 
 

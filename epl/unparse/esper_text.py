@@ -35,15 +35,15 @@ class Names:
     """What the names in an expression stand for, as far as the syntax tree says; the analysis, which knows the types, says more."""
 
     def is_property(self, node: S.Chain) -> bool:
-        """Whether the chain is a property path: Esper prints the key of one as written, but a method's text in double quotes."""
+        """Return whether the chain is a property path: Esper prints the key of one as written, but a method's text in double quotes."""
         return _reads_as_property(node)
 
     def constant(self, node: S.Chain) -> str | None:
-        """The text of the value where the whole chain is a constant of a class."""
+        """Return the text of the value where the whole chain is a constant of a class."""
         return None
 
     def is_declared(self, name: str) -> bool:
-        """Whether the name alone calls a declared expression without parameters."""
+        """Return whether the name alone calls a declared expression without parameters."""
         return False
 
     def is_aggregation(self, name: str) -> bool:
@@ -51,12 +51,12 @@ class Names:
 
 
 def esper_text(expression: S.Expression, first_subquery: int = 1, names: Names | None = None) -> str:
-    """The text of the expression; subqueries of all columns are numbered from ``first_subquery`` on."""
+    """Return the text of the expression; subqueries of all columns are numbered from ``first_subquery`` on."""
     return _Printer(first_subquery, names or Names()).text(expression)
 
 
 def precedence(node: S.Expression) -> int:
-    """How tight the node binds, from CASE to PRIMARY."""
+    """Return how tight the node binds, from CASE to PRIMARY."""
     if isinstance(node, S.Binary):
         return _BINARY[node.operator]
     if isinstance(node, S.Logical):
@@ -310,7 +310,7 @@ def _may_be_key(before: tuple[S.Link, ...]) -> bool:
 
 
 def type_text(node: S.TypeName) -> str:
-    """``int[primitive]``, ``java.util.List<String>``."""
+    """Return ``int[primitive]``, ``java.util.List<String>``."""
     parameters = f"<{','.join(map(type_text, node.parameters))}>" if node.parameters else ""
     dimensions = ("[primitive]" if node.primitive else "[]") + "[]" * (node.dimensions - 1) if node.dimensions else ""
     return f"{node.name.replace('`', '')}{parameters}{dimensions}"

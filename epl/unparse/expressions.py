@@ -23,7 +23,7 @@ _BARE_ROOTS = (S.Subquery, S.ArrayLiteral, S.CurrentTimestamp, S.NewInstance)
 
 
 def level(node: S.Expression) -> int:
-    """How tight the node binds."""
+    """Return how tight the node binds."""
     if isinstance(node, S.Binary):
         return _BINARY[node.operator]
     if isinstance(node, S.Logical):
@@ -36,7 +36,7 @@ def level(node: S.Expression) -> int:
 
 
 def operand(node: S.Expression, least: int, text: Text) -> str:
-    """The text, in parentheses where the node binds looser than ``least``."""
+    """Return the text, in parentheses where the node binds looser than ``least``."""
     written = text(node)
     return f"({written})" if level(node) < least else written
 
@@ -90,7 +90,7 @@ def unary(node: S.Unary, text: Text) -> str:
 
 
 def binary(node: S.Binary, text: Text) -> str:
-    """Left-associative, except that bitwise operators do not chain."""
+    """Return the text, left-associative, except that bitwise operators do not chain."""
     own = _BINARY[node.operator]
     least = NOT if own == BITWISE else own
     return f"{operand(node.left, least, text)} {node.operator} {operand(node.right, NOT if own == BITWISE else own + 1, text)}"
@@ -163,7 +163,7 @@ def instance_of(node: S.InstanceOf, text: Text) -> str:
 
 
 def struct(node: S.NewStruct, text: Text) -> str:
-    """A column named ``a.b`` was written as the property ``a.b``."""
+    """Return the text; a column named ``a.b`` was written as the property ``a.b``."""
     columns = ((".".join(map(property_name, column.split("."))), value) for column, value in node.columns)
     return "new {" + ", ".join(column if value is None else f"{column} = {text(value)}" for column, value in columns) + "}"
 

@@ -14,12 +14,12 @@ _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'"})
 
 
 def name(text: str) -> str:
-    """A name that a statement gives or refers to; in backticks where it is reserved or no identifier."""
+    """Return a name that a statement gives or refers to; in backticks where it is reserved or no identifier."""
     return text if _PLAIN.fullmatch(text) and text.lower() not in RESERVED_FOR_NAMES else f"`{text}`"
 
 
 def property_name(text: str) -> str:
-    """A name in an expression: fewer words are reserved there; ``last`` and ``lastweekday`` alone would be parts of a crontab."""
+    """Return a name in an expression: fewer words are reserved there; ``last`` and ``lastweekday`` alone would be parts of a crontab."""
     return text if _PLAIN.fullmatch(text) and text.lower() not in RESERVED and text.lower() not in ("last", "lastweekday") else f"`{text}`"
 
 
@@ -28,14 +28,14 @@ def call_name(text: str) -> str:
 
 
 def dotted(text: str) -> str:
-    """A type's name; a part that is quoted already stays so, ``a\\.b`` too."""
+    """Return a type's name; a part that is quoted already stays so, ``a\\.b`` too."""
     if "\\" in text:
         return text
     return ".".join(part if part.startswith("`") else name(part) for part in _DOTTED.findall(text))
 
 
 def string(text: str) -> str:
-    """A string literal: only quotes and backslashes need escaping; line ends stay as they are."""
+    """Return a string literal: only quotes and backslashes need escaping; line ends stay as they are."""
     return "'" + text.translate(_ESCAPES) + "'"
 
 
@@ -53,7 +53,7 @@ def literal(node: S.Literal) -> str:
 
 
 def type_name(node: S.TypeName) -> str:
-    """``int[primitive]``, ``java.util.List<String>``, ``*``, ``null``."""
+    """Return ``int[primitive]``, ``java.util.List<String>``, ``*``, ``null``."""
     if node.name in ("*", "null"):
         return node.name
     parameters = f"<{', '.join(map(type_name, node.parameters))}>" if node.parameters else ""

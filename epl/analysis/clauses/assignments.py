@@ -25,7 +25,7 @@ WIDENING = ("byte", "short", "int", "long", "float", "double", "BigDecimal")
 
 
 def set_scope(catalog: Catalog, stream: ScopeStream, declarations: tuple[Declaration, ...]) -> Scope:
-    """What the values of a set clause see."""
+    """Return what the values of a set clause see."""
     return Scope(
         catalog, (stream,), clause="update assignment", aggregation_refusal="Aggregation functions may not be used within update-set",
         allow_previous=False, declarations=declarations,
@@ -38,12 +38,12 @@ def assignment_text(assignment: Assignment) -> str:
 
 
 def refuse(assignment: Assignment, message: str) -> EplValidationError:
-    """A refusal of one assignment, in Esper's words."""
+    """Return a refusal of one assignment, in Esper's words."""
     return StatementRefusal(f"Failed to validate assignment expression '{assignment_text(assignment)}': {message}", span=assignment.span)
 
 
 def path_of(target: Expression) -> tuple[Name | Call, tuple[Name | Call | Index, ...]]:
-    """The name a target begins with and what follows it; a target is always a chain without root."""
+    """Return the name a target begins with and what follows it; a target is always a chain without root."""
     assert isinstance(target, Chain) and target.root is None
     first = target.links[0]
     assert isinstance(first, (Name, Call))
@@ -51,24 +51,24 @@ def path_of(target: Expression) -> tuple[Name | Call, tuple[Name | Call | Index,
 
 
 def unrecognized(assignment: Assignment) -> EplValidationError:
-    """A target that no assignment can be made to, in Esper's words."""
+    """Return the error for a target that no assignment can be made to, in Esper's words."""
     return StatementRefusal(f"Unrecognized left-hand-side assignment '{expression_text(assignment.target)}'", span=assignment.span)
 
 
 def is_call(assignment: Assignment) -> bool:
-    """``Helper.change(e)``: evaluated for what it does."""
+    """Return whether it is a call such as ``Helper.change(e)``, evaluated for what it does."""
     return assignment.value is None and isinstance(assignment.target, Chain) and isinstance(assignment.target.links[-1], Call)
 
 
 def bind_value(assignment: Assignment, number: int, scope: Scope) -> TypedExpression:
-    """The value as written; raises where there is none."""
+    """Return the value as written; raise where there is none."""
     if assignment.value is None:
         raise refuse(assignment, f"Missing variable assignment expression in assignment number {number}")
     return bind_in_clause(assignment.value, scope)
 
 
 def bind_index(index: Expression, name: str, scope: Scope) -> TypedExpression:
-    """The index of ``name[index]``."""
+    """Return the index of ``name[index]``."""
     bound = bind_in_clause(index, scope)
     if not is_integer(bound.type):
         raise StatementRefusal(
@@ -80,7 +80,8 @@ def bind_index(index: Expression, name: str, scope: Scope) -> TypedExpression:
 
 
 def assigned_to_variable(value: TypedExpression, target: ValueType) -> TypedExpression | None:
-    """As ``assigned``; variables of short and byte also take ints, cut as Java casts them, and those of BigInteger every whole number."""
+    """Do as ``assigned``; variables of short and byte also take ints, cut as Java casts them, and those of BigInteger every whole
+    number."""
     source = value.type
     if isinstance(target, Scalar) and isinstance(source, Scalar) and source.kind in WHOLE:
         if target.kind == "BigInteger" or (isinstance(value, Constant) and target.kind in NARROW and source.kind != "long"):
@@ -93,7 +94,7 @@ def assigned_to_variable(value: TypedExpression, target: ValueType) -> TypedExpr
 
 
 def assigned(value: TypedExpression, target: ValueType) -> TypedExpression | None:
-    """The value as ``target`` takes it, numbers widened; None where the types do not go together."""
+    """Return the value as ``target`` takes it, numbers widened; None where the types do not go together."""
     source = value.type
     if is_null(source):
         return value
@@ -130,7 +131,7 @@ def _assigned_array(value: TypedExpression, target: ArrayType, source: ArrayType
 
 
 def is_struct(value_type: ValueType) -> bool:
-    """Whether it is the type of ``new {…}``."""
+    """Return whether it is the type of ``new {…}``."""
     return isinstance(value_type, EventOf) and value_type.event_type.kind == "struct"
 
 
@@ -146,7 +147,7 @@ def _fits(source: ValueType, target: EventOf) -> bool:
 
 
 def assigned_column(assignment: Assignment, value: TypedExpression, target: ValueType, column: str) -> TypedExpression:
-    """As ``assigned``; the refusal speaks of the property ``column``."""
+    """Do as ``assigned``; the refusal speaks of the property ``column``."""
     converted = assigned(value, target)
     if converted is None:
         assert assignment.value is not None
@@ -163,7 +164,7 @@ def assigned_column(assignment: Assignment, value: TypedExpression, target: Valu
 
 
 def analyse_assignment(written: Assignment, number: int, scope: Scope) -> VariableAssignment:
-    """One assignment to a variable; raises EplValidationError in Esper's words."""
+    """Return one assignment to a variable; raise EplValidationError in Esper's words."""
     if is_call(written):
         return VariableAssignment("call", bind_in_clause(written.target, scope))
     value = bind_value(written, number, scope)

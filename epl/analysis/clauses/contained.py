@@ -24,7 +24,7 @@ from epl.value_types import OBJECT, ArrayType, CollectionType, MapType, Scalar, 
 def analyse_contained(
     written: tuple[Contained, ...], outer: ScopeStream, catalog: Catalog, declarations: tuple[Declaration, ...], name: str
 ) -> ContainedPlan:
-    """The plan; ``name`` names the output type where one is made."""
+    """Return the plan; ``name`` names the output type where one is made."""
     scope = Scope(
         catalog, (attrs.evolve(outer, has_window=False),), clause="contained-event", declarations=declarations, allow_previous=False,
         aggregation_refusal="Expression in a property-selection may not utilize an aggregation function",

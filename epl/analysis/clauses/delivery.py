@@ -10,7 +10,7 @@ from epl.syntax import ForDelivery
 
 
 def bind_delivery(clause: ForDelivery | None, output_type: EventType, catalog: Catalog) -> DeliveryPlan | None:
-    """The plan; keys see the output's columns only."""
+    """Return the plan; keys see the output's columns only."""
     if clause is None:
         return None
     kind = clause.kind.lower()

@@ -35,7 +35,7 @@ class Grouping:
 
 
 def analyse_group_by(elements: tuple[GroupElement, ...], scope: Scope) -> Grouping:
-    """The keys and levels of a group-by clause; ``scope`` is that of its expressions."""
+    """Return the keys and levels of a group-by clause; ``scope`` is that of its expressions."""
     keys: list[TypedExpression] = []
     texts: list[str] = []
 
@@ -107,7 +107,7 @@ def make_level(
     having: TypedExpression | None,
     order_by: tuple[OrderKey, ...],
 ) -> GroupLevel:
-    """What is computed for the groups of one level: keys that it omits are null, and so is every property that they read."""
+    """Return what is computed for the groups of one level: keys that it omits are null, and so is every property that they read."""
     absent = {i for i in range(len(keys)) if i not in level}
     unread = set(reads(keys[i] for i in absent))
 

@@ -19,7 +19,7 @@ WIDENING = ("byte", "short", "int", "long", "float", "double", "BigDecimal")
 
 
 def insert_columns(select: Select, row_type: EventType, wild: bool) -> tuple[str, ...]:
-    """The names that the row's columns have for the target; ``wild``: a wildcard is selected."""
+    """Return the names that the row's columns have for the target; ``wild``: a wildcard is selected."""
     clause = select.insert_into
     assert clause is not None
     if not clause.columns:
@@ -42,7 +42,7 @@ def plan_insert(
     clause: InsertInto, row_type: EventType, columns: tuple[str, ...], catalog: Catalog, *, own_event: bool,
     expressions: tuple[TypedExpression, ...] = (),
 ) -> InsertPlan:
-    """As ``_plan``, with the event-precedence. ``expressions``: the columns' own, where there are any."""
+    """Do as ``_plan``, with the event-precedence. ``expressions``: the columns' own, where there are any."""
     _refuse_event_for_array(clause, columns, catalog.event_types.get(clause.target), expressions)
     plan = _nested_plan(clause, row_type, columns, catalog) or _plan(clause, row_type, columns, catalog, own_event=own_event)
     return attrs.evolve(plan, precedence=bind_precedence(clause, plan.target, catalog))

@@ -15,7 +15,7 @@ from epl.unparse import expression_text
 
 
 def check_streams(from_: From, plans: Sequence[StreamPlan]) -> None:
-    """Each stream of a join keeps events unless one is unidirectional; refuses in Esper's words."""
+    """Check that each stream of a join keeps events unless one is unidirectional; refuse in Esper's words."""
     if len(plans) < 2:
         return
     driving = [number for number, stream in enumerate(from_.streams) if stream.unidirectional]
@@ -41,8 +41,8 @@ def check_streams(from_: From, plans: Sequence[StreamPlan]) -> None:
 
 
 def check_on_clauses(from_: From, streams: Sequence[ScopeStream], catalog: Catalog, declarations: tuple[Declaration, ...] = ()) -> None:
-    """Each pair of an outer join's on clause compares a property of the joined stream with one of a stream before it; refuses in Esper's
-    words.
+    """Check that each pair of an outer join's on clause compares a property of the joined stream with one of a stream before it; refuse in
+    Esper's words.
     """
     scope = Scope(catalog, tuple(streams), clause="on-clause join", declarations=declarations)
     for joined, join in enumerate(from_.joins, 1):
@@ -87,7 +87,7 @@ def _check_pair(joined: int, left: TypedExpression, right: TypedExpression, wher
 
 
 def check_joined_wildcard(select: Select, streams: Sequence[ScopeStream], target: EventType | None) -> None:
-    """``insert into T select *`` of a join: T needs a property for the events of one stream at least."""
+    """Check ``insert into T select *`` of a join: T needs a property for the events of one stream at least."""
     if target is None or target.kind == "variant" or len(streams) < 2 or not any(isinstance(i.expression, Wildcard) for i in select.items):
         return
     named = [i.alias or expression_text(i.expression) for i in select.items if not isinstance(i.expression, (Wildcard, StreamWildcard))]

@@ -25,7 +25,8 @@ NO_AGGREGATION = "Aggregation functions may not be used within the output limit 
 
 
 def analyse_output(output: Output | None, catalog: Catalog, *, ordered: bool = False, hints: Container[str] = ()) -> OutputPlan | None:
-    """The plan of an output clause; None without one. Raises EplUnsupportedError for the terminated forms, once the rest is found right.
+    """Return the plan of an output clause; None without one. Raise EplUnsupportedError for the terminated forms, once the rest is found
+    right.
 
     ``ordered``: an order by follows it; ``hints``: names of the statement's hints, in lower case.
     """

@@ -13,7 +13,7 @@ from epl.value_types import Scalar
 
 
 def bind_precedence(clause: InsertInto, target: EventType, catalog: Catalog) -> TypedExpression | None:
-    """The precedence, evaluated on the inserted event; an int."""
+    """Return the precedence, evaluated on the inserted event; an int."""
     if clause.precedence is None:
         return None
     scope = Scope(catalog, (ScopeStream(None, target),), clause="event-precedence clause", allow_previous=False)

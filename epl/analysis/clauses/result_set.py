@@ -43,7 +43,7 @@ def analyse(
     iterable_unbound: bool = False,
     hints: Container[str] = (),
 ) -> ResultSetPlan:
-    """The plan of what follows windows, where and match_recognize.
+    """Return the plan of what follows windows, where and match_recognize.
 
     ``output_name`` names the output type where the select makes one. ``has_remove_stream``: rows may leave; ``is_unbound``: no data window
     at all. Raises EplValidationError in Esper's words.
@@ -251,7 +251,7 @@ def decide_shape(
     aggregations: Sequence[AggregationPlan],
     each_group: bool = False,
 ) -> Shape:
-    """Which shape a select has (Esper reference, chapter 2, "Basic Aggregated Statement Types").
+    """Return which shape a select has (Esper reference, chapter 2, "Basic Aggregated Statement Types").
 
     ``each_group``: output first or last, which make group by matter to a wildcard select too.
 

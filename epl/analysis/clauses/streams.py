@@ -39,7 +39,7 @@ REFUSED_SOURCES = {PatternSource: "Patterns", MethodSource: "Method joins", SqlS
 def analyse_stream(
     stream: Stream, catalog: Catalog, declarations: tuple[Declaration, ...] = (), hints: Mapping[str, str] | None = None
 ) -> tuple[StreamPlan, ScopeStream]:
-    """One stream of a from clause: its plan, and how expressions of the statement see it. ``hints``: those of the statement."""
+    """Return one stream of a from clause: its plan, and how expressions of the statement see it. ``hints``: those of the statement."""
     source = stream.source
     if not isinstance(source, TypeFilter):
         raise EplUnsupportedError(f"{REFUSED_SOURCES[type(source)]} are not supported yet", span=stream.span)
@@ -70,7 +70,7 @@ def _check_windows(windows: tuple[WindowConfig, ...], stream: Stream) -> None:
 
 
 def source_type(source: TypeFilter, catalog: Catalog) -> EventType:
-    """The event type that a from clause names."""
+    """Return the event type that a from clause names."""
     name = source.type_name
     if name in catalog.named_windows or name in catalog.tables:
         raise EplUnsupportedError(f"'{name}' is a named window or table, which are not supported yet", span=source.span)
@@ -90,7 +90,7 @@ def _close(name: str, catalog: Catalog) -> str | None:
 def analyse_windows(
     views: Sequence[View], event_type: EventType, catalog: Catalog, declarations: tuple[Declaration, ...] = ()
 ) -> tuple[tuple[WindowConfig, ...], EventType]:
-    """The windows' configs, and the event type after the last of them."""
+    """Return the windows' configs, and the event type after the last of them."""
     configs: list[WindowConfig] = []
     source = event_type
     for view in views:

@@ -18,7 +18,7 @@ STRUCTURES = ("struct", "bean")
 
 
 def without_transpose(select: Select) -> tuple[Select, int | None]:
-    """The select clause with ``transpose(x)`` as plain ``x``, and the place of that item; None where there is none."""
+    """Return the select clause with ``transpose(x)`` as plain ``x``, and the place of that item; None where there is none."""
     places = [n for n, item in enumerate(select.items) if _argument(item) is not None]
     if not places:
         return select, None
@@ -52,7 +52,7 @@ def _argument(item: SelectItem) -> Call | None:
 
 
 def check_transposed(value_type: ValueType) -> None:
-    """Maps, structures and bean events have properties to give."""
+    """Refuse types without properties to give: all but maps, structures and bean events."""
     fits = isinstance(value_type, MapType) or value_type == OBJECT
     if isinstance(value_type, EventOf):
         fits = value_type.event_type.kind in STRUCTURES
@@ -62,7 +62,7 @@ def check_transposed(value_type: ValueType) -> None:
 
 
 def plan_transposed(clause: InsertInto, row_type: EventType, place: int, catalog: Catalog) -> InsertPlan:
-    """How rows whose column at ``place`` is transposed become events of the target."""
+    """Return how rows whose column at ``place`` is transposed become events of the target."""
     name = row_type.names[place]
     value_type = row_type.properties[name].type
     check_transposed(value_type)

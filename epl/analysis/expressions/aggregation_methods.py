@@ -19,7 +19,7 @@ from epl.value_types import BOXED_BOOLEAN, BOXED_INT, OBJECT, ArrayType, Collect
 
 
 def bind_aggregation_method(value: Aggregated, call: Call, scope: Scope) -> TypedExpression | None:
-    """The typed call; None where the aggregation has no method of that name (enumeration methods come after these)."""
+    """Return the typed call; None where the aggregation has no method of that name (enumeration methods come after these)."""
     method = METHODS.get(value.plan.function, {}).get(call.name.lower())
     if method is None:
         return None

@@ -45,7 +45,8 @@ class Collector(AggregationCollector):
         self._group_by_refusal = group_by_refusal
 
     def bind_call(self, call: Call, scope: Scope) -> TypedExpression:
-        """The value of an aggregation (or of grouping / grouping_id) for the current group; raises EplValidationError in Esper's words."""
+        """Return the value of an aggregation (or of grouping / grouping_id) for the current group; raise EplValidationError in Esper's
+        words."""
         name = call.name.lower()
         if name in ("grouping", "grouping_id"):
             return self._grouping(call, scope)

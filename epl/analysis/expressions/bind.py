@@ -17,7 +17,7 @@ MODULES = (operators, chains, constructs)
 
 
 def bind_in_clause(expression: Expression, scope: Scope) -> TypedExpression:
-    """``bind``, with refusals introduced as Esper does: ``Failed to validate select-clause expression 'a+b': …``."""
+    """Do as ``bind``, with refusals introduced as Esper does: ``Failed to validate select-clause expression 'a+b': …``."""
     try:
         return bind(expression, scope)
     except StatementRefusal:
@@ -27,13 +27,13 @@ def bind_in_clause(expression: Expression, scope: Scope) -> TypedExpression:
 
 
 def introduced(refusal: EplValidationError, expression: Expression, clause: str, names: Names | None = None) -> EplValidationError:
-    """The refusal of an expression, with its clause and text in front."""
+    """Return the refusal of an expression, with its clause and text in front."""
     message = f"Failed to validate {clause} expression {quoted(expression, names)}: {refusal.message}"
     return EplValidationError(message, span=refusal.span, text=refusal.text, hint=refusal.hint)
 
 
 def column_name(expression: Expression, scope: Scope) -> str:
-    """The name of a column without alias: the expression as Esper prints it."""
+    """Return the name of a column without alias: the expression as Esper prints it."""
     return expression_text(expression, names=ScopeNames(scope))
 
 

@@ -16,14 +16,14 @@ class StatementRefusal(EplValidationError):
 
 @singledispatch
 def bind_node(expression: Any, scope: Scope) -> TypedExpression:
-    """The typed expression of one node; modules register a function for each kind of node."""
+    """Return the typed expression of one node; modules register a function for each kind of node."""
     raise EplUnsupportedError(
         f"an expression of kind {type(expression).__name__} is not supported "
         "here", span=getattr(expression, "span", None))
 
 
 def bind(expression: Expression, scope: Scope) -> TypedExpression:
-    """Names and types resolved, Java's rules explicit.
+    """Resolve names and types, and make Java's rules explicit.
 
     Raises EplValidationError in Esper's words without the clause; its span is that of the innermost expression refused.
     """

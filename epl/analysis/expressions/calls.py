@@ -24,7 +24,7 @@ from epl.value_types import BOOLEAN, BOXED_BOOLEAN, INT, LONG, NULL, OBJECT, Arr
 
 
 def bind_argument(argument: syntax.Expression, scope: Scope, function: str) -> TypedExpression:
-    """An argument of a function or method: ``*`` and ``s.*`` are events."""
+    """Bind an argument of a function or method: ``*`` and ``s.*`` are events."""
     if isinstance(argument, syntax.Lambda):
         raise EplValidationError(
             f"Unrecognized lambda-expression encountered as parameter to UDF or static method '{function}'", span=argument.span)
@@ -41,7 +41,7 @@ def bind_argument(argument: syntax.Expression, scope: Scope, function: str) -> T
 
 
 def refused_within(place: str, refusal: EplValidationError) -> EplValidationError:
-    """The refusal, introduced by where it was met."""
+    """Return the refusal, introduced by where it was met."""
     return EplValidationError(f"{place}: {refusal.message}", span=refusal.span, hint=refusal.hint)
 
 
@@ -55,7 +55,7 @@ def wildcard_event(scope: Scope, function: str) -> TypedExpression:
 
 
 def try_bind(spec: FunctionSpec, arguments: Sequence[TypedExpression]) -> Bound | None:
-    """What the function makes of these arguments; its refusals become validation errors."""
+    """Return what the function makes of these arguments; its refusals become validation errors."""
     try:
         types = [TIME_PERIOD if isinstance(a, typed.TimeSpan) else a.type for a in arguments]
         return spec.bind(types, [a.value if isinstance(a, Constant) else NOT_CONSTANT for a in arguments])
@@ -73,7 +73,8 @@ def _invoke(
 
 
 def invoke_static(spec: FunctionSpec, call: Call, scope: Scope) -> TypedExpression | None:
-    """``Class.method(arguments)``; None where no overload takes these arguments. With constants alone it is called once (``udf_cache``)."""
+    """Bind ``Class.method(arguments)``; None where no overload takes these arguments. With constants alone it is called once
+    (``udf_cache``)."""
     arguments = [bind_argument(a, scope, call.name) for a in call.arguments]
     bound = try_bind(spec, arguments)
     if bound is None:
@@ -94,7 +95,7 @@ def invoke_single_row(spec: FunctionSpec, call: Call, scope: Scope) -> TypedExpr
 
 
 def invoke_method(receiver: TypedExpression, call: Call, scope: Scope) -> TypedExpression | None:
-    """``receiver.method(arguments)``; None where no method of that name takes them."""
+    """Bind ``receiver.method(arguments)``; None where no method of that name takes them."""
     methods = scope.catalog.functions.methods
     specs = methods.get(call.name) or [s for s in methods.get(call.name.lower(), ()) if s.key.startswith("dt.")]
     if not specs:
@@ -114,7 +115,7 @@ LAST_OF_DATE_TIME = ("dt.toDate", "dt.toCalendar", "dt.toMillisec")
 
 
 def unknown_method(value: TypedExpression, name: str, types: Sequence[ValueType]) -> str:
-    """Esper's refusal of a method that the value does not have."""
+    """Return Esper's refusal of a method that the value does not have."""
     if isinstance(value.type, (ArrayType, CollectionType)) and isinstance(value.type.element, EventOf):
         return f"Could not find event property or method named '{name}' in collection of events of type '{value.type.element}'"
     taking = "taking no parameters" if not types else (
@@ -130,7 +131,7 @@ def unknown_method(value: TypedExpression, name: str, types: Sequence[ValueType]
 
 
 def enumerate_with(spec: EnumerationSpec, collection: TypedExpression, call: Call, scope: Scope) -> TypedExpression:
-    """``collection.where(x => …)``."""
+    """Bind ``collection.where(x => …)``."""
     assert isinstance(collection.type, (ArrayType, CollectionType))
     mismatch = spec.mismatch([len(a.parameters) if isinstance(a, syntax.Lambda) else None for a in call.arguments])
     if mismatch is not None:

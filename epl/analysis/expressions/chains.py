@@ -163,7 +163,7 @@ def _next_is_property(number: int, link: Link, scope: Scope) -> bool:
 
 
 def streams_with(name: str, scope: Scope) -> list[int]:
-    """Numbers of the visible streams whose type declares the property."""
+    """Return numbers of the visible streams whose type declares the property."""
     return [n for n, s in enumerate(scope.streams) if s.visible and not s.group and s.event_type.property(name) is not None]
 
 
@@ -172,7 +172,7 @@ def stream_by_alias(name: str, scope: Scope) -> int | None:
 
 
 def stream_by_name(name: str, scope: Scope) -> int | None:
-    """By alias, else by the event type's name."""
+    """Return the stream's number by alias, else by the event type's name."""
     number = stream_by_alias(name, scope)
     if number is not None:
         return number
@@ -199,7 +199,7 @@ def _context_value(node: Chain, scope: Scope) -> TypedExpression:
 
 
 def class_member(node: Chain, scope: Scope) -> TypedExpression | None:
-    """``Integer.MAX_VALUE``, ``Math.abs(x)``, with or without the package."""
+    """Bind ``Integer.MAX_VALUE``, ``Math.abs(x)``, with or without the package."""
     links, functions = node.links, scope.catalog.functions
     names: list[str] = []
     for at, link in enumerate(links):
@@ -301,7 +301,7 @@ def _keyed_property(call: Call, scope: Scope) -> TypedExpression | None:
 
 
 def follow(value: TypedExpression, links: Sequence[Link], scope: Scope, node: Chain) -> TypedExpression:
-    """``value`` and what follows it."""
+    """Bind ``value`` and what follows it."""
     at, name = 0, None
     while at < len(links):
         link = links[at]

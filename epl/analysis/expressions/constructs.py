@@ -102,7 +102,7 @@ INTERFACES = ("Comparable", "CharSequence")
 
 
 def resolve_class(written: syntax.TypeName, scope: Scope, function: str, verb: str) -> ValueType:
-    """The type named in cast or instanceof; refuses unknown names as Esper does, event types that are no classes among them."""
+    """Return the type named in cast or instanceof; refuse unknown names as Esper does, event types that are no classes among them."""
     value_type = resolve_type_name(written, scope.catalog.event_types, enums=scope.catalog.enums)
     element = value_type
     while isinstance(element, ArrayType):
@@ -139,7 +139,7 @@ def bind_cast(node: syntax.Cast, scope: Scope) -> TypedExpression:
 
 
 def dated_cast(node: syntax.Cast, value: TypedExpression, scope: Scope) -> TypedExpression:
-    """``cast(text, date, dateformat: 'pattern')`` through the functions of dates."""
+    """Bind ``cast(text, date, dateformat: 'pattern')`` through the functions of dates."""
     for argument in node.arguments:
         if not isinstance(argument, syntax.NamedArgument) or argument.name.lower() != "dateformat":
             name = argument.name if isinstance(argument, syntax.NamedArgument) else ""
@@ -174,8 +174,8 @@ def bind_type_of(node: syntax.TypeOf, scope: Scope) -> TypedExpression:
 
 @bind_node.register
 def bind_exists(node: syntax.Exists, scope: Scope) -> TypedExpression:
-    """As Esper: a declared property of a stream always exists. Below it what holds events exists where its owner is there, anything else
-    where it was sent: an element whose index is in range, a key that the map has, a property of an event, dynamic or not.
+    """Bind exists as Esper does: a declared property of a stream always exists. Below it what holds events exists where its owner is there,
+    anything else where it was sent: an element whose index is in range, a key that the map has, a property of an event, dynamic or not.
     """
     value = bind(node.value, scope)
     if isinstance(value, (typed.StreamProperty, typed.StreamEvent)):
@@ -306,7 +306,7 @@ def bind_new_instance(node: syntax.NewInstance, scope: Scope) -> TypedExpression
 
 @bind_node.register
 def bind_parameter(node: syntax.SubstitutionParameter, scope: Scope) -> TypedExpression:
-    """Without a type a parameter is an Object."""
+    """Bind a substitution parameter; without a type a parameter is an Object."""
     written = resolve_type_name(node.type_name, scope.catalog.event_types) if node.type_name is not None else OBJECT
     if written is None:
         assert node.type_name is not None

@@ -40,7 +40,7 @@ EVENT_CLASSES = {"map": "java.util.Map<String,Object>", "row": "java.util.Map<St
 
 
 def type_name(value_type: ValueType) -> str:
-    """The type as Esper's messages print it: full class names outside java.lang."""
+    """Return the type as Esper's messages print it: full class names outside java.lang."""
     match value_type:
         case Scalar() if value_type.kind in ("BigInteger", "BigDecimal"):
             return value_type.kind
@@ -59,7 +59,7 @@ def type_name(value_type: ValueType) -> str:
 
 
 def shown_type(expression: TypedExpression) -> ValueType:
-    """The type that messages show: Esper boxes every expression but literals."""
+    """Return the type that messages show: Esper boxes every expression but literals."""
     return expression.type if isinstance(expression, Constant) else expression.type.boxed
 
 
@@ -81,7 +81,8 @@ _RANKS = {
 
 
 def arithmetic_type(left: ValueType, right: ValueType) -> Scalar:
-    """The type that Esper computes in. A float with any other number is a double; BigInteger with a floating-point number is BigDecimal.
+    """Return the type that Esper computes in. A float with any other number is a double; BigInteger with a floating-point number is
+    BigDecimal.
 
     Both operands are numeric. ``Number`` (sums of unknown) computes as double.
     """
@@ -96,14 +97,14 @@ def arithmetic_type(left: ValueType, right: ValueType) -> Scalar:
 
 
 def comparison_type(left: ValueType, right: ValueType) -> Scalar:
-    """As arithmetic, but equal types stay."""
+    """Return the type as for arithmetic, but equal types stay."""
     if left.boxed == right.boxed and isinstance(left, Scalar):
         return left.boxed
     return arithmetic_type(left, right).boxed
 
 
 def common_type(types: Sequence[ValueType]) -> ValueType:
-    """The type of coalesce, case, min / max and arrays: equal types stay, numbers widen, nulls are passed over.
+    """Return the type of coalesce, case, min / max and arrays: equal types stay, numbers widen, nulls are passed over.
 
     Raises EplValidationError in Esper's words.
     """
@@ -141,7 +142,8 @@ def _common_class(types: Sequence[ValueType]) -> ValueType:
 
 
 def cannot_coerce(first: ValueType, other: ValueType) -> str:
-    """Esper's sentence about a value of another kind than the first; it says Boolean for char, and boxes the other but beside text."""
+    """Return Esper's sentence about a value of another kind than the first; it says Boolean for char, and boxes the other but beside
+    text."""
     shown_first = "Boolean" if isinstance(first, Scalar) and first.kind in ("boolean", "char") else type_name(first)
     return f"Implicit conversion not allowed: Cannot coerce to {shown_first} type {type_name(other if first == STRING else other.boxed)}"
 
@@ -179,8 +181,8 @@ def _common_event_type(types: Sequence[EventOf]) -> ValueType:
 
 
 def convert(expression: TypedExpression, target: ValueType, *, whole: bool = False) -> TypedExpression:
-    """``expression`` as ``target``: itself where the kinds are equal, folded where it is constant, else under a Convert node that keeps
-    nullability.
+    """Return ``expression`` as ``target``: itself where the kinds are equal, folded where it is constant, else under a Convert node that
+    keeps nullability.
 
     ``whole``: a float or double becomes a big number by its whole part only, as Esper has it in lists and arrays.
     """

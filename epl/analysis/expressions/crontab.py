@@ -17,7 +17,7 @@ from epl.unparse import expression_text
 
 
 def analyse_crontab(parts: Sequence[Expression], scope: Scope, *, most: int = 7) -> CrontabPlan:
-    """The plan of 5 to ``most`` parts. Raises EplValidationError in Esper's words, without the clause in front."""
+    """Return the plan of 5 to ``most`` parts. Raise EplValidationError in Esper's words, without the clause in front."""
     if not 5 <= len(parts) <= most:
         raise EplValidationError(
             "Invalid schedule specification: Invalid number of crontab parameters, expecting between 5 and "

@@ -16,7 +16,7 @@ from epl.unparse import quoted
 
 
 def find_declaration(name: str, scope: Scope) -> Declaration | None:
-    """The declaration of that name: the statement's own, else the catalog's."""
+    """Return the declaration of that name: the statement's own, else the catalog's."""
     own = next((d for d in reversed(scope.declarations) if d.name == name), None)
     return own if own is not None else scope.catalog.declarations.get(name)
 
@@ -42,13 +42,13 @@ def _expanding(declaration: Declaration, scope: Scope) -> Scope:
 
 
 def bind_alias(declaration: Declaration, scope: Scope) -> TypedExpression:
-    """The alias's body, resolved where its name occurs."""
+    """Return the alias's body, resolved where its name occurs."""
     assert declaration.body is not None
     return bind(declaration.body, _expanding(declaration, scope))
 
 
 def bind_declared(declaration: Declaration, call: syntax.Call, scope: Scope) -> TypedExpression:
-    """A call of a declared expression: its body, in which parameters stand for the arguments and nothing else is visible."""
+    """Bind a call of a declared expression: its body, in which parameters stand for the arguments and nothing else is visible."""
     if declaration.alias and not call.arguments:
         return bind_alias(declaration, scope)
     if declaration.alias:

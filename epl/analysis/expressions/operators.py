@@ -68,7 +68,7 @@ def bind_literal(node: syntax.Literal, scope: Scope) -> TypedExpression:
 
 
 def truth(*operands: TypedExpression) -> Scalar:
-    """boolean where no operand can be null, else Boolean."""
+    """Return boolean where no operand can be null, else Boolean."""
     return BOXED_BOOLEAN if any(o.type.nullable for o in operands) else BOOLEAN
 
 
@@ -98,7 +98,7 @@ def bind_binary(node: syntax.Binary, scope: Scope) -> TypedExpression:
 
 
 def arithmetic(operator: Any, left: TypedExpression, right: TypedExpression, scope: Scope) -> TypedExpression:
-    """``left operator right`` of two numbers, in the type that Esper computes in."""
+    """Return ``left operator right`` of two numbers, in the type that Esper computes in."""
     require_numeric(left)
     require_numeric(right)
     settings = scope.catalog.settings
@@ -131,7 +131,7 @@ def bitwise(operator: Any, left: TypedExpression, right: TypedExpression) -> Typ
 
 
 def concatenation(left: TypedExpression, right: TypedExpression) -> TypedExpression:
-    """``a || b || c`` is one node; anything but text is refused, as by Esper."""
+    """Bind a concatenation: ``a || b || c`` is one node; anything but text is refused, as by Esper."""
     for side in (left, right):
         if side.type != STRING:
             raise EplValidationError(f"Implicit conversion from datatype '{boxed_name(side)}' to string is not allowed")

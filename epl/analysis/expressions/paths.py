@@ -18,13 +18,13 @@ SMALL_INTEGERS = ("byte", "short", "int")
 
 
 def stream_value(number: int, scope: Scope) -> TypedExpression:
-    """A stream's event, or the list of a group variable's events."""
+    """Return a stream's event, or the list of a group variable's events."""
     stream = scope.streams[number]
     return typed.events_of(number, stream.event_type) if stream.group else typed.event_of(number, stream.event_type)
 
 
 def read_property(operand: TypedExpression, prop: Property, scope: Scope) -> TypedExpression:
-    """A declared property of an event; primitive only where the event is there for certain."""
+    """Return a declared property of an event; primitive only where the event is there for certain."""
     whole = _whole_type(prop)
     event_type = event_type_of(operand)
     if event_type is not None and event_type.kind == "variant" and prop.name not in event_type.properties:
@@ -54,7 +54,7 @@ def is_integer(value_type: ValueType) -> bool:
 
 
 def literal_of(link: Link) -> int | str | None:
-    """The literal index or key of ``x[0]``, ``x(0)``, ``x('k')``; None where it is computed or there is not just one."""
+    """Return the literal index or key of ``x[0]``, ``x(0)``, ``x('k')``; None where it is computed or there is not just one."""
     arguments = link.arguments if isinstance(link, (Call, Index)) else ()
     if len(arguments) == 1 and isinstance(arguments[0], syntax.Literal) and isinstance(arguments[0].value, (int, str)):
         return arguments[0].value
@@ -62,7 +62,7 @@ def literal_of(link: Link) -> int | str | None:
 
 
 def optional_at(links: Sequence[Link], at: int) -> bool:
-    """Whether a dynamic property is written at ``at``: ``x?``, ``x('k')?``, ``x[0]?``."""
+    """Return whether a dynamic property is written at ``at``: ``x?``, ``x('k')?``, ``x[0]?``."""
     link = links[at]
     if isinstance(link, (Name, Call)) and link.optional:
         return True
@@ -71,7 +71,7 @@ def optional_at(links: Sequence[Link], at: int) -> bool:
 
 
 def dynamic_step(operand: TypedExpression, links: Sequence[Link], at: int) -> tuple[TypedExpression, int]:
-    """One dynamic property read from ``operand``; and the number of links it takes."""
+    """Return one dynamic property read from ``operand``; and the number of links it takes."""
     link = links[at]
     after = links[at + 1] if at + 1 < len(links) else None
     if isinstance(link, Call):
@@ -91,7 +91,7 @@ def _dynamic(operand: TypedExpression, name: str, at: int | str | None) -> Typed
 
 
 def at_index(operand: TypedExpression, link: Index, scope: Scope, name: str | None) -> TypedExpression:
-    """``operand[index]``; ``name`` is the property's, for refusals, where the operand is a top-level property."""
+    """Return ``operand[index]``; ``name`` is the property's, for refusals, where the operand is a top-level property."""
     shown = f"event type '{operand.type}'" if isinstance(operand.type, EventOf) else str(operand.type)
     place = f"for property '{name}'" if name is not None else f"for operation on type {shown}"
     if not isinstance(operand.type, ArrayType):
@@ -110,7 +110,7 @@ def at_index(operand: TypedExpression, link: Index, scope: Scope, name: str | No
 
 
 def keyed_access(operand: TypedExpression, argument: syntax.Expression, scope: Scope) -> TypedExpression | None:
-    """``p(0)``, ``p('k')`` on an array or map; None where the value takes no such key."""
+    """Return ``p(0)``, ``p('k')`` on an array or map; None where the value takes no such key."""
     key = bind(argument, scope)
     if isinstance(operand.type, ArrayType) and is_integer(key.type):
         return typed.Element(type=operand.type.element.boxed, operand=operand, index=key)
@@ -120,5 +120,5 @@ def keyed_access(operand: TypedExpression, argument: syntax.Expression, scope: S
 
 
 def is_iterable(value_type: ValueType) -> bool:
-    """Whether enumeration methods apply."""
+    """Return whether enumeration methods apply."""
     return isinstance(value_type, (ArrayType, CollectionType))

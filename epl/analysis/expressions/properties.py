@@ -33,7 +33,7 @@ class Read:
 
 
 def reads(expressions: Iterable[TypedExpression]) -> tuple[Read, ...]:
-    """Every read of the expressions, in order, each once. Values of aggregations are not looked into."""
+    """Return every read of the expressions, in order, each once. Values of aggregations are not looked into."""
     return tuple(dict.fromkeys(read for expression in expressions for read in _reads(expression)))
 
 
@@ -50,7 +50,7 @@ def _reads(expression: TypedExpression) -> Iterator[Read]:
 
 
 def path_of(expression: TypedExpression) -> Read | None:
-    """The read that the expression as a whole is, or None."""
+    """Return the read that the expression as a whole is, or None."""
     if isinstance(expression, StreamProperty):
         return Read(expression.stream, expression.name)
     if isinstance(expression, (StreamEvent, StreamEvents)):

@@ -6,7 +6,7 @@ CLOCKS = {"System.currentTimeMillis", "System.nanoTime", "Instant.now", "Clock.s
 
 
 def class_as_event_type(name: str) -> str | None:
-    """For an event type or property type with dots in its name; None where it has none."""
+    """Return the error for an event type or property type with dots in its name; None where it has none."""
     if "." not in name:
         return None
     simple = name.rsplit(".", 1)[-1]
@@ -17,12 +17,12 @@ def class_as_event_type(name: str) -> str | None:
 
 
 def unknown_type(name: str) -> str:
-    """For an event type that no one has declared."""
+    """Return the error for an event type that no one has declared."""
     return class_as_event_type(name) or "declare it with create schema, here or in a module that is deployed first, or Runtime.register"
 
 
 def method_call(names: list[str]) -> str:
-    """For ``Class.method(…)`` or ``package.Class.method(…)``; ``names``: the names between the dots."""
+    """Return the error for ``Class.method(…)`` or ``package.Class.method(…)``; ``names``: the names between the dots."""
     if ".".join(names[-2:]) in CLOCKS:
         return "current_timestamp() is the engine's time in ms; the wall clock is not read, so that a replay gives what the first run gave"
     owner, method = ".".join(names[:-1]), names[-1]
@@ -34,7 +34,7 @@ def method_call(names: list[str]) -> str:
 
 
 def function_call(name: str) -> str:
-    """For a function that no one has registered."""
+    """Return the error for a function that no one has registered."""
     return f"Runtime.register_function('{name}', …) makes a Python function callable"
 
 

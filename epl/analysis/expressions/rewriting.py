@@ -15,8 +15,8 @@ AnyNode = TypeVar("AnyNode", bound=Node)
 
 
 def replaced(expression: TypedExpression, replace: Replace) -> TypedExpression:
-    """The expression with every node for which ``replace`` gives one put in its place, from the root down; what was put in is not looked
-    into."""
+    """Return the expression with every node for which ``replace`` gives one put in its place, from the root down; what was put in is not
+    looked into."""
     replacement = replace(expression)
     if replacement is not None:
         return replacement
@@ -36,7 +36,7 @@ def _replaced_value(value: Any, replace: Replace) -> Any:
 
 
 def replaced_syntax(node: AnyNode, replace: Callable[[Node], Node | None]) -> AnyNode:
-    """The same for syntax trees."""
+    """Do the same for syntax trees."""
     replacement = replace(node)
     if replacement is not None:
         return replacement  # type: ignore[return-value]

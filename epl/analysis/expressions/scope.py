@@ -81,6 +81,6 @@ class Scope:
     expansions: list[int] = attrs.field(factory=lambda: [0], eq=False)
 
     def with_locals(self, *names: tuple[str, ValueType]) -> Scope:
-        """The scope that sees these names too."""
+        """Return the scope that sees these names too."""
         added = tuple(LocalName(name, value_type, number) for number, (name, value_type) in enumerate(names, self.next_local))
         return attrs.evolve(self, locals=self.locals + added, next_local=self.next_local + len(added))

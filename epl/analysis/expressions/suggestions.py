@@ -7,7 +7,7 @@ FARTHEST = 3
 
 
 def edit_distance(left: str, right: str) -> int:
-    """Levenshtein's.
+    """Return Levenshtein's distance.
 
     >>> edit_distance("kitten", "sitting")
     3
@@ -21,7 +21,7 @@ def edit_distance(left: str, right: str) -> int:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The first of the known names with the least distance, case aside; None beyond a distance of three.
+    """Return the first of the known names with the least distance, case aside; None beyond a distance of three.
 
     >>> nearest("theStrring", ["intPrimitive", "theString"])
     'theString'

@@ -20,7 +20,8 @@ MAPS = {n for m in ("Map", "HashMap", "LinkedHashMap", "TreeMap", "SortedMap", "
 
 
 def find_event_type(name: str, event_types: Mapping[str, EventType]) -> EventType | None:
-    """By the type's own name, else by the simple name of a full class name (``com.acme.Order``, ``com.acme.Outer$Order``)."""
+    """Find the event type by the type's own name, else by the simple name of a full class name (``com.acme.Order``,
+    ``com.acme.Outer$Order``)."""
     if name in event_types:
         return event_types[name]
     if "." not in name and "$" not in name:
@@ -31,7 +32,7 @@ def find_event_type(name: str, event_types: Mapping[str, EventType]) -> EventTyp
 def resolve_type_name(
     written: TypeName, event_types: Mapping[str, EventType], *, boxed: bool = True, enums: Mapping[str, EnumType] = NO_ENUMS
 ) -> ValueType | None:
-    """The value type that a written type stands for; None where the name is unknown.
+    """Return the value type that a written type stands for; None where the name is unknown.
 
     ``boxed``: schema columns and variables hold boxed values (``int`` is Integer); ``int[primitive]`` is an array of the primitive.
     """

@@ -38,7 +38,7 @@ INDEXED_KINDS = ("boolean", "byte", "short", "int", "long", "char", "String", "B
 
 
 def bind_filters(expressions: Sequence[Expression], scope: Scope) -> tuple[TypedExpression, ...]:
-    """The conditions, split at ``and``; each must be boolean."""
+    """Return the conditions, split at ``and``; each must be boolean."""
     bound: list[TypedExpression] = []
     for expression in expressions:
         typed = bind_in_clause(expression, scope)
@@ -190,7 +190,7 @@ WIDER = {"byte": 0, "short": 0, "int": 0, "long": 1, "float": 2, "double": 3}
 
 
 def check_strict_coercion(condition: TypedExpression) -> None:
-    """Refuses ``int property = 1L``: Esper's filters do not convert the event's value. Ranges and variables are evaluated.
+    """Refuse ``int property = 1L``: Esper's filters do not convert the event's value. Ranges and variables are evaluated.
     """
     if isinstance(condition, Logic) and condition.operator in ("and", "or"):
         for operand in condition.operands:

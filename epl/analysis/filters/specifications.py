@@ -54,7 +54,7 @@ MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def filter_specification(event_type: EventType, conditions: Sequence[TypedExpression]) -> FilterSpecification:
-    """The specification of a filter with these conditions, all of which must hold. The event is stream 0; other streams (tags of a
+    """Return the specification of a filter with these conditions, all of which must hold. The event is stream 0; other streams (tags of a
     pattern) and the context's properties belong to the entry.
     """
     split = [part for condition in conditions for part in _conjuncts(condition)]

@@ -32,7 +32,7 @@ class Variables:
     visible: tuple[tuple[int, ...], ...]
 
     def event_type(self, name: str, row_type: EventType, numbers: Sequence[int]) -> EventType:
-        """A type whose properties are variables: an event, or for a group an array of events."""
+        """Return a type whose properties are variables: an event, or for a group an array of events."""
         row = EventOf(row_type)
         properties = {
             self.names[n]: Property(self.names[n], ArrayType(row) if self.groups[n] else row) for n in numbers
@@ -43,7 +43,7 @@ class Variables:
 def analyse(
     clause: MatchRecognize, stream: ScopeStream, catalog: Catalog, *, has_window: bool, iterate_only: bool
 ) -> RowRecognitionPlan:
-    """The plan of a clause over ``stream``. Raises EplValidationError in Esper's words."""
+    """Return the plan of a clause over ``stream``. Raise EplValidationError in Esper's words."""
     names = variable_names(clause.pattern)
     pattern = normalise(clause.pattern, {name: n for n, name in enumerate(names)})
     groups = group_variables(pattern)

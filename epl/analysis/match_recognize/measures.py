@@ -48,13 +48,13 @@ class MeasureBinder:
         return tuple(self._collector.aggregations)
 
     def extended_match_type(self) -> EventType:
-        """The match type with a property after the variables for each aggregation's value, which measures read like any other."""
+        """Return the match type with a property after the variables for each aggregation's value, which measures read like any other."""
         values = {column_name(n): Property(column_name(n), a.plan.type) for n, a in enumerate(self.aggregations)}
         return EventType(self._match_type.name, self._match_type.kind, {**self._match_type.properties, **values}, is_bus=False)
 
 
 def column_name(slot: int) -> str:
-    """The property of a match that holds an aggregation's value: no variable can have that name."""
+    """Return the property of a match that holds an aggregation's value: no variable can have that name."""
     return f"aggregation {slot}"
 
 

@@ -19,7 +19,7 @@ NO_PROPERTY = "Match-Recognize Previous expression requires an property identifi
 
 
 def row_condition(bound: TypedExpression, number: int, single: Sequence[int], groups_type: EventType | None) -> Condition:
-    """``bound`` over streams ``single`` (variables, ``number`` the one being defined) and, after them, the groups: as a condition.
+    """Return ``bound`` over streams ``single`` (variables, ``number`` the one being defined) and, after them, the groups: as a condition.
 
     ``prev(V.x, n)`` is x of the row n before the current one, whatever the variable: the row is an operand of its own.
     """

@@ -39,7 +39,7 @@ LARGEST_PERMUTATION = 7
 
 
 def variable_names(written: Written) -> tuple[str, ...]:
-    """The pattern's variables in order of first occurrence."""
+    """Return the pattern's variables in order of first occurrence."""
     names: dict[str, None] = {}
 
     def visit(node: Written) -> None:
@@ -56,7 +56,7 @@ def variable_names(written: Written) -> tuple[str, ...]:
 
 
 def normalise(written: Written, numbers: Mapping[str, int]) -> RowPattern:
-    """Repetitions in braces and permutations written out, in terms of ``? * +`` and alternation.
+    """Write out repetitions in braces and permutations, in terms of ``? * +`` and alternation.
 
     ``A{2,3}`` is ``A A A?``, ``A{,2}`` ``A? A?``, ``A{2,}`` ``A A A*``; a quantifier before the braces stays with each copy (``A+?{2}``
     is ``A+? A+?``),
@@ -213,7 +213,7 @@ def _link_text(link: object) -> str:
 
 
 def group_variables(pattern: RowPattern) -> frozenset[int]:
-    """Variables that may take several rows: those below ``*`` or ``+``, and those that follow an earlier occurrence of themselves.
+    """Return variables that may take several rows: those below ``*`` or ``+``, and those that follow an earlier occurrence of themselves.
 
     An occurrence inside an alternation does not count as following one outside of it (``A (A | B)``: one row, the last).
     """
@@ -240,7 +240,7 @@ def _collect_groups(node: RowPattern, seen: set[int], numbers: set[int], *, belo
 
 
 def visible_variables(pattern: RowPattern, count: int) -> tuple[tuple[int, ...], ...]:
-    """For each variable, those that its define may name: itself and those that are before one of its occurrences on the way to it.
+    """Return for each variable those that its define may name: itself and those that are before one of its occurrences on the way to it.
 
     Loops do not count as a way (in ``(A B)*`` the A does not see the B before it), and the branches of an alternation do not see one
     another.

@@ -18,7 +18,7 @@ class _Part:
 
 
 def compile_program(pattern: RowPattern, group_readers: frozenset[int] = frozenset()) -> Program:
-    """One step for each occurrence of a variable.
+    """Return one step for each occurrence of a variable.
 
     A path through the program is a way to match rows; two paths are two ways, even over the same variables. ``group_readers``: variables
     whose conditions

@@ -19,7 +19,8 @@ Partitioning = SplitBy | AnySplit | Whole
 
 
 def partitioning_of(plans: Iterable[StatementPlan], *statements: StatementPlan | str, settings: Settings | None = None) -> Partitioning:
-    """How the rows of all event types may be split so that each of ``statements``, by plan or name, gives what it gives in one engine.
+    """Return how the rows of all event types may be split so that each of ``statements``, by plan or name, gives what it gives in one
+    engine.
 
     ``plans``: all statements that are deployed; those that fill what the others read are taken in. Several statements are split the same
     way, so that one set of engines serves them all. ``settings``: those of the runtime. Raises KeyError for a name that no plan has.

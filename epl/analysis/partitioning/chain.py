@@ -29,7 +29,7 @@ class Streams:
 
 
 def related(one: EventType, other: EventType) -> bool:
-    """Whether an event may be of both."""
+    """Return whether an event may be of both."""
     return one.is_a(other) or other.is_a(one)
 
 

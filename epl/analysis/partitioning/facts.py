@@ -71,7 +71,8 @@ class Collector:
         self.stages = (*self.stages, stage)
 
     def demand(self, operator: str, keys: Iterable[TypedExpression]) -> None:
-        """The operator is local to its ``keys``, expressions over the rows in front of it; raises Stays where none of them will do."""
+        """Note that the operator is local to its ``keys``, expressions over the rows in front of it; raise Stays where none of them will
+        do."""
         keys = tuple(keys)
         self.stateful = True
         sources = (back_through(self.stages, p) for p in key_paths(keys))

@@ -40,7 +40,7 @@ SHARED_WINDOWS = {
 
 
 def contained(plan: ContainedPlan, collector: Collector) -> None:
-    """Contained events are new rows; a key of theirs is not the row's that holds them, except for columns selected from it."""
+    """Note that contained events are new rows; a key of theirs is not the row's that holds them, except for columns selected from it."""
     if plan.columns:
         collector.add_stage(carried(plan.output_type, plan.columns))
     elif plan.forward != 0:
@@ -51,7 +51,7 @@ def contained(plan: ContainedPlan, collector: Collector) -> None:
 
 
 def windows(stream: StreamPlan, collector: Collector) -> None:
-    """Every window is local, or follows a groupwin."""
+    """Demand that every window is local, or follows a groupwin."""
     configs = stream.windows
     if not configs:
         return
@@ -112,8 +112,8 @@ def _only_window(configs: Sequence[WindowConfig]) -> WindowConfig | None:
 
 
 def leaves_in_order(configs: Sequence[WindowConfig], partition_by: Sequence[TypedExpression]) -> bool:
-    """Whether the rows of each partition leave in the order in which they came: where one leaves out of order, match_recognize matches all
-    partitions again.
+    """Return whether the rows of each partition leave in the order in which they came: where one leaves out of order, match_recognize
+    matches all partitions again.
     """
     only = _only_window(configs)
     if only is None or not only.leaves_in_order:
@@ -125,7 +125,8 @@ def leaves_in_order(configs: Sequence[WindowConfig], partition_by: Sequence[Type
 
 
 def groups_are_steady(stream: StreamPlan, where: TypedExpression | None, plan: ResultSetPlan) -> None:
-    """A group that counts no rows is dropped when a row of any group comes (so Esper 9.0.0), and that must not show.
+    """Check that groups are steady: a group that counts no rows is dropped when a row of any group comes (so Esper 9.0.0), and that must
+    not show.
 
     So rows that leave were in, and where the remove stream has groups before they have rows again, aggregations are as new once all
     rows have left.
@@ -159,7 +160,7 @@ CHANGING = (CurrentTime, IsInsertStream, Previous, VariableValue)
 
 
 def previous(configs: Sequence[WindowConfig], *plans: object) -> None:
-    """prev and its relatives ask the data window, of which there is one: local where it is a group's."""
+    """Demand a key for prev and its relatives, which ask the data window, of which there is one: local where it is a group's."""
     asked = any(isinstance(n, Previous) for e in expressions_of(*plans) for n in e.walk())
     if asked and (_only_window(configs) is None or not configs[0].groups):
         raise NotPartitionable("prev", "it counts the events of the window, whatever their keys; groupwin would keep them apart")
@@ -169,7 +170,7 @@ def previous(configs: Sequence[WindowConfig], *plans: object) -> None:
 
 
 def result_set(plan: ResultSetPlan, collector: Collector) -> None:
-    """Groups, aggregations, distinct rows; what looks at the rows of all groups at once is refused."""
+    """Look at groups, aggregations, distinct rows; what looks at the rows of all groups at once is refused."""
     _refuse_whole_output(plan)
     if plan.output is not None:
         _output(plan.output, plan)
@@ -232,7 +233,7 @@ def _all_properties(event_type: EventType) -> tuple[TypedExpression, ...]:
 
 
 def insertion(plan: InsertPlan, row_type: EventType) -> Carrying:
-    """From events of the target back to rows of the select clause."""
+    """Return the way from events of the target back to rows of the select clause."""
     if plan.target.kind == "variant" or plan.target.any_type:
         raise NotPartitionable("insert into", f"rows of several types meet in the variant stream '{plan.target.name}'")
     if plan.nested is not None:

@@ -28,14 +28,14 @@ def may_be_key(value_type: ValueType) -> bool:
 
 
 def keeps_apart(before: ValueType, after: ValueType) -> bool:
-    """Whether values that are equal once converted were equal before."""
+    """Return whether values that are equal once converted were equal before."""
     if before.boxed == after.boxed:
         return True
     return isinstance(before, Scalar) and isinstance(after, Scalar) and (before.kind, after.kind) in KEEPS_APART
 
 
 def path_of(expression: TypedExpression, stream: int = 0) -> Path | None:
-    """The property of the stream's event that the expression is, None where it is anything else. Widening does not count."""
+    """Return the property of the stream's event that the expression is, None where it is anything else. Widening does not count."""
     if isinstance(expression, StreamProperty):
         return (expression.name,) if expression.stream == stream else None
     if isinstance(expression, PropertyOf):
@@ -47,7 +47,7 @@ def path_of(expression: TypedExpression, stream: int = 0) -> Path | None:
 
 
 def key_paths(expressions: Iterable[TypedExpression]) -> tuple[Path, ...]:
-    """Those of the expressions that are properties a row can be split by."""
+    """Return those of the expressions that are properties a row can be split by."""
     paths = (path_of(e) for e in expressions if may_be_key(e.type))
     return tuple(dict.fromkeys(p for p in paths if p is not None))
 
@@ -69,13 +69,13 @@ class Carrying:
 
 
 def carried(row_type: EventType, columns: Iterable[TypedExpression], stream: int = 0) -> Carrying:
-    """Rows of ``row_type`` built from ``columns``."""
+    """Return rows of ``row_type`` built from ``columns``."""
     paths = ((name, path_of(column, stream)) for name, column in zip(row_type.names, columns))
     return Carrying({name: path for name, path in paths if path is not None})
 
 
 def back_through(stages: tuple[Carrying, ...], path: Path | None) -> Path | None:
-    """From downstream of the last stage to upstream of the first."""
+    """Follow a path from downstream of the last stage to upstream of the first."""
     for stage in reversed(stages):
         if path is None:
             return None

@@ -15,7 +15,7 @@ CLAUSE = "match_recognize"
 
 
 def row_recognition(plan: RowRecognitionPlan, configs: Sequence[WindowConfig], limited: bool, collector: Collector) -> None:
-    """``limited``: whether the number of partial matches is."""
+    """Add the stage of a row pattern. ``limited``: whether the number of partial matches is."""
     if not plan.partition_by:
         raise NotPartitionable(CLAUSE, "without partition by, rows of all keys make one match")
     if plan.iterate_only:

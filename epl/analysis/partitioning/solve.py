@@ -66,14 +66,14 @@ class Graph:
         return [(self.number[id(f.reads)], demand) for f in self.facts for demand in f.demands]
 
     def needy(self, streams: Iterable[int]) -> set[int]:
-        """These, and all whose rows become theirs."""
+        """Return these, and all whose rows become theirs."""
         needy = set(streams)
         while new := {e.source for e in self.edges if e.target in needy} - needy:
             needy |= new
         return needy
 
     def components(self, needy: set[int]) -> list[list[int]]:
-        """The streams by which of them have to agree."""
+        """Return the streams by which of them have to agree."""
         leader = {i: i for i in needy}
         for _ in needy:
             for edge in self.edges:
@@ -83,7 +83,7 @@ class Graph:
 
 
 def dimensions(graph: Graph, demands: Sequence[tuple[int, Demand]]) -> list[list[Dimension]]:
-    """For each component all dimensions, none where its demands do not go together."""
+    """Return for each component all dimensions, none where its demands do not go together."""
     needy = graph.needy({stream for stream, _ in demands})
     candidates = _candidates(graph, demands, needy)
     return [_together(graph, component, candidates) for component in graph.components(needy)]
@@ -131,7 +131,7 @@ def _agrees(graph: Graph, dimension: Dimension, latest: int) -> bool:
 
 
 def keys_of(graph: Graph, solutions: Sequence[Sequence[Dimension]]) -> dict[str, tuple[Path, ...]]:
-    """By name of each type that comes in, its properties, one a dimension; dimensions that are the same there count once."""
+    """Return by name of each type that comes in, its properties, one a dimension; dimensions that are the same there count once."""
     keys: dict[str, tuple[Path, ...]] = {}
     for root in graph.roots:
         component = next((dims for dims in solutions if dims and root in dims[0]), ())

@@ -32,7 +32,7 @@ PURE: frozenset[type[typed.TypedExpression]] = frozenset({
 
 
 def variables_set(plans: Iterable[StatementPlan]) -> dict[str, str]:
-    """The variables that statements set, and which statement does."""
+    """Return the variables that statements set, and which statement does."""
     writers: dict[str, str] = {}
     for plan in plans:
         for part in plans_of(plan.body):
@@ -51,7 +51,7 @@ class OtherStatements:
 
 
 def facts_of(plan: StatementPlan, surroundings: OtherStatements) -> Facts:
-    """Raises Stays where the statement's rows have to stay together."""
+    """Raise Stays where the statement's rows have to stay together."""
     builder = FACTS.get(type(plan.body))
     if builder is None:
         raise NotPartitionable(plan.kind, "this kind of statement is not known to be local to a key")

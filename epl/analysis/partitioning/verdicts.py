@@ -13,7 +13,7 @@ Path = tuple[str, ...]
 
 
 def path_text(path: Path) -> str:
-    """As one would write it in EPL.
+    """Return the path as one would write it in EPL.
 
     >>> path_text(("place", "city"))
     'place.city'
@@ -28,7 +28,7 @@ class Verdict:
     statements: tuple[str, ...]
 
     def describe(self) -> str:
-        """One line for people."""
+        """Return one line for people."""
         raise NotImplementedError
 
 
@@ -44,7 +44,7 @@ class SplitBy(Verdict):
     keys: Mapping[str, tuple[Path, ...]]
 
     def key_of(self, event_type: EventType) -> tuple[Path, ...]:
-        """By which properties rows of a type, perhaps a sub-type of those in ``keys``, are to be split; empty: in any way.
+        """Return by which properties rows of a type, perhaps a sub-type of those in ``keys``, are to be split; empty: in any way.
 
         Raises EplValidationError where no statement reads the type from outside, and where it is a sub-type of types with different keys.
         """
@@ -59,7 +59,7 @@ class SplitBy(Verdict):
         return next(iter(keyed), ())
 
     def reads(self, event_type: EventType) -> bool:
-        """Whether the statements read rows of the type from outside."""
+        """Return whether the statements read rows of the type from outside."""
         return any(t.name in self.keys for t in event_type.lineage())
 
     def describe(self) -> str:

@@ -38,13 +38,13 @@ TYPE_NAMES = {bool: "Boolean", int: "Integer", float: "Double"}
 
 
 def unknown_annotations(statement: Statement, catalog: Catalog) -> tuple[Annotation, ...]:
-    """The statement's annotations that are neither Esper's nor known to be the application's own: no import names them, nor
+    """Return the statement's annotations that are neither Esper's nor known to be the application's own: no import names them, nor
     ``Settings.annotations``."""
     return tuple(a for a in statement.annotations if a.name.lower() not in BY_NAME and not _is_own(a, catalog))
 
 
 def unknown_in_module(module: Module, catalog: Catalog) -> Iterator[Annotation]:
-    """``unknown_annotations`` of all statements, in order."""
+    """Yield ``unknown_annotations`` of all statements, in order."""
     catalog = attrs.evolve(catalog, imports=(*catalog.imports, *module.imports))
     for statement in module.statements:
         yield from unknown_annotations(statement, catalog)
@@ -58,14 +58,14 @@ def _is_own(annotation: Annotation, catalog: Catalog) -> bool:
 
 
 def warning_of(annotation: Annotation) -> str:
-    """What to say of an unknown annotation that is kept."""
+    """Return what to say of an unknown annotation that is kept."""
     near = get_close_matches(annotation.name.lower(), BY_NAME, 1, 0.75)
     meant = f" (did you mean '@{BY_NAME[near[0]]}'?)" if near else ""
     return f"Annotation '@{annotation.name}' is not one of Esper's: it is kept as metadata and has no effect{meant}"
 
 
 def check_annotations(statement: Statement, catalog: Catalog) -> None:
-    """Refuses unknown attributes, missing and wrong values, contradicting access modifiers; unknown annotations unless the settings keep
+    """Refuse unknown attributes, missing and wrong values, contradicting access modifiers; unknown annotations unless the settings keep
     them."""
     unknown = unknown_annotations(statement, catalog)
     for annotation in statement.annotations:

@@ -22,7 +22,7 @@ MOST = 20
 
 
 def faults_of(module: Module, catalog: Catalog) -> list[EplError]:
-    """The faults of a module of one statement, none where it is accepted; each knows its position. The catalog is not changed."""
+    """Return the faults of a module of one statement, none where it is accepted; each knows its position. The catalog is not changed."""
     faults: list[EplError] = []
     while len(faults) < MOST:
         try:

@@ -8,7 +8,7 @@ from epl.syntax import Statement
 
 
 def hints_of(statement: Statement) -> dict[str, str]:
-    """``@Hint('iterate_only, reclaim_group_aged=10')`` → {"iterate_only": "", "reclaim_group_aged": "10"}."""
+    """Return ``@Hint('iterate_only, reclaim_group_aged=10')`` → {"iterate_only": "", "reclaim_group_aged": "10"}."""
     hints: dict[str, str] = {}
     for annotation in statement.annotations:
         if annotation.name.lower() == "hint":
@@ -19,7 +19,7 @@ def hints_of(statement: Statement) -> dict[str, str]:
 
 
 def reclaim_of(hints: Mapping[str, str], units_per_second: int) -> ReclaimGroups | None:
-    """The reclaim hint of grouped aggregations; the frequency defaults to the age."""
+    """Return the reclaim hint of grouped aggregations; the frequency defaults to the age."""
     aged = hints.get("reclaim_group_aged")
     if aged is None:
         return None

@@ -16,7 +16,7 @@ NESTED_KINDS = ("json", "map", "bean")
 
 
 def check_json_columns(body: CreateSchema, statement: Statement, catalog: Catalog, properties: Mapping[str, Property]) -> None:
-    """Refuses what Esper's JSON types refuse, in its words; adapters and provided classes are Java code, so they are refused as well."""
+    """Refuse what Esper's JSON types refuse, in its words; adapters and provided classes are Java code, so they are refused as well."""
     for annotation in statement.annotations:
         if annotation.name.lower() == "jsonschemafield":
             _refuse_adapter(annotation, statement)

@@ -38,8 +38,8 @@ ACCESS = ("private", "protected", "public")
 
 
 def analyse_module(module: Module, catalog: Catalog) -> ModulePlan:
-    """The module's plan. Raises EplError with the module's text and the position of the fault (that of its statement where nothing smaller
-    is at fault); the catalog is not changed."""
+    """Return the module's plan. Raise EplError with the module's text and the position of the fault (that of its statement where nothing
+    smaller is at fault); the catalog is not changed."""
     statements: list[StatementPlan] = []
     declared: list[Declared] = []
     catalog = attrs.evolve(catalog, imports=(*catalog.imports, *module.imports))
@@ -80,7 +80,7 @@ Analysed = tuple[BodyPlan, tuple[Declared, ...]]
 
 
 def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tuple[StatementPlan, tuple[Declared, ...]]:
-    """A statement's plan and what it declares."""
+    """Return a statement's plan and what it declares."""
     check_annotations(statement, catalog)
     analyse = ANALYSES.get(type(statement.body))
     if analyse is None:

@@ -12,7 +12,7 @@ from epl.syntax import OnSet, Statement
 
 
 def analyse_on_set(statement: Statement, catalog: Catalog, name: str) -> OnSetPlan:
-    """The plan; its output is one row of the new values."""
+    """Return the plan; its output is one row of the new values."""
     body = statement.body
     assert isinstance(body, OnSet)
     stream, seen = analyse_stream(body.trigger.source, catalog, statement.declarations)

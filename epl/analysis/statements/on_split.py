@@ -19,7 +19,7 @@ from epl.value_types import is_boolean, is_null
 
 
 def analyse_on_split(statement: Statement, catalog: Catalog, name: str) -> OnSplitPlan:
-    """The plan; streams that a branch brings into being are there for the next ones."""
+    """Return the plan; streams that a branch brings into being are there for the next ones."""
     body = statement.body
     assert isinstance(body, OnSplit)
     for branch in body.branches:

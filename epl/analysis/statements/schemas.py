@@ -34,7 +34,7 @@ TIMESTAMP_TYPES = (LONG, LONG.boxed, DATE, CALENDAR, LOCAL_DATE_TIME, ZONED_DATE
 
 
 def analyse_schema(body: CreateSchema, statement: Statement, catalog: Catalog) -> EventType:
-    """The event type that the statement declares."""
+    """Return the event type that the statement declares."""
     if body.variant:
         return _variant(body, catalog)
     if body.types:
@@ -101,12 +101,12 @@ def _column_property(column: Column, catalog: Catalog) -> Property:
 
 
 def column_name(column: Column) -> str:
-    """The column's name without the quotes that keep a dotted name together."""
+    """Return the column's name without the quotes that keep a dotted name together."""
     return column.name.strip("`")
 
 
 def column_type(name: str, written: TypeName, catalog: Catalog) -> ValueType:
-    """The type of a declared column; refuses unknown names in Esper's words."""
+    """Return the type of a declared column; refuse unknown names in Esper's words."""
     if written.name.lower() == "null" and not written.dimensions:
         return NULL
     resolved = resolve_type_name(written, catalog.event_types, enums=catalog.enums)
@@ -146,7 +146,7 @@ def _variant(body: CreateSchema, catalog: Catalog) -> EventType:
 
 
 def variant_type(name: str, members: tuple[EventType, ...], any_type: bool) -> EventType:
-    """A variant stream's type: the properties that all members have, with a common type; none known for a variant of any type."""
+    """Return a variant stream's type: the properties that all members have, with a common type; none known for a variant of any type."""
     properties: dict[str, Property] = {}
     if members and not any_type:
         for prop in members[0].properties.values():

@@ -51,7 +51,7 @@ class SelectFacts:
 
 
 def refuse_what_cannot_be_planned(facts: SelectFacts) -> SelectFacts:
-    """What no other pass can look at."""
+    """Refuse what no other pass can look at."""
     select = facts.select
     if select.from_ is None:
         raise EplUnsupportedError("Select without a from clause is supported in fire-and-forget queries only", span=select.span)
@@ -78,7 +78,7 @@ def _refused(refusals: tuple[tuple[object, str], ...], facts: SelectFacts) -> Se
 
 
 def bind_streams(facts: SelectFacts) -> SelectFacts:
-    """Event types, filters and data windows of the from clause."""
+    """Bind event types, filters and data windows of the from clause."""
     assert facts.select.from_ is not None
     hints = hints_of(facts.statement)
     bound = [analyse_stream(s, facts.catalog, facts.statement.declarations, hints) for s in facts.select.from_.streams]
@@ -86,7 +86,7 @@ def bind_streams(facts: SelectFacts) -> SelectFacts:
 
 
 def check_join(facts: SelectFacts) -> SelectFacts:
-    """Several streams: what Esper asks of each of them, and of the on clauses."""
+    """Check, for several streams, what Esper asks of each of them, and of the on clauses."""
     from_ = facts.select.from_
     assert from_ is not None
     if len(facts.streams) > 1 and facts.select.match_recognize is not None:
@@ -97,7 +97,7 @@ def check_join(facts: SelectFacts) -> SelectFacts:
 
 
 def bind_match_recognize(facts: SelectFacts) -> SelectFacts:
-    """match_recognize turns the stream into one of its measures; what follows it sees only those."""
+    """Bind match_recognize, which turns the stream into one of its measures; what follows it sees only those."""
     clause = facts.select.match_recognize
     if clause is None:
         return facts
@@ -111,7 +111,8 @@ def bind_match_recognize(facts: SelectFacts) -> SelectFacts:
 
 
 def bind_where(facts: SelectFacts) -> SelectFacts:
-    """where: moved into the filter of a stream without window, which changes nothing but the cost; else evaluated after the windows."""
+    """Bind where: moved into the filter of a stream without window, which changes nothing but the cost; else evaluated after the
+    windows."""
     where = facts.select.where
     if where is None:
         return facts
@@ -173,13 +174,13 @@ def _visible(facts: SelectFacts) -> tuple[ScopeStream, ...]:
 
 
 def unwrap_transpose(facts: SelectFacts) -> SelectFacts:
-    """``transpose(x)`` is selected as ``x``; insert into makes of it what it is for."""
+    """Select ``transpose(x)`` as ``x``; insert into makes of it what it is for."""
     select, place = without_transpose(facts.select)
     return facts if place is None else attrs.evolve(facts, select=select, transposed=place)
 
 
 def bind_result_set(facts: SelectFacts) -> SelectFacts:
-    """Columns, aggregations, group by, having, order by, limit."""
+    """Bind columns, aggregations, group by, having, order by, limit."""
     select = facts.select
     scopes = _visible(facts)
     target = facts.catalog.event_types.get(select.insert_into.target) if select.insert_into else None
@@ -203,7 +204,7 @@ def _unidirectional(facts: SelectFacts) -> bool:
 
 
 def bind_insert(facts: SelectFacts) -> SelectFacts:
-    """insert into: the target type and how rows fill it."""
+    """Bind insert into: the target type and how rows fill it."""
     clause = facts.select.insert_into
     assert facts.result_set is not None
     row_type = facts.result_set.output_type
@@ -229,14 +230,14 @@ def _transposed(facts: SelectFacts, row_type: EventType, place: int) -> SelectFa
 
 
 def bind_for(facts: SelectFacts) -> SelectFacts:
-    """for grouped_delivery, for discrete_delivery."""
+    """Bind ``for grouped_delivery`` and ``for discrete_delivery``."""
     assert facts.result_set is not None
     output = facts.insert.target if facts.insert else facts.result_set.output_type
     return attrs.evolve(facts, delivery=bind_delivery(facts.select.delivery, output, facts.catalog))
 
 
 def check_looking_back(facts: SelectFacts) -> SelectFacts:
-    """prev and its relatives: whether the windows answer them."""
+    """Check that the windows answer prev and its relatives."""
     assert facts.result_set is not None
     check_previous(facts.select, facts.streams, facts.where, facts.result_set, recognized=facts.row_recognition is not None)
     return facts
@@ -258,7 +259,7 @@ SELECT_PASSES: tuple[Callable[[SelectFacts], SelectFacts], ...] = (
 
 
 def analyse_select(statement: Statement, select: Select, catalog: Catalog, name: str) -> SelectPlan:
-    """The plan of a select statement."""
+    """Return the plan of a select statement."""
     facts = SelectFacts(statement, select, catalog, name)
     for run in SELECT_PASSES:
         facts = run(facts)

@@ -10,7 +10,7 @@ from epl.syntax import Select, Statement, StreamWildcard, Wildcard
 
 
 def analyse_select_row(statement: Statement, select: Select, catalog: Catalog, name: str) -> SelectRowPlan:
-    """The plan; every clause but select is refused."""
+    """Return the plan; every clause but select is refused."""
     rest = (
         select.insert_into, select.where, select.group_by, select.having, select.output, select.order_by, select.limit, select.delivery,
         select.into_table, select.match_recognize, statement.context,

@@ -15,7 +15,7 @@ from epl.value_types import ValueType
 
 
 def number_parameters(statement: Statement) -> Statement:
-    """The statement with its unnamed parameters numbered from 1 in order of the text; refuses named and unnamed ones side by side."""
+    """Return the statement with its unnamed parameters numbered from 1 in order of the text; refuse named and unnamed ones side by side."""
     if "?" not in statement.text:
         return statement
     parameters = sorted(_parameters_in(statement), key=lambda p: p.span.start if p.span else 0)
@@ -47,7 +47,7 @@ def _parameters_in(value: Any) -> Iterable[SubstitutionParameter]:
 
 
 def parameter_types(parameters: Iterable[Parameter]) -> dict[str | int, ValueType]:
-    """Key → type; refuses two types of one parameter."""
+    """Return key → type; refuse two types of one parameter."""
     types: dict[str | int, ValueType] = {}
     for parameter in parameters:
         known = types.setdefault(parameter.key, parameter.type)

@@ -20,7 +20,7 @@ from epl.value_types import ArrayType, MapType, Scalar, is_null
 
 
 def analyse_update_istream(statement: Statement, catalog: Catalog, name: str) -> UpdateIstreamPlan:
-    """The plan; its listeners get the changed event, and the one before as remove stream."""
+    """Return the plan; its listeners get the changed event, and the one before as remove stream."""
     body = statement.body
     assert isinstance(body, UpdateIstream)
     source = Stream(TypeFilter(body.type_name, span=body.span), alias=body.alias, span=body.span)

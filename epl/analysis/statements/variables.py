@@ -21,7 +21,7 @@ WHOLE = ("byte", "short", "int", "long")
 
 
 def analyse_create_variable(body: CreateVariable, catalog: Catalog, name: str) -> tuple[CreateVariablePlan, Variable]:
-    """The plan, and the variable as later statements see it."""
+    """Return the plan, and the variable as later statements see it."""
     if body.name in catalog.variables:
         raise AlreadyDeclaredError(f"A variable by name '{body.name}' has already been declared", "variable", body.name, span=body.span)
     value_type = _type(body, catalog)
