@@ -19,7 +19,7 @@ __all__ = ["Chain", "PassThrough", "build_chain", "check_chain", "merge_groups"]
 
 
 def build_chain(configs: Sequence[WindowConfig], retain: str | None, context: BuildContext) -> View:
-    """The view that a stream's events go into; set its ``child`` to whatever takes the deltas.
+    """Return the view that a stream's events go into; set its ``child`` to whatever takes the deltas.
 
     No window: events pass through, and an iterator sees nothing. ``retain``: ``union``, ``intersection`` or None (intersection).
     """
@@ -42,7 +42,7 @@ def _grouped(group: GroupWin, configs: Sequence[WindowConfig], retain: str | Non
 
 
 def compose(configs: Sequence[WindowConfig], retain: str | None, context: BuildContext | GroupContext) -> View:
-    """Windows without a groupwin, one after the other; several data windows become an intersection or union in their place."""
+    """Compose windows without a groupwin, one after the other; several data windows become an intersection or union in their place."""
     views: list[View] = []
     run: list[WindowConfig] = []
     for config in configs:
@@ -90,7 +90,7 @@ class PassThrough(View):
 
     @takes(NOTHING)
     def restore(self, state: Any) -> None:
-        """Nothing is kept."""
+        """Do nothing: nothing is kept."""
 
 
 class Chain(View):

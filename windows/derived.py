@@ -43,7 +43,7 @@ class Derived(WindowConfig):
 
 
 def extra_values(arguments: Sequence[WindowArgument], event_type: EventType, taken: Sequence[str]) -> tuple[Extra, ...]:
-    """The extra properties that parameters name: each under its text, ``*`` all of the event's; a name that is taken is omitted."""
+    """Return the extra properties that parameters name: each under its text, ``*`` all of the event's; a name that is taken is omitted."""
     extras: dict[str, Extra] = {}
     for argument in arguments:
         if argument.typed is None:
@@ -57,7 +57,7 @@ def extra_values(arguments: Sequence[WindowArgument], event_type: EventType, tak
 
 
 def derived_type(name: str, numbers: Sequence[tuple[str, ValueType]], extras: Sequence[Extra]) -> EventType:
-    """The type of a derived-value window's rows."""
+    """Return the type of a derived-value window's rows."""
     properties = {n: Property(n, t) for n, t in numbers}
     properties.update((e.name, Property(e.name, e.value.type.boxed)) for e in extras)
     return EventType(name, "map", properties, is_bus=False)
@@ -123,7 +123,7 @@ class DerivedView(View):
         failures.settle()
 
     def take_values(self, event: Event) -> None:
-        """The extra properties are this event's; where one raises, all stay as they are."""
+        """Make the extra properties this event's; where one raises, all stay as they are."""
         self.last = [value(event) for value in self.values]
 
     def state(self) -> Any:

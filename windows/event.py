@@ -28,13 +28,13 @@ class Extra(dict[str, Any]):
         self.absent = absent
 
     def without(self, present: Iterable[str]) -> Extra:
-        """The same with fewer absent properties."""
+        """Return the same with fewer absent properties."""
         return Extra(self, self.absent.difference(present))
 
 
 @lru_cache(maxsize=1024)
 def only_absent(absent: frozenset[str]) -> Extra:
-    """The extra of events that lack these declared properties and have no undeclared ones; one object, so that events stay small."""
+    """Return the extra of events that lack these declared properties and have no undeclared ones; one object, so that events stay small."""
     return Extra({}, absent)
 
 
@@ -60,14 +60,14 @@ class Event:
         raise TypeError("events are made by the class of their type: event_class(event_type)(*values)")
 
     def get(self, name: str) -> Any:
-        """The value of a property by name; undeclared ones come from ``extra``; None where there is none."""
+        """Return the value of a property by name; undeclared ones come from ``extra``; None where there is none."""
         read = self.readers.get(name)
         if read is not None:
             return read(self)
         return None if self.extra is None else self.extra.get(name)
 
     def has(self, name: str) -> bool:
-        """Whether the event has that property, declared or not; a map event lacks declared ones that were not sent."""
+        """Return whether the event has that property, declared or not; a map event lacks declared ones that were not sent."""
         extra = self.extra
         if extra is None:
             return name in self.type.properties
@@ -76,11 +76,11 @@ class Event:
         return name in extra
 
     def values(self) -> tuple[Any, ...]:
-        """The declared properties' values in the type's order."""
+        """Return the declared properties' values in the type's order."""
         return tuple([getattr(self, f) for f in self.fields])
 
     def replaced(self, changes: dict[str, Any]) -> Event:
-        """A new event of the same type with some properties changed."""
+        """Return a new event of the same type with some properties changed."""
         copy = type(self)(*[changes.get(n, v) for n, v in zip(self.type.names, self.values())])
         extra = self.extra
         if extra is not None:
@@ -105,14 +105,14 @@ class VariantEvent(Event):
 
 
 def as_variant(event: Event, variant: EventType) -> Event:
-    """The event as a row of the variant stream."""
+    """Return the event as a row of the variant stream."""
     wrapper = event_class(variant)(*[event.get(n) for n in variant.names])
     wrapper.origin = event.origin or event
     return wrapper
 
 
 def event_class(event_type: EventType) -> type[Event]:
-    """The class of a type's events, one for all runtimes. ``event_class(t)(v1, v2, …)``: values in the type's order."""
+    """Return the class of a type's events, one for all runtimes. ``event_class(t)(v1, v2, …)``: values in the type's order."""
     known = _CLASSES.get(event_type)
     return known if known is not None else _CLASSES.setdefault(event_type, _make_class(event_type))
 

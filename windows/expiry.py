@@ -21,13 +21,13 @@ BUILTINS = ("current_count", "expired_count", "newest_event", "oldest_event", "n
 
 
 def builtin_types(event_type: EventType) -> Mapping[str, ValueType]:
-    """The built-in names and their types; timestamps are the engine's time at an event's arrival."""
+    """Return the built-in names and their types; timestamps are the engine's time at an event's arrival."""
     event = EventOf(event_type)
     return dict(zip(BUILTINS, (BOXED_INT, BOXED_INT, event, event, BOXED_LONG, BOXED_LONG, OBJECT)))
 
 
 def expiry_argument(argument: WindowArgument) -> TypedExpression:
-    """The boolean expression."""
+    """Return the boolean expression."""
     typed = argument.typed
     if typed is None or not is_boolean(typed.type):
         received = "null" if typed is None else typed.type
@@ -46,7 +46,7 @@ class Expiry:
         """Events that an aggregation (its place) does not count, since its argument raised."""
 
     def enter(self, events: Sequence[Event]) -> None:
-        """An aggregation whose argument raises does not count the event; the first failure is raised in the end."""
+        """Take an event; an aggregation whose argument raises does not count the event; the first failure is raised in the end."""
         failures = Failures()
         for place, accumulator in enumerate(self.accumulators):
             for event in events:
@@ -68,7 +68,7 @@ class Expiry:
             accumulator.clear()
 
     def holds(self, event: Event, count: int, expired: int, newest: tuple[Event, int], oldest: tuple[Event, int]) -> bool:
-        """The expression's value for ``event``; newest and oldest with their times of arrival. Null is false."""
+        """Return the expression's value for ``event``; newest and oldest with their times of arrival. Null is false."""
         value = self.evaluate(event, count, expired, newest[0], oldest[0], newest[1], oldest[1], self.view)
         return value is True
 

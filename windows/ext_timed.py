@@ -55,7 +55,7 @@ class ExtTimed(WindowConfig):
 
 
 def timestamp_argument(argument: WindowArgument, title: str, message: str) -> TypedExpression:
-    """A numeric expression over the event, milliseconds."""
+    """Return a numeric expression over the event, milliseconds."""
     if argument.typed is None or not is_numeric(argument.typed.type):
         raise WindowRefused(message, whole=True)
     if is_literal(argument):

@@ -49,7 +49,7 @@ class Failures:
 
 
 def keyed(events: Iterable[Row], key: Callable[[Row], Any], failures: Failures) -> list[tuple[Row, Any]]:
-    """The events with their keys, without those for which ``key`` raises."""
+    """Return the events with their keys, without those for which ``key`` raises."""
     pairs = []
     for event in events:
         try:

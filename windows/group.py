@@ -96,7 +96,7 @@ class Merge(WindowConfig):
 
     @classmethod
     def of(cls, keys: tuple[TypedExpression, ...], key_names: tuple[str, ...], event_type: EventType) -> Merge:
-        """``event_type``: of the rows that the derived-value windows of a group emit."""
+        """Return the merge for rows. ``event_type``: of the rows that the derived-value windows of a group emit."""
         added = tuple(i for i, name in enumerate(key_names) if event_type.property(name) is None)
         properties = {**event_type.properties, **{key_names[i]: Property(key_names[i], keys[i].type.boxed) for i in added}}
         return cls(keys, added, EventType(event_type.name, event_type.kind, properties, is_bus=False))

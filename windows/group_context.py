@@ -103,7 +103,7 @@ class GroupContext:
         self.published = access
 
     def timer(self, callback: Callable[[], None]) -> Timer:
-        """A timer that makes its group the current one first."""
+        """Return a timer that makes its group the current one first."""
         return self.outer.timer(GroupTimer(self, self.key, callback))
 
     def on_variable_change(self, expression: TypedExpression, callback: Callable[[], None]) -> None:

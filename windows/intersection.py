@@ -40,7 +40,7 @@ class Part:
             self.open = False
 
     def holds(self, event: Event) -> bool:
-        """Whether the event is in the window, or came and went in its last delta."""
+        """Return whether the event is in the window, or came and went in its last delta."""
         return event in self.new or any(held is event for held in self.view)
 
 
@@ -164,7 +164,7 @@ class IntersectionView(PartsView):
                 failures.attempt(part.update_window, NO_EVENTS, rest)
 
     def timed(self, source: Part, new: Sequence[Event], old: Sequence[Event]) -> None:
-        """A window's timer let events go."""
+        """Note that a window's timer let events go."""
         failures = Failures()
         self.withdraw(old, failures, source)
         failures.attempt(self.child.update, new, old)
@@ -190,7 +190,7 @@ class BatchIntersectionView(PartsView):
         return iter(self.batch.view)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        """``old`` has no effect: such windows keep what their parent removes (as in Esper)."""
+        """Take new events; ``old`` has no effect: such windows keep what their parent removes (as in Esper)."""
         if not new:
             return
         failures = Failures()
@@ -215,7 +215,7 @@ class BatchIntersectionView(PartsView):
         failures.settle()
 
     def timed(self, source: Part, new: Sequence[Event], old: Sequence[Event]) -> None:
-        """A window's timer let events go, or released the batch."""
+        """Note that a window's timer let events go, or released the batch."""
         failures = Failures()
         if source is self.batch:
             self.withdraw(new, failures, source)

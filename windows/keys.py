@@ -29,7 +29,7 @@ PLAIN_KINDS = ("boolean", "byte", "short", "int", "long", "char", "String", "Big
 
 
 def key_evaluator(keys: Sequence[TypedExpression], context: BuildContext) -> Callable[[Event], Key]:
-    """key(event) for expressions over the event; no expression: the event itself (``unique(*)``)."""
+    """Return key(event) for expressions over the event; no expression: the event itself (``unique(*)``)."""
     parts = [_part(k, context) for k in keys]
     if not parts:
         return lambda event: event
@@ -42,7 +42,7 @@ def key_evaluator(keys: Sequence[TypedExpression], context: BuildContext) -> Cal
 
 
 def key_of_values(values: Sequence[Any], types: Sequence[ValueType]) -> Key:
-    """The key that ``key_evaluator`` makes of these values. Raises TypeError where they are no values of these types."""
+    """Return the key that ``key_evaluator`` makes of these values. Raise TypeError where they are no values of these types."""
     parts = [_plain(value, each) if _is_plain(each) else freeze(value) for value, each in zip(values, types, strict=True)]
     return parts[0] if len(parts) == 1 else tuple(parts)
 
@@ -54,7 +54,7 @@ def _plain(value: Any, value_type: ValueType) -> Any:
 
 
 def values_of_key(key: Key, count: int) -> list[Any]:
-    """The plain values of a key of ``count`` expressions: ``key_of_values`` undone. Without expressions the key is the event."""
+    """Return the plain values of a key of ``count`` expressions: ``key_of_values`` undone. Without expressions the key is the event."""
     return [thaw(key)] if count < 2 else [thaw(part) for part in key]
 
 
@@ -107,7 +107,7 @@ def freeze(value: Any) -> Key:
 
 
 def thaw(key: Key) -> Any:
-    """What ``freeze`` was given."""
+    """Return what ``freeze`` was given."""
     if key is NEGATIVE_ZERO:
         return -0.0
     if isinstance(key, DecimalTuple):
@@ -131,7 +131,7 @@ class ByIdentity:
 
     @classmethod
     def wrap(cls, value: Any) -> Any:
-        """The value where it can be hashed, else what stands for it."""
+        """Return the value where it can be hashed, else what stands for it."""
         if type(value).__hash__ is not None:
             return value
         return SetKey(value) if isinstance(value, set) else cls(value)
@@ -184,7 +184,7 @@ HASHES: Mapping[str, Callable[[Any], int]] = {
 
 
 def hash_of_keys(types: Sequence[ValueType]) -> Callable[[Key], int] | None:
-    """Java's hash of a key of these types; None where Java's would not be the same from run to run, or is not known here."""
+    """Return Java's hash of a key of these types; None where Java's would not be the same from run to run, or is not known here."""
     hashes = [HASHES.get(t.kind) if isinstance(t, Scalar) else None for t in types]
     known = [h for h in hashes if h is not None]
     if not known or len(known) < len(hashes):
@@ -203,7 +203,8 @@ def hash_of_keys(types: Sequence[ValueType]) -> Callable[[Key], int] | None:
 
 
 def bucket_order(items: Mapping[Key, V], hash_of: Callable[[Key], int] | None, peak: int) -> Iterable[V]:
-    """The values in the order of a Java hash map that held at most ``peak`` keys at once; the mapping's own order if there is no hash."""
+    """Return the values in the order of a Java hash map that held at most ``peak`` keys at once; the mapping's own order if there is no
+    hash."""
     if hash_of is None:
         return items.values()
     capacity = 16

@@ -40,22 +40,22 @@ class Paged:
         self.emptied = False
 
     def note(self) -> None:
-        """From now on changes are noted, those before are forgotten."""
+        """Note changes from now on, and forget those before."""
         self.touched, self.forgotten, self.emptied = {}, set(), False
 
     def touch(self, key: Key) -> None:
-        """What is kept of the key changes: for places where that is rare."""
+        """Note that what is kept of the key changes: for places where that is rare."""
         if self.touched is not None:
             self.touched[key] = None
 
     def forget(self, key: Key) -> None:
-        """The key is discarded; where it comes back it is the last one."""
+        """Note that the key is discarded; where it comes back it is the last one."""
         if self.touched is not None:
             self.touched.pop(key, None)
             self.forgotten.add(key)
 
     def forget_all(self) -> None:
-        """All keys are discarded."""
+        """Note that all keys are discarded."""
         if self.touched is not None:
             self.touched, self.forgotten, self.emptied = {}, set(), True
 
@@ -87,7 +87,7 @@ SINGLE = frozenset({type(None), bool, int, float, str, bytes})
 
 
 def plain(state: Any) -> Any:
-    """A state with lists in place of all that is paged, to be kept while its operator goes on."""
+    """Return a state with lists in place of all that is paged, to be kept while its operator goes on."""
     if isinstance(state, (Paged, list)):
         return [item if type(item) in SINGLE else plain(item) for item in state]
     if isinstance(state, tuple):

@@ -19,7 +19,7 @@ __all__ = [
 
 
 def is_scalar(value_type: ValueType, *kinds: str) -> bool:
-    """Whether a type is one of these kinds, primitive or boxed."""
+    """Return whether a type is one of these kinds, primitive or boxed."""
     return isinstance(value_type, Scalar) and value_type.kind in kinds
 
 
@@ -29,7 +29,7 @@ def no_arguments(arguments: Sequence[WindowArgument], title: str) -> None:
 
 
 def refuse_event_properties(argument: WindowArgument, index: int, title: str, *, whole: bool = False) -> None:
-    """Where Esper looks names up in no stream at all: a property is unknown there."""
+    """Refuse properties where Esper looks names up in no stream at all: a property is unknown there."""
     if argument.typed is None or argument.is_constant:
         return
     name = next((n.name for n in argument.typed.walk() if isinstance(n, StreamProperty)), "")
@@ -41,7 +41,7 @@ def refuse_event_properties(argument: WindowArgument, index: int, title: str, *,
 
 
 def integer_argument(argument: WindowArgument, index: int, title: str, message: str, *, whole: bool = False) -> TypedExpression:
-    """A size: an int, constant or by variable, positive if it is known already."""
+    """Return a size: an int, constant or by variable, positive if it is known already."""
     refuse_event_properties(argument, index, title, whole=whole)
     typed = argument.typed
     if typed is None or argument.is_period or not is_scalar(typed.type, "int", "short", "byte"):
@@ -58,7 +58,7 @@ def _check_positive(value: object, title: str, whole: bool) -> int:
 
 
 def size_value(context: BuildContext, size: TypedExpression, name: str) -> int:
-    """The size of the window ``name``, now that variables have values; refuses what is not positive."""
+    """Return the size of the window ``name``, now that variables have values; refuse what is not positive."""
     value = context.constant(size)
     if isinstance(value, int) and value > 0:
         return value
@@ -92,7 +92,8 @@ def _length(context: BuildContext, period: TypedExpression) -> int:
 
 
 def duration_argument(argument: WindowArgument, index: int, title: str, message: str, *, whole: bool = False) -> TypedExpression:
-    """A time period or a number of seconds; at least one millisecond if it is a constant number (as in Esper, a period may be zero)."""
+    """Return a time period or a number of seconds; at least one millisecond if it is a constant number (as in Esper, a period may be
+    zero)."""
     refuse_event_properties(argument, index, title, whole=whole)
     typed = argument.typed
     if typed is None or not (argument.is_period or is_numeric(typed.type)):
@@ -103,7 +104,7 @@ def duration_argument(argument: WindowArgument, index: int, title: str, message:
 
 
 def only_duration(arguments: Sequence[WindowArgument], title: str, message: str) -> TypedExpression:
-    """The one parameter of a window that takes nothing but a time period or a number of seconds."""
+    """Return the one parameter of a window that takes nothing but a time period or a number of seconds."""
     if len(arguments) != 1:
         raise WindowRefused(message)
     return duration_argument(arguments[0], 0, title, message)
@@ -117,12 +118,12 @@ def constant_refused(index: int, title: str) -> WindowRefused:
 
 
 def is_literal(argument: WindowArgument) -> bool:
-    """Whether the parameter holds neither a property nor a variable: a key of that kind makes no sense."""
+    """Return whether the parameter holds neither a property nor a variable: a key of that kind makes no sense."""
     return argument.typed is not None and not any(not isinstance(n, Constant) for n in argument.typed.walk() if not list(n.children()))
 
 
 def key_arguments(arguments: Sequence[WindowArgument], title: str, message: str) -> tuple[TypedExpression, ...]:
-    """One or more expressions over the event."""
+    """Return one or more expressions over the event."""
     if not arguments:
         raise WindowRefused(message, whole=True)
     for index, argument in enumerate(arguments):
@@ -143,7 +144,7 @@ class Duration:
         self.length = 0 if self.calendar else _length(context, period)
 
     def state(self) -> Any:
-        """The length, which a variable may have given once (a period of months is read again)."""
+        """Return the length, which a variable may have given once (a period of months is read again)."""
         return self.length
 
     @takes(INTEGER)
@@ -157,7 +158,7 @@ class Duration:
         return self._context.add_time(end, self._period, -1) if self.calendar else end - self.length
 
     def boundary_after(self, reference: int, now: int) -> int:
-        """The first of … reference - d, reference, reference + d … that is later than ``now``."""
+        """Return the first of … reference - d, reference, reference + d … that is later than ``now``."""
         if not self.calendar:
             step = max(1, self.length)
             return reference + ((now - reference) // step + 1) * step

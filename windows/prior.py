@@ -53,7 +53,7 @@ class PriorBuffer:
                 before.pop(event, None)
 
     def prior(self, event: Event, index: int) -> Event | None:
-        """The event ``index`` before ``event`` (0: itself); None where there is none, or where ``event`` has not come out yet."""
+        """Return the event ``index`` before ``event`` (0: itself); None where there is none, or where ``event`` has not come out yet."""
         if index == 0:
             return event
         before = self.before.get(event)

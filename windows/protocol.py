@@ -51,7 +51,7 @@ class View:
         raise NotImplementedError
 
     def state(self) -> State:
-        """What must be kept so that ``restore`` on a freshly built view goes on exactly here."""
+        """Return what must be kept so that ``restore`` on a freshly built view goes on exactly here."""
         raise NotImplementedError
 
     def restore(self, state: State) -> None:
@@ -59,7 +59,7 @@ class View:
         raise NotImplementedError
 
     def steps(self) -> WindowSteps | None:
-        """The view's own steps as source lines, for a function that is generated for the whole statement; None where it has none."""
+        """Return the view's own steps as source lines, for a function that is generated for the whole statement; None where it has none."""
         return None
 
     def close(self) -> None:
@@ -89,17 +89,17 @@ class RandomAccess(Protocol):
     """
 
     def previous(self, event: Event, index: int) -> Event | None:
-        """The event at ``index`` in the order of the window (0: the newest, or the first by sort order); in a batch: the one ``index``
-        before ``event``.
+        """Return the event at ``index`` in the order of the window (0: the newest, or the first by sort order); in a batch: the one
+        ``index`` before ``event``.
         """
 
     def from_tail(self, event: Event, index: int) -> Event | None:
-        """The ``index``-th event from the window's other end (0: the oldest)."""
+        """Return the ``index``-th event from the window's other end (0: the oldest)."""
 
     def count(self, event: Event) -> int | None: ...
 
     def window(self, event: Event) -> Iterable[Event] | None:
-        """All events, newest (or first by sort order) first; None where there are none."""
+        """Return all events, newest (or first by sort order) first; None where there are none."""
 
 
 class Accumulator(Protocol):
@@ -132,24 +132,24 @@ class BuildContext(Protocol):
     def text_key(self) -> Callable[[str], Any] | None: ...
 
     def now(self) -> int:
-        """Engine time, in engine time units (ms, or µs by configuration); valid at any later time too."""
+        """Return engine time, in engine time units (ms, or µs by configuration); valid at any later time too."""
 
     def timer(self, callback: Callable[[], None]) -> Timer:
-        """A new timer. The call-back runs under the statement's lock; what it emits is delivered when it returns."""
+        """Return a new timer. The call-back runs under the statement's lock; what it emits is delivered when it returns."""
 
     def evaluator(self, expression: TypedExpression) -> Evaluate:
-        """evaluate(event) for an expression over this stream alone. It may read variables and the time."""
+        """Return evaluate(event) for an expression over this stream alone. It may read variables and the time."""
 
     def constant(self, expression: TypedExpression) -> Any:
-        """The value, now, of an expression without events (a window parameter: constant, variable, arithmetic)."""
+        """Return the value, now, of an expression without events (a window parameter: constant, variable, arithmetic)."""
 
     def add_time(self, start: int, period: TypedExpression, times: int = 1) -> int:
-        """``start`` plus ``times`` periods (-1: one back); a period is a time period (months and years by the calendar) or a number of
-        seconds.
+        """Return ``start`` plus ``times`` periods (-1: one back); a period is a time period (months and years by the calendar) or a number
+        of seconds.
         """
 
     def accumulators(self, expression: TypedExpression, names: Sequence[str] = ()) -> tuple[Sequence[Accumulator], Evaluate]:
-        """For the expr windows: the expression's aggregations, fresh ones, and evaluate(event, *values) that reads them.
+        """Return, for the expr windows: the expression's aggregations, fresh ones, and evaluate(event, *values) that reads them.
 
         ``names``: the built-in names of ``WindowConfig.builtins``, ``Local`` nodes in the expression; ``values`` come in their order.
         """
@@ -163,7 +163,8 @@ class BuildContext(Protocol):
         """
 
     def publish_random_access(self, access: RandomAccess) -> None:
-        """Called at build by the view that answers prev and friends of this stream (the last data window in the chain)."""
+        """Publish random access; called at build by the view that answers prev and friends of this stream (the last data window in the
+        chain)."""
 
 
 __all__ = [

@@ -39,7 +39,7 @@ ALL: tuple[type[WindowConfig], ...] = (
 
 
 def by_name(*configs: type[WindowConfig]) -> dict[str, type[WindowConfig]]:
-    """The configs under each of their names, plain and with their namespace."""
+    """Return the configs under each of their names, plain and with their namespace."""
     configs_of: dict[str, type[WindowConfig]] = {}
     for config in configs:
         for name in config.names:

@@ -132,7 +132,7 @@ class PairView(DerivedView):
         self.sum_yy -= y * y
 
     def spreads(self) -> tuple[float, float, float]:
-        """Σ(x-x̄)², Σ(y-ȳ)², Σ(x-x̄)(y-ȳ)."""
+        """Return Σ(x-x̄)², Σ(y-ȳ)², Σ(x-x̄)(y-ȳ)."""
         n = self.n
         return (
             self.sum_xx - self.sum_x * self.sum_x / n, self.sum_yy - self.sum_y * self.sum_y / n, self.sum_xy - self.sum_x * self.sum_y / n,

@@ -39,7 +39,7 @@ LONG_MIN, LONG_MAX = -(1 << 63), (1 << 63) - 1
 
 
 def wrong(value: Any, expected: str) -> Damaged:
-    """The error for a value of the wrong kind."""
+    """Return the error for a value of the wrong kind."""
     return Damaged(f"a value of type {type(value).__name__} where {expected} is expected")
 
 
@@ -47,7 +47,7 @@ def wrong(value: Any, expected: str) -> Damaged:
 
 
 def compiled(shape: Shape) -> Check:
-    """The shape as one function."""
+    """Return the shape as one function."""
     if isinstance(shape, list):
         return _each(compiled(shape[0]))
     if isinstance(shape, tuple):
@@ -106,7 +106,8 @@ def _map(checks: Mapping[str, Check]) -> Check:
 
 
 def takes(shape: Shape) -> Callable[[Restore], Restore]:
-    """For ``restore`` methods, whose last argument is the state: refuse one that is not of the shape before anything is taken from it."""
+    """Decorate ``restore`` methods, whose last argument is the state: refuse one that is not of the shape before anything is taken from
+    it."""
     check = compiled(shape)
 
     def decorated(restore: Restore) -> Restore:
@@ -124,7 +125,7 @@ def takes(shape: Shape) -> Callable[[Restore], Restore]:
 
 
 def one_of(expected: str, *classes: type) -> Check:
-    """A value of one of these classes, not of a subclass: True is no integer."""
+    """Accept a value of one of these classes, not of a subclass: True is no integer."""
     allowed = frozenset(classes)
 
     def check(value: Any) -> None:
@@ -135,7 +136,7 @@ def one_of(expected: str, *classes: type) -> Check:
 
 
 def integer(expected: str, least: int, most: int = LONG_MAX) -> Check:
-    """An integer from ``least`` to ``most``."""
+    """Accept an integer from ``least`` to ``most``."""
     def check(value: Any) -> None:
         if value.__class__ is not int:
             raise wrong(value, expected)
@@ -160,7 +161,7 @@ EVENT: Check = _event
 
 
 def optional(shape: Shape) -> Check:
-    """None, or what the shape says."""
+    """Accept None, or what the shape says."""
     check = compiled(shape)
 
     def check_optional(value: Any) -> None:
@@ -212,7 +213,7 @@ LISTS = (list, tuple, set, frozenset, bytes)
 
 
 def of_type(value_type: ValueType) -> Check:
-    """A value of the type, or null."""
+    """Accept a value of the type, or null."""
     if isinstance(value_type, Scalar) and value_type.kind in CLASSES:
         return _scalar(value_type)
     if isinstance(value_type, EnumType):
@@ -255,7 +256,8 @@ def _collection(value_type: ArrayType | CollectionType) -> Check:
 
 
 def scalars_fit(types: Sequence[ValueType]) -> Callable[[Sequence[Any]], bool]:
-    """Whether as many values are what ``of_type`` says of those types that are scalar: one generated function, for many events of a type.
+    """Return whether as many values are what ``of_type`` says of those types that are scalar: one generated function, for many events of a
+    type.
 
     >>> from epl.value_types import LONG, STRING
     >>> scalars_fit((LONG, STRING))([7, None]), scalars_fit((LONG, STRING))([7, 7])
@@ -278,7 +280,7 @@ def _scalar_test(name: str, value_type: Scalar) -> str:
 
 
 def of_event(event_type: EventType) -> Check:
-    """An event that has all properties of the type: of the type itself, of a sub-type, or of one like it."""
+    """Accept an event that has all properties of the type: of the type itself, of a sub-type, or of one like it."""
     known: set[type] = set()
 
     def check_event(value: Any) -> None:

@@ -98,7 +98,7 @@ class SlidingView(View):
 
     @once_a_class
     def rare_text(self) -> Sequence[str]:
-        """The conditions, as source text over ``view``, under which entries are not simply the events in the window."""
+        """Return the conditions, as source text over ``view``, under which entries are not simply the events in the window."""
         view = named("view", self)
         return f"{view.removed}", f"{view.members} is not None"
 

@@ -54,7 +54,7 @@ class Sort(WindowConfig):
 
 
 def sort_keys(arguments: Sequence[WindowArgument], start: int, title: str) -> tuple[SortKey, ...]:
-    """The sort keys from argument number ``start`` on."""
+    """Return the sort keys from argument number ``start`` on."""
     for index, argument in enumerate(arguments[start:], start):
         if is_literal(argument):
             raise constant_refused(index, title)

@@ -43,7 +43,7 @@ class Reversed:
 
 
 def sort_key(keys: Sequence[SortKey], context: BuildContext) -> Callable[[Event], Any]:
-    """key(event): something that compares as the keys do."""
+    """Return key(event): something that compares as the keys do."""
     parts = [_part(_comparable(k.expression, context), k.descending) for k in keys]
     if len(parts) == 1:
         return parts[0]
@@ -102,7 +102,7 @@ class SortedEvents:
         self.keys[:] = [key(e) for e in events]
 
     def remove(self, key: Any, event: Event) -> bool:
-        """Whether it was there."""
+        """Remove it; return whether it was there."""
         for place in range(bisect_left(self.keys, key), bisect_right(self.keys, key)):
             if self.events[place] is event:
                 self._pop(place)

@@ -66,7 +66,7 @@ class TimeAccumView(SlidingView):
             self.child.update(new, gone)
 
     def quiet(self) -> None:
-        """The timer: everything leaves."""
+        """Let everything leave, as the timer asks."""
         gone = list(self)
         super().restore(())
         if gone:

@@ -33,7 +33,7 @@ class BatchFlags:
 
 
 def batch_flags(argument: WindowArgument) -> BatchFlags:
-    """The control keywords of a string constant, separated by commas; any case."""
+    """Return the control keywords of a string constant, separated by commas; any case."""
     text = argument.typed.value if isinstance(argument.typed, Constant) else ""
     force = eager = False
     for word in str(text).lower().split(","):
@@ -142,7 +142,7 @@ class TimeBatchView(BatchView):
             self.current[event] = None
 
     def boundary(self) -> None:
-        """The timer: release, and wait for the next boundary."""
+        """Release, as the timer asks, and wait for the next boundary."""
         empty = not self.current and not self.last
         if not empty or self.flags.releases_nothing:
             self._schedule()

@@ -94,7 +94,7 @@ class TimeLengthBatchView(BatchView):
             self._schedule()
 
     def timed(self) -> None:
-        """The timer: release what is there."""
+        """Release, as the timer asks, what is there."""
         empty = not self.current and not self.last
         if not empty or self.flags.releases_nothing:
             self._schedule()

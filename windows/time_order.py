@@ -182,7 +182,7 @@ class TimeOrderView(View):
         failures.settle()
 
     def expire(self) -> None:
-        """The timer: evict what is due."""
+        """Evict, as the timer asks, what is due."""
         limit = self._limit()
         gone: list[Event] = []
         while (earliest := self._earliest()) is not None and earliest <= limit:

@@ -76,7 +76,7 @@ class TimeView(TimedView):
             self.child.update(new, gone)
 
     def expire(self) -> None:
-        """The timer: evict what is due, and set the timer for the next."""
+        """Evict, as the timer asks, what is due, and set the timer for the next."""
         gone = self.evict(self.duration.before(self.now()))
         if self.times:
             self.timer.set(self.duration.after(self.times[0]))
@@ -117,7 +117,7 @@ class TimeView(TimedView):
         )
 
     def one_entering(self, receive: Callable[[Event], None]) -> Callable[[Event], None]:
-        """``update`` with one event, for a child that takes it by ``receive``."""
+        """Return ``update`` with one event, for a child that takes it by ``receive``."""
         timer, now, duration = self.timer, self.now, self.duration
 
         def take(event: Event) -> None:
@@ -134,7 +134,7 @@ class TimeView(TimedView):
         return take
 
     def one_expiring(self, leave: Callable[[Event], None]) -> Callable[[], None]:
-        """``expire`` for a child that lets one event go by ``leave``; not for periods of the calendar."""
+        """Return ``expire`` for a child that lets one event go by ``leave``; not for periods of the calendar."""
         timer, now, duration = self.timer, self.now, self.duration
 
         def expire() -> None:

@@ -62,7 +62,7 @@ class UnionView(PartsView):
         return gone
 
     def timed(self, source: Part, new: Sequence[Event], old: Sequence[Event]) -> None:
-        """A window's timer let events go."""
+        """Note that a window's timer let events go."""
         gone = self._evict(old)
         if gone:
             self.child.update(NO_EVENTS, gone)
