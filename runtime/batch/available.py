@@ -7,7 +7,7 @@ from functools import lru_cache
 
 
 def is_available() -> bool:
-    """Whether numba is installed; without it everything runs in the row tier. Cheap to ask: it is not imported."""
+    """Return whether numba is installed; without it everything runs in the row tier. Cheap to ask: it is not imported."""
     if "numba" in sys.modules:
         return sys.modules["numba"] is not None
     return importlib.util.find_spec("numba") is not None
@@ -15,7 +15,7 @@ def is_available() -> bool:
 
 @lru_cache(maxsize=1)
 def missing() -> str | None:
-    """Why there is no batch tier; None if there is one. Imports numba, which refuses a numpy that is newer than it knows."""
+    """Return why there is no batch tier; None if there is one. Imports numba, which refuses a numpy that is newer than it knows."""
     if not is_available():
         return "numba is not installed"
     try:

@@ -9,12 +9,12 @@ class NotCompilable(Exception):
 
 
 def not_in_columns(what: str) -> NotCompilable:
-    """``what`` has no kernel."""
+    """Return the error that ``what`` has no kernel."""
     return NotCompilable(f"{what} is not computed in columns")
 
 
 def not_in_rule_set(what: str) -> NotCompilable:
-    """A statement with ``what`` is no member of a rule set."""
+    """Return the error that a statement with ``what`` is no member of a rule set."""
     return NotCompilable(f"{what} is not in a rule set")
 
 

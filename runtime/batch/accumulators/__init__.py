@@ -29,7 +29,7 @@ KINDS: dict[str, type[Accumulator]] = {
 
 
 def accumulator(plan: AggregationPlan, number: int, window: Window | None) -> Accumulator:
-    """The accumulator of one aggregation; raises NotCompilable."""
+    """Return the accumulator of one aggregation; raise NotCompilable."""
     if window is not None and not all(is_steady(e) for e in plan.expressions):
         raise NotCompilable(f"{plan.function} of what may change while an event is held")
     if plan.group_by is not None or (plan.constants and plan.function != "nth"):
@@ -56,12 +56,12 @@ def _extreme(plan: AggregationPlan, window: Window | None) -> type[Accumulator]:
 
 
 def group_state(accumulators: Sequence[Accumulator], arrays: Arrays, slot: int, ring: Ring) -> State:
-    """As ``runtime.aggregation.groups.Group`` gives it: no row has failed."""
+    """Do as ``runtime.aggregation.groups.Group`` gives it: no row has failed."""
     return [[each.state(arrays, slot, ring) for each, first in _with_states(accumulators) if first], []]
 
 
 def restore_group(accumulators: Sequence[Accumulator], arrays: Arrays, slot: int, state: State, ring: Ring) -> None:
-    """Raises Declined for a group of which some rows raised."""
+    """Restore a group. Raise Declined for a group of which some rows raised."""
     compiled(([ANYTHING], [ANYTHING]))(state)
     states, failed = state
     if failed:

@@ -45,11 +45,11 @@ class Accumulator:
         raise NotImplementedError
 
     def full(self) -> str | None:
-        """A text, true where there is no space for what a delta brings; None where there always is."""
+        """Return a text, true where there is no space for what a delta brings; None where there always is."""
         return None
 
     def grow(self, arrays: Arrays, more: int) -> None:
-        """Space for ``more`` events."""
+        """Make space for ``more`` events."""
 
     @property
     def shared(self) -> Any:
@@ -63,7 +63,7 @@ class Accumulator:
         raise NotImplementedError
 
     def counted(self, slot: int, ring: Ring) -> Iterator[tuple[Member, Any]]:
-        """The group's events that pass the filter, with the value of the argument."""
+        """Return the group's events that pass the filter, with the value of the argument."""
         passes = None if self.plan.filter is None else ring.evaluator(self.plan.filter)
         value = ring.evaluator(self.argument)
         return ((member, value(member[1])) for member in ring.members(slot) if passes is None or passes(member[1]))

@@ -35,7 +35,7 @@ def insert_slot(table: Array, keys: Array, slot: int) -> None:
 
 
 def heap_insert(top: int, position: int, links: Sequence[Array], mask: int, largest: bool) -> int:
-    """``links``: left, right, up, values."""
+    """Insert into a heap; ``links``: left, right, up, values."""
     return _compiled("heap_insert")(top, position, *links, mask, largest)
 
 

@@ -8,27 +8,27 @@ import numpy as np
 
 
 def wrap_int(value: Any) -> Any:
-    """The low 32 bits of a 64-bit integer, as a Java int."""
+    """Return the low 32 bits of a 64-bit integer, as a Java int."""
     return ((value + 2147483648) & 4294967295) - 2147483648
 
 
 def long_add(left: Any, right: Any) -> Any:
-    """Java's sum of longs, which wraps around: a compiler may take it that a signed sum does not."""
+    """Return Java's sum of longs, which wraps around: a compiler may take it that a signed sum does not."""
     return np.int64(np.uint64(left) + np.uint64(right))
 
 
 def long_subtract(left: Any, right: Any) -> Any:
-    """Java's difference of longs."""
+    """Return Java's difference of longs."""
     return np.int64(np.uint64(left) - np.uint64(right))
 
 
 def long_multiply(left: Any, right: Any) -> Any:
-    """Java's product of longs."""
+    """Return Java's product of longs."""
     return np.int64(np.uint64(left) * np.uint64(right))
 
 
 def int_divide(left: Any, right: Any) -> Any:
-    """Java's integer division, towards zero; the divisor is not zero."""
+    """Return Java's integer division, towards zero; the divisor is not zero."""
     if right == 0:
         return left - left
     quotient = left // right
@@ -38,7 +38,7 @@ def int_divide(left: Any, right: Any) -> Any:
 
 
 def int_remainder(left: Any, right: Any) -> Any:
-    """Java's integer remainder: the sign of the dividend; the divisor is not zero."""
+    """Return Java's integer remainder: the sign of the dividend; the divisor is not zero."""
     if right == 0:
         return left - left
     result = left % right
@@ -48,15 +48,15 @@ def int_remainder(left: Any, right: Any) -> Any:
 
 
 def same_double(left: Any, right: Any) -> Any:
-    """``Double.equals``: NaN equals itself, 0.0 does not equal -0.0."""
+    """Implement ``Double.equals``: NaN equals itself, 0.0 does not equal -0.0."""
     if left == right:
         return left != 0 or np.copysign(1.0, left) == np.copysign(1.0, right)
     return left != left and right != right
 
 
 def mix(value: Any) -> Any:
-    """A 64-bit integer's bits, scattered: where a hash table looks first. Unsigned, since a compiler may take it that signed products do
-    not overflow, and then gives another hash where it knows more of the value."""
+    """Return a 64-bit integer's bits, scattered: where a hash table looks first. Unsigned, since a compiler may take it that signed
+    products do not overflow, and then gives another hash where it knows more of the value."""
     bits = np.int64(value).view(np.uint64)
     bits = (bits ^ (bits >> np.uint64(31))) * np.uint64(0x7FB5D329728EA185)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x81DADEF4BC2DD44D)
@@ -100,14 +100,14 @@ def merge_runs(keys: Any, values: Any, count: Any, width: Any) -> Any:
 
 
 def double_word(value: Any) -> Any:
-    """The bits of a double; every NaN has the same."""
+    """Return the bits of a double; every NaN has the same."""
     if value != value:
         return np.int64(0x7FF8000000000000)
     return np.float64(value).view(np.int64)
 
 
 def word_double(word: Any) -> Any:
-    """The double with these bits."""
+    """Return the double with these bits."""
     return np.int64(word).view(np.float64)
 
 
@@ -168,7 +168,8 @@ def _heap_before(values: Any, one: Any, other: Any, largest: Any) -> Any:
 
 
 def heap_merge(one: Any, other: Any, left: Any, right: Any, up: Any, values: Any, mask: Any, largest: Any) -> Any:
-    """The top of two skew heaps put together; -1 is an empty one. ``left``, ``right``, ``up`` link positions by ``position & mask``."""
+    """Return the top of two skew heaps put together; -1 is an empty one. ``left``, ``right``, ``up`` link positions by ``position &
+    mask``."""
     if one < 0:
         return other
     if other < 0:
@@ -191,7 +192,7 @@ def heap_merge(one: Any, other: Any, left: Any, right: Any, up: Any, values: Any
 
 
 def heap_insert(top: Any, position: Any, left: Any, right: Any, up: Any, values: Any, mask: Any, largest: Any) -> Any:
-    """The top of the heap once the position is in it."""
+    """Return the top of the heap once the position is in it."""
     left[position & mask] = -1
     right[position & mask] = -1
     up[position & mask] = -1
@@ -201,7 +202,7 @@ def heap_insert(top: Any, position: Any, left: Any, right: Any, up: Any, values:
 
 
 def heap_remove(top: Any, position: Any, left: Any, right: Any, up: Any, values: Any, mask: Any, largest: Any) -> Any:
-    """The top of the heap once the position, which is in it, has been taken out."""
+    """Return the top of the heap once the position, which is in it, has been taken out."""
     place = position & mask
     above = up[place]
     below = heap_merge(left[place], right[place], left, right, up, values, mask, largest)
@@ -217,7 +218,7 @@ def heap_remove(top: Any, position: Any, left: Any, right: Any, up: Any, values:
 
 
 def java_hashes(offsets: Any, data: Any, hashes: Any, first: Any, last: Any) -> Any:
-    """``hashes[code + 1]``: String.hashCode of the UTF-8 strings ``first`` … ``last - 1``."""
+    """Fill ``hashes[code + 1]``: String.hashCode of the UTF-8 strings ``first`` … ``last - 1``."""
     for code in range(first, last):
         result = 0
         place = offsets[code]
@@ -251,7 +252,7 @@ PREVIOUS, REFERENCES = 2, 3
 
 
 def release_path(nodes: Any, node: Any, vacant: Any) -> Any:
-    """One reference less to a path's last node; nodes without any are free. (First free node, how many have become free)."""
+    """Release one reference to a path's last node; free nodes without any. (First free node, how many have become free)."""
     freed = 0
     while node >= 0:
         nodes[node, REFERENCES] -= 1
@@ -266,7 +267,7 @@ def release_path(nodes: Any, node: Any, vacant: Any) -> Any:
 
 
 def last_not_above(values: Any, low: Any, high: Any, value: Any) -> Any:
-    """The place of the last of the ascending ``values[low:high]`` that is not above ``value``; ``low - 1`` where all are."""
+    """Return the place of the last of the ascending ``values[low:high]`` that is not above ``value``; ``low - 1`` where all are."""
     while low < high:
         middle = (low + high) >> 1
         if values[middle] <= value:

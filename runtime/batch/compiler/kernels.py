@@ -55,7 +55,7 @@ def _stamp() -> str:
 
 
 def cache_folder() -> Path:
-    """Where kernels are kept; a folder of this process alone where that cannot be written, or others can write there."""
+    """Return where kernels are kept; a folder of this process alone where that cannot be written, or others can write there."""
     chosen = os.environ.get("EPL_CACHE_DIR")
     try:
         folder = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epl-spark"
@@ -77,7 +77,7 @@ def _own_folder() -> Path:
 
 @lru_cache(maxsize=4096)
 def compiled(source: str) -> Kernel:
-    """The function ``kernel`` of the source, compiled at its first call; raises ImportError without numba."""
+    """Return the function ``kernel`` of the source, compiled at its first call; raise ImportError without numba."""
     from runtime.batch.compiler.llvm.compiler import NativeKernel, is_supported
 
     if not is_supported():
@@ -86,7 +86,7 @@ def compiled(source: str) -> Kernel:
 
 
 def by_numba(source: str) -> Kernel:
-    """The same function, compiled by numba."""
+    """Return the same function, compiled by numba."""
     code_of(source)  # the same checks as for what is not compiled
     text = HEAD + PART_OF_IT.sub(r"@as_part\n\g<0>", source).replace("def kernel(", "@as_kernel\ndef kernel(")
     name = f"epl_{hashlib.sha256((text + _stamp()).encode()).hexdigest()[:32]}"
@@ -99,7 +99,7 @@ def by_numba(source: str) -> Kernel:
 
 @lru_cache(maxsize=4096)
 def interpreted(source: str) -> Kernel:
-    """The same function as plain Python: slow, for tests and for looking inside."""
+    """Return the same function as plain Python: slow, for tests and for looking inside."""
     kernel = defined(source, {name: each for name, each in vars(intrinsics).items() if not name.startswith("__")})["kernel"]
 
     def run(*arguments: Any) -> int:

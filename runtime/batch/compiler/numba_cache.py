@@ -25,7 +25,7 @@ class DurableCache:
         return getattr(self._cache, name)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """What has been kept for the signature; None if nothing."""
+        """Return what has been kept for the signature; None if nothing."""
         if not self._is_private():
             return None
         try:
@@ -64,8 +64,8 @@ class DurableCache:
 
 
 def kept(**options: Any) -> Callable[[Any], Any]:
-    """A decorator: the function compiled at its first call, or loaded if it has been kept; compiled in each process where numba finds no
-    folder that it may write to."""
+    """Return a decorator: the function compiled at its first call, or loaded if it has been kept; compiled in each process where numba
+    finds no folder that it may write to."""
     def decorate(function: Any) -> Any:
         try:
             dispatcher = njit(cache=True, **options)(function)

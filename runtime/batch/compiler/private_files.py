@@ -25,7 +25,7 @@ _warned: set[str] = set()
 
 
 def fault_of(folder: Path) -> str | None:
-    """Why code in the folder is not to be trusted, None where only the user (and root) can write there."""
+    """Return why code in the folder is not to be trusted, None where only the user (and root) can write there."""
     if os.name == "nt":  # no such modes; folders in a profile are the user's
         return None
     status = os.stat(folder)
@@ -39,7 +39,7 @@ def fault_of(folder: Path) -> str | None:
 
 
 def others_may_write(path: Path) -> bool:
-    """Whether others may write to a folder and can get there, or may put another one in the place of it or of one that it is in."""
+    """Return whether others may write to a folder and can get there, or may put another one in the place of it or of one that it is in."""
     if os.name == "nt":
         return False
     writable = False
@@ -56,15 +56,15 @@ def others_may_write(path: Path) -> bool:
 
 
 def warn_once(path: Path, reason: str) -> None:
-    """One warning a path and process."""
+    """Warn once a path and process."""
     if str(path) not in _warned:
         _warned.add(str(path))
         warnings.warn(f"compiled code in {path} is not used: {reason}", RuntimeWarning, stacklevel=3)
 
 
 def read_private(path: Path) -> bytes | None:
-    """The contents of the user's own file, None where there is none. A link, a file of others or one that others may write: None, with a
-    warning."""
+    """Return the contents of the user's own file, None where there is none. A link, a file of others or one that others may write: None,
+    with a warning."""
     try:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
     except FileNotFoundError:
@@ -93,12 +93,12 @@ def write_private(path: Path, data: bytes) -> None:
 
 
 def signed(path: Path, data: bytes) -> bytes:
-    """The data after its digest. Raises OSError where the folder takes no key."""
+    """Return the data after its digest. Raise OSError where the folder takes no key."""
     return _digest(path, data, _key_of(path.parent)) + data
 
 
 def checked(path: Path, content: bytes) -> bytes | None:
-    """The data of what ``signed`` gave for the same path; None for all else."""
+    """Return the data of what ``signed`` gave for the same path; None for all else."""
     try:
         key = _key_of(path.parent)
     except OSError:

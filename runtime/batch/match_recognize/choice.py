@@ -10,7 +10,7 @@ from runtime.batch.refusals import not_in_columns
 
 
 def pattern_kernel(plan: SelectPlan) -> MatchKernel:
-    """The kernel of a statement with match_recognize; raises NotCompilable saying why there is none."""
+    """Return the kernel of a statement with match_recognize; raise NotCompilable saying why there is none."""
     check(plan)
     assert plan.row_recognition is not None
     program, conditions = plan.row_recognition.program, plan.row_recognition.conditions

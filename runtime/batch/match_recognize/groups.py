@@ -8,7 +8,7 @@ from epl.plan.match_recognize import Condition
 
 
 def group_row(condition: Condition, variables: Sequence[str], node: TypedExpression) -> tuple[int, int, str] | None:
-    """(variable, place among its rows or -1 for the last, property), or None for another expression."""
+    """Return (variable, place among its rows or -1 for the last, property), or None for another expression."""
     if not isinstance(node, PropertyOf):
         return None
     of: TypedExpression = node.operand

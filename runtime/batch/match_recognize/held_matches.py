@@ -54,7 +54,7 @@ class PatternInterval:
 
 
 def pattern_interval(plan: RowRecognitionPlan) -> PatternInterval | None:
-    """Raises NotCompilable."""
+    """Return the printer of an interval; raise NotCompilable."""
     if plan.interval is None:
         return None
     if any(isinstance(node, VariableValue) for node in plan.interval.walk()):
@@ -65,7 +65,7 @@ def pattern_interval(plan: RowRecognitionPlan) -> PatternInterval | None:
 
 
 def live_matches(arrays: Arrays) -> Array:
-    """The places of the matches that are held."""
+    """Return the places of the matches that are held."""
     slots: Array = np.flatnonzero(arrays["m_len"][: int(arrays["i_registers"][REGISTERS["m_made"]])])
     return slots
 
@@ -76,7 +76,7 @@ def begun_records(arrays: Arrays) -> slice:
 
 
 def make_room_for_begun(arrays: Arrays) -> None:
-    """The records in use come first; space for as many more."""
+    """Put the records in use first, and make space for as many more."""
     used, registers = begun_records(arrays), arrays["i_registers"]
     count = used.stop - used.start
     for name in ("b_row", "b_time", "b_count", "b_first", "b_last"):
@@ -87,7 +87,7 @@ def make_room_for_begun(arrays: Arrays) -> None:
 
 
 def waiting_matches(arrays: Arrays) -> list[tuple[int, list[int]]]:
-    """(time of the first rows, places of the matches in the order in which they were found), by time."""
+    """Return (time of the first rows, places of the matches in the order in which they were found), by time."""
     waiting = []
     for record in range(*begun_records(arrays).indices(arrays.sizes[BEGUN])):
         place, of_record = int(arrays["b_first"][record]), []
@@ -100,7 +100,7 @@ def waiting_matches(arrays: Arrays) -> list[tuple[int, list[int]]]:
 
 
 def times_of(arrays: Arrays, begins: Iterable[int], now: int) -> list[list[int]]:
-    """[row, when it came] of first rows; for one whose interval is over any time so long ago serves."""
+    """Return [row, when it came] of first rows; for one whose interval is over any time so long ago serves."""
     used = begun_records(arrays)
     rows, times = arrays["b_row"][used], arrays["b_time"][used]
     rows_asked = sorted(set(begins))
@@ -116,7 +116,7 @@ class HeldRestore:
     arrays: Arrays
 
     def begun(self, began: Iterable[Sequence[int]]) -> None:
-        """``began``: (row, when it came)."""
+        """Note first rows that have come. ``began``: (row, when it came)."""
         first: dict[int, int] = {}
         for row, time in sorted(map(tuple, began)):
             first.setdefault(time, row)
@@ -127,7 +127,8 @@ class HeldRestore:
         arrays["i_registers"][REGISTERS["b_tail"]] = len(times)
 
     def hold(self, began: int, begin: int, end: int, node: int, length: int, group: int) -> None:
-        """One more match of which the first row came at ``began``; by time, those of one time in the order in which they were found."""
+        """Hold one more match of which the first row came at ``began``; by time, those of one time in the order in which they were
+        found."""
         arrays, registers = self.arrays, self.arrays["i_registers"]
         place = int(registers[REGISTERS["m_made"]])
         arrays.grow(HELD, place + 1)

@@ -108,13 +108,13 @@ class IntervalPrinter:
 
     @staticmethod
     def begin(code: Code) -> None:
-        """In front of the first row."""
+        """Print what comes in front of the first row."""
         code.add("span = period[0]", "seen = 0", "stuck = 0")
 
     # ------------------------------------------------------------------ time
 
     def fire(self, code: Code, otherwise: Callable[[Code], None]) -> None:
-        """Where the timer is due before the next row comes: what waits no longer is to be emitted; else ``otherwise``."""
+        """Print, for where the timer is due before the next row comes: what waits no longer is to be emitted; else ``otherwise``."""
         code.add("reach = times[np.uint64(i)] if i < n else until")
         with code.block(f"if timer < {NEVER} and timer <= reach"):
             if self.interval.or_terminated:
@@ -150,7 +150,7 @@ class IntervalPrinter:
         self.machine.full(code, "b_tail >= len(b_row)", BEGUN_FULL)
 
     def begins(self, code: Code) -> None:
-        """A match begins with the row."""
+        """Note that a match begins with the row."""
         with code.block("while b_head < b_tail and b_count[b_head] == 0 and b_time[b_head] + span <= now"):
             code.add("b_head += 1")
         with code.block("if b_tail == b_head or b_time[b_tail - 1] != now"):
@@ -161,7 +161,7 @@ class IntervalPrinter:
         code.add(f"b = last_not_above(b_row, b_head, b_tail, {begin})")
 
     def sort_in(self, code: Code) -> None:
-        """Whether the match ``e``, whose last step is ``mark``, waits or is emitted now."""
+        """Decide whether the match ``e``, whose last step is ``mark``, waits or is emitted now."""
         self._find(code, "emitted")
         waits = "b >= b_head and (b_count[b] > 0 or b_time[b] + span - now > now - b_time[b])"
         with code.block(f"if {f'({self._final} >> mark) & 1 == 0 and ' if self.interval.or_terminated else ''}{waits}"):
@@ -182,11 +182,11 @@ class IntervalPrinter:
     # ------------------------------------------------------------------ or terminated
 
     def died(self, code: Code, strand: str) -> None:
-        """A partial match did not take the row; its path is kept for now."""
+        """Note that a partial match did not take the row; its path is kept for now."""
         code.add(f"d_node[dead] = s_node[{strand}]", f"d_begin[dead] = s_begin[{strand}]", "dead += 1")
 
     def released(self, code: Code, release: Callable[[Code, str], None]) -> None:
-        """What waits and is about the same first rows as a partial match that has come to an end."""
+        """Release what waits and is about the same first rows as a partial match that has come to an end."""
         if not self.interval.or_terminated:
             return
         variables = sorted({step.variable for step in self._steps})
@@ -290,7 +290,7 @@ class IntervalPrinter:
 
 
 def release_block(code: Code, block: str) -> None:
-    """The copy of a path is free."""
+    """Free the copy of a path."""
     code.add(f"block = {block}", f"level = {FEW_LAYERS}")
     with code.block("while (1 << level) < m_len[e]"):
         code.add("level += 1")

@@ -85,7 +85,7 @@ class MatchKernelPrinter:
         return Text(value, f"({value} >= 0)" if kind in TEXTS else f"{array}v[gu]")
 
     def of_node(self, node: StreamProperty, place: str, there: str | None) -> Text:
-        """Of a row that a match took; ``there`` is None where the place is one for certain."""
+        """Return the text of a row that a match took; ``there`` is None where the place is one for certain."""
         self.retained[node.name] = None
         return self._text(node, f"p{self.input(node.name, kind_of(node.type))}", place, there)
 
@@ -96,7 +96,7 @@ class MatchKernelPrinter:
         return self.of_row(node) if isinstance(node, StreamProperty) else None
 
     def condition_leaf(self, condition: Condition, node: TypedExpression) -> Text | None:
-        """Of a condition that reads rows alone."""
+        """Return the text of a condition that reads rows alone."""
         if not isinstance(node, StreamProperty):
             return None
         operand = condition.operands[node.stream]
@@ -248,7 +248,7 @@ class MatchKernelPrinter:
             code.add("i = r", f"status = {status}", "break")
 
     def remember(self, code: Code) -> None:
-        """The row becomes the one before the next."""
+        """Make the row the one before the next."""
         for back in range(self.pattern.lookback, 0, -1):
             for name in self.previous:
                 number = list(self.inputs).index(name)
@@ -258,7 +258,7 @@ class MatchKernelPrinter:
             code.add(f"h{back}_row[gu] = {'row' if back == 1 else f'h{back - 1}_row[gu]'}")
 
     def retain(self, code: Code) -> None:
-        """Once all is printed: the lines that put values into nodes."""
+        """Fill in, once all is printed, the lines that put values into nodes."""
         lines = []
         for name in self.retained:
             number = list(self.inputs).index(name)
@@ -269,7 +269,7 @@ class MatchKernelPrinter:
 
     @staticmethod
     def replace(code: Code, word: str, lines: list[str]) -> None:
-        """Lines in the place of each line that is the word."""
+        """Put lines in the place of each line that is the word."""
         replaced: list[str] = []
         for line in code.lines:
             indent = line[: len(line) - len(line.lstrip())]
@@ -280,7 +280,7 @@ class MatchKernelPrinter:
 
     @abstractmethod
     def fields(self) -> list[Field]:
-        """Its arrays."""
+        """Return its arrays."""
 
     @abstractmethod
     def reserve(self, code: Code) -> None:
@@ -296,11 +296,11 @@ class MatchKernelPrinter:
 
     @abstractmethod
     def release(self, code: Code, node: str) -> None:
-        """A path that was held is held no more."""
+        """Release a path that was held."""
 
     @abstractmethod
     def discard_begun(self, code: Code) -> None:
-        """What the skip clause says of the partial matches."""
+        """Do what the skip clause says of the partial matches."""
 
 
 __all__ = ["MatchKernelPrinter"]

@@ -27,7 +27,7 @@ from runtime.match_recognize.lattice import LARGEST_CHOICE, bits, preferment
 
 
 def ways_in_tree(program: Program) -> dict[int, tuple[int, ...]] | None:
-    """For each step the steps before it in order, and itself, if the program is a tree; else None."""
+    """Return for each step the steps before it in order, and itself, if the program is a tree; else None."""
     ways: dict[int, tuple[int, ...]] = {}
     waiting: list[tuple[int, tuple[int, ...]]] = [(number, (number,)) for number in program.start]
     while waiting:

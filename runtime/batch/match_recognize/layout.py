@@ -65,11 +65,11 @@ class MatchKernel:
         return not self.plan.or_terminated and all(c is None or c.reads_row_only for c in self.plan.conditions)
 
     def number(self, name: str) -> int:
-        """The number of an input column, as its arrays are named."""
+        """Return the number of an input column, as its arrays are named."""
         return [n for n, _ in self.inputs].index(name)
 
     def arrays(self) -> Records:
-        """A fresh state with the program: for each step how many follow it, then these."""
+        """Return a fresh state with the program: for each step how many follow it, then these."""
         arrays = Records(self.fields, AXES)
         steps = self.plan.program.steps
         arrays.grow(PROGRAM, len(steps) * (len(steps) + 1))

@@ -66,7 +66,7 @@ class MatchPrinter:
     # ------------------------------------------------------------------ printing
 
     def write(self, code: Code, next_step: Callable[[], None] | None = None) -> None:
-        """The match's row, if there is space; ``out`` counts it in any case, without space also what having drops. ``next_step``:
+        """Write the match's row, if there is space; ``out`` counts it in any case, without space also what having drops. ``next_step``:
         prints the way from ``step`` to that of row q; else the steps are in ``q_step``."""
         values, sums = Code(0), Code(0)
         self._write_columns(values)
@@ -273,7 +273,7 @@ class MatchPrinter:
 
 
 def step_of(code: Code, next_step: Callable[[], None] | None) -> None:
-    """``step`` of the row ``q`` of a match: found from row to row, or written down already."""
+    """Print ``step`` of the row ``q`` of a match: found from row to row, or written down already."""
     if next_step is None:
         code.add("step = q_step[q]")
     else:
@@ -314,7 +314,7 @@ class GroupValue:
         return [f"{self.name} = {self.zero()}", f"{self.name}n = 0"]
 
     def enter(self, code: Code, printer: ScalarPrinter) -> None:
-        """The row, if it is not filtered out and its argument is there."""
+        """Enter the row, if it is not filtered out and its argument is there."""
         plan = self.aggregation.plan
         text = printer.keep(printer.value(plan.arguments[0])) if plan.arguments else Text("0")
         test = None if plan.filter is None else printer.test(plan.filter)
@@ -383,7 +383,7 @@ ANY: dict[str, type[GroupValue]] = {"count": GroupValue, "firstever": FirstValue
 
 
 def group_value(slot: int, aggregation: GroupAggregation) -> GroupValue:
-    """The lines of one aggregation; raises NotCompilable."""
+    """Return the lines of one aggregation; raise NotCompilable."""
     plan = aggregation.plan
     if plan.distinct or plan.group_by is not None or plan.constants:
         raise NotCompilable(f"{plan.function} with distinct, group_by or parameters")

@@ -29,7 +29,7 @@ class KeyPrinter:
         self._words = 1
 
     def fields(self) -> list[Field]:
-        """Once ``find`` has printed."""
+        """Return the fields, once ``find`` has printed."""
         if not self.keys:
             return []
         if self._by_code():
@@ -46,7 +46,7 @@ class KeyPrinter:
         return len(self.keys) == 1 and self.keys[0] in ("byte", "short", "int")
 
     def find(self, code: Code, printer: ScalarPrinter) -> None:
-        """``g``: the row's slot."""
+        """Print ``g``: the row's slot."""
         if not self.keys:
             code.add("g = 0", "groups = 1")
             return
@@ -88,7 +88,7 @@ class KeyPrinter:
 
 
 def words_of_key(text: Text, kind: str) -> list[str]:
-    """A value as 64 bits of a key, and whether it is null where the bits do not say it."""
+    """Return a value as 64 bits of a key, and whether it is null where the bits do not say it."""
     value = f"double_word(np.float64({text.value}))" if kind in ("float", "double") else f"np.int64({text.value})"
     if text.valid is None or kind in TEXTS:
         return [value]

@@ -17,7 +17,7 @@ FEW_SLOTS = 2048
 
 
 def free_unused_slots(kernel: MatchKernel, arrays: Records, registers: Array) -> bool:
-    """Whether half of the slots are free now; else nothing has been done. Between rows only."""
+    """Return whether half of the slots are free now; else nothing has been done. Between rows only."""
     if kernel.plan.lookback or not kernel.keys:
         return False  # the next row of any partition may look back
     count = int(registers[REGISTERS["groups"]])
@@ -48,9 +48,9 @@ def free_unused_slots(kernel: MatchKernel, arrays: Records, registers: Array) ->
 
 
 def matches_in_progress(kernel: MatchKernel, arrays: Records, count: int, created: int, gone: int) -> int:
-    """How many states the row tier would hold: partial matches, or for each partition the steps that took its last row and go on (after a
-    window perhaps some more: of matches whose first row has left). ``count``: of slots, ``created``: of partial matches, ``gone``: the last
-    row that left."""
+    """Return how many states the row tier would hold: partial matches, or for each partition the steps that took its last row and go on
+    (after a window perhaps some more: of matches whose first row has left). ``count``: of slots, ``created``: of partial matches, ``gone``:
+    the last row that left."""
     if kernel.strands:
         return int(np.count_nonzero(arrays["s_begin"][:created] > gone))
     bits = arrays["g_bits"][:count][_count_partial_matches(kernel, arrays, count, gone)]
@@ -104,7 +104,7 @@ def _free_strands(arrays: Records, registers: Array, strand: int) -> None:
 
 
 def index_keys(arrays: Records, count: int) -> None:
-    """Where the keys of the first ``count`` slots are found, and no others."""
+    """Index where the keys of the first ``count`` slots are found, and no others."""
     keys = arrays["g_key"][0, :count]
     if CODES in arrays.sizes:
         arrays["g_of"][:] = -1

@@ -48,7 +48,7 @@ class PatternRestore:
     # ------------------------------------------------------------------ rows
 
     def restore(self, window: State, recognizer: State) -> None:
-        """Raises Declined where columns cannot hold the rows. ``recognizer``: in its current form."""
+        """Restore the state. Raise Declined where columns cannot hold the rows. ``recognizer``: in its current form."""
         self._check(recognizer)
         self._number(recognizer)
         self._check_numbers(recognizer)

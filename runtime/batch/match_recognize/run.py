@@ -117,7 +117,7 @@ class MatchRun:
         return output
 
     def next_due(self) -> int | None:
-        """When a row of a time window is to leave next, or matches that an interval holds back are to be emitted."""
+        """Return when a row of a time window is to leave next, or matches that an interval holds back are to be emitted."""
         return self._logical().next_due()
 
     def timers(self) -> list[Timers]:
@@ -130,11 +130,11 @@ class MatchRun:
         return timers
 
     def call_due(self) -> int | None:
-        """Rows that leave a window make no match."""
+        """Return when matches that an interval holds back are to be emitted: rows that leave a window make no match."""
         return None if self.kernel.interval is None else self.kernel.interval.next_due(self.arrays)
 
     def matches_in_progress(self) -> int:
-        """How many of its states the row tier would count."""
+        """Return how many of its states the row tier would count."""
         groups, created, gone = (int(self.registers[REGISTERS[name]]) for name in ("groups", "made", "gone"))
         return matches_in_progress(self.kernel, self.arrays, groups, created, gone)
 
@@ -163,7 +163,7 @@ class MatchRun:
         return [compile_expression(node, self.surroundings.environment, 1) for node in self.kernel.plan.partition_by]
 
     def held_ids(self) -> Array:
-        """The ids of the rows that the state holds, ascending."""
+        """Return the ids of the rows that the state holds, ascending."""
         arrays, registers = self.arrays, self.registers
         groups = int(registers[REGISTERS["groups"]])
         parts: list[Array] = [arrays["p_row"][self._held_nodes()]]
@@ -276,7 +276,7 @@ class MatchRun:
 
 
 def made_ready(finish: Finish, columns: Sequence[PatternColumn], outputs: list[Array], numbered_calls: bool) -> list[Array]:
-    """The arrays with the rows that go out, in order."""
+    """Return the arrays with the rows that go out, in order."""
     row, time, delta, timer, *values = outputs
     computed: list[Array] = []
     rest = iter(values)

@@ -40,7 +40,7 @@ class PatternState:
     # ------------------------------------------------------------------ rows
 
     def window_ids(self) -> Array:
-        """The ids of the rows in the window, oldest first."""
+        """Return the ids of the rows in the window, oldest first."""
         assert self.kernel.window is not None
         if self.kernel.window.whole:
             return np.arange(self.register("head"), self.register("tail")) + self.register("shift")
@@ -55,7 +55,7 @@ class PatternState:
         return [f"{prefix}{n}{suffix}" for n in range(1, self.kernel.plan.lookback + 1)]
 
     def next_due(self) -> int | None:
-        """When a row of a time window is to leave next, or matches that an interval holds back are to be emitted."""
+        """Return when a row of a time window is to leave next, or matches that an interval holds back are to be emitted."""
         dues = [self._window_due(), None if self.kernel.interval is None else self.kernel.interval.next_due(self.arrays)]
         return min((due for due in dues if due is not None), default=None)
 
@@ -67,7 +67,7 @@ class PatternState:
     # ------------------------------------------------------------------ the whole
 
     def state(self, ids: Array) -> State:
-        """``ids``: those of all rows that are held."""
+        """Return the state. ``ids``: those of all rows that are held."""
         events = self.rows.events(ids)
         return {"windows": self._window(events), "prior": None, "match_recognize": self._recognizer(events), "result_set": None}
 

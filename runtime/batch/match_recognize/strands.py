@@ -141,7 +141,7 @@ class StrandPrinter(MatchKernelPrinter):
         code.add(f"p_prev[node] = {before}", f"p_mark[node] = {mark}", "p_row[node] = row", "RETAIN")
 
     def release(self, code: Code, node: str) -> None:
-        """One reference less; nodes without any are free."""
+        """Release one reference; free nodes without any."""
         code.add(f"vacant, freed = release_path(N, {node}, vacant)", "vacancies += freed")
 
     def _look(self, code: Code, strand: str, numbers: range) -> None:

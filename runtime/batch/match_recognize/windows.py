@@ -45,7 +45,7 @@ class PatternWindow:
         state["size"][0] = size
 
     def check(self, intake: Intake, state: Arrays, pool: StringPool) -> None:
-        """Raises Declined for timestamps so near the lowest long that a period before them lies beyond it: such rows go as they come."""
+        """Raise Declined for timestamps so near the lowest long that a period before them lies beyond it: such rows go as they come."""
         stamp = self.timestamp
         if not isinstance(stamp, StreamProperty) or kind_of(stamp.type) != "long":
             return
@@ -65,7 +65,7 @@ class PatternWindow:
         return self.kind == "time"
 
     def expire(self, code: Code, now: str) -> None:
-        """At a time: rows leave that are due by the clock."""
+        """Print, for a time, that rows leave that are due by the clock."""
         if self.kind == "time":
             self._evict(code, f"w_time[head & mask] + length <= {now}")
 
@@ -77,7 +77,7 @@ class PatternWindow:
         code.add("gone = head + shift + 1" if self.whole else "gone = w_row[head & mask] + 1", "head += 1")
 
     def take(self, code: Code, printer: ScalarPrinter, lookback: int) -> None:
-        """The row at ``r`` comes in, and rows leave that it pushes out."""
+        """Print that the row at ``r`` comes in, and rows leave that it pushes out."""
         code.add("place = tail & mask", *(["shift = row - tail"] if self.whole else ["w_row[place] = row"]), "tail += 1")
         code.add(*(f"w_before{n}[place] = h{n}_row[gu]" for n in range(1, lookback + 1)))
         if self.kind == "time":
@@ -93,7 +93,7 @@ class PatternWindow:
 
 
 def pattern_window(config: WindowConfig, *, whole: bool) -> PatternWindow:
-    """The printer of a window; ``whole``: all events of the type come in. Raises NotCompilable."""
+    """Return the printer of a window; ``whole``: all events of the type come in. Raise NotCompilable."""
     if isinstance(config, Length):
         window = PatternWindow("length", config.size)
     elif isinstance(config, Time):

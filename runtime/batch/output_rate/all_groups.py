@@ -33,7 +33,7 @@ class OfAllGroups(Rate):
         code.add("r_known[g] = True", "r_mark[g] = stamp")
 
     def known(self, held: Held) -> list[int]:
-        """The slots of all groups that have been in a delta, in the order of the first."""
+        """Return the slots of all groups that have been in a delta, in the order of the first."""
         assert held.groups is not None
         slots: list[int] = np.flatnonzero(held.arrays["r_known"][: held.groups.top]).tolist()
         return slots

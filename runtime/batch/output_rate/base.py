@@ -56,12 +56,12 @@ class Held:
     slots: dict[Words, int] = attrs.field(factory=dict)
 
     def slot(self, key: Any) -> int:
-        """Of a restored key as plain data."""
+        """Return the slot of a restored key as plain data."""
         assert self.groups is not None
         return self.slots[self.groups.words_of_key(key_from_state(key))]
 
     def batch(self, new: bool) -> State:
-        """The waiting rows of a stream, as ``Batch`` gives them."""
+        """Return the waiting rows of a stream, as ``Batch`` gives them."""
         return batch_out(self.waiting.of_stream(new))
 
 
@@ -104,11 +104,11 @@ class Rate(ResultSet):
     # ------------------------------------------------------------------ state
 
     def gathered(self, held: Held) -> State:
-        """As ``runtime.result_set`` has it."""
+        """Return the state as ``runtime.result_set`` has it."""
         raise NotImplementedError
 
     def keys(self, gathered: State, held: Held) -> list[Any]:
-        """The keys of the groups that ``gathered`` speaks of, in order."""
+        """Return the keys of the groups that ``gathered`` speaks of, in order."""
         return []
 
     def restore(self, gathered: State, condition: State, held: Held) -> None:
@@ -118,12 +118,12 @@ class Rate(ResultSet):
     # ------------------------------------------------------------------ the loop
 
     def next_due(self, arrays: Arrays) -> int | None:
-        """When output is due next."""
+        """Return when output is due next."""
         due = int(arrays["r_registers"][DUE])
         return None if due == NEVER else due
 
     def timers(self, arrays: Arrays) -> list[Timers]:
-        """What output may be due by."""
+        """Return what output may be due by."""
         return [Timers("always", int(arrays["period"][0]))] if self.timed else []
 
     def advance(self, code: Code, choose: Callable[[Code], None]) -> None:
@@ -172,13 +172,13 @@ class Rate(ResultSet):
             self.condition.done(code)
 
     def skip(self, code: Code) -> None:
-        """The delta that has been taken is kept back by ``after``."""
+        """Print that the delta that has been taken is kept back by ``after``."""
 
     def arrive(self, code: Code) -> None:
-        """A delta comes, of which the where clause may let nothing through."""
+        """Print that a delta comes, of which the where clause may let nothing through."""
 
     def counts(self) -> str:
-        """Whether the condition counts the delta."""
+        """Return whether the condition counts the delta."""
         return "True"
 
     def _send(self, code: Code) -> None:
@@ -206,7 +206,7 @@ class Rate(ResultSet):
 
 
 def check_keys(of: SelectEvents) -> None:
-    """The last row of a group is known by its key; raises NotCompilable where that takes more than properties."""
+    """Check that the last row of a group is known by its key; raise NotCompilable where that takes more than properties."""
     if not all(isinstance(part, StreamProperty) for part in of.rows.group_by):
         raise NotCompilable("an output clause of groups by an expression")
 

@@ -38,7 +38,7 @@ WHEN = dict(zip(OUTPUT_NAMES, ("came", "came_all", "gone", "gone_all", "last_out
 
 
 def now_of(surroundings: RunContext) -> int:
-    """Engine time where the statement begins."""
+    """Return engine time where the statement begins."""
     clock = surroundings.environment.clock
     return 0 if clock is None else clock.now
 
@@ -60,11 +60,11 @@ class Always:
         """Put parameters into a fresh state; raises NotCompilable."""
 
     def count(self, code: Code, news: str, olds: str) -> None:
-        """A delta has come: ``fire`` is 1 where it is to be emitted."""
+        """Count a delta that has come: ``fire`` is 1 where it is to be emitted."""
         code.add("fire = 1")
 
     def done(self, code: Code) -> None:
-        """What was there is out."""
+        """Note that what was there has been emitted."""
 
     def state(self, arrays: Arrays) -> State:
         return None
@@ -115,7 +115,7 @@ class EveryEvents(Always):
             raise NotCompilable("output every so many events that is no whole number")
 
     def number(self, code: Code) -> str:
-        """A text: how many events."""
+        """Return a text: how many events."""
         text = self.of.at(None, code).value(self.every)
         if text.valid is not None:
             raise NotCompilable("output every number of events that may be null")
@@ -192,7 +192,7 @@ class After:
             arrays["after_from"][0] = now_of(surroundings) + surroundings.period(self.after)
 
     def count(self, code: Code, news: str) -> None:
-        """A delta has come: ``after_open`` is 1 where it may be emitted."""
+        """Count a delta that has come: ``after_open`` is 1 where it may be emitted."""
         with code.block("if after_open == 0"):
             if self.by_events:
                 code.add(f"after_count += {news}")
@@ -216,7 +216,7 @@ def _check_fixed(node: TypedExpression) -> None:
 
 
 def condition_of(of: SelectEvents, plan: OutputPlan) -> Always:
-    """The printer of an output clause's condition; raises NotCompilable."""
+    """Return the printer of an output clause's condition; raise NotCompilable."""
     if plan.crontab is not None:
         raise NotCompilable("output at is not computed in columns")
     if plan.condition is not None:

@@ -19,7 +19,7 @@ class Deltas(Rate):
         return "tail - head"
 
     def begin(self, code: Code) -> None:
-        """Nothing is done with a row that comes."""
+        """Do nothing with a row that comes."""
 
     def take(self, code: Code) -> None:
         pass

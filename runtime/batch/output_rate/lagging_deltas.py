@@ -57,7 +57,7 @@ class LaggingDeltas(Rate):
                 code.add(f"{name}[q & mask] = delta")
 
     def begin(self, code: Code) -> None:
-        """Nothing is done with a delta that comes."""
+        """Do nothing with a delta that comes."""
 
     def take(self, code: Code) -> None:
         pass
@@ -92,11 +92,11 @@ class LaggingDeltas(Rate):
     # ------------------------------------------------------------------ around it
 
     def since(self, ring: Ring) -> int:
-        """The first position whose event may still leave an aggregation."""
+        """Return the first position whose event may still leave an aggregation."""
         return int(ring.arrays["d_registers"][REGISTERS["d_head"]])
 
     def counted(self, ring: Ring) -> Array:
-        """The positions of the events that aggregations count."""
+        """Return the positions of the events that aggregations count."""
         return np.arange(*ring.arrays["d_registers"][SPAN].tolist())
 
     def gathered(self, held: Held) -> State:
@@ -112,13 +112,13 @@ class LaggingDeltas(Rate):
         return {"deltas": [list(deltas[number]) for number in sorted(deltas)], "kept": []}
 
     def begin_restore(self, gathered: State, ring: Ring) -> None:
-        """Before the window's events are there: those that have left it are put in front of them."""
+        """Put the events that have left the window in front of its events, before those are there."""
         if gathered["kept"]:
             raise Declined("deltas that are not to be emitted")
         ring.gone = [event for _, old in gathered["deltas"] for event in old]
 
     def number(self, gathered: State, ring: Ring) -> None:
-        """The window's events are there: which of them wait, and in which delta."""
+        """Note, once the window's events are there, which of them wait, and in which delta."""
         deltas = list(gathered["deltas"])
         came = [number for number, (new, _) in enumerate(deltas, -len(deltas)) for _ in new]
         left = [number for number, (_, old) in enumerate(deltas, -len(deltas)) for _ in old]

@@ -34,7 +34,7 @@ class OfGroups(Rate):
 
     @contextmanager
     def first_touch(self, code: Code) -> Iterator[None]:
-        """What is done where the group ``g`` is touched for the first time since the last output."""
+        """Print what is done where the group ``g`` is touched for the first time since the last output."""
         with code.block("if r_mark[g] != stamp"):
             code.add("r_mark[g] = stamp", "r_list[listed] = g", "listed += 1")
             yield
@@ -43,7 +43,7 @@ class OfGroups(Rate):
         return f"listed + 3 * {super().capacity()}"
 
     def mark(self, held: Held, slots: Sequence[int]) -> None:
-        """These slots are touched since the last output, which is number 0."""
+        """Mark these slots as touched since the last output, which is number 0."""
         arrays, count = held.arrays, len(slots)
         if len(set(slots)) != count:
             raise Damaged("a group is twice among those that wait for output")
@@ -186,7 +186,7 @@ class FirstOf(Rate):
         return [*super().fields(), Field("r_list", np.int64, GROUP), *kept]
 
     def polls(self, held: Held) -> State:
-        """[key, condition] of the groups that have been asked."""
+        """Return [key, condition] of the groups that have been asked."""
         assert held.groups is not None
         arrays, polls = held.arrays, []
         for slot in range(held.groups.top):
@@ -209,7 +209,7 @@ class FirstOf(Rate):
 
     @contextmanager
     def met(self, code: Code, new: bool) -> Iterator[None]:
-        """What is done where the group ``g`` meets its condition with an event that comes (``new``) or goes."""
+        """Print what is done where the group ``g`` meets its condition with an event that comes (``new``) or goes."""
         if self.timed:
             with code.block("if now >= p_next[g]"):
                 code.add("p_next[g] = now + period[0]")
@@ -320,7 +320,7 @@ KINDS: dict[tuple[str, str], type[Rate]] = {
 
 
 def rate_of(of: SelectEvents, plan: OutputPlan) -> Rate:
-    """The printer of an output clause; raises NotCompilable."""
+    """Return the printer of an output clause; raise NotCompilable."""
     kind: type[Rate] | None
     if plan.selector == "default":
         kind = LaggingDeltas if of.leaves else Deltas

@@ -36,7 +36,7 @@ class Row:
 
 
 def batch_out(rows: Sequence[Row]) -> State:
-    """Rows as ``runtime.result_set.projection.OutputRows`` has them in its state."""
+    """Return rows as ``runtime.result_set.projection.OutputRows`` has them in its state."""
     return [[row.event for row in rows], [list(row.key) for row in rows if row.key]]
 
 
@@ -44,7 +44,7 @@ BATCH = compiled(([EVENT], [[ANYTHING]]))
 
 
 def batch_in(state: State, new: bool) -> list[Row]:
-    """The rows of a batch."""
+    """Return the rows of a batch."""
     BATCH(state)
     events, keys = state
     return [Row(event, new, tuple(key)) for event, key in zip(events, keys or [()] * len(events), strict=True)]
@@ -68,7 +68,7 @@ class Waiting:
         return max(map(len, self.arrays), default=0)
 
     def keep(self, outputs: Sequence[Array], begin: int, end: int) -> None:
-        """Rows of the output arrays are to wait."""
+        """Keep rows of the output arrays, which are to wait."""
         self.arrays = [a[:0] if 0 < place < FIRST_COLUMN else a[begin:end].copy() for place, a in enumerate(outputs)]
 
     def resume(self, outputs: Sequence[Array]) -> int:
@@ -78,7 +78,7 @@ class Waiting:
         return len(self)
 
     def rows(self) -> list[Row]:
-        """As output events."""
+        """Return the rows as output events."""
         count = len(self)
         if count == 0:
             return []
@@ -101,11 +101,11 @@ class Waiting:
         return [self.streams[0] is not self.swaps] * len(self)
 
     def of_stream(self, new: bool) -> list[Row]:
-        """The rows of one stream."""
+        """Return the rows of one stream."""
         return [row for row in self.rows() if row.new is new]
 
     def put(self, rows: Sequence[Row]) -> None:
-        """These rows wait; raises Declined where a column cannot hold them."""
+        """Keep these rows, which wait; raise Declined where a column cannot hold them."""
         if not rows:
             return
         intake = Intake.of(self.output_type, [row.event for row in rows], self.units_per_second)

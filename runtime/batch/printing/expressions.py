@@ -52,7 +52,7 @@ class Text:
 
 
 def kind_of(value_type: ValueType) -> str:
-    """The scalar kind; raises NotCompilable for what columns cannot hold."""
+    """Return the scalar kind; raise NotCompilable for what columns cannot hold."""
     if isinstance(value_type, Scalar) and value_type.kind in DTYPES:
         return value_type.kind
     raise NotCompilable(f"values of type {value_type} are not computed with in columns")
@@ -63,12 +63,12 @@ def is_null(node: TypedExpression) -> bool:
 
 
 def is_steady(node: TypedExpression) -> bool:
-    """Whether it has the same value for an event as long as that is held: it reads neither time nor variables."""
+    """Return whether it has the same value for an event as long as that is held: it reads neither time nor variables."""
     return not any(isinstance(inner, (CurrentTime, VariableValue)) for inner in node.walk())
 
 
 def both(*valids: str | None) -> str | None:
-    """True where all are."""
+    """Return true where all are."""
     parts = list(dict.fromkeys(v for v in valids if v is not None))
     return None if not parts else parts[0] if len(parts) == 1 else f"({' and '.join(parts)})"
 
@@ -90,7 +90,7 @@ class ScalarPrinter:
     # ------------------------------------------------------------------ values
 
     def value(self, node: TypedExpression) -> Text:
-        """Its value; raises NotCompilable."""
+        """Return its value; raise NotCompilable."""
         self.parameters.count()
         leaf = self.leaf(node)
         if leaf is not None:
@@ -106,14 +106,14 @@ class ScalarPrinter:
         return printer(self, node)
 
     def test(self, node: TypedExpression) -> str:
-        """True where the value is true; null is not."""
+        """Return true where the value is true; null is not."""
         if isinstance(node, Logic) and self.leaf(node) is None:
             return f"({f' {node.operator} '.join(self.test(o) for o in node.operands)})"
         text = self.value(node)
         return text.value if text.valid is None else f"({text.valid} and {text.value})"
 
     def keep(self, text: Text) -> Text:
-        """The same text as names, where it is more than a name already: it may then be used many times."""
+        """Return the same text as names, where it is more than a name already: it may then be used many times."""
         value = text.value if _is_name(text.value) else self._name(text.value)
         valid = text.valid if text.valid is None or _is_name(text.valid) else self._name(text.valid)
         return Text(value, valid)
@@ -146,7 +146,7 @@ TABLE_RESULTS = ("boolean", "int", "long", "double")
 
 
 def single_string(node: TypedExpression) -> StreamProperty | None:
-    """The one string property that the expression depends on, if that is all it depends on and it is more than a comparison."""
+    """Return the one string property that the expression depends on, if that is all it depends on and it is more than a comparison."""
     if isinstance(node, Equality) and _plain_equality(node):
         return None
     strings: set[tuple[int, str]] = set()
@@ -169,7 +169,8 @@ def _plain_equality(node: Equality) -> bool:
 
 
 def in_front(node: Any) -> Any:
-    """The expression with its property read from stream 0: what a table is filled with does not depend on where the code comes from."""
+    """Return the expression with its property read from stream 0: what a table is filled with does not depend on where the code comes
+    from."""
     if isinstance(node, StreamProperty):
         return attrs.evolve(node, stream=0, optional=False)
     if isinstance(node, TypedExpression):
@@ -189,7 +190,7 @@ def _canonical(text: str, kind: str) -> str:
 
 
 def stored(text: str, kind: str) -> str:
-    """The text of an array's element as a value of the kind."""
+    """Return the text of an array's element as a value of the kind."""
     return _canonical(text, kind)
 
 
@@ -278,7 +279,7 @@ def _bitwise(printer: ScalarPrinter, node: Bitwise) -> Text:
 
 
 def sign_of_zero(kind: str, value: str, other: str, sign: str) -> str:
-    """The text that says of two zeros of a floating kind whether the first may stand for both: ``<`` if it is -0.0, ``>`` if 0.0."""
+    """Return the text that says of two zeros of a floating kind whether the first may stand for both: ``<`` if it is -0.0, ``>`` if 0.0."""
     number = value if kind == "double" else f"np.float64({value})"
     return f"({value} == 0 and {other} == 0 and np.copysign(1.0, {number}) {sign} 0)"
 

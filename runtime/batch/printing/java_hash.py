@@ -17,8 +17,8 @@ FEW = 1_000
 
 
 def hash_text(kinds: Sequence[str], word: Callable[[int], str], there: Callable[[int], str] | None, codes: str) -> str:
-    """The text of a key's hash. ``word(n)``: the text of the n-th value's word; ``there(n)``: of whether it is not null, None where none
-    is null or strings alone are, by a code below 0; ``codes``: the array of strings' hashes by code + 1."""
+    """Return the text of a key's hash. ``word(n)``: the text of the n-th value's word; ``there(n)``: of whether it is not null, None where
+    none is null or strings alone are, by a code below 0; ``codes``: the array of strings' hashes by code + 1."""
     result = ""
     for number, kind in enumerate(kinds):
         value = word(number)
@@ -39,7 +39,7 @@ def hash_text(kinds: Sequence[str], word: Callable[[int], str], there: Callable[
 
 
 def spread(name: str, text: str) -> tuple[str, str]:
-    """Lines that put what a HashMap makes of a hash into ``name``."""
+    """Return lines that put what a HashMap makes of a hash into ``name``."""
     return f"found = {text}", f"{name} = (found ^ (found >> 16)) & {MASK}"
 
 
@@ -54,7 +54,7 @@ def print_order(code: Code, count: str, most: str, hashes: str, buckets: str, it
 
 
 def follow(arrays: Arrays, name: str, pool: StringPool, known: int) -> None:
-    """The hashes of the pool's strings from ``known`` on."""
+    """Compute the hashes of the pool's strings from ``known`` on."""
     size = len(pool)
     arrays.grow(CODES, size + 1)
     if known < size <= FEW:

@@ -36,7 +36,7 @@ class Parameters:
         return self._place("T", self.tables, (node, kind))
 
     def count(self) -> None:
-        """One more operation of the kernel; NotCompilable where there are too many to be compiled in seconds."""
+        """Count one more operation of the kernel; NotCompilable where there are too many to be compiled in seconds."""
         self._printed += 1
         if self._printed > MOST_OPERATIONS:
             raise NotCompilable(f"more than {MOST_OPERATIONS} operations")
@@ -59,7 +59,7 @@ class Presence(TypedExpression):
 
 
 def is_fixed(node: TypedExpression) -> bool:
-    """Whether its value is the same in every batch."""
+    """Return whether its value is the same in every batch."""
     return isinstance(node.node if isinstance(node, Presence) else node, (Constant, Parameter))
 
 

@@ -42,7 +42,7 @@ class Subroutines:
         code.add(f"{', '.join(returned)}{' = ' if returned else ''}{name}({', '.join(takes)})")
 
     def text(self) -> str:
-        """The functions' source."""
+        """Return the functions' source."""
         return "".join(f"def {name}{function}\n" for function, name in self._names.items())
 
 

@@ -18,7 +18,7 @@ NAN_WORD = 0x7FF8000000000000
 
 
 def to_python(value: Any, kind: str, pool: StringPool) -> Any:
-    """What is kept of a value that is not null, as the row tier has it."""
+    """Return what is kept of a value that is not null, as the row tier has it."""
     if kind in TEXTS:
         return pool.value(int(value))
     if kind in INSTANTS:
@@ -28,7 +28,7 @@ def to_python(value: Any, kind: str, pool: StringPool) -> Any:
 
 
 def from_python(value: Any, kind: str, pool: StringPool) -> Any:
-    """What is kept of a value that is not null; raises Declined for an instant whose zone would be lost."""
+    """Return what is kept of a value that is not null; raise Declined for an instant whose zone would be lost."""
     if kind in TEXTS:
         return pool.code(value)
     if kind in INSTANTS:
@@ -39,22 +39,22 @@ def from_python(value: Any, kind: str, pool: StringPool) -> Any:
 
 
 def word_text(text: Text, kind: str) -> str:
-    """The text of an int64 that distinguishes a value that is not null from all others of its kind; 0.0 and -0.0 have two, every NaN has
-    one."""
+    """Return the text of an int64 that distinguishes a value that is not null from all others of its kind; 0.0 and -0.0 have two, every NaN
+    has one."""
     if kind in ("float", "double"):
         return f"double_word(np.float64({text.value}))"
     return f"np.int64(1 if {text.value} else 0)" if kind == "boolean" else f"np.int64({text.value})"
 
 
 def word_of(value: Any, kind: str, pool: StringPool) -> int:
-    """The same for a Python value."""
+    """Return the same for a Python value."""
     if kind in ("float", "double"):
         return NAN_WORD if value != value else int(struct.unpack("<q", struct.pack("<d", value))[0])
     return int(from_python(value, kind, pool))
 
 
 def value_of_word(word: int, kind: str, pool: StringPool) -> Any:
-    """The Python value that has the word."""
+    """Return the Python value that has the word."""
     if kind in ("float", "double"):
         return struct.unpack("<d", struct.pack("<q", word))[0]
     return bool(word) if kind == "boolean" else to_python(word, kind, pool)

@@ -23,7 +23,7 @@ class Code:
 
     @contextmanager
     def block(self, head: str) -> Iterator[None]:
-        """``head:`` and what is added inside; ``pass`` where that is nothing."""
+        """Print ``head:`` and what is added inside; ``pass`` where that is nothing."""
         self.add(f"{head}:")
         self._depth += 1
         before = len(self.lines)

@@ -102,18 +102,18 @@ class SelectEvents:
         return Text(value, None if primitive else f"e{number}v[g]")
 
     def number(self, name: str) -> int:
-        """The number of a property's column."""
+        """Return the number of a property's column."""
         return list(self.inputs).index(name)
 
     def key(self, node: TypedExpression, *, of_event: bool = False) -> bool:
-        """Whether an expression's value is read from the group once the event is in it."""
+        """Return whether an expression's value is read from the group once the event is in it."""
         if self.groups is None or (self.window is None and self.rows.output is None and self.groups.left_out is None):
             return False
         return self.groups.value(node, "g", of_event=of_event) is not None
 
     def at(self, place: str | None, code: Code, *, ring: bool | None = None, new: bool | None = None) -> ScalarPrinter:
-        """A printer for the event at a place: a row of the batch, or a position of the ring. Its group is ``g``; with ``ring`` given it is
-        in none yet. None: there is no event, but the group's last one where ``kept_of_groups`` is not None."""
+        """Return a printer for the event at a place: a row of the batch, or a position of the ring. Its group is ``g``; with ``ring`` given
+        it is in none yet. None: there is no event, but the group's last one where ``kept_of_groups`` is not None."""
         in_ring = self.window is not None if ring is None else ring
 
         def leaf(node: TypedExpression) -> Text | None:
@@ -136,7 +136,7 @@ class SelectEvents:
         return self.printer(leaf, code)
 
     def printer(self, leaf: Leaf, code: Code) -> ScalarPrinter:
-        """A printer of expressions whose values come from ``leaf``."""
+        """Return a printer of expressions whose values come from ``leaf``."""
         return ScalarPrinter(self.parameters, leaf, code, names=self.names)  # type: ignore[arg-type]
 
 

@@ -41,7 +41,7 @@ class GroupState:
     # ------------------------------------------------------------------ keys
 
     def key(self, slot: int) -> Any:
-        """The key of a slot, as ``runtime.aggregation.keys`` has it."""
+        """Return the key of a slot, as ``runtime.aggregation.keys`` has it."""
         words = self.arrays["g_words"][:, slot].tolist()
         values = [self._value(number, word, words[-1]) for number, word in enumerate(words) if number in self.keys.in_key]
         return values[0] if len(values) == 1 and not self.keys.tuples else tuple(values)
@@ -57,7 +57,7 @@ class GroupState:
         return word != 0 if kind == "boolean" else word
 
     def words(self, values: Sequence[Any]) -> Words:
-        """The words of a key's values."""
+        """Return the words of a key's values."""
         words, nulls = [], 0
         by_place = dict(zip(self.keys.in_key, values))
         for number, kind in enumerate(self.keys.kinds):
@@ -82,7 +82,7 @@ class GroupState:
         return self.words(key if self._several else (key,))
 
     def event(self, slot: int) -> Event:
-        """An event with the values that the group is made by, and no others: all that is read of a group's last row."""
+        """Return an event with the values that the group is made by, and no others: all that is read of a group's last row."""
         values = dict(zip((p.name for p in self.keys.parts if isinstance(p, StreamProperty)), self._values(slot)))
         return event_class(self.ring.event_type)(*[values.get(name) for name in self.ring.event_type.names])
 
@@ -98,7 +98,7 @@ class GroupState:
         return int(self.arrays["g_registers"][REGISTERS["gtop"]])
 
     def present(self) -> list[int]:
-        """The slots whose groups are there."""
+        """Return the slots whose groups are there."""
         live: list[int] = np.flatnonzero(self.arrays["g_live"][: self.top]).tolist()
         if not self.keys.windowed:
             return live
@@ -111,7 +111,7 @@ class GroupState:
         return self.arrays["g_empty"][:count]
 
     def state(self) -> State:
-        """As ``Keyed`` gives it."""
+        """Do as ``Keyed`` gives it."""
         rows = self.arrays["g_rows"] if self.keys.windowed else None
         groups = [
             [key_to_state(self.key(slot)), [0 if rows is None else int(rows[slot]), self._group(slot)]] for slot in self.present()
@@ -169,7 +169,7 @@ class GroupState:
                     raise Damaged(f"a group of {held} events is said to have {rows.get(slot, 0)}")
 
     def begin_without_state(self, held: Array | None, counted: Array) -> None:
-        """Groups that nothing is kept of: those of the events that are held, of which some are counted."""
+        """Begin with groups that nothing is kept of: those of the events that are held, of which some are counted."""
         slots = self.restore([[], [], None, []], (), held, with_groups=False)
         if self.keys.windowed:
             self.arrays["g_rows"][: len(slots)] = np.bincount(self.ring.at("w_g", counted).astype(np.int64), minlength=len(slots))
@@ -183,7 +183,7 @@ class GroupState:
         return np.array(groups, np.int64)
 
     def keys_of(self, events: Iterable[Event]) -> list[Any]:
-        """The keys of the groups that the events are in."""
+        """Return the keys of the groups that the events are in."""
         readers = [self.ring.evaluator(self.keys.parts[number]) for number in self.keys.in_key]
         values = [[read(event) for read in readers] for event in events]
         return [tuple(each) if self._several else each[0] for each in values]

@@ -105,15 +105,15 @@ class GroupKeys:
     # ------------------------------------------------------------------ in the kernel
 
     def full(self, more: str = "1") -> str:
-        """True where there is no slot for one more group, or so many more of an unbound stream."""
+        """Return true where there is no slot for one more group, or so many more of an unbound stream."""
         return "gfree == 0 and gtop >= len(g_live)" if self.windowed else f"gtop + {more} > len(g_live)"
 
     def find(self, code: Code, printer: ScalarPrinter) -> None:
-        """``g``: the slot of the event that the printer reads; a new one where its group has none."""
+        """Print ``g``: the slot of the event that the printer reads; a new one where its group has none."""
         self.look_up(code, self.words_of(code, printer))
 
     def look_up(self, code: Code, words: Sequence[str]) -> None:
-        """``g``: the slot of the group with these words."""
+        """Print ``g``: the slot of the group with these words."""
         if self.direct:
             code.add(f"g = np.int64(g_table[{words[0]} + 1])")
             with code.block("if g < 0"):
@@ -131,7 +131,7 @@ class GroupKeys:
             code.add("place = (place + 1) & (len(g_table) - 1)")
 
     def words_of(self, code: Code, printer: ScalarPrinter) -> list[str]:
-        """The variables with the words of the event that the printer reads."""
+        """Return the variables with the words of the event that the printer reads."""
         words, nulls = [], []
         for number, part in enumerate(self.parts):
             if number in (self.left_out or ()):
@@ -182,8 +182,8 @@ class GroupKeys:
         return f"(g_words[{len(self.parts)}, {group}] & {1 << number}) == 0"
 
     def value(self, node: TypedExpression, group: str, *, of_event: bool = False) -> Text | None:
-        """The text of an expression that groups are made by; None for any other. ``of_event``: parts that are omitted have the event's
-        value, not null."""
+        """Return the text of an expression that groups are made by; None for any other. ``of_event``: parts that are omitted have the
+        event's value, not null."""
         for number in self.in_key if of_event else range(len(self.parts)):
             part = self.parts[number]
             if part == node and repr(part) == repr(node):
@@ -199,18 +199,18 @@ class GroupKeys:
         return None
 
     def take(self, code: Code, printer: ScalarPrinter) -> None:
-        """The event at ``tail`` comes into the ring: its slot is held."""
+        """Print that the event at ``tail`` comes into the ring: its slot is held."""
         self.hold(code, self.words_of(code, printer))
 
     def hold(self, code: Code, words: Sequence[str]) -> None:
-        """The event at ``tail`` comes into the ring, of the group with these words."""
+        """Print that the event at ``tail`` comes into the ring, of the group with these words."""
         self.look_up(code, words)
         code.add("w_g[tail & mask] = g")
         if not self.at_once:
             code.add("g_held[g] += 1")
 
     def drop_empty(self, code: Code, accumulators: Sequence[Accumulator], news: str) -> None:
-        """Rows enter, of which the text ``news`` says how many: groups without rows are gone."""
+        """Print that rows enter, of which the text ``news`` says how many: groups without rows are gone."""
         with code.block(f"if gempty > 0 and {news} > 0"):
             with code.block("for e in range(gempty)"):
                 code.add("g = np.int64(g_empty[e])")
@@ -256,7 +256,7 @@ class GroupKeys:
             code.add("g_empty[gempty] = g", "gempty += 1")
 
     def touched(self, code: Code, *, pairwise: bool, places: bool, kept: str | None = None) -> None:
-        """``g_touched[0 … nt - 1]``: the groups of the delta in the order of output, ``g_last`` the position of each one's event if
+        """Print ``g_touched[0 … nt - 1]``: the groups of the delta in the order of output, ``g_last`` the position of each one's event if
         ``places`` are needed.
 
         ``pairwise``: of one event in and one out, the group of the one that came in is the first. ``kept``: a text that is true for the
@@ -295,14 +295,14 @@ class GroupKeys:
     # ------------------------------------------------------------------ around the kernel
 
     def grow(self, arrays: Arrays) -> None:
-        """Space for twice as many groups."""
+        """Make space for twice as many groups."""
         arrays.grow(GROUP, 2 * arrays.sizes[GROUP])
         if not self.direct and arrays.sizes[HASH] < 2 * arrays.sizes[GROUP]:
             arrays.grow(HASH, 2 * arrays.sizes[GROUP])
             fill_table(arrays["g_table"], arrays["g_words"], arrays["g_live"])
 
     def follow(self, arrays: Arrays, pool: StringPool, known: int) -> int:
-        """Space for the codes of the pool, and the hashes of those from ``known`` on; how many there are."""
+        """Make space for the codes of the pool, and the hashes of those from ``known`` on; how many there are."""
         size = len(pool)
         if CODES in arrays.sizes:
             arrays.grow(CODES, size + 1)

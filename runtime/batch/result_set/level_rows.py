@@ -70,7 +70,7 @@ class LevelRows(ResultSet):
             self._call(code, self.touch_groups)
 
     def put(self, code: Code, new: bool) -> None:
-        """``flag``: the stream, so that the rows of both are emitted by one function."""
+        """Print a row that goes out; ``flag``: the stream, so that the rows of both are emitted by one function."""
         def part(inner: Code) -> None:
             rows = Code()
             with self.touched(rows):
@@ -93,7 +93,7 @@ class LevelRows(ResultSet):
             self.outer.functions.call(code, inner.lines, ("out", *map(self.level.text, REGISTERS.names)), map(self.level.text, MADE))
 
     def look(self, code: Code) -> None:
-        """``g_at``: the group of the event at ``q``, of a window."""
+        """Print ``g_at``: the group of the event at ``q``, of a window."""
         if self.level.groups is not None and self.of.leaves:
             code.add(self.level.text("g_at = np.int64(w_g[q & mask])"))
 

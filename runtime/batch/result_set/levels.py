@@ -75,12 +75,12 @@ class Level:
         return f"g_registers_{self.number}", REGISTERS.renamed(f"_{self.number}")
 
     def value(self, slot: int) -> Text:
-        """The value of one of the statement's aggregations for the group in ``g_at``."""
+        """Return the value of one of the statement's aggregations for the group in ``g_at``."""
         value = self.accumulators[self.slots.index(slot)].value("0" if self.groups is None else "g_at")
         return Text(self.text(value.value), None if value.valid is None else self.text(value.valid))
 
     def text(self, text: str) -> str:
-        """What the parts have printed, as the kernel has it."""
+        """Return what the parts have printed, as the kernel has it."""
         names = self.names
         return re.sub(rf"\b({'|'.join(map(re.escape, names))})\b", lambda match: names[match.group(1)], text)
 
@@ -94,7 +94,7 @@ class Level:
         return LevelArrays(arrays, self)
 
     def ring(self, ring: Ring) -> Ring:
-        """The ring as this level has it: with the groups that its events are in here."""
+        """Return the ring as this level has it: with the groups that its events are in here."""
         own = attrs.evolve(ring, arrays=self.arrays(ring.arrays), once={})
         own.slots = None
         if ring.store is not None and self.groups is not None and self.groups.windowed:
@@ -130,7 +130,7 @@ def accumulators_of(plans: Sequence[AggregationPlan], window: Window | None) -> 
 
 
 def rollup_levels(of: EventsT, rows: ResultSetPlan, window: Window | None) -> list[tuple[Level, EventsT]]:
-    """The levels of a rollup, each with what its columns read."""
+    """Return the levels of a rollup, each with what its columns read."""
     levels = []
     for number, plan in enumerate(rows.levels):
         keys: tuple[TypedExpression, ...] = tuple(rows.group_by[place] for place in plan.keys)
@@ -154,7 +154,7 @@ def _column(whole: TypedExpression, own: TypedExpression, keys: Sequence[TypedEx
 
 
 def local_groups(of: EventsT, rows: ResultSetPlan, window: Window | None) -> list[tuple[Level, EventsT]]:
-    """The groupings of aggregations as ``runtime.aggregation.grouped.build_aggregator`` has them; none where all are those of the
+    """Return the groupings of aggregations as ``runtime.aggregation.grouped.build_aggregator`` has them; none where all are those of the
     statement."""
     plans, keys_of = rows.aggregations, rows.group_by
     own = [keys_of if p.group_by is None or set(p.group_by) == set(keys_of) else p.group_by for p in plans]

@@ -49,16 +49,16 @@ class NestedRows(Protocol):
     def find(self, code: Code, ring: bool) -> None: ...
 
     def look(self, code: Code) -> None:
-        """The group of the event at ``q``."""
+        """Print the group of the event at ``q``."""
 
     def touch(self, code: Code) -> None:
-        """The groups that the delta touches."""
+        """Print the groups that the delta touches."""
 
     def count_in(self, code: Code) -> None:
-        """The accumulators take the delta."""
+        """Print that the accumulators take the delta."""
 
     def put(self, code: Code, new: bool) -> None:
-        """The rows of the insert (``new``) or remove stream."""
+        """Print the rows of the insert (``new``) or remove stream."""
 
 
 class ResultSet:
@@ -81,21 +81,21 @@ class ResultSet:
         self.order_keys: list[OutputColumn] = []
 
     def fields(self) -> list[Field]:
-        """Arrays of its own."""
+        """Return arrays of its own."""
         of_levels = [field for each in self._nested for field in each.level.fields()]
         return of_levels if self.of.groups is None else [*self.of.groups.fields(), *of_levels]
 
     def registers(self) -> list[tuple[str, Registers]]:
-        """(array, names) of numbers that are in variables while the kernel runs."""
+        """Return (array, names) of numbers that are in variables while the kernel runs."""
         of_levels = [each.level.registers() for each in self._nested if each.level.groups is not None]
         return of_levels if self.of.groups is None else [("g_registers", REGISTERS), *of_levels]
 
     def advance(self, code: Code, choose: Callable[[Code], None]) -> None:
-        """The next delta, which ``choose`` prints."""
+        """Print the next delta, which ``choose`` prints."""
         choose(code)
 
     def capacity(self) -> str:
-        """How many rows a delta may give at most."""
+        """Return how many rows a delta may give at most."""
         return f"{2 * self.breadth} * (nb - na + ob - oa + 1)"
 
     @property
@@ -108,7 +108,7 @@ class ResultSet:
         return (*((True is not self.of.swaps,) if self.of.needs_new else ()), *((False is not self.of.swaps,) if old else ()))
 
     def full(self) -> str | None:
-        """A text, true where a delta may find no slot for its groups; None where there are none."""
+        """Return a text, true where a delta may find no slot for its groups; None where there are none."""
         conditions = [] if self.of.groups is None else [f"({self.of.groups.full(self.arrivals())})"]
         for each in self._nested:
             if each.level.groups is not None:
@@ -121,30 +121,30 @@ class ResultSet:
         return [*self.levels, *self.local]
 
     def arrivals(self) -> str:
-        """A text: how many events of an unbound stream a delta may bring."""
+        """Return a text: how many events of an unbound stream a delta may bring."""
         return "1"
 
     def lists_full(self) -> str | None:
-        """A text, true where accumulators have no space for what a delta brings."""
+        """Return a text, true where accumulators have no space for what a delta brings."""
         conditions = [text for each in self.of.accumulators if (text := each.full()) is not None]
         conditions += [each.level.text(text) for each in self._nested if (text := each.lists_full()) is not None]
         return " or ".join(conditions) or None
 
     def admit(self, code: Code) -> None:
-        """The event at ``tail`` comes into the window: its groups are held."""
+        """Print that the event at ``tail`` comes into the window: its groups are held."""
         if self.of.groups is not None:
             self.of.groups.take(code, self.of.at("r", code, ring=False))
         for each in self._nested:
             each.admit(code)
 
     def deliver(self, code: Code) -> None:
-        """The delta."""
+        """Print the delta."""
         self.count(code)
         self.begin(code)
         self.shaped(code)
 
     def count(self, code: Code) -> None:
-        """``news``, ``olds``: how many events of the delta the where clause lets through; without any the delta ends here."""
+        """Print ``news``, ``olds``: how many events of the delta the where clause lets through; without any the delta ends here."""
         if self.of.where is None:
             return
         code.add("news = 0", "olds = 0")
@@ -165,14 +165,14 @@ class ResultSet:
         return "ob - oa" if self.of.where is None else "olds"
 
     def begin(self, code: Code) -> None:
-        """``g``: the group of the only event, or of all."""
+        """Print ``g``: the group of the only event, or of all."""
         if not self.of.leaves:
             self.find(code, False)
         if self.of.groups is None and self.of.accumulators:
             code.add("g = 0")
 
     def find(self, code: Code, ring: bool) -> None:
-        """``g``: the group of the event at ``na``, of the ring or of the batch."""
+        """Print ``g``: the group of the event at ``na``, of the ring or of the batch."""
         for each in self._nested:
             each.find(code, ring)
         if self.of.groups is not None:
@@ -181,7 +181,7 @@ class ResultSet:
                 code.add("g_own = g")
 
     def shaped(self, code: Code) -> None:
-        """The delta as the shape has it."""
+        """Print the delta as the shape has it."""
         if self.levels:
             self.rows_per_level(code)
         elif self.of.rows.shape == "fully aggregated":
@@ -217,7 +217,7 @@ class ResultSet:
         self.columns, self.order_keys = self.levels[0].columns, self.levels[0].order_keys
 
     def touch_groups(self, code: Code) -> None:
-        """Which groups the delta touches."""
+        """Print which groups the delta touches."""
         assert self.of.groups is not None
         rows = Code()
         self.emit(rows, "q", True)
@@ -240,12 +240,12 @@ class ResultSet:
                 self.emit(code, "q", True)
 
     def parts(self) -> tuple[tuple[str, str], ...]:
-        """The places of a delta's new events, and of the old ones if there may be any."""
+        """Return the places of a delta's new events, and of the old ones if there may be any."""
         return (("na", "nb"),) if not self.of.leaves else (("na", "nb"), ("oa", "ob"))
 
     @contextmanager
     def events(self, code: Code, low: str, high: str) -> Iterator[None]:
-        """For each event of the delta: ``q`` its place, ``g`` its group's slot. Without a window there is the one at ``na``."""
+        """Print, for each event of the delta: ``q`` its place, ``g`` its group's slot. Without a window there is the one at ``na``."""
         if not self.of.leaves:
             code.add("q = na")
             yield
@@ -255,7 +255,7 @@ class ResultSet:
 
     @contextmanager
     def one(self, code: Code) -> Iterator[None]:
-        """For the event at ``q``, if the where clause lets it through."""
+        """Print, for the event at ``q``, if the where clause lets it through."""
         with code.block(f"if {KEPT}") if self.of.where is not None else nullcontext():
             if self.of.groups is not None:
                 code.add("g = np.int64(w_g[q & mask])")
@@ -275,7 +275,7 @@ class ResultSet:
 
     @contextmanager
     def touched(self, code: Code) -> Iterator[None]:
-        """For each group that the delta touches: ``g`` its slot, ``q`` the place of its event."""
+        """Print, for each group that the delta touches: ``g`` its slot, ``q`` the place of its event."""
         if not self.of.leaves:
             code.add("q = na")
             yield
@@ -303,7 +303,7 @@ class ResultSet:
             code.add("g = g_own")
 
     def emit(self, code: Code, place: str | None, new: bool) -> None:
-        """A row of the insert (``new``) or remove stream, if having lets it."""
+        """Print a row of the insert (``new``) or remove stream, if having lets it."""
         printer = self.of.at(place, code, new=new)
         if self.of.rows.having is not None:
             with code.block(f"if {printer.test(self.of.rows.having)}"):
@@ -312,7 +312,7 @@ class ResultSet:
             self.row(code, printer, place, new)
 
     def place(self, code: Code, new: bool) -> None:
-        """``o``: where the row goes."""
+        """Print ``o``: where the row goes."""
         code.add("o = np.int64(np.uint32(out))", "out += 1")
 
     def cause(self, code: Code) -> None:

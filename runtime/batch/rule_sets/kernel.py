@@ -84,12 +84,12 @@ class Rule:
     surroundings: RunContext
 
     def fixed(self, node: TypedExpression) -> Any:
-        """The value of a constant or a substitution parameter."""
+        """Return the value of a constant or a substitution parameter."""
         return node.value if isinstance(node, Constant) else self.surroundings.value(node)
 
 
 def rule(plan: BodyPlan, surroundings: RunContext) -> Rule:
-    """A statement as a member of rule sets; raises NotCompilable saying why it is none."""
+    """Return a statement as a member of rule sets; raise NotCompilable saying why it is none."""
     if not isinstance(plan, SelectPlan):
         raise NotCompilable(f"{type(plan).__name__.removesuffix('Plan')} is no rule")
     _check(plan)
@@ -112,7 +112,7 @@ def rule(plan: BodyPlan, surroundings: RunContext) -> Rule:
 
 
 def key_rule(plan: BodyPlan, surroundings: RunContext) -> Rule | None:
-    """What the key of a statement's filter alone lets through, None without a key."""
+    """Return what the key of a statement's filter alone lets through, None without a key."""
     if not isinstance(plan, SelectPlan):
         return None
     filter_plan = filter_of(only_stream(plan.streams, not_in_rule_set), not_in_rule_set)

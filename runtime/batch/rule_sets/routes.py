@@ -59,11 +59,11 @@ class Route:
         return "p"
 
     def build(self, values: Sequence[tuple[Any, ...]], pool: StringPool) -> tuple[Array, ...]:
-        """The arrays; ``values[s]``: those of statement ``s`` that ``constants`` names."""
+        """Return the arrays; ``values[s]``: those of statement ``s`` that ``constants`` names."""
         return (np.zeros(-(-len(values) // 8) * 8, np.bool_),)
 
     def constants(self) -> tuple[TypedExpression, ...]:
-        """What differs from statement to statement."""
+        """Return what differs from statement to statement."""
         return ()
 
 
@@ -175,7 +175,7 @@ class BoundRoute(Route):
 
 
 def route_of(plan: FilterPlan, conditions: Sequence[TypedExpression]) -> tuple[Route, tuple[TypedExpression, ...]]:
-    """The route, and which conditions are still to be tested; ``conditions`` are all but the filter's key."""
+    """Return the route, and which conditions are still to be tested; ``conditions`` are all but the filter's key."""
     if plan.key is not None:
         prop = plan.event_type.properties[plan.key.property]
         return KeyRoute(StreamProperty(stream=0, name=prop.name, type=prop.type), plan.key.values), tuple(conditions)

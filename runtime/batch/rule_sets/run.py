@@ -53,7 +53,7 @@ def kernel(rules, rows, begins, sorted_rules, sorted_rows, order):
 
 
 def rule_sets(statements: Sequence[tuple[BodyPlan, RunContext]]) -> list[RuleSet]:
-    """The statements that one kernel can run together, by what they share; those that are in no set of two and more are omitted.
+    """Return the statements that one kernel can run together, by what they share; those that are in no set of two and more are omitted.
 
     Linear in the number of statements.
     """
@@ -75,7 +75,7 @@ class RuleSet:
     rules: tuple[Rule, ...]
 
     def run(self, runs: Sequence[Run] = ()) -> RuleSetRun:
-        """``runs``: those of the same statements, which keep the state; needed where the statements have any."""
+        """Return a run of the set. ``runs``: those of the same statements, which keep the state; needed where the statements have any."""
         return RuleSetRun(self.rules, runs)
 
 
@@ -93,7 +93,7 @@ class Matches:
     order: Array
 
     def spans(self) -> Iterator[tuple[int, int, int]]:
-        """(statement, begin, end) of those that have any."""
+        """Return (statement, begin, end) of those that have any."""
         numbers = np.flatnonzero(np.diff(self.begins))
         return zip(numbers.tolist(), self.begins[numbers].tolist(), self.begins[numbers + 1].tolist())
 
@@ -162,7 +162,7 @@ class RuleSetRun:
     # ------------------------------------------------------------------ a batch
 
     def prepare(self, intake: Intake) -> None:
-        """As in Run: convert what ``feed`` reads; raises Declined."""
+        """Convert, as in Run, what ``feed`` reads; raise Declined."""
         for name, kind in self.shape.inputs:
             intake.column(name, kind, self.pool)
         for column in self.shape.columns:
@@ -174,7 +174,7 @@ class RuleSetRun:
             table.update(self.pool)
 
     def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> list[Output]:
-        """As in Run: the outputs of all statements, in their order."""
+        """Return, as in Run, the outputs of all statements, in their order."""
         self.prepare(intake)
         columns, others = self._given(intake)
         outputs = [NOTHING] * len(self.rules)
@@ -192,7 +192,7 @@ class RuleSetRun:
         return outputs
 
     def rows(self, intake: Intake, times: Array) -> Matches | None:
-        """Which rows each statement reads, None where no statement reads any."""
+        """Return which rows each statement reads, None where no statement reads any."""
         self.prepare(intake)
         return self._sorted(intake.rows, read_only(times), *self._given(intake))
 
@@ -253,11 +253,11 @@ class RuleSetRun:
     # ------------------------------------------------------------------ as Run
 
     def next_due(self) -> int | None:
-        """Nothing here waits for time."""
+        """Return None: nothing here waits for time."""
         return None
 
     def memory(self) -> int:
-        """Bytes that the constants, the look-up and the statements' state hold."""
+        """Return bytes that the constants, the look-up and the statements' state hold."""
         return sum(a.nbytes for a in (self._integers, self._floats, *self._route, *self._kept))
 
 

@@ -42,7 +42,7 @@ class SharedRuns:
         self._keyed, self._each = _by_key(members, left)
 
     def prepare(self, intake: Intake) -> None:
-        """As in Run, for all of them."""
+        """Prepare as in Run, for all of them."""
         for _, rules in self._sets:
             rules.prepare(intake)
         for keyed in self._keyed:
@@ -51,7 +51,7 @@ class SharedRuns:
             self.members[number].run.prepare(intake)
 
     def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> list[Output]:
-        """As in Run: the outputs of all, in order of the statements."""
+        """Return, as in Run, the outputs of all, in order of the statements."""
         outputs = [NOTHING] * len(self.members)
         if intake.rows:
             for numbers, rules in self._sets:
@@ -64,7 +64,7 @@ class SharedRuns:
         return outputs
 
     def next_due(self) -> int | None:
-        """The earliest timer of all."""
+        """Return the earliest timer of all."""
         dues = [due for number in self._each if (due := self.members[number].run.next_due()) is not None]
         dues += [due for keyed in self._keyed if (due := keyed.next_due()) is not None]
         return min(dues, default=None)
@@ -81,7 +81,7 @@ class KeyedRuns:
         self._held: list[Parted] = []
 
     def prepare(self, intake: Intake) -> None:
-        """The columns are converted once for all of them."""
+        """Convert the columns once for all of them."""
         self._keys.prepare(intake)
         for run in self.runs:
             run.prepare(intake)
@@ -103,7 +103,7 @@ class KeyedRuns:
     def feed(
         self, outputs: list[Output], intake: Intake, times: Array, until: int, *, jump: bool, causes: bool,
     ) -> None:
-        """Puts their outputs to their numbers. ``jump``: rows that a statement does not read move its timers too, so all get all rows."""
+        """Put their outputs to their numbers. ``jump``: rows that a statement does not read move its timers too, so all get all rows."""
         if not self._begun:  # until now they may have been restored
             self._look_at_all()
             self._begun = True

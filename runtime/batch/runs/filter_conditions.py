@@ -7,7 +7,7 @@ from epl.value_types import BOXED_BOOLEAN
 
 
 def filter_conditions(plan: FilterPlan) -> tuple[TypedExpression, ...]:
-    """All conditions, the indexed one written out again."""
+    """Return all conditions, the indexed one written out again."""
     if plan.key is None:
         return plan.conditions
     prop = plan.event_type.properties[plan.key.property]

@@ -22,7 +22,7 @@ NO_RANKS = np.zeros(0, np.int32)
 
 
 def tables_of(tables: Iterable[tuple[TypedExpression, str]], surroundings: RunContext) -> list[CodeTable]:
-    """A table for each function of a string."""
+    """Return a table for each function of a string."""
     return [CodeTable(surroundings.function_of_string(node), RESULTS[kind]) for node, kind in tables]
 
 
@@ -50,7 +50,7 @@ class KernelInputs:
         self._prepared = intake
 
     def of(self, intake: Intake) -> tuple[Any, ...]:
-        """The kernel's arguments C, PI, PF, T, K."""
+        """Return the kernel's arguments C, PI, PF, T, K."""
         if self._prepared is not intake:
             self.prepare(intake)
         self._prepared = None

@@ -37,7 +37,8 @@ class FinishPlan:
 
 
 def finish_of(rows: ResultSetPlan) -> FinishPlan | None:
-    """None where rows go out as they come. One row for all events is in order, whatever the order; a limit says something of several."""
+    """Return the plan of order and limit; None where rows go out as they come. One row for all events is in order, whatever the order; a
+    limit says something of several."""
     output = rows.output
     waits = output is not None and output.selector != "first"
     emits_nothing = waits and output is not None and (output.unit == "time" or output.condition is not None)

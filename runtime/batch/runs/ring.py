@@ -56,15 +56,15 @@ class Ring:
         return self.head if self.since is None else self.since()
 
     def kept(self) -> Array:
-        """The positions of which something is still to be read, ascending."""
+        """Return the positions of which something is still to be read, ascending."""
         return np.arange(self.low, self.tail)
 
     def positions(self) -> Array:
-        """Those in use, ascending."""
+        """Return those in use, ascending."""
         return np.arange(self.head, self.tail)
 
     def at(self, name: str, positions: Array) -> Array:
-        """The elements of a ring array."""
+        """Return the elements of a ring array."""
         values: Array = self.arrays[name][positions & (self.arrays.sizes[RING] - 1)]
         return values
 
@@ -74,16 +74,16 @@ class Ring:
     # ------------------------------------------------------------------ events
 
     def events(self, positions: Array) -> list[Event]:
-        """The events there, as objects: the same one whenever it is asked for."""
+        """Return the events there, as objects: the same one whenever it is asked for."""
         assert self.store is not None
         return self.store.events(self.at("w_row", positions))
 
     def evaluator(self, node: TypedExpression) -> Callable[[Event], Any]:
-        """The expression as a function of an event."""
+        """Return the expression as a function of an event."""
         return compile_expression(node, self.surroundings.environment, 1)
 
     def hold(self, events: Sequence[Event]) -> None:
-        """These events, after those that are gone, at the positions from 0 on, as the rows from 0 on; raises Declined where a column
+        """Hold these events, after those that are gone, at the positions from 0 on, as the rows from 0 on; raise Declined where a column
         cannot hold them."""
         before, events = len(self.gone), [*self.gone, *events]
         assert self.store is not None
@@ -104,7 +104,7 @@ class Ring:
     # ------------------------------------------------------------------ groups
 
     def members(self, slot: int) -> list[Member]:
-        """The events that are counted in a group, in the order in which they came."""
+        """Return the events that are counted in a group, in the order in which they came."""
         members: list[Member] = self.once("members", self._by_slot).get(slot, [])
         return members
 
@@ -117,13 +117,13 @@ class Ring:
         return by_slot
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:
-        """What ``make`` gives, until a batch or a time has been taken."""
+        """Return what ``make`` gives, until a batch or a time has been taken."""
         if name not in self._once:
             self._once[name] = make()
         return self._once[name]
 
     def changed(self) -> None:
-        """A batch or a time has been taken: aggregations have changed, and events may have come or gone."""
+        """Note that a batch or a time has been taken: aggregations have changed, and events may have come or gone."""
         self._once.clear()
 
 

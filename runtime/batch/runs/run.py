@@ -53,7 +53,7 @@ class Output:
         return self.new is None and self.old is None and self.nothing is None
 
     def decoded(self) -> Output:
-        """With plain columns in place of those with a dictionary."""
+        """Return it with plain columns in place of those with a dictionary."""
         if self.plain:
             return self
         new, old = (None if batch is None else decoded(batch) for batch in (self.new, self.old))
@@ -65,7 +65,7 @@ NOTHING = Output()
 
 
 def decoded(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """With plain columns in place of those with a dictionary."""
+    """Return it with plain columns in place of those with a dictionary."""
     if not any(pa.types.is_dictionary(f.type) for f in batch.schema):
         return batch
     columns = [c.cast(c.type.value_type) if pa.types.is_dictionary(c.type) else c for c in batch.columns]
@@ -80,26 +80,27 @@ class Run(Protocol):
         has been done then."""
 
     def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> Output:
-        """The rows, each at its time (int64, ascending, none below the clock); then time goes on to ``until``. ``jump``: each timer that
-        is due runs once, at the time of the row or ``until``; else at its own time. ``causes``: whether the output has them."""
+        """Process the rows, each at its time (int64, ascending, none below the clock); then time goes on to ``until``. ``jump``: each timer
+        that is due runs once, at the time of the row or ``until``; else at its own time. ``causes``: whether the output has them."""
 
     def next_due(self) -> int | None:
-        """When a timer is due next, None where none is."""
+        """Return when a timer is due next, None where none is."""
 
     def call_due(self) -> int | None:
-        """The same of timers that may make listeners be called: their order among statements where one jump of time runs several."""
+        """Return the same of timers that may make listeners be called: their order among statements where one jump of time runs several."""
 
     def timers(self) -> Sequence[Timers]:
-        """What may be due, whether it is now or not."""
+        """Return what may be due, whether it is now or not."""
 
     def state(self) -> State:
-        """As ``runtime.statements.select_statement.RunningSelect.state`` gives it: events are objects, the same one for the same row."""
+        """Return the state as ``runtime.statements.select_statement.RunningSelect.state`` gives it: events are objects, the same one for
+        the same row."""
 
     def restore(self, state: State) -> None:
         """Go on where ``state`` was taken, in either tier. Called before the first batch only."""
 
     def memory(self) -> int:
-        """Bytes that the state holds."""
+        """Return bytes that the state holds."""
 
 
 @attrs.frozen
@@ -111,15 +112,15 @@ class RunContext:
     compile: Callable[[str], Kernel]
 
     def value(self, node: TypedExpression) -> Any:
-        """The value of an expression without events, now."""
+        """Return the value of an expression without events, now."""
         return compile_expression(node, self.environment, 0)()
 
     def period(self, node: TypedExpression) -> int:
-        """A time period without months and years, in engine time; ``FARTHEST`` where it is longer."""
+        """Return a time period without months and years, in engine time; ``FARTHEST`` where it is longer."""
         return min(add_period(0, node, self.value, self.environment.settings, 1), FARTHEST)
 
     def function_of_string(self, node: TypedExpression) -> Callable[[str | None], Any]:
-        """The expression as a function of the one string property that it reads."""
+        """Return the expression as a function of the one string property that it reads."""
         name = next(n.name for n in node.walk() if isinstance(n, StreamProperty))
         function = compile_expression(node, self.environment, 1)
         probe = type("Probe", (), {})

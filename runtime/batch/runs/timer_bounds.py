@@ -33,7 +33,7 @@ class Gaps:
             self.rows = len(self._times)
 
     def rows_before(self, period: int) -> int:
-        """At how many times rows come, at most, within a period before one of the gaps begins."""
+        """Return at how many times rows come, at most, within a period before one of the gaps begins."""
         ends = np.searchsorted(self._times, self._begins, "right")
         begins = np.searchsorted(self._times, self._begins - period, "right")
         return int((ends - begins).max(initial=0))
@@ -49,14 +49,14 @@ class Timers:
     held: int = 0
 
     def in_a_gap(self, gaps: Gaps, others: int) -> int:
-        """At how many times they are due at most in one of the gaps; ``others``: at how many times, at most, timers bring events there or
-        as long before."""
+        """Return at how many times they are due at most in one of the gaps; ``others``: at how many times, at most, timers bring events
+        there or as long before."""
         if self.kind == "each":
             return min(self.period + 1, self.held + gaps.rows_before(self.period)) + others
         return self._beats(gaps, others)
 
     def anywhere(self, gaps: Gaps, others: int) -> int:
-        """The same of any time as long as the widest gap."""
+        """Return the same of any time as long as the widest gap."""
         if self.kind == "each":
             return min(gaps.widest, self.held + gaps.rows + others)
         return self._beats(gaps, gaps.rows + others)

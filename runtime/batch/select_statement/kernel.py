@@ -72,7 +72,7 @@ class SelectKernel:
 
 
 def select_kernel(plan: SelectPlan) -> SelectKernel:
-    """The kernel of a statement; raises NotCompilable saying why there is none."""
+    """Return the kernel of a statement; raise NotCompilable saying why there is none."""
     return _SelectPrinter(plan).kernel()
 
 

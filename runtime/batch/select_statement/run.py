@@ -177,7 +177,7 @@ class SelectRun:
         return sent
 
     def next_due(self) -> int | None:
-        """When a timer of the window, or output, is due next."""
+        """Return when a timer of the window, or output, is due next."""
         window, rate = self.kernel.window, self.kernel.rate
         dues = [None if window is None else window.next_due(self.ring), None if rate is None else rate.next_due(self.arrays)]
         return min((due for due in dues if due is not None), default=None)

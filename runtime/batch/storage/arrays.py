@@ -29,7 +29,7 @@ START = {RING: 64, GROUP: 16, HASH: 64, CODES: 64, ONE: 1, PAIR: 64}
 
 
 def kind_of_axis(axis: str) -> str:
-    """What a group or hash axis of several groupings is one of: ``hash`` for ``hash 2``."""
+    """Return what a group or hash axis of several groupings is one of: ``hash`` for ``hash 2``."""
     return axis.partition(" ")[0]
 
 
@@ -52,7 +52,7 @@ class Arrays:
         return self.arrays[name]
 
     def tuple(self) -> tuple[Array, ...]:
-        """In order of the fields, as kernels take them."""
+        """Return the arrays in order of the fields, as kernels take them."""
         return tuple(self.arrays.values())
 
     def grow(self, axis: str, needed: int, head: int = 0, tail: int = 0) -> None:
@@ -76,13 +76,13 @@ class Arrays:
             self.arrays[field.name] = after
 
     def memory(self) -> int:
-        """Bytes held."""
+        """Return bytes held."""
         return sum(a.nbytes for a in self.arrays.values())
 
 
 def read_only(array: Array) -> Array:
-    """The array as a view that cannot be written to: what kernels only read is always given so, since numba compiles a kernel once for
-    arrays that it may write to and once for those that it may not."""
+    """Return the array as a view that cannot be written to: what kernels only read is always given so, since numba compiles a kernel once
+    for arrays that it may write to and once for those that it may not."""
     if not array.flags.writeable:
         return array
     view: Array = array.view()
@@ -91,7 +91,7 @@ def read_only(array: Array) -> Array:
 
 
 def longer(array: Array, size: int) -> Array:
-    """An array of that size that begins with the other one."""
+    """Return an array of that size that begins with the other one."""
     extended = np.empty(size, array.dtype)
     extended[: len(array)] = array
     return extended

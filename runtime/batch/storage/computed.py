@@ -12,8 +12,8 @@ from runtime.batch.storage.strings import StringPool
 
 
 def computed_column(kind: str, values: Array, valid: Array, arrow: pa.DataType, pool: StringPool) -> pa.Array[Any]:
-    """Values of a kind; strings are codes and become a dictionary column. An empty ``valid``: all are there. The column takes the values
-    as they are, they must not change afterwards."""
+    """Return a column of values of a kind; strings are codes and become a dictionary column. An empty ``valid``: all are there. The column
+    takes the values as they are, they must not change afterwards."""
     if kind in TEXTS:
         there = values >= 0
         if len(valid):

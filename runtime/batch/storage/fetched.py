@@ -10,8 +10,8 @@ from runtime.batch.storage.arrays import Array
 
 
 def fetched(column: Any, rows: Array) -> pa.Array[Any]:
-    """The Arrow array's values at the ``rows`` (int64, none missing), dictionaries kept. What Arrow's own take does before it begins costs
-    more than a thousand numbers through numpy do."""
+    """Return the Arrow array's values at the ``rows`` (int64, none missing), dictionaries kept. What Arrow's own take does before it begins
+    costs more than a thousand numbers through numpy do."""
     values: pa.Array[Any]
     if kinds.is_dictionary(column.type):
         indices: Any = fetched(column.indices, rows)

@@ -45,13 +45,13 @@ class HeldRows:
         self._most_rows = SPARE_ROWS
 
     def add(self, begin: int, intake: Intake) -> None:
-        """A batch whose rows have the ids from ``begin`` on."""
+        """Add a batch whose rows have the ids from ``begin`` on."""
         if intake.rows:
             self.segments.append(Segment(begin, intake))
             self._size += intake.rows
 
     def put(self, ids: Array, intake: Intake) -> None:
-        """Rows with ascending ids below all others."""
+        """Put rows with ascending ids below all others."""
         if intake.rows:
             self.segments.insert(0, Segment(int(ids[0]), intake, ids))
             self._size += intake.rows
@@ -66,7 +66,7 @@ class HeldRows:
         return self._size
 
     def tidy(self, held: Array) -> None:
-        """``held``: the ids that are held, ascending."""
+        """Drop what is not held; ``held``: the ids that are held, ascending."""
         kept: list[Segment] = []
         small: list[tuple[Array, Intake]] = []
         for segment in self.segments:
@@ -86,7 +86,7 @@ class HeldRows:
         return np.searchsorted(np.array([s.begin for s in self.segments]), ids, side="right") - 1
 
     def take(self, name: str, ids: Array) -> Any:
-        """A column's values at the ids, in their order."""
+        """Return a column's values at the ids, in their order."""
         if len(ids) == 0 or ids.min() >= self.segments[-1].begin:
             last = self.segments[-1]
             return fetched(last.intake.arrow(name), last.places(ids))
@@ -101,7 +101,7 @@ class HeldRows:
         return fetched(pa.concat_arrays(parts), places)
 
     def events(self, ids: Array) -> dict[int, Event]:
-        """The rows as objects, the same one for the same row."""
+        """Return the rows as objects, the same one for the same row."""
         events: dict[int, Event] = {}
         owners = self._owners(ids)
         for number in np.unique(owners):
@@ -119,7 +119,7 @@ def _merge(small: list[tuple[Array, Intake]], kept: list[Segment]) -> None:
 
 
 def plain(column: pa.Array[Any]) -> pa.Array[Any]:
-    """Without a dictionary."""
+    """Return the column without a dictionary."""
     return column.cast(column.type.value_type) if kinds.is_dictionary(column.type) else column
 
 

@@ -39,7 +39,7 @@ class Intake:
 
     @classmethod
     def of(cls, event_type: EventType, events: Sequence[Event], units_per_second: int = 1000) -> Intake:
-        """Events that are there already, as a batch; raises Declined where a column cannot hold its values."""
+        """Return events that are there already, as a batch; raise Declined where a column cannot hold its values."""
         for name, prop in event_type.properties.items():
             if _is_zoned(prop.whole_type) and not _all_in_utc([event.get(name) for event in events]):
                 raise Declined(f"times of '{name}' that are not in UTC, whose zone a column does not hold")
@@ -51,7 +51,7 @@ class Intake:
 
     @classmethod
     def joined(cls, parts: Sequence[Intake]) -> Intake:
-        """Batches one after the other, without dictionaries; events that have been made stay the same objects."""
+        """Return batches one after the other, without dictionaries; events that have been made stay the same objects."""
         if len(parts) == 1:
             return parts[0]
         first = parts[0]
@@ -75,8 +75,8 @@ class Intake:
     # ------------------------------------------------------------------ columns
 
     def check(self) -> None:
-        """Every property's values fit it. What their Arrow type does not decide is looked at, and put into the declared one; raises
-        EplRuntimeError naming type, column, row and value. What Arrow cannot hold stays Python objects, which kernels decline."""
+        """Check that every property's values fit it. What their Arrow type does not decide is looked at, and put into the declared one;
+        raise EplRuntimeError naming type, column, row and value. What Arrow cannot hold stays Python objects, which kernels decline."""
         changed: dict[str, Any] = {}
         for name, prop in self.event_type.properties.items():
             column, declared = self._columns.data[name], prop.whole_type
@@ -88,7 +88,7 @@ class Intake:
             self._columns = attrs.evolve(self._columns, data={**self._columns.data, **changed})
 
     def selected(self, rows: Array) -> Intake:
-        """Some of the rows, as a batch of their own."""
+        """Return some of the rows, as a batch of their own."""
         places = pa.array(rows, pa.int64())
         data = {
             name: [column[row] for row in rows] if isinstance(column, list) else column.take(places)
@@ -102,7 +102,7 @@ class Intake:
     # ------------------------------------------------------------------ arrays
 
     def column(self, name: str, kind: str, pool: StringPool) -> tuple[Array, Array]:
-        """(values, valid); raises Declined where the Arrow type does not decide that every value fits."""
+        """Return (values, valid); raise Declined where the Arrow type does not decide that every value fits."""
         key = (name, kind, id(pool) if kind in TEXTS else 0)
         arrays = self._made.get(key)
         if arrays is None:
@@ -111,7 +111,7 @@ class Intake:
         return arrays
 
     def arrow(self, name: str) -> Any:
-        """The column in its declared Arrow type, string columns as they came (perhaps with a dictionary); raises Declined."""
+        """Return the column in its declared Arrow type, string columns as they came (perhaps with a dictionary); raise Declined."""
         array = self._through.get(name)
         if array is None:
             array = self._through[name] = self._declared(name)
@@ -149,7 +149,7 @@ class Intake:
     # ------------------------------------------------------------------ events
 
     def events(self, rows: Iterable[int]) -> list[Event]:
-        """The rows as events; raises EplRuntimeError naming type, column, row and value where one does not fit."""
+        """Return the rows as events; raise EplRuntimeError naming type, column, row and value where one does not fit."""
         asked = list(rows)
         missing = [row for row in dict.fromkeys(asked) if row not in self._events]
         if missing:
@@ -163,7 +163,8 @@ class Intake:
         return [self._events[row] for row in asked]
 
     def taken(self, rows: Array) -> Intake:
-        """These rows alone, in this order: what others of the batch held can go. Rows that were asked for as events stay these events."""
+        """Return these rows alone, in this order: what others of the batch held can go. Rows that were asked for as events stay these
+        events."""
         places = rows.tolist()
         chosen = pa.array(rows, pa.int64())
         data = {
@@ -237,7 +238,7 @@ def _array(values: list[Any], value_type: ValueType) -> Any:
 
 
 def one_array(column: Any, name: str) -> Any:
-    """The column as one Arrow array; raises Declined for Python objects."""
+    """Return the column as one Arrow array; raise Declined for Python objects."""
     if isinstance(column, list):
         raise Declined(f"column '{name}' holds Python objects")
     if isinstance(column, pa.ChunkedArray):

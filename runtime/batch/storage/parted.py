@@ -51,7 +51,7 @@ class RowSelection(Intake):
         return getattr(self.own(), name)
 
     def own(self) -> Intake:
-        """The part as a batch of its own; from now on the whole is not needed."""
+        """Return the part as a batch of its own; from now on the whole is not needed."""
         if self._own is None:
             assert self._parted is not None
             self._own = self._parted.origin.taken(self._parted.rows[self._low : self._high])
@@ -87,7 +87,7 @@ class Parted:
         return part
 
     def is_held(self) -> bool:
-        """Whether it is worth keeping for the parts that runs still hold; else they have been given their own copies."""
+        """Return whether it is worth keeping for the parts that runs still hold; else they have been given their own copies."""
         parts = [part for part in (each() for each in self._parts) if part is not None]
         self._parts = [ref(part) for part in parts]
         if parts and sum(part.rows for part in parts) * WORTH < len(self.rows):

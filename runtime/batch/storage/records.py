@@ -30,7 +30,7 @@ class Word:
         return self.field.dtype in FLOATS
 
     def text(self, index: str, stores: bool) -> str:
-        """``field[index]`` as a value, or as a place to store to."""
+        """Return ``field[index]`` as a value, or as a place to store to."""
         word = f"{self.floats if self.is_float else self.integers}[{index}, {self.place}]"
         if stores or self.field.dtype in (np.int64, np.float64):
             return word
@@ -40,7 +40,7 @@ class Word:
 
 
 def words_of(fields: Sequence[Field], axes: Mapping[str, str]) -> dict[str, Word]:
-    """The fields on the axes, but for those with words of their own. ``axes``: axis → name of its records."""
+    """Return the fields on the axes, but for those with words of their own. ``axes``: axis → name of its records."""
     words: dict[str, Word] = {}
     counts = dict.fromkeys(axes, 0)
     for field in fields:
@@ -52,7 +52,7 @@ def words_of(fields: Sequence[Field], axes: Mapping[str, str]) -> dict[str, Word
 
 
 def pack(source: str, words: Mapping[str, Word]) -> str:
-    """The source with each ``field[index]`` in terms of records."""
+    """Return the source with each ``field[index]`` in terms of records."""
     if not words:
         return source
     pattern = re.compile(rf"\b({'|'.join(map(re.escape, words))})\[|\blen\(({'|'.join(map(re.escape, words))})\)")
@@ -116,7 +116,7 @@ class Records(Arrays):
 
     @staticmethod
     def names(fields: Sequence[Field], axes: Mapping[str, str]) -> list[str]:
-        """What ``tuple`` holds, in order."""
+        """Return what ``tuple`` holds, in order."""
         words = words_of(fields, axes)
         return [*(f.name for f in fields if f.name not in words), *(n for a in axes.values() for n in (a, f"{a}F"))]
 

@@ -29,15 +29,15 @@ class Registers:
         return self._places[name]
 
     def places(self, *names: str) -> list[int]:
-        """The places of several, in the order of the names."""
+        """Return the places of several, in the order of the names."""
         return [self._places[name] for name in names]
 
     def read(self, array: str) -> list[str]:
-        """Source lines that put the array's numbers into the variables."""
+        """Return source lines that put the array's numbers into the variables."""
         return [f"{name} = {array}[{n}]{' != 0' if name in self._truths else ''}" for n, name in enumerate(self.names)]
 
     def written(self, array: str) -> list[str]:
-        """Source lines that put the variables into the array."""
+        """Return source lines that put the variables into the array."""
         return [f"{array}[{n}] = {name}" for n, name in enumerate(self.names)]
 
     def renamed(self, suffix: str) -> Registers:

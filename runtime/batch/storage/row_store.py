@@ -28,7 +28,7 @@ class Part:
     rows: Array | None = None
 
     def places(self, rows: Array) -> Array:
-        """Where the rows are in ``intake``."""
+        """Return where the rows are in ``intake``."""
         return rows - self.begin if self.rows is None else np.searchsorted(self.rows, rows)
 
 
@@ -40,13 +40,13 @@ class RowStore:
         self._size = 0
 
     def add(self, first: int, intake: Intake) -> None:
-        """The rows of a batch, numbered from ``first`` on: higher than all before."""
+        """Add the rows of a batch, numbered from ``first`` on: higher than all before."""
         if intake.rows:
             self._parts.append(Part(first, first + intake.rows, intake))
             self._size += intake.rows
 
     def keep(self, oldest: int, count: int, held: Callable[[], Array]) -> None:
-        """Rows before ``oldest`` are held no more; ``held`` gives the ``count`` numbers of those that are, ascending."""
+        """Drop rows before ``oldest``; ``held`` gives the ``count`` numbers of those that are, ascending."""
         while self._parts and self._parts[0].end <= oldest:
             self._size -= self._parts.pop(0).intake.rows
         if self._size > 2 * count + SPARE:
@@ -64,7 +64,8 @@ class RowStore:
         self._size = sum(part.intake.rows for part in kept)
 
     def take(self, name: str, rows: Array) -> Any:
-        """A column's values at the rows, in their order; there is at least one row. Strings as they came, perhaps with a dictionary."""
+        """Return a column's values at the rows, in their order; there is at least one row. Strings as they came, perhaps with a
+        dictionary."""
         if len(self._parts) == 1:
             part = self._parts[0]
             return fetched(part.intake.arrow(name), part.places(rows))
@@ -83,7 +84,7 @@ class RowStore:
         return fetched(column, back)
 
     def events(self, rows: Array) -> list[Event]:
-        """The rows as events, in their order; raises EplRuntimeError where one does not fit its type."""
+        """Return the rows as events, in their order; raise EplRuntimeError where one does not fit its type."""
         events: list[Event | None] = [None] * len(rows)
         owners = self._owners(rows)
         for n in np.unique(owners):

@@ -33,7 +33,7 @@ class StringPool:
         return len(self.values)
 
     def code(self, value: str | None) -> int:
-        """The value's code; a new value gets the next one."""
+        """Return the value's code; a new value gets the next one."""
         if value is None:
             return -1
         code = self._codes.get(value)
@@ -54,7 +54,7 @@ class StringPool:
         return None if code < 0 else self.values[code]
 
     def encode(self, column: pa.Array[Any]) -> np.ndarray[Any, Any]:
-        """A string or dictionary column's codes; a plain string column is encoded as a whole first."""
+        """Return a string or dictionary column's codes; a plain string column is encoded as a whole first."""
         encoded: Any = column if kinds.is_dictionary(column.type) else pc.dictionary_encode(column)
         if len(encoded.dictionary) == 0:
             return np.full(len(encoded), -1, CODE)
@@ -95,14 +95,14 @@ class StringPool:
         return mapping[1]
 
     def dictionary(self) -> pa.Array[Any]:
-        """All values, by code."""
+        """Return all values, by code."""
         if self._arrow is None or len(self._arrow) != len(self.values):
             known = [] if self._arrow is None else [self._arrow]
             self._arrow = pa.concat_arrays([*known, pa.array(self.values[sum(map(len, known)) :], pa.string())])
         return self._arrow
 
     def ranks(self) -> np.ndarray[Any, Any]:
-        """``ranks[code + 1]``: places in Java's order of strings (UTF-16 units); computed again when values have come."""
+        """Return ``ranks[code + 1]``: places in Java's order of strings (UTF-16 units); computed again when values have come."""
         if self._ranked != len(self.values):
             order = sorted(range(len(self.values)), key=lambda code: utf16(self.values[code]))
             ranks = np.zeros(len(self.values) + 1, np.int32)
@@ -122,7 +122,7 @@ def _check_text(value: str) -> None:
 
 
 def utf16(value: str) -> bytes:
-    """A key that orders strings as Java does."""
+    """Return a key that orders strings as Java does."""
     return value.encode("utf-16-be", "surrogatepass")
 
 

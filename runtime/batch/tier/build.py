@@ -13,7 +13,7 @@ from runtime.conversion.arrow import is_held_exactly
 
 
 def build_run(plan: BodyPlan, surroundings: RunContext) -> Run:
-    """A fresh run; raises NotCompilable with the reason why the statement stays in the row tier."""
+    """Return a fresh run; raise NotCompilable with the reason why the statement stays in the row tier."""
     if not isinstance(plan, SelectPlan):
         raise not_in_columns(type(plan).__name__.removesuffix("Plan"))
     if any(filter_of(stream, not_in_columns).repeats for stream in plan.streams):

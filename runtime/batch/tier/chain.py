@@ -39,11 +39,11 @@ class Input:
         return self.intake.event_type
 
     def places(self) -> Array:
-        """After which row of the batch's sequence each row comes."""
+        """Return after which row of the batch's sequence each row comes."""
         return self.source.place_of(np.arange(self.intake.rows))
 
     def only(self, row: int) -> Input:
-        """One of the rows."""
+        """Return one of the rows."""
         return Input(self.intake.selected(np.array([row])), self.times[row : row + 1], Source(self.places()[row : row + 1]))
 
 
@@ -91,11 +91,11 @@ class GroupPipeline:
         self._makes = [n.insert.target for n in self._routes if n.insert is not None]
 
     def is_made(self, event_type: EventType) -> bool:
-        """Whether a statement inserts events that a reader of this type sees too."""
+        """Return whether a statement inserts events that a reader of this type sees too."""
         return any(reader.wants(target) and reader.wants(event_type) for target in self._makes for reader in self._readers)
 
     def prepare(self, inputs: Sequence[Input]) -> None:
-        """Raises Declined where a run cannot take the rows; nothing has been done then."""
+        """Raise Declined where a run cannot take the rows; nothing has been done then."""
         for reader in self._readers:
             for each in inputs:
                 if reader.wants(each.event_type):
@@ -107,7 +107,7 @@ class GroupPipeline:
         return min((due for due in (r.runs.next_due() for r in self._readers) if due is not None), default=None)
 
     def stops(self, gaps: Gaps) -> int:
-        """At how many times, at most, timers are due in one of the gaps."""
+        """Return at how many times, at most, timers are due in one of the gaps."""
         count, emitted = 0, dict[PipelineNode, int]()
         for reader in self._readers:
             others = min(gaps.widest, sum(emitted[n] for n in emitted if n.insert is not None and reader.wants(n.insert.target)))
@@ -120,8 +120,8 @@ class GroupPipeline:
     def feed(
         self, inputs: Sequence[Input], times: Array, until: int, *, jump: bool = False, numbered: bool = False
     ) -> list[Call]:
-        """The rows, then time up to ``until``. ``times``: those of the whole sequence, by place. Batch listeners' output waits at their
-        statements; gives the calls of row listeners, and those that batch listeners' rows are ``numbered`` by."""
+        """Process the rows, then time up to ``until``. ``times``: those of the whole sequence, by place. Batch listeners' output waits at
+        their statements; gives the calls of row listeners, and those that batch listeners' rows are ``numbered`` by."""
         routed: list[Input] = []
         calls: list[Call] = []
         timeline = Timeline(times)
@@ -169,7 +169,7 @@ def _in_order(nodes: Sequence[PipelineNode]) -> list[StreamReaders]:
 
 
 def check_insert(plan: SelectPlan) -> None:
-    """Raises NotCompilable for insert into of more than columns."""
+    """Raise NotCompilable for insert into of more than columns."""
     insert, rows = plan.insert, plan.result_set
     if insert is None:
         return

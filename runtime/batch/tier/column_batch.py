@@ -43,7 +43,7 @@ class ColumnBatch:
         return any(part.columns.rows for part in self._order.parts if part not in self.parts)
 
     def feed(self, until: int, *, jump: bool) -> None:
-        """The rows, then time up to ``until`` for all that the batch tier holds."""
+        """Process the rows, then time up to ``until`` for all that the batch tier holds."""
         self._tier.row_of = self._order.row_of
         for component, inputs in self._inputs.items():
             self._tier.feed(component, inputs, self._order.times, until, jump=jump)

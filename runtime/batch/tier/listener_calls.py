@@ -40,7 +40,7 @@ class Source:
     producer: int = 0
 
     def place_of(self, rows: Array) -> Array:
-        """The places of some rows."""
+        """Return the places of some rows."""
         return rows if self.places is None else self.places[rows]
 
 
@@ -68,7 +68,7 @@ class Timeline:
     times: Array
 
     def moments(self, causes: Causes, source: Source) -> tuple[Array, Array]:
-        """(place, whether a timer was at work) of each output row."""
+        """Return (place, whether a timer was at work) of each output row."""
         by_time = np.searchsorted(self.times, causes.time, side="left") - 1
         if source.places is not None and not len(source.places):
             return by_time, np.ones(len(by_time), np.bool_)
@@ -77,7 +77,7 @@ class Timeline:
 
 
 def calls_of(statement: Statement, output: Output, timeline: Timeline, source: Source, due: int = 0) -> Iterator[Call]:
-    """The calls that one statement's output stands for, in order."""
+    """Yield the calls that one statement's output stands for, in order."""
     parts: dict[int, tuple[Moment, tuple[int, int, int], dict[bool | None, slice]]] = {}
     for causes, is_new in ((output.new_causes, True), (output.old_causes, False), (output.nothing, None)):
         if causes is None:

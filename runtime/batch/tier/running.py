@@ -24,13 +24,13 @@ class BatchRunning:
         self._forget, self._row_running = forget, row_running
 
     def start(self) -> None:
-        """Its component has entered the filters."""
+        """Note that its component has entered the filters."""
 
     def close(self) -> None:
         self._forget(self.statement)
 
     def iterate(self) -> Iterable[Event]:
-        """As the row tier gives it: its operators are made for the occasion."""
+        """Iterate as the row tier gives it: its operators are made for the occasion."""
         running = self._row_running(self.statement, self.state())
         try:
             return list(running.iterate())

@@ -17,7 +17,7 @@ PASSIVE = (CreateSchemaPlan, CreateExpressionPlan, CreateVariablePlan, SelectRow
 
 
 def statement_groups(statements: Iterable[Statement]) -> list[tuple[Statement, ...]]:
-    """The statements that events reach, by component, each in the order given."""
+    """Return the statements that events reach, by component, each in the order given."""
     leader: dict[Hashable, Hashable] = {}
 
     def find(token: Hashable) -> Hashable:
@@ -37,7 +37,7 @@ def statement_groups(statements: Iterable[Statement]) -> list[tuple[Statement, .
 
 
 def shared(body: BodyPlan) -> Iterator[Hashable]:
-    """What a statement may share with others: its event types with their super-types, and variables."""
+    """Yield what a statement may share with others: its event types with their super-types, and variables."""
     for value in plans_of(body):
         if isinstance(value, EventType):
             yield from value.lineage()

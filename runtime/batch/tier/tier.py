@@ -128,7 +128,7 @@ class BatchTier:
     # ------------------------------------------------------------------ which statement is where
 
     def changed(self) -> None:
-        """Statements came or went. Raises EplUnsupportedError where all of them have to be here and cannot."""
+        """Note that statements came or went. Raise EplUnsupportedError where all of them have to be here and cannot."""
         self._stale = True
         if self._always or self._active():
             self._refresh()
@@ -163,7 +163,8 @@ class BatchTier:
             self._to_rows(component)
 
     def component_for(self, event_type: EventType, rows: int) -> StatementGroup | None:
-        """The component that reads events of the type, if it is in the batch tier, or goes there now that ``rows`` more have come."""
+        """Return the component that reads events of the type, if it is in the batch tier, or goes there now that ``rows`` more have
+        come."""
         self._refresh()
         if event_type not in self._owners:
             self._owners[event_type] = next((c for c in self._components.values() if self._reads(c, event_type)), None)
@@ -255,7 +256,7 @@ class BatchTier:
                 running.start()
 
     def row_running(self, statement: Statement, state: State) -> Running:
-        """The row tier's operators of a statement, in a state; they have not started."""
+        """Return the row tier's operators of a statement, in a state; they have not started."""
         return statement.prepared.instantiate(state=state)
 
     def _leave_filters(self, component: StatementGroup) -> None:
@@ -265,7 +266,7 @@ class BatchTier:
 
     @contextmanager
     def in_rows(self) -> Iterator[None]:
-        """All that is here moves to the row tier, and back."""
+        """Move all that is here to the row tier, and back."""
         moved = self._active()
         for component in moved:
             self.demote(component)
@@ -284,8 +285,8 @@ class BatchTier:
         return bool(self._active())
 
     def may_stop(self, times: Array | None, until: int, limit: int, *, beside: bool) -> bool:
-        """Whether time could stop more than ``limit`` times between two rows on the way ``until`` then, and timers here be among those that
-        stop it. ``times``: of the rows; ``beside``: whether the row tier has rows too, which may set timers there."""
+        """Return whether time could stop more than ``limit`` times between two rows on the way ``until`` then, and timers here be among
+        those that stop it. ``times``: of the rows; ``beside``: whether the row tier has rows too, which may set timers there."""
         gaps = Gaps(self._core.clock.now, NO_TIMES if times is None else times, until, limit)
         if not gaps.widest:
             return False
@@ -293,17 +294,17 @@ class BatchTier:
         return stops > limit or (stops > 0 and (beside or self._core.schedule.nearest() is not None))
 
     def forget(self, statement: Statement) -> None:
-        """The statement is undeployed."""
+        """Note that the statement is undeployed."""
         self._stale = True
 
     def listener_added(self, statement: Statement) -> None:
-        """A row listener gets each call as it comes: under ``auto`` only the row tier makes it."""
+        """Note a row listener, which gets each call as it comes: under ``auto`` only the row tier makes it."""
         component = self._components.get(statement.number)
         if component is not None and component.chain is not None and not self._always:
             self.demote(component)
 
     def reason(self, statement: Statement) -> str:
-        """Why the statement is where it is, for explain()."""
+        """Return why the statement is where it is, for explain()."""
         self._refresh()
         component = self._components.get(statement.number)
         if component is None:
@@ -348,14 +349,14 @@ class BatchTier:
         self._codes_kept = len(self._pool)
 
     def matches_in_progress(self) -> int:
-        """How many states the row patterns that run here hold."""
+        """Return how many states the row patterns that run here hold."""
         runs = (s.running.run for d in self._host.deployments.values() for s in d if isinstance(s.running, BatchRunning))
         return sum(run.matches_in_progress() for run in runs if isinstance(run, MatchRun))
 
     # ------------------------------------------------------------------ events and time
 
     def take(self, component: StatementGroup, inputs: Sequence[Input]) -> bool:
-        """Whether the component's kernels can take the rows; else it has moved to the row tier (under ``batch``: NotInBatchTier)."""
+        """Return whether the component's kernels can take the rows; else it has moved to the row tier (under ``batch``: NotInBatchTier)."""
         assert component.chain is not None
         try:
             component.chain.prepare(inputs)
@@ -371,7 +372,7 @@ class BatchTier:
         self.demote(component)
 
     def feed(self, component: StatementGroup, inputs: Sequence[Input], times: Array, until: int, *, jump: bool = False) -> None:
-        """The rows, then time up to ``until``; ``jump``: timers that are due between two rows run once, at the later one's time."""
+        """Process the rows, then time up to ``until``; ``jump``: timers that are due between two rows run once, at the later one's time."""
         chain = component.chain
         assert chain is not None
         if self._core.changed_statements is not None:
@@ -393,7 +394,7 @@ class BatchTier:
                 self._calls += chain.feed((each.only(row),), times, now, jump=jump, numbered=self._core.records_causes)
 
     def advance(self, now: int, *, jump: bool, but: Sequence[StatementGroup] = (), times: Array = NO_TIMES) -> None:
-        """Time goes on for all components here, except those that have advanced to it already. ``times``: of the rows on the way."""
+        """Advance time for all components here, except those that have advanced to it already. ``times``: of the rows on the way."""
         for component in self._active():
             assert component.chain is not None
             due = component.chain.next_due()
@@ -401,7 +402,7 @@ class BatchTier:
                 self.feed(component, (), times, now, jump=jump)
 
     def advance_span(self, start: int, now: int, resolution: int | None) -> None:
-        """As ``runtime.event_loop.loop.EventLoop.advance_span``: to each due time on the way, or to the next multiples of
+        """Advance time as ``runtime.event_loop.loop.EventLoop.advance_span``: to each due time on the way, or to the next multiples of
         ``resolution``.
         """
         if resolution is None or resolution <= 0:
@@ -416,7 +417,7 @@ class BatchTier:
         return min((d for c in self._active() if c.chain is not None and (d := c.chain.next_due()) is not None), default=None)
 
     def one(self, component: StatementGroup, event: Event) -> None:
-        """An event that was sent by itself: a batch of one."""
+        """Process an event that was sent by itself: a batch of one."""
         component.sends += 1
         if not self._always and component.sends > SENDS_BEFORE:
             self.demote(component)

@@ -38,7 +38,7 @@ KINDS: dict[type[WindowConfig], type[Window]] = {
 
 
 def window_of(config: WindowConfig) -> Window:
-    """The printer of a window; raises NotCompilable."""
+    """Return the printer of a window; raise NotCompilable."""
     kind = KINDS.get(type(config))
     if kind is None:
         raise NotCompilable(f"the window {config.names[0]} is not computed in columns")

@@ -68,7 +68,7 @@ class Window:
         raise NotImplementedError
 
     def print_contents(self, code: Code) -> AbstractContextManager[None]:
-        """For each position ``q`` that an iterator gives, where they are not side by side."""
+        """Print, for each position ``q`` that an iterator gives, where they are not side by side."""
         raise NotImplementedError
 
     @property
@@ -77,19 +77,19 @@ class Window:
         return None
 
     def fields(self) -> list[Field]:
-        """Its arrays beside ``w_row``."""
+        """Return its arrays beside ``w_row``."""
         return []
 
     def row(self, code: Code, take: Take, printer: RowPrinter) -> None:
-        """The row at ``i``."""
+        """Print the row at ``i``."""
         take(code)
 
     def expire(self, code: Code) -> None:
-        """The timer, at ``now``."""
+        """Print the timer, at ``now``."""
         raise NotImplementedError
 
     def advance(self, code: Code, take: Take, printer: RowPrinter) -> None:
-        """The next delta: a timer's if one is due before the next row, else the row's; ``break`` at the end of the batch."""
+        """Print the next delta: a timer's if one is due before the next row, else the row's; ``break`` at the end of the batch."""
         if self.due is None:
             self._next_row(code, take, printer)
             return
@@ -114,51 +114,52 @@ class Window:
         """Put the window's parameters into a fresh state; raises NotCompilable."""
 
     def follow(self, state: Arrays, pool: StringPool) -> None:
-        """Strings have come."""
+        """Note that strings have come."""
 
     def next_due(self, ring: Ring) -> int | None:
-        """When its timer is due."""
+        """Return when its timer is due."""
         return None
 
     def timers(self, ring: Ring) -> Timers | None:
-        """What may be due; None for a window without timers."""
+        """Return what may be due; None for a window without timers."""
         return None
 
     def held(self, ring: Ring) -> Array:
-        """The positions of the events that the window holds, in its order."""
+        """Return the positions of the events that the window holds, in its order."""
         return ring.positions()
 
     def end(self, ring: Ring) -> int:
-        """The position after the last one that has come out of the window."""
+        """Return the position after the last one that has come out of the window."""
         return ring.tail
 
     def size(self, ring: Ring) -> int:
-        """How many events it holds."""
+        """Return how many events it holds."""
         return ring.tail - ring.head
 
     def counted(self, ring: Ring) -> Array:
-        """The positions of the events that have come out of the window as new and not yet as old, in the order in which they came."""
+        """Return the positions of the events that have come out of the window as new and not yet as old, in the order in which they
+        came."""
         return self.held(ring)
 
     def oldest(self, ring: Ring) -> int | None:
-        """The number of a row before which none is held; None where there is none."""
+        """Return the number of a row before which none is held; None where there is none."""
         return None if ring.head == ring.tail else int(ring.at("w_row", np.array([ring.head]))[0])
 
     def grow(self, ring: Ring) -> None:
-        """Twice as many positions."""
+        """Make space for twice as many positions."""
         ring.arrays.grow(RING, 2 * ring.arrays.sizes[RING], ring.low, ring.tail)
 
     def state(self, ring: Ring) -> State:
-        """As the window's view in the row tier gives it."""
+        """Return the state as the window's view in the row tier gives it."""
         raise NotImplementedError
 
     def restore(self, ring: Ring, state: State) -> None:
-        """Raises Declined where columns cannot hold the events."""
+        """Restore the window. Raise Declined where columns cannot hold the events."""
         raise NotImplementedError
 
 
 def duration_in(state: State) -> int:
-    """The length of time that a window's state brings. Raises Declined where it is none: a kernel would never get past its timer."""
+    """Return the length of time that a window's state brings. Raise Declined where it is none: a kernel would never get past its timer."""
     if state["duration"] <= 0:
         raise Declined("a time window of no length")
     return int(min(state["duration"], FARTHEST))

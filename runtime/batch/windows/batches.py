@@ -44,7 +44,7 @@ class BatchWindow(Window):
         return [Field("w_mid", np.int64, ONE), *([Field("w_due", np.int64, ONE, NEVER)] if self.timed else [])]
 
     def release(self, code: Code) -> None:
-        """The batch is new, the one before old."""
+        """Print that the batch is new, the one before old."""
         code.add("oa = head", "ob = w_mid[0]", "na = w_mid[0]", "nb = tail", "head = w_mid[0]", "w_mid[0] = tail")
 
     def expire(self, code: Code) -> None:

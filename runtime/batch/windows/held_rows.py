@@ -13,7 +13,7 @@ class HeldRows(Window):
         return None
 
     def restore(self, ring: Ring, state: State) -> None:
-        """The output clause restores them."""
+        """Do nothing: the output clause restores them."""
 
 
 __all__ = ["HeldRows"]

@@ -210,7 +210,7 @@ class TimeAccumWindow(TimeWindow):
 
 
 def own_time(timestamp: TypedExpression, printer: ScalarPrinter) -> str:
-    """The text of an event's own time: null counts as 0."""
+    """Return the text of an event's own time: null counts as 0."""
     if kind_of(timestamp.type) not in INTEGERS:
         raise NotCompilable("a timestamp that is no integer")
     text = printer.value(timestamp)
@@ -218,7 +218,7 @@ def own_time(timestamp: TypedExpression, printer: ScalarPrinter) -> str:
 
 
 def timed_events(ring: Ring) -> State:
-    """``[event, time]`` in order."""
+    """Return ``[event, time]`` in order."""
     positions = ring.positions()
     return Long([event, time] for event, time in zip(ring.events(positions), ring.at("w_time", positions).tolist()))
 

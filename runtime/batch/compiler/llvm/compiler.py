@@ -21,7 +21,7 @@ PRINTERS = ("entry", "entry_printer", "expressions", "functions", "lines", "mach
 
 
 def is_supported() -> bool:
-    """Whether kernels can be compiled here: this LLVM and this numpy are known."""
+    """Return whether kernels can be compiled here: this LLVM and this numpy are known."""
     return machine.is_known() and entry.layout_is_known()
 
 

@@ -30,7 +30,7 @@ API = {
 
 @lru_cache(maxsize=1)
 def layout_is_known() -> bool:
-    """Whether arrays keep things where the entry looks for them."""
+    """Return whether arrays keep things where the entry looks for them."""
     if struct.calcsize("P") != 8 or sys.implementation.name != "cpython" or np.dtype(np.int64).num != type_number(np.dtype(np.int64)):
         return False
     tried: tuple[np.ndarray[Any, Any], ...] = np.zeros((3, 5), np.int32), np.zeros((4, 6))[:, 1:4], np.zeros(7, np.bool_)

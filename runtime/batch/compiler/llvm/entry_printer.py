@@ -42,7 +42,7 @@ class EntryPrinter:
         self._numbers = iter(numbers)
 
     def printed(self, called: str, types: Sequence[Type], gives: bool) -> str:
-        """``gives``: whether the function gives an integer, or nothing."""
+        """Return the function's text; ``gives``: whether the function gives an integer, or nothing."""
         lines = self._lines
         operand = self._operand("%args", TupleType(tuple(types)))
         self._demand(f"icmp eq ptr {lines.set('call ptr @PyErr_Occurred()')}, null")

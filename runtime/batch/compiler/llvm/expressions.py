@@ -37,15 +37,15 @@ class PrintedFunction(Protocol):
     lines: Lines
 
     def read(self, name: str) -> Operand:
-        """A variable's value."""
+        """Return a variable's value."""
 
     def call(self, name: str, arguments: Sequence[Operand]) -> Operand: ...
 
     def intrinsic(self, name: str, values: Sequence[Value]) -> Value:
-        """One of LLVM's own functions of floats of one type."""
+        """Return one of LLVM's own functions of floats of one type."""
 
     def allocate(self, size: str) -> str:
-        """Memory that is released when the function returns."""
+        """Allocate memory that is released when the function returns."""
 
 
 class ExpressionPrinter:
@@ -79,7 +79,7 @@ class ExpressionPrinter:
         return self.lines.converted(value, INT64).text
 
     def test(self, node: ast.expr, is_value: bool = False) -> str:
-        """The expression as a boolean. Python gives the operand that decided: as a value only booleans are accepted."""
+        """Return the expression as a boolean. Python gives the operand that decided: as a value only booleans are accepted."""
         if isinstance(node, ast.BoolOp):
             return self._logic(node, is_value)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
@@ -166,7 +166,7 @@ class ExpressionPrinter:
         return Value(self.lines.set(f"{word} {number.llvm} {texts}"), BOOL)
 
     def chosen(self, test: str, yes: Callable[[], Value], no: Callable[[], Value]) -> Value:
-        """One of two; the other is not looked at."""
+        """Return one of two; the other is not looked at."""
         lines = self.lines
         labels = [lines.label() for _ in range(3)]
         lines.branch(test, *labels[:2])
@@ -188,19 +188,19 @@ class ExpressionPrinter:
         return Value(lines.set(f"phi {number.llvm} " + ", ".join(f"[{text}, %{block}]" for text, block in ends)), number)
 
     def place(self, node: ast.Subscript) -> tuple[Array, str]:
-        """The array, and the address of its element."""
+        """Return the array, and the address of its element."""
         array = self.array(node.value)
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         return array, self.lines.place(array, [self.value(index) for index in indices])
 
 
 def size_of(number: Number) -> int:
-    """Bytes of an array's element."""
+    """Return bytes of an array's element."""
     return max(1, number.bits // 8)
 
 
 def common(left: Value, right: Value) -> Number:
-    """The type in which two numbers are computed with."""
+    """Return the type in which two numbers are computed with."""
     sorts = left.type.sort + right.type.sort
     if "f" in sorts:
         return FLOAT32 if left.type is right.type is FLOAT32 else FLOAT64

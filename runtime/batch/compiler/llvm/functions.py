@@ -35,7 +35,7 @@ class ModulePrinter:
         self._declared: set[str] = set()
 
     def function(self, name: str, types: tuple[Type, ...]) -> tuple[str, Type | None]:
-        """The function for these types of arguments: its name, and the type of what it gives."""
+        """Return the function for these types of arguments: its name, and the type of what it gives."""
         entry = self._made.get((name, types))
         if entry is None:
             if name not in self.sources:
@@ -136,7 +136,7 @@ class FunctionPrinter:
         self.lines.add(f"store {number.llvm} {self.lines.converted(operand, number).text}, ptr {self._places[name]}")
 
     def allocate(self, size: str) -> str:
-        """Memory that is released when the function returns."""
+        """Allocate memory that is released when the function returns."""
         self.module.declare("declare noalias ptr @malloc(i64)")
         self.module.declare("declare void @free(ptr)")
         pointer = self.lines.set(f"call ptr @malloc(i64 {size})")
@@ -163,7 +163,7 @@ class FunctionPrinter:
         return Several(tuple(Value(self.lines.set(f"extractvalue {llvm_of(result)} {returned}, {n}"), item) for n, item in items))
 
     def intrinsic(self, name: str, values: Sequence[Value]) -> Value:
-        """One of LLVM's own functions of floats of one type."""
+        """Return one of LLVM's own functions of floats of one type."""
         number = values[0].type
         called = f"@{name}.f{number.bits}"
         self.module.declare(f"declare {number.llvm} {called}({', '.join([number.llvm] * len(values))})")
@@ -329,7 +329,7 @@ def llvm_of(result: Type | None) -> str:
 
 
 def wider(name: str, one: Number, other: Number) -> Number:
-    """The type of a variable that is assigned values of two."""
+    """Return the type of a variable that is assigned values of two."""
     if BOOL in (one, other):
         one, other = (INT64 if number is BOOL else number for number in (one, other))
     if one == other:
@@ -342,7 +342,7 @@ def wider(name: str, one: Number, other: Number) -> Number:
 
 
 def assigned_of(source: ast.FunctionDef) -> dict[str, int]:
-    """How many times each variable is assigned to."""
+    """Return how many times each variable is assigned to."""
     counts: dict[str, int] = {argument.arg: 1 for argument in source.args.args}
     for node in ast.walk(source):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):

@@ -86,14 +86,14 @@ Operand: TypeAlias = "Value | Array | Several"
 
 
 def number_of(dtype: np.dtype[Any]) -> Number:
-    """The number that arrays of the dtype hold."""
+    """Return the number that arrays of the dtype hold."""
     if dtype.name not in NUMBERS or not dtype.isnative:
         raise NotNative(f"arrays of {dtype}")
     return NUMBERS[dtype.name]
 
 
 def type_of(value: object) -> Type:
-    """The type of a kernel's argument."""
+    """Return the type of a kernel's argument."""
     if isinstance(value, np.ndarray):
         return ArrayType(number_of(value.dtype), value.ndim, not value.flags.c_contiguous)
     if isinstance(value, tuple):
@@ -106,7 +106,7 @@ def type_of(value: object) -> Type:
 
 
 def parameters_of(of: Type, names: Iterator[str], texts: list[str]) -> Operand:
-    """The operand that a function's parameters of this type make; their declarations go into ``texts``."""
+    """Return the operand that a function's parameters of this type make; their declarations go into ``texts``."""
     if isinstance(of, Number):
         texts.append(f"{of.llvm} {(name := next(names))}")
         return Value(name, of)
@@ -119,7 +119,7 @@ def parameters_of(of: Type, names: Iterator[str], texts: list[str]) -> Operand:
 
 
 def arguments_of(operand: Operand) -> list[str]:
-    """What is given for those parameters."""
+    """Return what is given for those parameters."""
     if isinstance(operand, Value):
         return [f"{operand.type.llvm} {operand.text}"]
     if isinstance(operand, Several):

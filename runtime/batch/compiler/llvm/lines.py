@@ -24,7 +24,7 @@ class Lines:
         return f"%t{self._names}"
 
     def set(self, text: str) -> str:
-        """A name for what the instruction gives."""
+        """Return a name for what the instruction gives."""
         name = self.name()
         self.texts.append(f"{name} = {text}")
         return name
@@ -44,7 +44,7 @@ class Lines:
         self.texts.append(f"br i1 {test}, label %{yes}, label %{no}")
 
     def variable(self, llvm: str, zero: str) -> str:
-        """Memory of the function's own, zero at first."""
+        """Allocate memory of the function's own, zero at first."""
         name = self.name()
         self.variables += [f"{name} = alloca {llvm}", f"store {llvm} {zero}, ptr {name}"]
         return name
@@ -52,7 +52,7 @@ class Lines:
     # ------------------------------------------------------------------ numbers
 
     def converted(self, value: Value, to: Number) -> Value:
-        """The value as another type, by C's and numpy's rules."""
+        """Return the value as another type, by C's and numpy's rules."""
         if value.type == to:
             return value
         return CONVERSIONS[_sort(value.type) + _sort(to)](self, value, to)
@@ -65,7 +65,7 @@ class Lines:
     # ------------------------------------------------------------------ arrays
 
     def place(self, array: Array, indices: Sequence[Value]) -> str:
-        """The address of an element. Indices below 0 count from the end, and none is outside."""
+        """Return the address of an element. Indices below 0 count from the end, and none is outside."""
         if len(indices) != array.type.dimensions:
             raise NotNative("a row of an array")
         texts = [self._from_start(index, count) for index, count in zip(indices, array.shape)]
@@ -112,7 +112,7 @@ def zero(number: Number) -> str:
 
 
 def literal(value: int | float) -> Value:
-    """A number that the source says."""
+    """Return a number that the source says."""
     if isinstance(value, bool):
         return Value("true" if value else "false", BOOL)
     if isinstance(value, float):

@@ -18,13 +18,13 @@ LONG = 6_000
 
 @lru_cache(maxsize=1)
 def is_known() -> bool:
-    """Whether this is an LLVM that takes the text that is printed here, on a system whose programs say where C's functions are."""
+    """Return whether this is an LLVM that takes the text that is printed here, on a system whose programs say where C's functions are."""
     return sys.platform != "win32" and llvm.llvm_version_info[0] >= 15 and hasattr(llvm, "create_pass_builder")
 
 
 @lru_cache(maxsize=1)
 def target() -> str:
-    """What an object file is made for: name it where one is kept."""
+    """Return what an object file is made for: name it where one is kept."""
     return f"{llvmlite.__version__}|{llvm.get_default_triple()}|{llvm.get_host_cpu_name()}|{llvm.get_host_cpu_features().flatten()}"
 
 
@@ -38,7 +38,7 @@ def _target_machine() -> Any:
 
 
 def object_of(text: str) -> bytes:
-    """The object file of a module."""
+    """Return the object file of a module."""
     machine = _target_machine()
     module = llvm.parse_assembly(f'target triple = "{machine.triple}"\ntarget datalayout = "{machine.target_data}"\n{text}')
     options = llvm.create_pipeline_tuning_options(speed_level=OPTIMIZATION if text.count("\n") < LONG else 1)

@@ -8,7 +8,7 @@ from runtime.batch.compiler.private_files import checked, read_private, signed, 
 
 
 def kept(path: Path) -> bytes | None:
-    """What ``keep`` has put there; None where there is nothing or it is not as it was."""
+    """Return what ``keep`` has put there; None where there is nothing or it is not as it was."""
     content = read_private(path)
     if content is None:
         return None

@@ -25,7 +25,7 @@ def _functions(source: str) -> dict[str, ast.FunctionDef]:
 
 
 def module_text(source: str, name: str, arguments: tuple[Any, ...], numbers: Sequence[int]) -> str:
-    """The LLVM module of a function for arguments of these types; ``numbers``: numpy's, of the arrays' dtypes. Raises NotNative."""
+    """Return the LLVM module of a function for arguments of these types; ``numbers``: numpy's, of the arrays' dtypes. Raise NotNative."""
     of = [type_of(argument) for argument in arguments]
     module = ModulePrinter({**_intrinsics(), **_functions(source)}, CONSTANTS)
     called, result = module.function(name, tuple(of))
