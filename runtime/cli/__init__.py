@@ -52,7 +52,7 @@ class _Version(argparse.Action):
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line. Every sub-command's module has ``run(arguments) -> exit code``."""
+    """Return the command line. Every sub-command's module has ``run(arguments) -> exit code``."""
     top = argparse.ArgumentParser(
         prog="epl",
         description="Esper's event processing language in Python.",

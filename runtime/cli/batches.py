@@ -39,7 +39,8 @@ class Batches:
         self.reader = reader
 
     def json_schema(self, row: dict[str, Any]) -> pa.Schema | None:
-        """The columns of JSON rows like this one, where they have plain values; None where they have others, or are not of one type."""
+        """Return the columns of JSON rows like this one, where they have plain values; None where they have others, or are not of one
+        type."""
         reader = self.reader
         name = reader.type_name or (None if reader.type_column in row else reader.name_of(row))
         if name is None:

@@ -22,7 +22,7 @@ INSTANTS = ("Date", "Calendar", "ZonedDateTime", "OffsetDateTime")
 
 
 def instant(text: str) -> datetime.datetime | None:
-    """An ISO 8601 date or date with time; without a zone it is UTC. None where it is something else.
+    """Return an ISO 8601 date or date with time; without a zone it is UTC. None where it is something else.
 
     >>> instant("2024-01-31T10:00:00.5+0100").isoformat()
     '2024-01-31T09:00:00.500000+00:00'
@@ -45,8 +45,8 @@ def instant(text: str) -> datetime.datetime | None:
 
 
 def milliseconds(value: Any) -> int | None:
-    """A value of a time column in ms since 1970, rounded down: whole numbers are ms, ISO texts and dates are instants; None where it is
-    none of them.
+    """Return a value of a time column in ms since 1970, rounded down: whole numbers are ms, ISO texts and dates are instants; None where it
+    is none of them.
 
     >>> milliseconds("1970-01-01T00:00:01Z"), milliseconds("1000"), milliseconds(1000.0), milliseconds("soon")
     (1000, 1000, 1000, None)
@@ -65,7 +65,7 @@ def milliseconds(value: Any) -> int | None:
 
 
 def cell_value(cell: Any, declared: ValueType | None) -> Any:
-    """The value of a text cell by the property's type; an empty cell is null.
+    """Return the value of a text cell by the property's type; an empty cell is null.
 
     What is not understood stays text, and sending it says what is wrong.
 
@@ -86,7 +86,7 @@ def cell_value(cell: Any, declared: ValueType | None) -> Any:
 
 
 def plain_value(value: Any, declared: ValueType | None) -> Any:
-    """A value of JSON or Parquet by the property's type: times as text, or as instants for a ``long``, are taken."""
+    """Return a value of JSON or Parquet by the property's type: times as text, or as instants for a ``long``, are taken."""
     if isinstance(declared, Scalar) and isinstance(value, (str, datetime.datetime)):
         if declared.kind == "long":
             instant_ms = milliseconds(value) if not isinstance(value, str) or instant(value) is not None else None

@@ -167,7 +167,7 @@ def _place(error: UnicodeDecodeError) -> tuple[tuple[int, int], tuple[int, int]]
 
 
 def run(options: argparse.Namespace) -> int:
-    """0 where everything is accepted, 1 where anything is refused or unreadable, 2 where a path leads to no file."""
+    """Return 0 where everything is accepted, 1 where anything is refused or unreadable, 2 where a path leads to no file."""
     paths: list[Path] = []
     wrong = 0
     for path in options.paths:

@@ -46,7 +46,7 @@ class Diagnostic:
 
     @classmethod
     def of(cls, path: Path, text: str, error: EplError, default: Span) -> Diagnostic:
-        """An error of a module's text; ``default`` is where it is where it does not say so."""
+        """Return an error of a module's text; ``default`` is where it is where it does not say so."""
         return cls.at(path, text, error.span or default, "error", error.code, error.message, error.hint)
 
     @classmethod
@@ -55,7 +55,7 @@ class Diagnostic:
         return cls(path, severity, code, message, hint, span.line_column(text), end, tuple(span.caret(text).splitlines()))
 
     def lines(self) -> list[str]:
-        """``path:line:column: error: message [code]``, the line with a caret, the hint."""
+        """Return ``path:line:column: error: message [code]``, the line with a caret, the hint."""
         line, column = self.start
         # A file's name may hold a line break; the message must stay on its line.
         name = shown_name(self.path).replace("\n", "\\n")
@@ -63,7 +63,7 @@ class Diagnostic:
         return lines + ([f"    hint: {self.hint}"] if self.hint else [])
 
     def cause(self) -> str:
-        """What it has in common with others: the message without names."""
+        """Return what it has in common with others: the message without names."""
         return f"{self.code}: {QUOTED.sub('…', self.message)}"
 
 
@@ -87,7 +87,7 @@ class Report:
         return not self.refused and not self.unreadable
 
     def summary(self, title: str) -> Iterable[str]:
-        """How many statements, and why the refused ones were refused, most frequent first."""
+        """Yield how many statements, and why the refused ones were refused, most frequent first."""
         total = self.accepted + self.refused
         share = f" ({self.accepted / total:.0%})" if total else ""
         line = f"{title}: {_count(self.files, 'file')}, {_count(total, 'statement')}, {self.accepted} accepted{share}"

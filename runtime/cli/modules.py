@@ -45,8 +45,8 @@ class Piece:
         return DECLARES.findall(self.text)
 
     def halves(self, at: int) -> tuple[Piece, Piece] | None:
-        """Two statements between which the semicolon is missing: a whole one before the offset ``at`` of the module's text, and what may be
-        the beginning of another; None where it is not so."""
+        """Return two statements between which the semicolon is missing: a whole one before the offset ``at`` of the module's text, and what
+        may be the beginning of another; None where it is not so."""
         head, tail = self.text[: at - self.start], self.text[at - self.start :]
         if not BEGINNING.match(tail):
             return None
@@ -58,7 +58,7 @@ class Piece:
 
 
 def pieces(text: str) -> Iterator[Piece]:
-    """The module's items: the text between semicolons outside of quotes, comments and scripts.
+    """Yield the module's items: the text between semicolons outside of quotes, comments and scripts.
 
     >>> [p.text for p in pieces("module a; select ';' from B; // end")]
     ['module a', "select ';' from B"]
@@ -79,7 +79,7 @@ def _piece(text: str, start: int, end: int) -> Iterator[Piece]:
 
 
 def at_its_place(text: str, headers: list[Piece], piece: Piece) -> str:
-    """The headers and one statement, at the lines and columns that they have in the module; everything else is blank."""
+    """Return the headers and one statement, at the lines and columns that they have in the module; everything else is blank."""
     parts: list[str] = []
     at = 0
     for item in (*headers, piece):
@@ -93,8 +93,8 @@ def at_its_place(text: str, headers: list[Piece], piece: Piece) -> str:
 
 
 def used_files(texts: Mapping[Path, str]) -> dict[Path, tuple[Path, ...]]:
-    """By file: the files of the modules that it ``uses``, and that those use, each after those that it uses itself. Files are in the order
-    in which they can be deployed one after the other."""
+    """Return by file: the files of the modules that it ``uses``, and that those use, each after those that it uses itself. Files are in the
+    order in which they can be deployed one after the other."""
     heads = {path: [p.text for p in pieces(text) if p.is_header] for path, text in texts.items()}
     by_name = {match.group(1): path for path, head in heads.items() for line in head if (match := MODULE_NAME.match(line))}
     done: dict[Path, tuple[Path, ...]] = {}

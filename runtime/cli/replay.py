@@ -20,8 +20,8 @@ LIMIT, LONG_LIMIT = 60.0, 600.0
 
 
 def run(options: argparse.Namespace) -> int:
-    """0, or 1 where a trace broke off, a file is no trace file, or engines together differ from one; what the steps do is in the traces
-    written, not in the exit code."""
+    """Return 0, or 1 where a trace broke off, a file is no trace file, or engines together differ from one; what the steps do is in the
+    traces written, not in the exit code."""
     if options.tier == "batch" and options.spark:
         raise UsageError("--tier batch: not together with --spark")
     if options.tier == "batch" and not is_available():

@@ -23,7 +23,7 @@ Warn = Callable[[str], None]
 
 
 def only_type(runtime: Runtime) -> str | None:
-    """The one event type that statements read and no statement fills; None where there are none or several."""
+    """Return the one event type that statements read and no statement fills; None where there are none or several."""
     bodies = [s.plan.body for d in runtime.deployments.values() for s in d if isinstance(s.plan.body, SelectPlan)]
     read = {each.event_type.name for body in bodies for each in filters_in(body)}
     filled = {body.insert.target.name for body in bodies if body.insert is not None}
@@ -55,7 +55,7 @@ class RowReader:
     # ------------------------------------------------------------------ the columns of a file
 
     def check_file(self) -> None:
-        """Raises EplRuntimeError where the file has not the column of ``--time``, FileFault where it has not those of the type of all of
+        """Raise EplRuntimeError where the file has not the column of ``--time``, FileFault where it has not those of the type of all of
         its rows; JSON rows each have columns of their own."""
         if self.file.names is None:
             return
@@ -84,7 +84,7 @@ class RowReader:
             raise EplRuntimeError(f"there is no column '{self.time_column}' for --time", hint=_offer(str(self.time_column), names))
 
     def type_of(self, name: str) -> EventType:
-        """A row's type; the first time its columns are compared with those of the file."""
+        """Return a row's type; the first time its columns are compared with those of the file."""
         event_type = self._types.get(name)
         return event_type if event_type is not None else self._meet(name, [n.strip() for n in self.file.names or ()])
 
@@ -125,14 +125,14 @@ class RowReader:
     # ------------------------------------------------------------------ rows one by one
 
     def name_of(self, row: Mapping[str, Any]) -> str | None:
-        """The name of a row's event type; None where nothing says it."""
+        """Return the name of a row's event type; None where nothing says it."""
         if self.type_name is not None:
             return self.type_name
         said = row.get(self.type_column)
         return said if isinstance(said, str) and said else self._only_type
 
     def instructions(self, row: dict[str, Any], is_text: bool) -> Iterator[Instruction]:
-        """At most a time step, then the event. Raises EplRuntimeError for rows that cannot be events."""
+        """Yield at most a time step, then the event. Raise EplRuntimeError for rows that cannot be events."""
         name = self.name_of(row)
         if name is None:
             raise EplRuntimeError(
@@ -159,7 +159,7 @@ class RowReader:
         return time
 
     def keeps_more(self, name: str, names: Iterable[str]) -> bool:
-        """Whether an event of the type keeps values of columns that the type does not declare."""
+        """Return whether an event of the type keeps values of columns that the type does not declare."""
         declared = self.type_of(name)
         beside = {self.time_column, self.type_column if self.type_name is None else None}
         return declared.open and any(n not in declared.properties and n not in beside and n not in self._dropped[name] for n in names)

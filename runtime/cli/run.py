@@ -67,7 +67,7 @@ class Printer:
 
 
 def run(options: argparse.Namespace) -> int:
-    """0; 1 where the module is refused, a row is no event of its type, or an expression raised."""
+    """Return 0; 1 where the module is refused, a row is no event of its type, or an expression raised."""
     text = read_text(options.module_file)
     try:
         file = EventFile.open(options.events, options.input, sys.stdin.buffer, options.delimiter)
@@ -97,7 +97,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def moment(option: str, text: str) -> int:
-    """An option's time in ms."""
+    """Return an option's time in ms."""
     time = milliseconds(text)
     if time is None:
         raise UsageError(f"{option}: ms or yyyy-MM-dd HH:mm:ss.SSS expected, not {text!r}")
@@ -128,14 +128,14 @@ class Feed(Protocol):
     def now(self) -> int: ...
 
     def check(self, event_type: str, values: dict[str, Any]) -> object:
-        """EplRuntimeError where the values are no event of the type; nothing is done."""
+        """Raise EplRuntimeError where the values are no event of the type; nothing is done."""
 
     def send(self, event_type: str, values: dict[str, Any]) -> None: ...
 
     def move(self, target: int) -> None: ...
 
     def finish(self) -> None:
-        """The input is at its end."""
+        """Note that the input is at its end."""
 
 
 class DirectFeed:
@@ -168,7 +168,7 @@ class Run:
         self.skipped = 0
 
     def drive(self) -> int:
-        """The exit code: 1 where the file cannot be read to its end."""
+        """Return the exit code: 1 where the file cannot be read to its end."""
         try:
             with Progress("events", self.file.total, self.options.progress) as progress:
                 if self.file.kind == "script":

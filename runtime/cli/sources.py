@@ -61,7 +61,7 @@ class FileFault(Exception):
 
 
 def kind_of(path: Path, requested: str, head: str) -> str:
-    """What a file holds: as asked for, else by its name, else by its first line."""
+    """Return what a file holds: as asked for, else by its name, else by its first line."""
     if requested != "auto":
         return requested
     suffixes = [s.lower() for s in path.suffixes]
@@ -90,7 +90,8 @@ class EventFile:
 
     @classmethod
     def open(cls, path: Path, kind: str, stdin: BinaryIO, delimiter: str | None = None) -> EventFile:
-        """UsageError where there is no such file or it is none of the kinds; FileFault where its columns make no sense."""
+        """Open the file; raise UsageError where there is no such file or it is none of the kinds; FileFault where its columns make no
+        sense."""
         try:
             if kind == "parquet" or (kind == "auto" and SUFFIXES.get(path.suffix.lower()) == "parquet"):
                 return cls._open_parquet(path)
@@ -119,8 +120,8 @@ class EventFile:
         return event_file
 
     def chunks(self, schema: Callable[[dict[str, Any]], pa.Schema | None]) -> Iterator[Chunk]:
-        """The rows in the file's order; FileFault where it cannot be read on. ``schema``: of the first JSON row, the columns that rows like
-        it have, or None."""
+        """Yield the rows in the file's order; FileFault where it cannot be read on. ``schema``: of the first JSON row, the columns that
+        rows like it have, or None."""
         try:
             if self.kind == "parquet":
                 yield from self._parquet()
@@ -135,7 +136,7 @@ class EventFile:
             raise FileFault(None, EplRuntimeError(f"cannot be read: {getattr(error, 'strerror', None) or error}")) from error
 
     def script(self) -> str:
-        """The text of a script; FileFault where it is not UTF-8."""
+        """Return the text of a script; FileFault where it is not UTF-8."""
         try:
             return str(self._handle.read().decode("utf-8-sig"))
         except UnicodeDecodeError as error:
@@ -238,8 +239,8 @@ class EventFile:
         return Chunk(None if bad or padded else _as_text(batch), rows, is_text=True, position=self._position())
 
     def line_of(self, number: int) -> int:
-        """The line in which a row ends that a chunk gives this number. CSV rows are counted: the file is read again to see where each ends,
-        or, where it was a stream, each is taken to have one line."""
+        """Return the line in which a row ends that a chunk gives this number. CSV rows are counted: the file is read again to see where
+        each ends, or, where it was a stream, each is taken to have one line."""
         if self.kind != "csv" or str(self.path) == "-":
             return number + (self.kind == "csv")
         csv.field_size_limit(1 << 31)

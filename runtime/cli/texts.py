@@ -17,24 +17,24 @@ from runtime.cli import UsageError
 
 
 def read_bytes(path: Path) -> bytes:
-    """A file's bytes, or those of standard input for ``-``."""
+    """Return a file's bytes, or those of standard input for ``-``."""
     return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
 
 
 def decoded(content: bytes) -> str:
-    """The text of a module, with line ends as Python has them; UnicodeDecodeError where it is not UTF-8."""
+    """Return the text of a module, with line ends as Python has them; UnicodeDecodeError where it is not UTF-8."""
     return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def not_utf8(error: UnicodeDecodeError) -> tuple[str, str]:
-    """(what is wrong, what to do)."""
+    """Return (what is wrong, what to do)."""
     message = f"not UTF-8: byte 0x{error.object[error.start]:02x} at offset {error.start}"
     wide = error.object[:2] in (b"\xff\xfe", b"\xfe\xff")
     return message, f"convert it: iconv -f {'UTF-16' if wide else 'ISO-8859-1'} -t UTF-8 FILE"
 
 
 def read_text(path: Path) -> str:
-    """A file's text, or standard input for ``-``; UsageError where it cannot be read."""
+    """Return a file's text, or standard input for ``-``; UsageError where it cannot be read."""
     try:
         return decoded(read_bytes(path))
     except UnicodeDecodeError as error:
@@ -48,7 +48,7 @@ def shown_name(path: Path) -> str:
 
 
 def print_error(path: Path, text: str, error: EplError, to: TextIO | None = None) -> None:
-    """``path:line:column: error: message [code]``, the line with a caret, the hint."""
+    """Print ``path:line:column: error: message [code]``, the line with a caret, the hint."""
     out = to or sys.stderr
     position = error.within(text).position
     where = f":{position[0]}:{position[1]}" if position else ""
@@ -61,7 +61,7 @@ def print_error(path: Path, text: str, error: EplError, to: TextIO | None = None
 
 
 def made_runtime(options: argparse.Namespace, **options_of_runtime: Any) -> Runtime:
-    """A runtime whose modules import what ``--import`` names."""
+    """Return a runtime whose modules import what ``--import`` names."""
     return Runtime(settings=Settings(imports=tuple(options.imports)), **options_of_runtime)
 
 

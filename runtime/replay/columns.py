@@ -23,7 +23,7 @@ class ColumnFeed:
     name = "batch"
 
     def refusal(self, runtime: Runtime, event: Event) -> str | None:
-        """Why the event cannot be a row of a table, None where it can."""
+        """Return why the event cannot be a row of a table, None where it can."""
         if event.extra:
             return f"the property '{next(iter(event.extra))}' is not declared, so that there is no column for it"
         if event.origin is not None:
@@ -35,7 +35,7 @@ class ColumnFeed:
         return changed_property(event, batch, runtime.settings.units_per_second)
 
     def send(self, runtime: Runtime, events: Sequence[Event]) -> None:
-        """One batch of events in their order."""
+        """Send one batch of events in their order."""
         types = dict.fromkeys(event.type for event in events)
         runtime.send_batch({each.name: _numbered(events, each) for each in types}, sequence=SEQUENCE)
 

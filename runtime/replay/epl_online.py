@@ -74,7 +74,7 @@ TOKEN = re.compile(
 
 
 def parse_script(text: str) -> Iterator[tuple[int, Instruction]]:
-    """(line number from 1, instruction) in order. Raises EplSyntaxError with line and column."""
+    """Yield (line number from 1, instruction) in order. Raise EplSyntaxError with line and column."""
     start = 0
     for number, line in enumerate(text.splitlines(keepends=True), 1):
         instruction = _Line(text, start, line.rstrip("\r\n")).instruction()
@@ -84,7 +84,7 @@ def parse_script(text: str) -> Iterator[tuple[int, Instruction]]:
 
 
 def looks_like_script(text: str) -> bool:
-    """Whether the first instruction of a text is one of a script: ``t = …`` or ``Type = {…``."""
+    """Return whether the first instruction of a text is one of a script: ``t = …`` or ``Type = {…``."""
     for line in text.splitlines():
         if line.strip() and not line.lstrip().startswith("//"):
             return bool(re.match(r"\s*(t\s*=|[A-Za-z_$][\w$.]*\s*=\s*\{)", line))
@@ -92,7 +92,7 @@ def looks_like_script(text: str) -> bool:
 
 
 def parse_time(text: str) -> int:
-    """``yyyy-MM-dd HH:mm:ss.SSS`` (UTC; shorter forms too) → ms since 1970.
+    """Parse ``yyyy-MM-dd HH:mm:ss.SSS`` (UTC; shorter forms too) → ms since 1970.
 
     >>> parse_time("1970-01-01 00:00:01.500")
     1500
@@ -241,7 +241,8 @@ class _Line:
 
 
 def output_text(at_ms: int, calls: Iterable[tuple[str, Sequence[Row], Sequence[Row]]]) -> str:
-    """What came out at one instant, as EPL Online prints it: rows of one statement together, statements in order of their first output.
+    """Return what came out at one instant, as EPL Online prints it: rows of one statement together, statements in order of their first
+    output.
 
     ``calls``: (statement name, insert stream, remove stream) a listener call.
     """
@@ -261,7 +262,7 @@ def output_text(at_ms: int, calls: Iterable[tuple[str, Sequence[Row], Sequence[R
 
 
 def row_text(row: Row, statement: str) -> str:
-    """``Out-output={a=1, b='x'}``; rows of a declared type carry its name."""
+    """Return ``Out-output={a=1, b='x'}``; rows of a declared type carry its name."""
     event_type = row.event.type
     name = f"{statement}-output" if event_type.kind == "row" else event_type.name
     return f"{name}={{{_pairs(row.items())}}}"
@@ -272,7 +273,7 @@ def _pairs(items: Iterable[tuple[str, Any]]) -> str:
 
 
 def value_text(value: Any) -> str:
-    """Null as ``(null)``, text in quotes, numbers as Java prints them, nested events with their type's name.
+    """Return null as ``(null)``, text in quotes, numbers as Java prints them, nested events with their type's name.
 
     >>> value_text(None), value_text("A"), value_text(1.5e10), value_text([1, True])
     ('(null)', "'A'", '1.5E10', '[1, true]')

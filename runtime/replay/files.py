@@ -55,7 +55,7 @@ class Outcome:
 
 
 def trace_files(path: Path) -> list[tuple[Path, Path]]:
-    """(file, path relative to ``path``) of all trace files of a folder, or of the one file."""
+    """Return (file, path relative to ``path``) of all trace files of a folder, or of the one file."""
     if path.is_file():
         return [(path, Path(path.name))]
     paths = sorted(p for p in path.rglob("*") if p.name.endswith((".json", ".json.gz")) and p.name not in ("index.json", "ledger.json"))
@@ -74,7 +74,7 @@ def integers_of_any_length() -> Iterator[None]:
 
 
 def read_traces(path: Path) -> list[dict[str, Any]]:
-    """The traces of one file, .json or .json.gz: a list of traces, or a single one."""
+    """Return the traces of one file, .json or .json.gz: a list of traces, or a single one."""
     opener = gzip.open if path.name.endswith(".gz") else open
     with opener(path, "rt", encoding="utf-8") as handle, integers_of_any_length():
         try:
@@ -159,7 +159,8 @@ def _spread() -> Replay:
 
 
 def micro_batches() -> Feed:
-    """Micro-batches on the Spark session of this process, which is made the first time. Raises EplRuntimeError where there is no Java."""
+    """Return micro-batches on the Spark session of this process, which is made the first time. Raise EplRuntimeError where there is no
+    Java."""
     from runtime.replay.spark_micro_batches import MicroBatches
     from runtime.spark.sessions import background_session  # brings Spark, which no other way of replaying needs
 
@@ -167,14 +168,14 @@ def micro_batches() -> Feed:
 
 
 def columns() -> Feed:
-    """Batches of columns."""
+    """Return batches of columns."""
     from runtime.replay.columns import ColumnFeed  # brings Arrow, which the row tier does without
 
     return ColumnFeed()
 
 
 def replay_files(jobs: list[Job], processes: int) -> Iterator[Outcome]:
-    """Outcomes as they come, the largest files first; in this process when there is one process only."""
+    """Yield outcomes as they come, the largest files first; in this process when there is one process only."""
     ordered = sorted(jobs, key=lambda job: -_size(job.source))
     if processes <= 1:
         yield from map(replay_file, ordered)

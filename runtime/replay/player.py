@@ -60,7 +60,8 @@ class Caused:
 def replay_trace(
     trace: Mapping[str, Any], *, restart: bool = False, tier: str | None = None, feed: Feed | None = None, cuts: int | None = None
 ) -> dict[str, Any]:
-    """The trace with this engine's output. ``restart``: between every two steps the runtime is replaced by one restored from its snapshot.
+    """Return the trace with this engine's output. ``restart``: between every two steps the runtime is replaced by one restored from its
+    snapshot.
 
     ``feed``: the events between two other steps go through it as one batch (``restart`` then comes between batches and other steps); each
     of their steps says so under the feed's name: "rows", or "refused: " and why the feed does not take the event, which is then sent by
@@ -157,7 +158,7 @@ class TracePlayer:
     # ------------------------------------------------------------------ steps
 
     def play(self, step: Step) -> Done:
-        """The step with what it did here."""
+        """Return the step with what it did here."""
         done = _asked(step)
         action = ACTIONS.get(step["op"])
         if action is not None:
@@ -178,7 +179,7 @@ class TracePlayer:
             caused.write(done)
 
     def play_events(self, steps: Sequence[Step], feed: Feed) -> list[Done]:
-        """Event steps through the feed: as one batch, which those that it refuses cut."""
+        """Play event steps through the feed: as one batch, which those that it refuses cut."""
         played = [_asked(step) for step in steps]
         batch: list[tuple[Done, Event]] = []
         for step, done in zip(steps, played):
@@ -228,7 +229,7 @@ class TracePlayer:
         return deployment
 
     def rollout(self, step: Step, done: Done) -> None:
-        """Several deployments, all or none."""
+        """Make several deployments, all or none."""
         deployments: list[Deployment] = []
         try:
             for item in step["items"]:
@@ -251,7 +252,7 @@ class TracePlayer:
         self.listening = []
 
     def compile_error(self, step: Step, done: Done) -> None:
-        """Whether we refuse it too, and in which words. An error that is none of ours is no refusal."""
+        """Note whether we refuse it too, and in which words. An error that is none of ours is no refusal."""
         done.pop("message", None)
         try:
             if step.get("kind") == "faf":
@@ -312,7 +313,7 @@ class TracePlayer:
         self.runtime.send(*self._given(step))
 
     def event_of(self, step: Step) -> Event | None:
-        """The event that an event step sends, None where the engine refuses it."""
+        """Return the event that an event step sends, None where the engine refuses it."""
         try:
             return self.runtime.event_of(*self._given(step))
         except Exception:  # noqa: BLE001 - sending it reports why

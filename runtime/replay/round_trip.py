@@ -13,7 +13,7 @@ from windows.event import Event
 
 
 def changed_property(event: Event, table: Any, units_per_second: int) -> str | None:
-    """What does not come back from a table (pyarrow) that holds the event alone, None where everything does."""
+    """Return what does not come back from a table (pyarrow) that holds the event alone, None where everything does."""
     if not event.type.properties:
         return None
     try:
@@ -28,7 +28,7 @@ def changed_property(event: Event, table: Any, units_per_second: int) -> str | N
 
 
 def same_value(value: Any, back: Any) -> bool:
-    """Whether a value came back as it was: same kind, same value; decimals with the same scale too, which EPL's equality sees.
+    """Return whether a value came back as it was: same kind, same value; decimals with the same scale too, which EPL's equality sees.
 
     >>> same_value(1, 1.0), same_value([1, None], [1, None]), same_value(float("nan"), float("nan"))
     (False, True, True)

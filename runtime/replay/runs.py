@@ -60,7 +60,7 @@ class Run:
     _heard: dict[Key, bool] = attrs.field(factory=dict)
 
     def deployed(self, name: str, text: str, deployment: Deployment, *, listened: bool) -> None:
-        """One more module; ``listened``: to all of its statements."""
+        """Note one more module; ``listened``: to all of its statements."""
         if self.begun:
             self.odd = self.odd or "a module is deployed while events come"
         self.texts.append(text)
@@ -69,11 +69,11 @@ class Run:
             self._heard.update({(name, statement.name): True for statement in deployment})
 
     def listener_changed(self, step: Mapping[str, Any], *, attached: bool) -> None:
-        """A listener comes or goes."""
+        """Note that a listener comes or goes."""
         self._heard[self._key(step)] = attached and not self.begun
 
     def record_output(self, recorded: Mapping[str, Any], played: Mapping[str, Any]) -> None:
-        """What a step caused, in the trace and here."""
+        """Record what a step caused, in the trace and here."""
         for outputs, step in ((self._recorded, recorded), (self._played, played)):
             for call in step.get("out", ()):
                 outputs.setdefault(self._key(call), []).extend(call.get("new") or ())
@@ -85,7 +85,7 @@ class Run:
         return named.get("deployment") or next(having, ""), statement
 
     def ended(self, player: TracePlayer) -> Run:
-        """The run with its candidates, while its modules are still deployed."""
+        """Return the run with its candidates, while its modules are still deployed."""
         self.until = player.runtime.now
         plans = player.runtime.plans()
         place = 0
@@ -109,7 +109,7 @@ class Cutter:
         self.run: Run | None = None
 
     def runs(self) -> Iterator[Run]:
-        """The runs, each while its modules are still deployed in ``player``."""
+        """Yield the runs, each while its modules are still deployed in ``player``."""
         for step in self.trace["steps"]:
             if step["op"] in ("undeploy", "undeploy_all", "initialize"):
                 yield from self._ended()

@@ -35,7 +35,7 @@ class MicroBatches:
     host: Job | None = None
 
     def refusal(self, runtime: Runtime, event: Event) -> str | None:
-        """Why the event cannot be a row of a DataFrame, None where it can: every value must come back from its column as it was."""
+        """Return why the event cannot be a row of a DataFrame, None where it can: every value must come back from its column as it was."""
         if event.extra:
             return f"the property '{next(iter(event.extra))}' is not declared, so that there is no column for it"
         clash = _same_but_for_case(event.type)
@@ -50,7 +50,7 @@ class MicroBatches:
         return changed_property(event, table, runtime.settings.units_per_second)
 
     def send(self, runtime: Runtime, events: Sequence[Event]) -> None:
-        """One micro-batch of events in their order, none of which ``refusal`` refuses. Raises what the driver raises, unchanged."""
+        """Send one micro-batch of events in their order, none of which ``refusal`` refuses. Raise what the driver raises, unchanged."""
         types = tuple(dict.fromkeys(event.type for event in events))
         sources = Sources.of(types, None, SEQUENCE)
         host = self._host(runtime, sources)
@@ -77,7 +77,7 @@ def _same_but_for_case(event_type: EventType) -> tuple[str, str] | None:
 
 
 def table_of_events(events: Sequence[Event], event_type: EventType) -> pa.Table:
-    """The events as Spark takes them: a column a property."""
+    """Return the events as Spark takes them: a column a property."""
     return pa.Table.from_batches([to_batch(events, event_type)]).cast(arrow_for_spark(event_type))
 
 

@@ -56,7 +56,7 @@ class SpreadReplay:
     shards: int = SHARDS
 
     def replay(self, trace: Mapping[str, Any]) -> dict[str, Any]:
-        """The trace with ``distributed``: for each select of each run, ``split`` in words; for those that can be split
+        """Return the trace with ``distributed``: for each select of each run, ``split`` in words; for those that can be split
         either ``skipped``, the reason, or ``rows`` and ``agrees``, with ``only_spread`` and ``only_one`` where it does not; ``recorded``:
         whether one engine with this input gives what the trace has, or why that cannot be said."""
         cutter = Cutter(trace)
@@ -109,8 +109,8 @@ class SpreadReplay:
 
 
 def spread_over(frames: Mapping[str, DataFrame], fed: ReplayedInput, shards: int) -> DataFrame:
-    """The statement's insert stream from several engines; ``frames``: of the rows of ``fed.tables``, batch or streaming. (A stream does not
-    end, so that time does not advance after its rows.)"""
+    """Return the statement's insert stream from several engines; ``frames``: of the rows of ``fed.tables``, batch or streaming. (A stream
+    does not end, so that time does not advance after its rows.)"""
     streaming = any(frame.isStreaming for frame in frames.values())
     return transform(
         fed.epl, frames, fed.statement, time=TIME, sequence=SEQUENCE, distribute="always", shards=shards,
@@ -129,7 +129,7 @@ def _silent(fed: ReplayedInput) -> dict[str, pa.Table]:
 
 
 def replayed_input(run: Run, candidate: Candidate, cutter: Cutter, settings: Settings) -> ReplayedInput:
-    """What engines get for one statement of the run that ``cutter`` is at."""
+    """Return what engines get for one statement of the run that ``cutter`` is at."""
     texts = "\n".join(run.texts)
     came = {event.type.name: event.type for _, event in run.events}
     tables = {name: _table(run.events, each) for name, each in came.items() if _is_read(candidate, each, texts)}
@@ -167,7 +167,8 @@ def _table(events: list[tuple[int, Event]], event_type: EventType) -> pa.Table:
 
 
 def in_one_engine(fed: ReplayedInput) -> tuple[Counter[str], list[Any]]:
-    """The statement's insert stream: rows as Spark has them, counted, and as JSON. Raises EplError, also for what expressions raise."""
+    """Return the statement's insert stream: rows as Spark has them, counted, and as JSON. Raise EplError, also for what expressions
+    raise."""
     raised: list[BaseException] = []
     batches: list[pa.RecordBatch] = []
     rows: list[Any] = []
@@ -188,7 +189,7 @@ def in_one_engine(fed: ReplayedInput) -> tuple[Counter[str], list[Any]]:
 
 
 def counted(table: pa.Table) -> Counter[str]:
-    """Rows as text, so that NaN is NaN and -0.0 is not 0.0, and how many there are of each."""
+    """Return rows as text, so that NaN is NaN and -0.0 is not 0.0, and how many there are of each."""
     return Counter(repr(row) for row in table.to_pylist())
 
 

@@ -12,7 +12,7 @@ HEADER = re.compile(r"\s*(module|uses|import)\s[^;]*;")
 
 
 def one_module(declared: Iterable[str], texts: Iterable[str]) -> str:
-    """Declarations and modules as one module, with the module headers at the beginning of all.
+    """Return declarations and modules as one module, with the module headers at the beginning of all.
 
     >>> one_module(["create schema A()"], ["module m; uses n; select * from A", "uses n; select 1 from A"])
     'module m; uses n; create schema A();\\n select * from A;\\n select 1 from A'
@@ -28,7 +28,7 @@ def one_module(declared: Iterable[str], texts: Iterable[str]) -> str:
 
 
 def declarations(types: Iterable[EventType]) -> list[str]:
-    """A statement a type, those that others need first. Enums and values of other classes become text,
+    """Return a statement a type, those that others need first. Enums and values of other classes become text,
     as columns have them. Whether all of the types can be declared
     shows when the text is deployed."""
     schemas: dict[str, str] = {}

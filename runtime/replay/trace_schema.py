@@ -40,7 +40,7 @@ SELECTORS = {"ISTREAM_ONLY": "istream", "RSTREAM_ONLY": "rstream", "RSTREAM_ISTR
 
 
 def settings_of(trace: Mapping[str, Any]) -> Settings:
-    """The settings that a trace ran under. Traces in which everything listens had everything public as well."""
+    """Return the settings that a trace ran under. Traces in which everything listens had everything public as well."""
     recorded: Mapping[str, Any] = trace.get("config", {}).get("settings", {})
     changes: dict[str, Any] = {field: recorded[path] for path, field in SETTINGS.items() if path in recorded}
     changes.update({field: str(recorded[path]).lower() for path, field in LOWERED.items() if path in recorded})
@@ -74,7 +74,7 @@ class TraceTypes:
     """Simple name → full class name."""
 
     def value_type(self, written: str) -> ValueType:
-        """The type that a simple Java name stands for; unknown classes are opaque.
+        """Return the type that a simple Java name stands for; unknown classes are opaque.
 
         >>> str(TraceTypes({}, {}).value_type("Map<String,int[]>"))
         'Map<String,int[]>'
@@ -109,7 +109,7 @@ class TraceTypes:
 
 
 def split_parameters(text: str) -> list[str]:
-    """Type parameters at the outermost commas.
+    """Return type parameters at the outermost commas.
 
     >>> split_parameters("String,Map<Integer,int[]>")
     ['String', 'Map<Integer,int[]>']
@@ -124,7 +124,7 @@ def split_parameters(text: str) -> list[str]:
 
 
 def types_of(schema: Mapping[str, Any]) -> TraceTypes:
-    """All event types and enums of a trace's schema; types may name one another in any order, themselves included.
+    """Return all event types and enums of a trace's schema; types may name one another in any order, themselves included.
 
     ``class`` entries (Java classes that the EPL names) become bean types under their full name, so that schemas and properties can be
     built from them; they are open, for public fields are not listed.
@@ -174,7 +174,7 @@ def _nested(prop: Property) -> Property:
 
 
 def add_variant_streams(config: Mapping[str, Any], types: TraceTypes) -> None:
-    """Preconfigured variant streams that the schema does not list yet, as far as their member types are there."""
+    """Add preconfigured variant streams that the schema does not list yet, as far as their member types are there."""
     for name, entry in config.get("variant_streams", {}).items():
         members = [types.event_types[m] for m in entry["types"] if m in types.event_types]
         if name in types.event_types or len(members) != len(entry["types"]):

@@ -19,7 +19,7 @@ EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 
 def json_row(row: Row) -> dict[str, Any]:
-    """A row as an object of its type's properties: undeclared ones are no columns."""
+    """Return a row as an object of its type's properties: undeclared ones are no columns."""
     return _declared(row.event)
 
 
@@ -28,7 +28,7 @@ def _declared(event: Event) -> dict[str, Any]:
 
 
 def json_value(value: Any, declared: ValueType | None) -> Any:
-    """One value. ``declared``: its type, None where it is not known (a date is then taken for java.util.Date)."""
+    """Return one value. ``declared``: its type, None where it is not known (a date is then taken for java.util.Date)."""
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, (Event, Row)):
@@ -75,7 +75,7 @@ def _json_temporal(value: datetime.date | datetime.time, declared: ValueType | N
 
 
 def java_iso(value: datetime.datetime) -> str:
-    """As java.time prints it: no seconds where they are zero, fractions in groups of three digits.
+    """Do as java.time prints it: no seconds where they are zero, fractions in groups of three digits.
 
     >>> java_iso(datetime.datetime(2002, 5, 30, 9)), java_iso(datetime.datetime(2002, 5, 30, 9, 0, 0, 100_000))
     ('2002-05-30T09:00', '2002-05-30T09:00:00.100')
@@ -99,7 +99,7 @@ def _zone(value: datetime.datetime, kind: str) -> str:
 
 
 def from_text(value: Any, declared: ValueType) -> Any:
-    """A preconfigured value: numbers and booleans may be given as text."""
+    """Return a preconfigured value: numbers and booleans may be given as text."""
     if not isinstance(value, str) or not isinstance(declared, Scalar):
         return value
     if declared.kind in INTEGRAL_KINDS:
@@ -110,7 +110,8 @@ def from_text(value: Any, declared: ValueType) -> Any:
 
 
 def from_json(value: Any, declared: ValueType | None) -> Any:
-    """A trace's value as the engine takes it: keys of maps of numbers are numbers again. Everything else the engine converts itself."""
+    """Return a trace's value as the engine takes it: keys of maps of numbers are numbers again. Everything else the engine converts
+    itself."""
     if (
         isinstance(value, dict)
         and isinstance(declared, MapType)

@@ -46,7 +46,7 @@ class Entry:
 
     @classmethod
     def decode(cls, data: bytes) -> Entry:
-        """Raises EplRuntimeError for what is no whole entry, or one of another version."""
+        """Decode an entry; raise EplRuntimeError for what is no whole entry, or one of another version."""
         with reading("an entry of the input log"):
             version, rows, *rest = list_of(unpacked(data))
             if version != 2:
@@ -93,12 +93,12 @@ class Rules:
     at_wall: bool = False
 
     def encode(self) -> list[Any]:
-        """As msgpack takes it."""
+        """Return it as msgpack takes it."""
         return [*attrs.astuple(self.policy), self.time_mode, self.max_stops, self.at_wall]
 
     @classmethod
     def decode(cls, data: Sequence[Any]) -> Rules:
-        """The way back."""
+        """Decode what ``encode`` gave."""
         policy = len(attrs.fields(LatePolicy))
         return cls(LatePolicy(*data[:policy]), *data[policy:])
 
@@ -107,7 +107,7 @@ ON_ERROR = ("stop", "handler")
 
 
 def is_lenient(on_error: str) -> bool:
-    """Whether steps go on when an expression raises; EplRuntimeError for what is no such choice."""
+    """Return whether steps go on when an expression raises; EplRuntimeError for what is no such choice."""
     if on_error not in ON_ERROR:
         raise EplRuntimeError(f"on_error is one of {', '.join(ON_ERROR)}, not {on_error!r}")
     return on_error == "handler"
@@ -127,7 +127,7 @@ _LAST_STEPS: WeakKeyDictionary[Runtime, LastStep] = WeakKeyDictionary()
 
 
 def last_step_of(runtime: Runtime) -> LastStep:
-    """Of whatever job has run the runtime last."""
+    """Return the last step of whatever job has run the runtime last."""
     return _LAST_STEPS.setdefault(runtime, LastStep())
 
 
@@ -149,7 +149,7 @@ class Feed:
         """The statements whose output is gathered."""
 
     def follow(self, rules: Rules) -> None:
-        """Other rules from the next step on."""
+        """Follow other rules from the next step on."""
         self.rules = rules
         if self.buffer is not None:
             self.buffer.policy = rules.policy
@@ -287,14 +287,14 @@ class Feed:
     # ------------------------------------------------------------------ state
 
     def state(self) -> bytes:
-        """Runtime and waiting rows, as ``restored`` takes them."""
+        """Return runtime and waiting rows, as ``restored`` takes them."""
         with self.runtime.lock:
             waiting = None if self.buffer is None else bytes(msgpack.packb(self.buffer.state()))
             return bytes(msgpack.packb([2, self.runtime.snapshot(), waiting]))
 
 
 def parts_of(state: bytes) -> tuple[bytes, bytes | None]:
-    """A feed's state → the runtime's snapshot, the waiting rows; raises EplRuntimeError for another version."""
+    """Split a feed's state into the runtime's snapshot, the waiting rows; raise EplRuntimeError for another version."""
     with reading("the state of an engine"):
         version, snapshot, waiting = list_of(unpacked(state), 3)
         if version != 2:

@@ -33,7 +33,7 @@ class Quiet:
 
     @classmethod
     def since(cls, wall: int, feed: Feed) -> Quiet:
-        """From now on. Time that has gone on by itself, before the last rows or before a restart, is not gone through again."""
+        """Begin now. Time that has gone on by itself, before the last rows or before a restart, is not gone through again."""
         newest = None if feed.buffer is None else feed.buffer.newest
         gone = feed.runtime.now + (feed.rules.policy.bound or 0)
         return cls(wall, gone if newest is None else max(newest, gone))
@@ -61,7 +61,7 @@ class Beat:
         return cls(every, units_of("idle", idle, units_per_second))
 
     def target(self, feed: Feed, wall: int, quiet: Quiet) -> int | None:
-        """Where time may go now, None where it stays: nothing is due on the way, or it is not quiet for long enough."""
+        """Return where time may go now, None where it stays: nothing is due on the way, or it is not quiet for long enough."""
         bound = feed.rules.policy.bound or 0
         target = wall - bound
         if self.idle is not None:
@@ -86,7 +86,7 @@ class JobView(Protocol):
         """Whether Spark's query runs."""
 
     def advance(self, until: int) -> None:
-        """Time goes on without rows."""
+        """Advance time without rows."""
 
     def fail(self, error: EplError) -> None:
         """End the query with an error that Spark does not know of."""
@@ -105,7 +105,7 @@ class Heartbeat:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends after the current check."""
+        """End after the current check."""
         self._ended.set()
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
             self._thread.join()
@@ -124,7 +124,7 @@ class Heartbeat:
                 return
 
     def beat(self, wall: int) -> None:
-        """One look at the clock on the wall."""
+        """Look once at the clock on the wall."""
         with self._job.feed.runtime.lock:
             # By the number of the micro-batch: rows that no statement reads do not reach the job, and say that it is not quiet.
             if self._quiet is None or self._quiet[0] != self._job.last:

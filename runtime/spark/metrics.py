@@ -31,7 +31,7 @@ GAUGES = {
 
 
 def with_totals(blobs: DataFrame) -> DataFrame:
-    """What shards emit, observed: sums over all of them, and the lowest of their times."""
+    """Return what shards emit, observed: sums over all of them, and the lowest of their times."""
     totals = [F.sum(F.col(name)).alias(name) for name in REPORTED if name != "time"]
     return blobs.observe(OBSERVED, *totals, F.min(F.col("time")).alias("time"))
 
@@ -49,13 +49,13 @@ class Metrics(StreamingQueryListener):
         self._last: dict[str, dict[str, Any]] = {}
 
     def onQueryStarted(self, event: Any) -> None:
-        """Nothing is known yet."""
+        """Do nothing: nothing is known yet."""
 
     def onQueryIdle(self, event: Any) -> None:
-        """Nothing has changed."""
+        """Do nothing: nothing has changed."""
 
     def onQueryTerminated(self, event: Any) -> None:
-        """What was known stays."""
+        """Do nothing: what was known stays."""
 
     def onQueryProgress(self, event: Any) -> None:
         progress = event.progress
@@ -76,7 +76,7 @@ class Metrics(StreamingQueryListener):
                 self._last[name] = engine  # shards whose timers found nothing to do are silent, and still there
 
     def prometheus(self) -> str:
-        """All queries, each with the label ``query``: its name, or its id where it has none."""
+        """Return all queries, each with the label ``query``: its name, or its id where it has none."""
         with self._lock:
             labels = {name: f'{{query="{_quoted(name)}"}}' for name in self._totals}
             counted = [

@@ -38,7 +38,7 @@ _asked: set[tuple[str, str]] = set()
 
 
 def check_workers(session: SparkSession) -> None:
-    """EplRuntimeError unless the session's Python workers can run statements: they have the driver's Python version and epl-spark.
+    """Raise EplRuntimeError unless the session's Python workers can run statements: they have the driver's Python version and epl-spark.
 
     In local mode workers are given the driver's own Python where no other one was chosen and the one of PATH will not do. One small job
     the first time, nothing from then on.
@@ -130,7 +130,7 @@ def _question() -> Callable[[Iterable[int]], Iterator[Answer]]:
 
 
 def digest() -> str:
-    """Of the sources of epl-spark that this process runs, wherever they came from; empty where there are none."""
+    """Return the digest of the sources of epl-spark that this process runs, wherever they came from; empty where there are none."""
     total = count = 0
     for package in PACKAGES:
         for path, data in _sources(resources.files(package), package):

@@ -58,7 +58,7 @@ class Progress:
         self._state = {"engine_time": runtime.now, "rows_waiting": waiting, "matches_in_progress": runtime.matches_in_progress}
 
     def note(self, number: int, feed: Feed, entry: Entry, step: Step, seconds: float) -> None:
-        """A step has been done. ``number``: which one."""
+        """Note that a step has been done. ``number``: which one."""
         out = step.output_rows
         late, ahead = (0 if t is None else t.num_rows for t in (step.late, step.ahead))
         self.update_state(feed)
@@ -80,7 +80,7 @@ class Progress:
             )
 
     def prometheus(self) -> str:
-        """The totals as Prometheus reads them."""
+        """Return the totals as Prometheus reads them."""
         counters = [
             ("steps", "steps done", self.steps), ("rows", "rows that came", self.rows), ("rows_fed", "rows sent to the engine", self.fed),
             ("rows_late", "rows dropped because they were late", self.late),
@@ -99,12 +99,13 @@ class Progress:
         return "".join([*metrics, *(metric("gauge", name, text, {"": value}) for name, text, value in gauges if value is not None)])
 
     def of_batch(self, batch: int) -> StepProgress | None:
-        """What a micro-batch came to, while it is among the last steps: for a StreamingQueryListener, by ``progress.batchId``."""
+        """Return what a micro-batch came to, while it is among the last steps: for a StreamingQueryListener, by ``progress.batchId``."""
         return next((each for each in reversed(self.last) if each.batch == batch), None)
 
 
 def metric(kind: str, name: str, text: str, values: Mapping[str, float]) -> str:
-    """A metric as Prometheus reads it. ``kind``: counter or gauge; ``values``: by labels as written, ``{name="value"}`` or nothing."""
+    """Return a metric as Prometheus reads it. ``kind``: counter or gauge; ``values``: by labels as written, ``{name="value"}`` or
+    nothing."""
     full = f"epl_{name}_total" if kind == "counter" else f"epl_{name}"
     lines = [f"{full}{labels} {value}" for labels, value in values.items()]
     return "\n".join([f"# HELP {full} {text}", f"# TYPE {full} {kind}", *lines, ""])

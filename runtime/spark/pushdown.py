@@ -38,7 +38,7 @@ class NotPushable(Exception):
 
 
 def wanted_rows(plans: Iterable[StatementPlan], types: Iterable[EventType]) -> Wanted:
-    """From merged rows to those that any statement reads, as far as can be said."""
+    """Return the condition that leads from merged rows to those that any statement reads, as far as can be said."""
     plans, types = tuple(plans), tuple(types)
 
     def condition_of(merged: DataFrame) -> Condition:
@@ -53,8 +53,8 @@ def wanted_rows(plans: Iterable[StatementPlan], types: Iterable[EventType]) -> W
 
 
 def narrowed(merged: DataFrame, condition_of: Wanted) -> DataFrame:
-    """The merged rows without what no statement reads; where rows have a time, that of all of them stays, and those that are not read
-    have no type."""
+    """Return the merged rows without what no statement reads; where rows have a time, that of all of them stays, and those that are not
+    read have no type."""
     condition = condition_of(merged)
     if condition is None or condition is False:
         return merged
@@ -66,8 +66,8 @@ def narrowed(merged: DataFrame, condition_of: Wanted) -> DataFrame:
 
 
 def take(merged: DataFrame, condition_of: Wanted, until: int | None = None) -> tuple[DataFrame, Callable[[], int | None]]:
-    """The rows that are read; the newest time of all of them, once the rows have been fetched. ``until``: rows beyond that time do not
-    count."""
+    """Return the rows that are read; the newest time of all of them, once the rows have been fetched. ``until``: rows beyond that time do
+    not count."""
     condition = condition_of(merged)
     time = F.col(f"`{TIME}`") if until is None else F.when(F.col(f"`{TIME}`") <= until, F.col(f"`{TIME}`"))
     if condition is None:
@@ -106,12 +106,12 @@ class SparkPredicate:
         self._place, self._merged, self._exactly = place, merged, exact
 
     def form(self, name: str) -> spark.DataType | None:
-        """The Spark type of a property's column, None where there is none."""
+        """Return the Spark type of a property's column, None where there is none."""
         column = place_of(self._place, name)
         return self._merged[column].dataType if column in self._merged.names else None
 
     def filter(self, plan: FilterPlan) -> Column:
-        """What of a filter's conditions can be said; NotPushable where that is none of them."""
+        """Return what of a filter's conditions can be said; NotPushable where that is none of them."""
         if self._exactly and plan.repeats:
             raise NotPushable
         said = []
@@ -192,8 +192,8 @@ class SparkPredicate:
         return None if self._exactly and isinstance(form, spark.StringType) and form != spark.StringType() else form
 
     def property(self, name: str, value_type: ValueType) -> Column:
-        """A primitive one has its type's default where the column has null. Doubles are compared as such, whatever the column's type: Spark
-        takes a whole number as a float beside a float."""
+        """Return the column of a property; a primitive one has its type's default where the column has null. Doubles are compared as such,
+        whatever the column's type: Spark takes a whole number as a float beside a float."""
         column = F.col(f"`{place_of(self._place, name)}`")
         if isinstance(value_type, Scalar) and value_type.kind == "double" and not isinstance(self.form(name), spark.DoubleType):
             column = column.cast("double")

@@ -32,12 +32,12 @@ from runtime.conversion.spark_types import event_type_of_spark
 
 
 def spark_schema(event_type: EventType) -> spark.StructType:
-    """The schema of a DataFrame of the type's events; ``arrow_for_spark`` is the same in Arrow's types."""
+    """Return the schema of a DataFrame of the type's events; ``arrow_for_spark`` is the same in Arrow's types."""
     return spark.StructType([spark.StructField(f.name, _from_arrow(f.type), True) for f in arrow_schema(event_type)])
 
 
 def arrow_for_spark(event_type: EventType) -> pa.Schema:
-    """What record batches of the type's events must be cast to before Spark takes them: times of day become text."""
+    """Return what record batches of the type's events must be cast to before Spark takes them: times of day become text."""
     return pa.schema([pa.field(f.name, _without_times(f.type)) for f in arrow_schema(event_type)])
 
 

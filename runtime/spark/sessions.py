@@ -38,7 +38,8 @@ OPTIONS = {
 
 
 def session(name: str = "epl-spark", cores: int | None = None, options: Mapping[str, str] | None = None) -> SparkSession:
-    """A session on this machine: ``local[cores]`` (2 where not given), few shuffle partitions, UTC; the running one where there is one.
+    """Return a session on this machine: ``local[cores]`` (2 where not given), few shuffle partitions, UTC; the running one where there is
+    one.
 
     ``options`` are Spark's own and win. In a running session those of its SQL engine that Spark lets change are set; EplRuntimeError, with
     none of them set, names the others, and ``cores`` that it does not have. ``name`` is that of a new session.
@@ -60,7 +61,7 @@ def session(name: str = "epl-spark", cores: int | None = None, options: Mapping[
 
 
 def background_session(name: str) -> SparkSession:
-    """The running session, whatever it has, or one of one core without UI and progress: for tools that run many processes beside one
+    """Return the running session, whatever it has, or one of one core without UI and progress: for tools that run many processes beside one
     another."""
     quiet = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
     return SparkSession.getActiveSession() or session(name, cores=1, options=quiet)
@@ -98,7 +99,7 @@ def _apply(running: SparkSession, options: Mapping[str, str]) -> None:
 
 
 def require_java() -> None:
-    """EplRuntimeError unless JAVA_HOME, or PATH where it is not set, leads to a Java that Spark can use."""
+    """Raise EplRuntimeError unless JAVA_HOME, or PATH where it is not set, leads to a Java that Spark can use."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else shutil.which("java")
     where = f"JAVA_HOME is {home}" if home else "JAVA_HOME is not set"

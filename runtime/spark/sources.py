@@ -49,7 +49,7 @@ class Sources:
 
     @classmethod
     def of(cls, types: tuple[EventType, ...], time: Choice, sequence: Choice, frames: Mapping[str, DataFrame] | None = None) -> Sources:
-        """``time``, ``sequence``: as users give them; EplRuntimeError where a type has no column."""
+        """Return the sources; ``time``, ``sequence``: as users give them; EplRuntimeError where a type has no column."""
         times, sequences = _columns_by_type(types, time, "time"), _columns_by_type(types, sequence, "sequence")
         forms = {}
         for event_type in types:
@@ -67,17 +67,17 @@ class Sources:
 
     @classmethod
     def of_layout(cls, layout: list[Any], type_of: Callable[[str], EventType]) -> Sources:
-        """The way back."""
+        """Return the sources of a layout."""
         names, times, sequences, forms = layout
         return cls(tuple(type_of(name) for name in names), times, sequences, forms)
 
     def goes_on(self, before: Sources) -> bool:
-        """Whether rows of these sources go together with those that came ``before``."""
+        """Return whether rows of these sources go together with those that came ``before``."""
         return self.layout[:3] == before.layout[:3] and next(self._changed_forms(before), None) is None
 
     def check_forms(self, before: Sources) -> None:
-        """EplRuntimeError for a column that has another Spark type than it had ``before`` while its property is declared as it was: rows
-        that wait, and those of the log, are of the one, and rows to come of the other."""
+        """Raise EplRuntimeError for a column that has another Spark type than it had ``before`` while its property is declared as it was:
+        rows that wait, and those of the log, are of the one, and rows to come of the other."""
         declared_before = {t.name: t for t in before.types}
         declared = {t.name: t for t in self.types}
         for name, column, then, now in self._changed_forms(before):
@@ -98,16 +98,17 @@ class Sources:
                     yield name, column, then[column], now
 
     def type_of(self, merged: pa.Table, row: int) -> EventType:
-        """The type of one of the merged rows."""
+        """Return the type of one of the merged rows."""
         place: int = merged.column(TYPE)[row].as_py()
         return self.types[place]
 
     def tables(self, merged: pa.Table) -> dict[str, pa.Table]:
-        """The rows of each type as a table of its properties, with time and sequence beside them; in the order of the merged rows."""
+        """Return the rows of each type as a table of its properties, with time and sequence beside them; in the order of the merged
+        rows."""
         return {event_type.name: self._table(position, merged) for position, event_type in enumerate(self.types)}
 
     def columns(self, position: int) -> dict[str, str]:
-        """The columns of a type's rows, properties and beside them time and sequence → those of the merged rows."""
+        """Return the columns of a type's rows, properties and beside them time and sequence → those of the merged rows."""
         event_type = self.types[position]
         chosen = {name: place_of(position, name) for name in event_type.properties}
         for merged_name, names in ((TIME, self.times), (SEQUENCE, self.sequences)):
@@ -124,7 +125,7 @@ class Sources:
         return rows.filter(pc.equal(kinds, pa.scalar(position, pa.int32())))
 
     def merged(self, tables: Mapping[str, pa.Table]) -> pa.Table:
-        """The way back: tables of properties, times and sequences, one a type → merged rows, those of a type after the other."""
+        """Merge tables of properties, times and sequences, one a type → merged rows, those of a type after the other."""
         return pa.concat_tables([self._part(at, each, tables[each.name]) for at, each in enumerate(self.types)], promote_options="default")
 
     def _part(self, position: int, event_type: EventType, table: pa.Table) -> pa.Table:
@@ -137,8 +138,8 @@ class Sources:
 
 
 def place_of(position: int, name: str) -> str:
-    """The column of a merged DataFrame for a property of the type at ``position``; no character in it has a meaning to Spark, which reads
-    a column's own name as a path in places (``mapInArrow``)."""
+    """Return the column of a merged DataFrame for a property of the type at ``position``; no character in it has a meaning to Spark, which
+    reads a column's own name as a path in places (``mapInArrow``)."""
     return f"{position}:{name.translate(SPOKEN)}"
 
 
@@ -153,7 +154,7 @@ def _columns_by_type(types: tuple[EventType, ...], choice: Choice, what: str) ->
 
 
 def merge(frames: Mapping[str, DataFrame], sources: Sources, microseconds: bool, number_rows: bool) -> DataFrame:
-    """One DataFrame of all rows. ``number_rows``: with ROW, which keeps the order that rows of one source have."""
+    """Return one DataFrame of all rows. ``number_rows``: with ROW, which keeps the order that rows of one source have."""
     parts = []
     for position, (event_type, frame) in enumerate(zip(sources.types, frames.values())):
         check_columns(event_type, frame)
@@ -171,14 +172,14 @@ def merge(frames: Mapping[str, DataFrame], sources: Sources, microseconds: bool,
 
 
 def observed(merged: DataFrame) -> DataFrame:
-    """The same rows; Spark's listeners get for each micro-batch how many there were and the newest time, as the metric ``epl``."""
+    """Return the same rows; Spark's listeners get for each micro-batch how many there were and the newest time, as the metric ``epl``."""
     newest = [F.max(f"`{TIME}`").alias("newest")] if TIME in merged.columns else []
     return merged.observe("epl", F.count(F.lit(1)).alias("rows"), *newest)
 
 
 def fetched(merged: DataFrame, sources: Sources) -> pa.Table:
-    """The rows as one table, as ``merged`` has them. What other columns imply is not sent: the type where there is one source, and the
-    time where it is a property in engine units."""
+    """Return the rows as one table, as ``merged`` has them. What other columns imply is not sent: the type where there is one source, and
+    the time where it is a property in engine units."""
     data_types = {field.name: field.dataType for field in merged.schema.fields}
     dropped: dict[str, str | None] = {}
     if len(sources.types) == 1 and len(data_types) > 1:
@@ -195,7 +196,7 @@ def fetched(merged: DataFrame, sources: Sources) -> pa.Table:
 
 
 def check_frames(frames: Mapping[str, DataFrame]) -> None:
-    """EplRuntimeError where there is no source, or one that is no DataFrame of Spark's; EplUnsupportedError for Spark Connect."""
+    """Raise EplRuntimeError where there is no source, or one that is no DataFrame of Spark's; EplUnsupportedError for Spark Connect."""
     if not isinstance(frames, Mapping):
         raise EplRuntimeError(f"sources are a mapping {{event type name: DataFrame}}, not a {type(frames).__name__}")
     if not frames:
@@ -213,7 +214,7 @@ def check_frames(frames: Mapping[str, DataFrame]) -> None:
 
 
 def check_streaming(frames: Mapping[str, DataFrame]) -> None:
-    """EplRuntimeError for a source that is not a stream."""
+    """Raise EplRuntimeError for a source that is not a stream."""
     for name, frame in frames.items():
         if not frame.isStreaming:
             raise EplRuntimeError(
@@ -222,7 +223,8 @@ def check_streaming(frames: Mapping[str, DataFrame]) -> None:
 
 
 def check_columns(event_type: EventType, frame: DataFrame) -> None:
-    """Every property has a column of its own whose Spark type may hold its values; EplRuntimeError naming type and column otherwise."""
+    """Check that every property has a column of its own whose Spark type may hold its values; EplRuntimeError naming type and column
+    otherwise."""
     if frame.sparkSession.conf.get("spark.sql.caseSensitive") != "true":
         _check_cases(event_type, frame.columns)
     for name, prop in event_type.properties.items():

@@ -47,8 +47,8 @@ class Task:
     key: bytes | None = attrs.field(default=None, repr=False)
 
     def digest(self) -> bytes:
-        """What distinguishes this task's state from that of another one: its text as it is understood, the statement, the types and what
-        orders their rows."""
+        """Return what distinguishes this task's state from that of another one: its text as it is understood, the statement, the types and
+        what orders their rows."""
         text = unparse(parse_module(self.epl))
         schemas = {name: schema.json() for name, schema in sorted(self.schemas.items())}
         order = [choice if choice is None or isinstance(choice, str) else sorted(choice.items()) for choice in (self.time, self.sequence)]
@@ -56,17 +56,17 @@ class Task:
         return blake2b(repr(identity).encode(), digest_size=16).digest()
 
     def runtime(self, start_time: int) -> Runtime:
-        """A runtime that knows types and functions, with nothing deployed."""
+        """Return a runtime that knows types and functions, with nothing deployed."""
         return equipped(start_time, self.settings, self.tier, self.functions, {}, self.schemas)
 
     def feed(self, start_time: int) -> Feed:
-        """A feed with everything deployed, that gathers the statement's output."""
+        """Return a feed with everything deployed, that gathers the statement's output."""
         runtime = self.runtime(start_time)
         runtime.deploy(self.epl)
         return self._fed(runtime, self.rules, None)
 
     def restored(self, snapshot: bytes, waiting: bytes | None, rules: Rules) -> Feed:
-        """The same, in the state of another one, and by its rules."""
+        """Return the same, in the state of another one, and by its rules."""
         runtime = Runtime.restore(snapshot, functions=self.functions, tier=self.tier, python_imports=self.settings.python_imports)
         return self._fed(runtime, rules, waiting)
 
@@ -83,7 +83,7 @@ def equipped(
     start_time: int, settings: Settings, tier: str, functions: Mapping[str, Callable[..., Any]],
     aggregations: Mapping[str, Callable[[], Any]], schemas: Mapping[str, spark.StructType],
 ) -> Runtime:
-    """A runtime with functions, aggregations and event types by name, nothing deployed."""
+    """Return a runtime with functions, aggregations and event types by name, nothing deployed."""
     runtime = Runtime(start_time=start_time, settings=settings, tier=tier)
     for name, function in functions.items():
         runtime.register_function(name, function)
@@ -95,13 +95,13 @@ def equipped(
 
 
 def undeclared(epl: str, frames: Mapping[str, DataFrame]) -> dict[str, spark.StructType]:
-    """The schemas of the sources whose types the module does not declare."""
+    """Return the schemas of the sources whose types the module does not declare."""
     declared = {s.body.name for s in parse_module(epl).statements if isinstance(s.body, CreateSchema)}
     return {name: frame.schema for name, frame in frames.items() if name not in declared}
 
 
 def named(error: EplError, part: str) -> EplRuntimeError:
-    """The error of a task as one whose text says all: Spark hands on nothing else. ``part``: which part of the rows it had."""
+    """Return the error of a task as one whose text says all: Spark hands on nothing else. ``part``: which part of the rows it had."""
     context = TaskContext.get()
     batch = None if context is None else context.getLocalProperty(BATCH_ID)
     work = part if batch is None else f"micro-batch {batch}, {part}"
@@ -109,7 +109,7 @@ def named(error: EplError, part: str) -> EplRuntimeError:
 
 
 def chosen(deployment: Deployment, name: str) -> Statement:
-    """The statement of that name; with an empty name the only select, or the only one that is no insert into."""
+    """Return the statement of that name; with an empty name the only select, or the only one that is no insert into."""
     if name:
         try:
             return deployment[name]

@@ -14,7 +14,7 @@ from epl.value_types import OBJECT
 
 
 def check_read(plans: Collection[StatementPlan], undeclared: Mapping[str, EventType]) -> None:
-    """EplRuntimeError for a source of an ``undeclared`` type that no statement reads: its name is misspelt.
+    """Raise EplRuntimeError for a source of an ``undeclared`` type that no statement reads: its name is misspelt.
 
     A type that is declared may have a source that no statement reads: its rows only move time, or a statement that is deployed later
     reads them. The same holds where there are no statements yet.
@@ -32,7 +32,7 @@ def check_read(plans: Collection[StatementPlan], undeclared: Mapping[str, EventT
 
 
 def check_filled(plans: Iterable[StatementPlan], targets: Iterable[StatementPlan], sources: Collection[EventType]) -> None:
-    """EplRuntimeError for an event type that ``targets``, or a statement whose rows they read, reads, and that has no source."""
+    """Raise EplRuntimeError for an event type that ``targets``, or a statement whose rows they read, reads, and that has no source."""
     for plan, read in unfilled(plans, targets, sources):
         names = [each.name for each in sources]
         raise EplRuntimeError(
@@ -45,7 +45,7 @@ def check_filled(plans: Iterable[StatementPlan], targets: Iterable[StatementPlan
 def unfilled(
     plans: Iterable[StatementPlan], targets: Iterable[StatementPlan], sources: Collection[EventType]
 ) -> Iterator[tuple[StatementPlan, EventType]]:
-    """The types that ``targets``, or statements whose rows they read, read and no source fills, with the statement.
+    """Yield the types that ``targets``, or statements whose rows they read, read and no source fills, with the statement.
 
     A type is filled by a source of it or of one of its sub-types, and by statements that insert into one of these.
     """
@@ -58,8 +58,8 @@ def unfilled(
 
 
 def check_columns_known(plans: Iterable[StatementPlan], statement: StatementPlan, functions: Collection[str]) -> None:
-    """EplUnsupportedError where a column of the statement is what a function of the user's returns, and nothing says of which type that
-    is: as a column of Spark's it would be text."""
+    """Raise EplUnsupportedError where a column of the statement is what a function of the user's returns, and nothing says of which type
+    that is: as a column of Spark's it would be text."""
     output = statement.body.output_type
     if output is None or all(prop.type != OBJECT for prop in output.properties.values()):
         return

@@ -37,7 +37,7 @@ class NativeSparkPlan:
 def spoken(
     plan: StatementPlan, plans: Sequence[StatementPlan], types: Sequence[EventType], merged: spark.StructType, policy: LatePolicy
 ) -> NativeSparkPlan | None:
-    """The statement in Spark's own terms, None where it cannot be said. ``plans``: all of the module; ``types`` of the sources."""
+    """Return the statement in Spark's own terms, None where it cannot be said. ``plans``: all of the module; ``types`` of the sources."""
     body = plan.body
     alone = all(p is plan or isinstance(p.body, CreateSchemaPlan) for p in plans)
     if not alone or not isinstance(body, SelectPlan) or policy.ahead is not None or policy.on_late == "side":

@@ -145,7 +145,7 @@ def transform(  # type: ignore[misc]
     functions: Mapping[str, Callable[..., Any]] | None = None, tier: str = "auto", on_error: str = "stop",
     snapshot_key: bytes | None = None,
 ) -> DataFrame | Callable[[DataFrame], DataFrame]:
-    """The insert stream of a statement over batch or streaming DataFrames, as a DataFrame with the statement's columns.
+    """Return the insert stream of a statement over batch or streaming DataFrames, as a DataFrame with the statement's columns.
 
     ``epl``: a module. ``sources``: {event type name: DataFrame}; a type that the module does not declare has the DataFrame's columns.
     Without ``sources`` a function of one DataFrame comes back, for ``df.transform(transform(epl, …))``: its rows are of ``event_type``, or
@@ -322,7 +322,7 @@ def _shuffle_partitions(session: SparkSession) -> int:
 
 
 def only_type(module: Module) -> str:
-    """The one event type that the module reads and does not fill; EplRuntimeError where there are none or several."""
+    """Return the one event type that the module reads and does not fill; EplRuntimeError where there are none or several."""
     nodes = list(_nodes(module))
     read = {n.type_name for n in nodes if isinstance(n, (TypeFilter, FilterAtom))} - {n.target for n in nodes if isinstance(n, InsertInto)}
     if len(read) != 1:

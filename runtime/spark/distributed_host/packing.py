@@ -104,7 +104,7 @@ def _blob(table: pa.Table) -> bytes:
 
 
 def joined(blobs: list[bytes]) -> pa.Table | None:
-    """Blobs of one shard as one table."""
+    """Return blobs of one shard as one table."""
     tables = [table_of(blob) for blob in blobs]
     return pa.concat_tables(tables, promote_options="default") if tables else None
 

@@ -33,7 +33,7 @@ class Result:
     beside: bool
 
     def tables(self, step: Step, sources: Sources) -> Iterator[pa.Table]:
-        """What a step gave."""
+        """Yield what a step gave."""
         for output in step.outputs.values():
             if output.new is not None:
                 rows = pa.Table.from_batches([output.new])
@@ -61,8 +61,8 @@ class Result:
 
 
 def result_of(event_type: EventType, sources: Sources, merged: spark.StructType, *, beside: bool) -> tuple[spark.StructType, Result]:
-    """The Spark schema of the rows, and how they are made. ``merged``: the schema of the merged DataFrame. Raises EplRuntimeError where
-    the statement or the sources already use the names that left-out rows need."""
+    """Return the Spark schema of the rows, and how they are made. ``merged``: the schema of the merged DataFrame. Raise EplRuntimeError
+    where the statement or the sources already use the names that left-out rows need."""
     schema, arrow = spark_schema(event_type), arrow_for_spark(event_type)
     if not beside:
         return schema, Result(arrow, beside)

@@ -76,7 +76,7 @@ class Head:
         return self.snapshot_bytes + self.old_bytes + self.log_bytes
 
     def id_of(self, step: int) -> bytes | None:
-        """The name of a step, None for one that the log does not lead on from."""
+        """Return the name of a step, None for one that the log does not lead on from."""
         return self.ids[step - self.first] if self.first <= step <= self.step else None
 
     def encode(self) -> bytes:
@@ -135,7 +135,7 @@ class ShardProcessor(StatefulProcessor):
             raise named(error, f"shard {shard}") from error
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: nothing is held open."""
 
     def _batch(self, shard: int, rows: Iterator[Row], timers: Any) -> Iterator[Row]:
         blobs, newest = [], None

@@ -18,7 +18,7 @@ ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvide
 
 
 def shard_ids(session: SparkSession, count: int, partitions: int) -> tuple[int, ...]:
-    """``count`` numbers that Spark's hash spreads evenly over its shuffle partitions: small ones in a row would meet by chance."""
+    """Return ``count`` numbers that Spark's hash spreads evenly over its shuffle partitions: small ones in a row would meet by chance."""
     if count < 1:
         raise EplRuntimeError(f"shards is a number of engines, not {count!r}")
     most = -(-count // partitions)
@@ -34,8 +34,8 @@ def shard_ids(session: SparkSession, count: int, partitions: int) -> tuple[int, 
 
 
 def with_shards(merged: DataFrame, types: Sequence[EventType], verdict: SplitBy | None, ids: Sequence[int]) -> DataFrame:
-    """Merged rows with their shard. ``verdict``: None where any split will do. Rows of types that no statement reads only advance time,
-    on any shard."""
+    """Return merged rows with their shard. ``verdict``: None where any split will do. Rows of types that no statement reads only advance
+    time, on any shard."""
     if len(ids) == 1:
         return merged.withColumn(SHARD, F.lit(ids[0]))
     index = F.pmod(_hash(merged, types, verdict), F.lit(len(ids))).cast("int") + 1
@@ -43,7 +43,7 @@ def with_shards(merged: DataFrame, types: Sequence[EventType], verdict: SplitBy 
 
 
 def with_hashes(merged: DataFrame, types: Sequence[EventType], verdict: SplitBy | None) -> DataFrame:
-    """The same where Spark chooses how many engines there are: each key, or row where any split will do, has a shard of its own."""
+    """Return the same where Spark chooses how many engines there are: each key, or row where any split will do, has a shard of its own."""
     return merged.withColumn(SHARD, _hash(merged, types, verdict))
 
 
@@ -96,7 +96,7 @@ def _key(merged: DataFrame, position: int, path: Path) -> tuple[Column, str]:
 
 
 def check_state_store(session: SparkSession) -> None:
-    """Spark's stateful operator needs RocksDB; EplRuntimeError where another store is set."""
+    """Raise EplRuntimeError where another state store than RocksDB, which Spark's stateful operator needs, is set."""
     if session.conf.get(PROVIDER, "") != ROCKS:
         raise EplRuntimeError(
             "Streaming DataFrames are transformed with state in RocksDB, and the session uses another store",

@@ -28,7 +28,7 @@ class SteadyArchive(zipimporter):
         self._seen = self._stamp()
 
     def invalidate_caches(self) -> None:
-        """As importlib asks for; the next import finds what the file holds."""
+        """Forget what is cached, as importlib asks for; the next import finds what the file holds."""
         now = self._stamp()
         if now != self._seen:
             super().invalidate_caches()
@@ -43,7 +43,7 @@ class SteadyArchive(zipimporter):
 
 
 def settle() -> None:
-    """What every task of ours begins with. No effect beyond a few microseconds, and none outside of Spark's workers but on archives.
+    """Do what every task of ours begins with. No effect beyond a few microseconds, and none outside of Spark's workers but on archives.
 
     What is there now has been looked at after the task before, and is alive: the collector skips it from here on. What dies of it in
     cycles all the same waits until everything is looked at again (``LOOK_AGAIN``, or ``look_again``).
@@ -58,7 +58,7 @@ def settle() -> None:
 
 
 def look_again() -> None:
-    """Something large was dropped: let the collector see everything after this task."""
+    """Note that something large was dropped: let the collector see everything after this task."""
     gc.unfreeze()
 
 

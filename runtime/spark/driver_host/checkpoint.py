@@ -29,7 +29,7 @@ on for ``log`` and ``sink``. Tests end the process in it."""
 
 
 def no_hook(_: str) -> None:
-    """Does nothing."""
+    """Do nothing."""
 
 
 class Files:
@@ -42,7 +42,7 @@ class Files:
         self.system.create_dir(self.root, recursive=True)
 
     def names(self, suffix: str = "") -> list[str]:
-        """The files that are whole, in order of their names."""
+        """Return the files that are whole, in order of their names."""
         files = self.system.get_file_info(fs.FileSelector(self.root, allow_not_found=True))
         return sorted(f.base_name for f in files if f.is_file and f.base_name.endswith(suffix) and not f.base_name.startswith((".", "_")))
 
@@ -69,7 +69,7 @@ class Files:
             return bytes(stream.read())
 
     def size(self, name: str) -> int:
-        """In bytes."""
+        """Return the size in bytes."""
         return int(self.system.get_file_info(f"{self.root}/{name}").size or 0)
 
     def remove(self, names: list[str]) -> None:
@@ -98,7 +98,7 @@ class Checkpoint:
         self.written = sum(self._log.size(name) for name in self._log.names(".entry") if _number(name) > last)
 
     def take_over(self) -> None:
-        """From now on this one alone may write; any other one over the folder is refused at its next step."""
+        """Take over: from now on this one alone may write; any other one over the folder is refused at its next step."""
         self._token = uuid.uuid4().hex
         self._head.write("owner", self._token.encode(), "owner")
 
@@ -114,7 +114,7 @@ class Checkpoint:
             )
 
     def newest(self) -> tuple[int, bytes] | None:
-        """The last snapshot that can be read: the step after which it was taken, and the state; None where there is none. Raises
+        """Return the last snapshot that can be read: the step after which it was taken, and the state; None where there is none. Raise
         EplRuntimeError, which says why, where none can be read."""
         reasons: list[EplRuntimeError] = []
         for name in reversed(self._snapshots.names(".state")):
@@ -128,7 +128,7 @@ class Checkpoint:
         return None
 
     def entries(self, after: int) -> Iterator[tuple[int, bytes]]:
-        """The log after a step, by number. Raises EplRuntimeError for a gap or a damaged entry."""
+        """Yield the log after a step, by number. Raise EplRuntimeError for a gap or a damaged entry."""
         expected = after + 1
         for name in self._log.names(".entry"):
             number = _number(name)
@@ -144,14 +144,14 @@ class Checkpoint:
             expected += 1
 
     def log(self, number: int, entry: bytes) -> None:
-        """Step ``number`` has processed the entry."""
+        """Log that step ``number`` has processed the entry."""
         self._check_owner()
         name = f"{number:012}.entry"
         self._log.write(name, sealed(entry, name, self._key), "log")
         self.written += len(entry)
 
     def snapshot(self, number: int, state: bytes) -> None:
-        """The state after step ``number``; what only older ones need goes."""
+        """Write the state after step ``number``; what only older ones need goes."""
         self._check_owner()
         name = f"{number:012}.state"
         self._snapshots.write(name, sealed(state, name, self._key), "snapshot")
@@ -163,7 +163,7 @@ class Checkpoint:
 
     @staticmethod
     def spark_metadata(folder: str) -> bytes | None:
-        """What Spark wrote of its query into its own checkpoint folder, None where it has not begun."""
+        """Return what Spark wrote of its query into its own checkpoint folder, None where it has not begun."""
         files = Files(folder)
         return files.read("metadata") if "metadata" in files.names() else None
 

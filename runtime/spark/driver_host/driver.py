@@ -57,7 +57,8 @@ class Module:
         return self.source if isinstance(self.source, str) else None
 
     def runtime(self, start_time: int | None) -> Runtime:
-        """Deployed, at ``start_time``, with nothing sent; types without a declaration have their DataFrames' columns."""
+        """Return the runtime, deployed, at ``start_time``, with nothing sent; types without a declaration have their DataFrames'
+        columns."""
         if isinstance(self.source, Runtime):
             halted = last_step_of(self.source).halted
             if halted is not None:
@@ -78,8 +79,8 @@ class Module:
         return runtime
 
     def register(self, runtime: Runtime) -> None:
-        """The types of sources that the runtime does not know; EplRuntimeError, with none registered, where no statement reads one. (Its
-        statements may read types without a source: the owner of the runtime can send their events.)"""
+        """Register the types of sources that the runtime does not know; EplRuntimeError, with none registered, where no statement reads
+        one. (Its statements may read types without a source: the owner of the runtime can send their events.)"""
         unknown: dict[str, EventType] = {}
         for name, frame in self.frames.items():
             try:
@@ -91,7 +92,7 @@ class Module:
             runtime.register_type(event_type)
 
     def restored(self, snapshot: bytes) -> Runtime:
-        """As the snapshot has it, old texts included."""
+        """Restore the runtime as the snapshot has it, old texts included."""
         functions, aggregations, tier, settings = self.functions, self.aggregations, self.tier, self.settings
         windows: Collection[type[WindowConfig]] = ()
         if isinstance(self.source, Runtime):
@@ -119,18 +120,18 @@ class Setup:
     start_time: int | None = None
 
     def begins(self) -> int | None:
-        """The clock at the very beginning, None where the module says it."""
+        """Return the clock at the very beginning, None where the module says it."""
         if self.start_time is not None or not self.options.get("at_wall"):
             return self.start_time
         settings = self.module.source.settings if isinstance(self.module.source, Runtime) else self.module.settings
         return wall_clock(settings.units_per_second) if self.wall is None else self.wall()
 
     def rules(self, runtime: Runtime) -> Rules:
-        """By which the job's entries become steps."""
+        """Return the rules by which the job's entries become steps."""
         return Rules(self.policy(runtime), **self.options)
 
     def job(self, runtime: Runtime) -> Job:
-        """A job over a runtime."""
+        """Return a job over a runtime."""
         feed = Feed(runtime, self.sources(runtime), self.rules(runtime))
         for statement in (s for d in runtime.deployments.values() for s in d):
             if isinstance(self.keeping.sinks.get(statement.name), KeptSink):
@@ -138,12 +139,12 @@ class Setup:
         return Job(feed, self.keeping, self.checkpoint, self.wall, lenient=self.lenient)
 
     def sources(self, runtime: Runtime) -> Sources:
-        """Those that the job has now, by the runtime's types."""
+        """Return the sources that the job has now, by the runtime's types."""
         types = tuple(runtime.event_type(name) for name in self.module.frames)
         return Sources.of(types, *self.choice, self.module.frames)
 
     def former(self, runtime: Runtime, state: JobState) -> Job:
-        """The job as it was, sources and rules included, so that the log means what it meant."""
+        """Return the job as it was, sources and rules included, so that the log means what it meant."""
         sources = Sources.of_layout(state.layout, runtime.event_type)
         job = Job(Feed(runtime, sources, state.rules, state=state.waiting), _known(self.keeping, runtime), self.checkpoint, self.wall,
                   lenient=self.lenient)
@@ -255,7 +256,7 @@ def _query(job: Job, merged: DataFrame, checkpoint: str | None, name: str | None
 
 
 def resumed(setup: Setup, listeners: Mapping[str, Listener]) -> Job:
-    """A new job, or the one that the checkpoint holds: snapshot, then the log after it, then what changed in the module."""
+    """Return a new job, or the one that the checkpoint holds: snapshot, then the log after it, then what changed in the module."""
     if setup.checkpoint is not None:
         setup.checkpoint.take_over()
     newest = None if setup.checkpoint is None else setup.checkpoint.newest()
@@ -351,7 +352,7 @@ def _listen(job: Job, listeners: Mapping[str, Listener]) -> None:
 
 
 def error_of(job: Job) -> EplError | None:
-    """The error that ended a job's query, None where none did."""
+    """Return the error that ended a job's query, None where none did."""
     return job.error
 
 

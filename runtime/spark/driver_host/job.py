@@ -105,8 +105,8 @@ class Job:
         return self._wanted[1]
 
     def process_batch(self, batch_id: int, table: pa.Table, newest: int | None = None) -> None:
-        """The whole of one micro-batch: the merged rows of all types (runtime.spark.sources), in any order; ``newest``: the newest time of
-        those and of rows that no statement reads.
+        """Process the whole of one micro-batch: the merged rows of all types (runtime.spark.sources), in any order; ``newest``: the newest
+        time of those and of rows that no statement reads.
 
         The last micro-batch again has no effect. Refused before any: a number that does not follow, and rows that ``send_batch`` or the
         late policy refuses.
@@ -136,7 +136,7 @@ class Job:
         raise EplRuntimeError(f"micro-batch {batch_id} came after {self.last}: expected {expected}")
 
     def advance(self, until: int) -> None:
-        """Time goes on to ``until`` (engine units) without rows: no row below it will come any more, timers on the way run."""
+        """Advance time to ``until`` (engine units) without rows: no row below it will come any more, timers on the way run."""
         with self.runtime.lock:
             self._take(Entry(until=int(until), wall=self.wall()))
 
@@ -206,8 +206,8 @@ class Job:
         return EplRuntimeError(f"{work}: {what}{in_words(error)}")
 
     def replay(self, entry: Entry) -> None:
-        """A step from the input log, after a restart: its output is written again, also where it has none any more (a function was fixed).
-        It counts towards the next snapshot, so that the log does not grow from one death to the next."""
+        """Replay a step from the input log, after a restart: its output is written again, also where it has none any more (a function was
+        fixed). It counts towards the next snapshot, so that the log does not grow from one death to the next."""
         self.step += 1
         self._steps_since += 1
         step = self.apply(entry)
@@ -216,7 +216,7 @@ class Job:
         self._flush(step)
 
     def apply(self, entry: Entry) -> Step:
-        """The step's effect on the runtime."""
+        """Apply the step to the runtime."""
         if entry.change is not None:
             self._change(entry.change)
         step = self.feed.process(entry)
@@ -280,7 +280,7 @@ class Job:
     # ------------------------------------------------------------------ what users ask
 
     def statement(self, name: str) -> Statement:
-        """The statement of that name; EplRuntimeError where there is none, or several."""
+        """Return the statement of that name; EplRuntimeError where there is none, or several."""
         statements = [s for d in self.runtime.deployments.values() for s in d if s.name == name]
         if len(statements) != 1:
             names = ", ".join(s.name for d in self.runtime.deployments.values() for s in d)
@@ -296,19 +296,19 @@ class Job:
             )
 
     def iterate(self, name: str) -> list[Any]:
-        """The rows of the statement's window after the last step."""
+        """Return the rows of the statement's window after the last step."""
         with self.runtime.lock:
             self.check_whole()
             return list(self.statement(name))
 
     def query(self, text: str) -> Any:
-        """A fire-and-forget query over the state after the last step."""
+        """Return a fire-and-forget query over the state after the last step."""
         with self.runtime.lock:
             self.check_whole()
             return self.runtime.query(text)
 
     def output(self, name: str, stream: str = "new") -> DataFrame:
-        """What a statement has emitted so far, each row once: a batch DataFrame of the files that the job keeps (``outputs=``).
+        """Return what a statement has emitted so far, each row once: a batch DataFrame of the files that the job keeps (``outputs=``).
         ``stream``: ``new`` or ``old``, the insert or the remove stream."""
         sink = self._keeping.sinks.get(name)
         if not isinstance(sink, KeptSink):
@@ -317,8 +317,8 @@ class Job:
         return self._spark().read.schema(schema).parquet(*files) if files else self._spark().createDataFrame([], schema)
 
     def left_out(self, name: str, why: str = "late") -> DataFrame:
-        """The rows of an event type that were dropped because they were ``late``, or ``ahead`` of time: a batch DataFrame, with no rows
-        where there are none. With ``on_late="side"``. Raises EplRuntimeError for a type that has no source."""
+        """Return the rows of an event type that were dropped because they were ``late``, or ``ahead`` of time: a batch DataFrame, with no
+        rows where there are none. With ``on_late="side"``. Raise EplRuntimeError for a type that has no source."""
         if self._left_out is None:
             raise EplRuntimeError("rows that are dropped are not kept", hint="start(…, on_late='side', checkpoint=folder)")
         if why not in ("late", "ahead"):
@@ -352,7 +352,7 @@ class Job:
         return self._query
 
     def check_identity(self, folder: str) -> None:
-        """Spark's checkpoint in ``folder`` and the state belong together: EplRuntimeError where one was replaced."""
+        """Check that Spark's checkpoint in ``folder`` and the state belong together: EplRuntimeError where one was replaced."""
         assert self._checkpoint is not None
         metadata = self._checkpoint.spark_metadata(folder)
         identity = None if metadata is None else json.loads(metadata)["id"]
@@ -364,7 +364,8 @@ class Job:
             )
 
     def attach(self, query: StreamingQuery, merged: DataFrame, heartbeat: Heartbeat | None = None) -> None:
-        """Spark's query that brings the micro-batches, the DataFrame that they are of, and the thread that moves time between them."""
+        """Attach Spark's query that brings the micro-batches, the DataFrame that they are of, and the thread that moves time between
+        them."""
         self._query, self._session, self._merged, self._heartbeat = query, merged.sparkSession, merged.schema, heartbeat
         if self._checkpoint is not None and self._checkpoint.identity is None:
             self._checkpoint.identity = str(query.id)
@@ -475,7 +476,7 @@ class Job:
     # ------------------------------------------------------------------ state
 
     def state(self) -> bytes:
-        """All that ``restored`` needs, layout of the sources included."""
+        """Return all that ``restored`` needs, layout of the sources included."""
         self.check_whole()
         progress = self.step, self.last, self.feed.sources.layout, self.feed.rules.encode()
         return bytes(msgpack.packb([VERSION, *progress, self.dynamic, self.feed.state()]))

@@ -28,7 +28,7 @@ class JobState:
 
     @classmethod
     def decode(cls, data: bytes) -> JobState:
-        """Raises EplRuntimeError for another version, and for another structure."""
+        """Decode the state; raise EplRuntimeError for another version, and for another structure."""
         with reading("the state of the job"):
             version, *rest = list_of(unpacked(data))
             if version != VERSION:

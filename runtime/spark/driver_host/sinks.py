@@ -27,13 +27,13 @@ class KeptSink(Sink):
     """A sink whose rows ``Job.output`` reads."""
 
     def begin(self, schema: pa.Schema) -> None:
-        """The columns to come; raises EplUnsupportedError where they cannot be kept. Called before the first step."""
+        """Begin with the columns to come; raise EplUnsupportedError where they cannot be kept. Called before the first step."""
 
     def check_new(self) -> None:
-        """A job begins, whose first step is number 1; raises EplRuntimeError where there is output of another job."""
+        """Check that a job begins, whose first step is number 1; raise EplRuntimeError where there is output of another job."""
 
     def files(self, stream: str = "new") -> list[str]:
-        """The Parquet files, or folders of them, that hold the stream's rows."""
+        """Return the Parquet files, or folders of them, that hold the stream's rows."""
         raise NotImplementedError
 
 
@@ -69,7 +69,7 @@ class DroppedRows:
         self._sinks: dict[str, ParquetSink] = {}
 
     def write(self, step: int, what: str, tables: Mapping[str, pa.Table]) -> None:
-        """The rows that a step dropped, by event type."""
+        """Write the rows that a step dropped, by event type."""
         for name, table in tables.items():
             if table.num_rows:
                 self.sink(what, name).write(step, table.combine_chunks().to_batches()[0], None)
