@@ -39,8 +39,8 @@ class Descending:
 
 
 def key_part(value_type: ValueType, descending: bool, collated: bool = False) -> Callable[[Any], Any]:
-    """value → something that sorts as Esper sorts it: ascending nulls first, -0.0 before 0.0 and NaN last; descending the other way round.
-    ``collated``: texts sort as a collator has them.
+    """Return the function value → something that sorts as Esper sorts it: ascending nulls first, -0.0 before 0.0 and NaN last; descending
+    the other way round. ``collated``: texts sort as a collator has them.
     """
     if collated and value_type == STRING:
         if descending:
@@ -56,7 +56,7 @@ def key_part(value_type: ValueType, descending: bool, collated: bool = False) ->
 
 
 def key_maker(types: Sequence[ValueType], descending: Sequence[bool], collated: bool = False) -> MakeKey:
-    """values of the criteria → sort key."""
+    """Return the function values of the criteria → sort key."""
     parts = [key_part(t, d, collated) for t, d in zip(types, descending)]
     if len(parts) == 1:
         only = parts[0]
@@ -102,11 +102,11 @@ class Ranked:
             self.bag.remove((entry[0], entry[1]))
 
     def smallest(self) -> Event | None:
-        """Of the smallest key, the event that came first."""
+        """Return, of the smallest key, the event that came first."""
         return self._event(self.bag.first()) if self.bag else None
 
     def largest(self) -> Event | None:
-        """Of the largest key, the event that came first."""
+        """Return, of the largest key, the event that came first."""
         if not self.bag:
             return None
         return self._event(next(self.bag.from_value((self.bag.last()[0],))))

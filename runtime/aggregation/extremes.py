@@ -53,7 +53,7 @@ class Extreme(HasSteps):
         return plain(self.held.end())
 
     def steps(self, plan: AggregationPlan) -> AccumulatorSteps | None:
-        """``ends`` is empty where values have left in another order."""
+        """Return the steps; ``ends`` is empty where values have left in another order."""
         if not has_numbers(plan):
             return None
         floating = is_floating(plan)

@@ -95,7 +95,8 @@ PLAIN_MAKERS: Mapping[str, Callable[[Arguments], Callable[[], Any]]] = {
 
 
 def maker_of(arguments: Arguments) -> Callable[[], Any] | None:
-    """What makes the accumulator of a plan, being both what is read and what takes the rows; None where that is not all (``Factory``)."""
+    """Return what makes the accumulator of a plan, being both what is read and what takes the rows; None where that is not all
+    (``Factory``)."""
     plan = arguments.plan
     if plan.distinct or arguments.condition is not None or plan.ever:
         return None
@@ -262,7 +263,7 @@ _build_user = _plain(_user)
 
 
 def factory_of(plan: AggregationPlan) -> Factory:
-    """What makes the plan's accumulators: a built-in one, or a user's."""
+    """Return what makes the plan's accumulators: a built-in one, or a user's."""
     return _build_user if plan.function.startswith(PREFIX) else FACTORIES[plan.function]
 
 
@@ -272,7 +273,7 @@ def factory_of(plan: AggregationPlan) -> Factory:
 def row_function(
     expressions: Sequence[TypedExpression], environment: Environment, arity: int
 ) -> Callable[[Row, bool, Readers], tuple[Any, ...]]:
-    """f(row, insert stream?, readers) → the expressions' values."""
+    """Return f(row, insert stream?, readers) → the expressions' values."""
     compiled = compile_row(expressions, environment, arity)
     if arity == 1:
         return compiled
@@ -280,7 +281,7 @@ def row_function(
 
 
 def scalar_function(expression: TypedExpression, environment: Environment, arity: int) -> Callable[[Row, bool, Readers], Any]:
-    """f(row, insert stream?, readers) → one expression's value."""
+    """Return f(row, insert stream?, readers) → one expression's value."""
     compiled = compile_scalar(expression, environment, arity)
     if arity == 1:
         return compiled
@@ -288,7 +289,7 @@ def scalar_function(expression: TypedExpression, environment: Environment, arity
 
 
 def value_function(expression: TypedExpression, environment: Environment, arity: int, readers: Readers) -> Callable[[Row], Any]:
-    """f(row) → the expression's value; aggregations inside it are read from ``readers`` at that moment."""
+    """Return f(row) → the expression's value; aggregations inside it are read from ``readers`` at that moment."""
     if arity == 1 and isinstance(expression, StreamProperty):
         return attrgetter(field_name(expression.name))
     if arity == 1 and isinstance(expression, StreamEvent):
@@ -301,7 +302,7 @@ def value_function(expression: TypedExpression, environment: Environment, arity:
 
 
 def arguments_of(plan: AggregationPlan, environment: Environment, arity: int, readers: Readers = ()) -> Arguments:
-    """The plan's expressions, compiled. ``readers``: the group's, for an aggregation inside an aggregation."""
+    """Return the plan's expressions, compiled. ``readers``: the group's, for an aggregation inside an aggregation."""
     values = row_function(plan.arguments, environment, arity) if plan.arguments else None
     return Arguments(
         plan,
@@ -318,5 +319,5 @@ def _nothing(row: Row) -> Any:
 
 
 def is_nested(plan: AggregationPlan) -> bool:
-    """Whether the plan's arguments hold aggregations themselves: ``max(sum(x))``."""
+    """Return whether the plan's arguments hold aggregations themselves: ``max(sum(x))``."""
     return any(isinstance(n, Aggregated) for e in plan.expressions for n in e.walk())

@@ -37,24 +37,24 @@ class HasSteps:
     __slots__ = ()
 
     def steps(self, plan: AggregationPlan) -> AccumulatorSteps | None:
-        """None where they may raise for the plan's argument, or are too long."""
+        """Return the steps; None where they may raise for the plan's argument, or are too long."""
         raise NotImplementedError
 
 
 def accumulator_steps(plan: AggregationPlan, reader: Any) -> AccumulatorSteps | None:
-    """The steps of what reads an aggregation; None where it has to be called."""
+    """Return the steps of what reads an aggregation; None where it has to be called."""
     if plan.distinct or plan.filter is not None or plan.group_by is not None or not isinstance(reader, HasSteps):
         return None
     return reader.steps(plan)
 
 
 def has_numbers(plan: AggregationPlan) -> bool:
-    """Whether the argument is of a type whose values always compare and add."""
+    """Return whether the argument is of a type whose values always compare and add."""
     return getattr(plan.arguments[0].type, "kind", None) in ("byte", "short", "int", "long", "float", "double")
 
 
 def is_floating(plan: AggregationPlan) -> bool:
-    """Whether the argument may be NaN or a negative zero."""
+    """Return whether the argument may be NaN or a negative zero."""
     return getattr(plan.arguments[0].type, "kind", None) in ("float", "double")
 
 

@@ -24,7 +24,7 @@ Key = Any
 
 
 def key_function(expressions: Sequence[TypedExpression], environment: Environment, arity: int) -> Callable[[Row], Key]:
-    """row → group key: the value for one expression, a tuple for several."""
+    """Return row → group key: the value for one expression, a tuple for several."""
     def make() -> Callable[[Row], Key]:
         values = row_function(expressions, environment, arity)
         key: Callable[[Row], Key] = key_of([e.type for e in expressions], lambda row: values(row, True, ()))
@@ -43,15 +43,15 @@ class Aggregator:
         raise NotImplementedError
 
     def readers(self, row: Row) -> Readers:
-        """The aggregations of the row's group."""
+        """Return the aggregations of the row's group."""
         raise NotImplementedError
 
     def counted(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """The rows without those that are in no group since their key raised."""
+        """Return the rows without those that are in no group since their key raised."""
         return rows
 
     def steps(self) -> GroupSteps | None:
-        """The aggregator's own steps as source lines; None where it has none."""
+        """Return the aggregator's own steps as source lines; None where it has none."""
         return None
 
     def clear(self) -> None:
@@ -189,7 +189,7 @@ class Keyed(Aggregator):
         return self.readers_of(self.key(row))
 
     def readers_of(self, key: Key) -> Readers:
-        """The aggregations of a key; those of an empty group where there is none."""
+        """Return the aggregations of a key; those of an empty group where there is none."""
         group = self.groups.get(key)
         return self.blank if group is None else group.readers
 
@@ -200,7 +200,7 @@ class Keyed(Aggregator):
         self.failed.clear()
 
     def steps(self) -> GroupSteps | None:
-        """Not where groups are reclaimed."""
+        """Return the steps; None where groups are reclaimed."""
         if self.reclaim is not None:
             return None
         scope = {
@@ -254,7 +254,7 @@ class Keyed(Aggregator):
 
 
 def key_to_state(key: Key) -> Any:
-    """A key as plain data: whether it has several parts, and the parts."""
+    """Return a key as plain data: whether it has several parts, and the parts."""
     if type(key) is tuple:
         return [True, *[thaw(part) for part in key]]
     return [False, thaw(key)]
@@ -278,7 +278,7 @@ class Reclaim:
         self._next: int | None = None
 
     def touched(self, key: Key) -> list[Key]:
-        """A row enters ``key``: the keys to drop first."""
+        """Return the keys to drop first where a row enters ``key``."""
         now = self._clock.now
         idle: list[Key] = []
         if self._next is None:
@@ -363,7 +363,7 @@ def build_aggregator(
     unbound: bool,
     reclaim: ReclaimGroups | None = None,
 ) -> Aggregator:
-    """The aggregator of a statement's rows; ``group_by`` are the statement's keys (none: one group)."""
+    """Return the aggregator of a statement's rows; ``group_by`` are the statement's keys (none: one group)."""
     def prepared() -> list[tuple[GroupFactory, tuple[TypedExpression, ...], list[int]]]:
         own = [tuple(group_by) if p.group_by is None or set(p.group_by) == set(group_by) else p.group_by for p in plans]
         levels = list(dict.fromkeys(own)) or [tuple(group_by)]

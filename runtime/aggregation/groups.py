@@ -42,7 +42,7 @@ class Group:
         self.rows = 0
 
     def enter(self, row: Row) -> None:
-        """An aggregation whose argument raises does not count the row; the others do, then the first failure is raised."""
+        """Take the row; an aggregation whose argument raises does not count the row; the others do, then the first failure is raised."""
         place = 0
         try:
             for place, accumulator in enumerate(self.kept):  # noqa: B007 - read where it raises
@@ -64,7 +64,7 @@ class Group:
             self.failed[row] = failed
 
     def leave(self, row: Row) -> None:
-        """The row leaves where it has been counted."""
+        """Let the row leave where it has been counted."""
         if self.failed:
             failed = self.failed.pop(row, ())
             each([a.leave for place, a in enumerate(self.kept) if place not in failed], row)
@@ -84,7 +84,7 @@ class Group:
             accumulator.clear()
 
     def state(self) -> Any:
-        """The aggregations' states, and [row, places] of the rows that some of them do not count."""
+        """Return the aggregations' states, and [row, places] of the rows that some of them do not count."""
         failed = [[row, places] for row, places in (self.failed or {}).items()]
         return [[accumulator.state() for accumulator in self.kept], failed]
 
@@ -152,7 +152,7 @@ class GroupFactory:
 
 
 def evaluate_over(factory: Callable[[], Group], rows: Sequence[Row]) -> Readers:
-    """The aggregations of a fixed list of rows."""
+    """Return the aggregations of a fixed list of rows."""
     group = factory()
     for row in rows:
         group.enter(row)

@@ -12,14 +12,14 @@ NEEDS_FREEZING = ("float", "double", "BigDecimal", "Object", "Number")
 
 
 def needs_freezing(value_type: ValueType) -> bool:
-    """Whether values of the type may be unhashable, unequal to themselves, or equal where Java's are not."""
+    """Return whether values of the type may be unhashable, unequal to themselves, or equal where Java's are not."""
     if isinstance(value_type, Scalar):
         return value_type.kind in NEEDS_FREEZING
     return isinstance(value_type, (ArrayType, CollectionType, MapType))
 
 
 def key_of(types: Sequence[ValueType], evaluate: Callable[..., Sequence[Any]]) -> Callable[..., Any]:
-    """evaluate(row) → tuple, as a key: the value alone for one expression, else the tuple; frozen where the types need it."""
+    """Return evaluate(row) → tuple, as a key: the value alone for one expression, else the tuple; frozen where the types need it."""
     frozen = any(needs_freezing(t) for t in types)
     if len(types) == 1:
         if frozen:

@@ -50,7 +50,7 @@ class Kept:
         return (entry[0] for entry in self.entries.values())
 
     def at(self, index: int) -> Event | None:
-        """The event ``index`` from the oldest; a negative index counts from the newest (-1)."""
+        """Return the event ``index`` from the oldest; a negative index counts from the newest (-1)."""
         values = self.entries.values()
         entry = next(islice(values, index, None), None) if index >= 0 else next(islice(reversed(values), -index - 1, None), None)
         return None if entry is None else entry[0]

@@ -228,7 +228,7 @@ class SumBigDecimal(Sum):
     zero = Decimal(0)
 
     def steps(self, plan: AggregationPlan) -> None:
-        """Decimals may raise."""
+        """Return None: decimals may raise."""
 
     def enter(self, row: Row) -> None:
         value = self.evaluate(row)

@@ -57,14 +57,14 @@ class SlidingEnd:
                 self._bag = None
 
     def put(self, values: Iterable[Any]) -> None:
-        """These instead of all that is there, in an order that is not known."""
+        """Hold these instead of all that is there, in an order that is not known."""
         bag = SortedBag(values)
         self.clear()
         if bag:
             self._bag = bag
 
     def end(self) -> Any:
-        """The end; None where there is nothing."""
+        """Return the end; None where there is nothing."""
         if self._bag is None:
             return self.ends[0] if self.ends else None
         return self._bag.last() if self.largest else self._bag.first()

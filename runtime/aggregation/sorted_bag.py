@@ -123,7 +123,7 @@ class SortedBag:
         return self.blocks[block][index]
 
     def from_value(self, value: Any) -> Iterator[Any]:
-        """The values not below ``value``, ascending."""
+        """Yield the values not below ``value``, ascending."""
         at = bisect_left(self._largest, value)
         if at == len(self.blocks):
             return
@@ -132,7 +132,7 @@ class SortedBag:
             yield from block
 
     def until(self, value: Any, *, inclusive: bool) -> Iterator[Any]:
-        """The values below ``value``, and with ``inclusive`` those that equal it, ascending."""
+        """Yield the values below ``value``, and with ``inclusive`` those that equal it, ascending."""
         place = bisect_right if inclusive else bisect_left
         for block in self.blocks:
             if block[-1] < value:
@@ -143,7 +143,7 @@ class SortedBag:
                 yield from block[: place(block, value)]
 
     def below(self, value: Any) -> Iterator[Any]:
-        """The values below ``value``, descending."""
+        """Yield the values below ``value``, descending."""
         at = bisect_left(self._largest, value)
         if at < len(self.blocks):
             yield from reversed(self.blocks[at][: bisect_left(self.blocks[at], value)])

@@ -33,7 +33,7 @@ TOTALS: Mapping[str, Check] = {"byte": INT_TOTAL, "short": INT_TOTAL, "int": INT
 
 
 def state_shape(plan: AggregationPlan) -> Shape:
-    """Of what an aggregation keeps of its filtered rows; a user's own aggregation may keep anything."""
+    """Return the shape of what an aggregation keeps of its filtered rows; a user's own aggregation may keep anything."""
     values = [of_type(each.type) for each in plan.arguments]
     make = SHAPES.get(plan.function)
     if make is None:
@@ -94,7 +94,7 @@ SHAPES: Mapping[str, Make] = {
 
 
 def key_shape(types: Sequence[ValueType]) -> Check:
-    """Of a group's key as ``key_to_state`` gives it."""
+    """Return the shape of a group's key as ``key_to_state`` gives it."""
     checks = [of_type(each) for each in types]
     if not checks or ANYTHING in checks:
         return ANYTHING

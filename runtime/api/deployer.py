@@ -48,12 +48,12 @@ class Deployer:
     # ------------------------------------------------------------------ compile
 
     def catalog(self, module: str | None = None, without: Sequence[Deployment] = ()) -> Catalog:
-        """What a module of that name compiled now would see, were the deployments ``without`` not there."""
+        """Return what a module of that name compiled now would see, were the deployments ``without`` not there."""
         there = [dep for dep in list(self.deployments.values()) if dep not in without]
         return self._catalog_of([d for dep in there for d in dep.plan.declared if sees(d, dep.plan, module)])
 
     def declared_type(self, name: str) -> EventType | None:
-        """The event type of that name that was declared last, by whatever deployment."""
+        """Return the event type of that name that was declared last, by whatever deployment."""
         types = [d.value for dep in self.deployments.values() for d in dep.plan.declared if d.kind == "event_type" and d.name == name]
         return types[-1] if types else None
 
@@ -65,8 +65,8 @@ class Deployer:
                 raise EplValidationError(f"Could not load class by name '{name}', please check imports", hint="no Python module or class")
 
     def analysed(self, module: Module, without: Sequence[Deployment] = ()) -> ModulePlan:
-        """The plan of a module, as if the deployments ``without`` were not there. Raise EplError; warn of unknown annotations, in the name
-        of the code that called the caller's public method."""
+        """Return the plan of a module, as if the deployments ``without`` were not there. Raise EplError; warn of unknown annotations, in
+        the name of the code that called the caller's public method."""
         self.bring_in(module)
         catalog = self.catalog(module.name, without)
         try:
@@ -79,7 +79,7 @@ class Deployer:
         return plan
 
     def namesakes(self, module: str | ModulePlan) -> list[Deployment]:
-        """The deployments that the module would double, newest first: same statement names, same declared names."""
+        """Return the deployments that the module would double, newest first: same statement names, same declared names."""
         if isinstance(module, ModulePlan):
             names = {s.name for s in module.statements} | {d.name for d in module.declared}
         else:
@@ -166,7 +166,7 @@ class Deployer:
         self._variables[plan.name] = VariableCell(Variable(plan.name, plan.type, plan.constant), initial, deployment_id)
 
     def environment(self, parameters: dict[str | int, Any]) -> Environment:
-        """What the expressions of a statement with these parameters may touch."""
+        """Return what the expressions of a statement with these parameters may touch."""
         return Environment(
             functions=self._functions, variables=self._variables, clock=self._core.clock, parameters=parameters, settings=self._settings
         )
@@ -196,7 +196,7 @@ class Deployer:
             self._core.forget_generated()
 
     def unused(self, deployment_id: str) -> Deployment:
-        """The deployment of that id; EplDeploymentError where there is none, or others use what it declares."""
+        """Return the deployment of that id; EplDeploymentError where there is none, or others use what it declares."""
         deployment = self.deployments.get(deployment_id)
         if deployment is None:
             raise EplDeploymentError(f"Deployment id '{deployment_id}' cannot be found")

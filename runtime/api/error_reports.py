@@ -13,8 +13,8 @@ T = TypeVar("T")
 
 
 def without_engine_frames(method: Callable[P, T]) -> Callable[P, T]:
-    """The method; an EplError that it raises shows the caller's frames and this one, since it names position, cause and hint itself. Other
-    exceptions keep all of their frames.
+    """Return the method; an EplError that it raises shows the caller's frames and this one, since it names position, cause and hint itself.
+    Other exceptions keep all of their frames.
     """
 
     @wraps(method)
@@ -28,7 +28,7 @@ def without_engine_frames(method: Callable[P, T]) -> Callable[P, T]:
 
 
 def explained(handler: ErrorHandler) -> ErrorHandler:
-    """The handler, called with an error for sends within sends that went too deep; the RecursionError is its cause."""
+    """Return the handler, called with an error for sends within sends that went too deep; the RecursionError is its cause."""
 
     def handle(error: BaseException, statement: str, event: Any) -> None:
         if isinstance(error, RecursionError):

@@ -43,7 +43,7 @@ class StatementFault(EplRuntimeError):
 
 
 def fault_of(runtime: Runtime, error: BaseException, statement: str, event: Any) -> StatementFault:
-    """The error as one that says where it happened. Called where the error is handled, while the clock is at the event."""
+    """Return the error as one that says where it happened. Called where the error is handled, while the clock is at the event."""
     text = None
     spans: list[Span] = []
     failed = _statement(runtime, statement)
@@ -66,12 +66,12 @@ def fault_of(runtime: Runtime, error: BaseException, statement: str, event: Any)
 
 
 def in_words(error: BaseException) -> str:
-    """An error in one line."""
+    """Return an error in one line."""
     return error.message if isinstance(error, EplError) else f"{type(error).__name__}: {error}"
 
 
 def shown(event: Any) -> str:
-    """An event, or the values of a row, for people: cut off where it is long."""
+    """Return an event, or the values of a row, for people: cut off where it is long."""
     return _short(str(event), LONGEST)
 
 

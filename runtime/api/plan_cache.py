@@ -22,12 +22,12 @@ from runtime.state.described_types import Same, read_types
 
 @lru_cache(maxsize=1024)
 def parsed(text: str) -> Module:
-    """The syntax tree of a module; kept by text, so that deploying or restoring the same text again parses nothing."""
+    """Return the syntax tree of a module; kept by text, so that deploying or restoring the same text again parses nothing."""
     return parse_module(text)
 
 
 def types_of(described: list[dict[str, Any]]) -> tuple[EventType, ...]:
-    """The registered ones of types as ``describe_types`` writes them: the same ones for the same description."""
+    """Return the registered ones of types as ``describe_types`` writes them: the same ones for the same description."""
     return _types_of(msgpack.packb(described, use_bin_type=True))
 
 
@@ -68,7 +68,8 @@ def _planned(question: _Question) -> ModulePlan:
 
 
 def planned(catalog: Catalog, user_functions: Mapping[str, Callable[..., Any]], deployment_id: str, text: str) -> ModulePlan:
-    """The plan of a module that is deployed under that id, where ``catalog`` is what it sees. ``user_functions``: the application's."""
+    """Return the plan of a module that is deployed under that id, where ``catalog`` is what it sees. ``user_functions``: the
+    application's."""
     return _planned(_Question(deployment_id, text, catalog, user_functions))
 
 

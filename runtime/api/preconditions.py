@@ -15,7 +15,7 @@ from runtime.api.deployment import Deployment
 
 
 def first_use(declared: Declared, deployments: Iterable[Deployment]) -> Deployment | None:
-    """The first of the deployments that refers to what is declared, or None."""
+    """Return the first of the deployments that refers to what is declared, or None."""
     for deployment in deployments:
         if any(declared.is_used_by(statement.plan.body, statement.plan.text) for statement in deployment):
             return deployment
@@ -35,7 +35,7 @@ def locate(error: AlreadyDeclaredError, deployments: Iterable[Deployment]) -> No
 def check_preconditions(
     plan: ModulePlan, deployments: Iterable[Deployment], types: Iterable[EventType], variables: Mapping[str, Any]
 ) -> None:
-    """Refuses a plan whose event types and variables are gone since it was compiled, or whose own names others have taken since.
+    """Refuse a plan whose event types and variables are gone since it was compiled, or whose own names others have taken since.
 
     ``types``: the registered ones; ``variables``: all that there are, by name. Deploying the very same plan again is no conflict.
     """
@@ -77,11 +77,11 @@ def _unsatisfied(message: str) -> EplDeploymentError:
 
 
 def sees(declared: Declared, plan: ModulePlan, module: str | None) -> bool:
-    """Whether a module of that name sees what another deployment has declared."""
+    """Return whether a module of that name sees what another deployment has declared."""
     return declared.access == "public" or (declared.access == "protected" and plan.name == module)
 
 
 def names_in(module: Any) -> set[str]:
-    """Statement names and declared names that are in a module's text."""
+    """Return statement names and declared names that are in a module's text."""
     names = {s.name for s in module.statements if s.name}
     return names | {s.body.name for s in module.statements if hasattr(s.body, "name")}

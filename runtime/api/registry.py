@@ -108,7 +108,7 @@ class Registry:
         raise NotImplementedError
 
     def event_type(self, name: str) -> EventType:
-        """A type by name; raises EplRuntimeError."""
+        """Return a type by name; raise EplRuntimeError."""
         event_type = self._types.get(name)
         if event_type is None:
             raise EplRuntimeError(f"no bus event type named '{name}'", hint="declare it with create schema or Runtime.register")
@@ -178,14 +178,14 @@ class Registry:
             return declared
 
     def declare_variable(self, name: str, value_type: Any, value: Any = None, *, constant: bool = False) -> None:
-        """A variable that statements see, declared from Python: a Python type, an EPL type name or a ValueType."""
+        """Declare from Python a variable that statements see: a Python type, an EPL type name or a ValueType."""
         with self.lock:
             self._check_open()
             variable = Variable(name, resolve(value_type, name, Known(self._types, self._enum_types, self._classes)), constant, value)
             self._variables[name] = VariableCell(variable, value)
 
     def get_variable(self, name: str) -> Any:
-        """The current value of a variable."""
+        """Return the current value of a variable."""
         with self.lock:
             return self._variable(name).value
 

@@ -43,7 +43,7 @@ class Provided:
     windows: Mapping[str, type[WindowConfig]] = attrs.field(factory=dict)
 
     def missing(self, head: Mapping[str, Any]) -> EplDeploymentError | None:
-        """The error for functions, aggregations and imports that are not given; None where all are."""
+        """Return the error for functions, aggregations and imports that are not given; None where all are."""
         imports = head["settings"]["python_imports"]
         for what, named, provided, hint in (
             ("functions", head["functions"], self.functions, "functions={…}"),
@@ -90,7 +90,7 @@ def restore(
     make: Callable[..., Made], stored: bytes | Mapping[str, bytes], provided: Provided, on_error: ErrorHandler, tier: str,
     key: bytes | None = None,
 ) -> Made:
-    """A runtime that goes on exactly where ``snapshot`` or ``pages`` saw the other one. ``make``: its class."""
+    """Return a runtime that goes on exactly where ``snapshot`` or ``pages`` saw the other one. ``make``: its class."""
     if isinstance(stored, Mapping):
         reader = PageReader({name: unsealed(page, page_name(name), key) for name, page in stored.items()})
     else:

@@ -91,7 +91,7 @@ class Runtime(Registry):
     # ------------------------------------------------------------------ compile and deploy
 
     def event_type(self, name: str) -> EventType:
-        """A type by name: registered, or declared by a deployment; raises EplRuntimeError."""
+        """Return a type by name: registered, or declared by a deployment; raise EplRuntimeError."""
         declared = None if name in self._types else self._deployer.declared_type(name)
         return super().event_type(name) if declared is None else declared
 
@@ -104,7 +104,7 @@ class Runtime(Registry):
         self._deliver_batches()
 
     def catalog(self, module: str | None = None) -> Catalog:
-        """What a module of that name compiled now would see."""
+        """Return what a module of that name compiled now would see."""
         return self._deployer.catalog(module)
 
     def bring_in(self, module: Module) -> None:
@@ -184,11 +184,11 @@ class Runtime(Registry):
         return dict(self._deployer.deployments)
 
     def plans(self) -> list[StatementPlan]:
-        """The plans of all deployed statements, in order of deployment."""
+        """Return the plans of all deployed statements, in order of deployment."""
         return [s.plan for d in self._deployer.deployments.values() for s in d]
 
     def statement(self, name: str) -> Statement:
-        """The newest statement of that name; raises KeyError."""
+        """Return the newest statement of that name; raise KeyError."""
         for deployment in reversed(list(self._deployer.deployments.values())):
             for statement in deployment:
                 if statement.name == name:
@@ -198,7 +198,7 @@ class Runtime(Registry):
     # ------------------------------------------------------------------ events and time
 
     def send(self, event_type: str | EventType, event: Any) -> None:
-        """One event: a mapping, a tuple in property order, an object of the class, JSON text for json types.
+        """Send one event: a mapping, a tuple in property order, an object of the class, JSON text for json types.
 
         Values are checked first: a wrong one raises EplRuntimeError and nothing has been done.
         """
@@ -219,7 +219,7 @@ class Runtime(Registry):
             self._release()
 
     def route(self, event_type: str | EventType, event: Any) -> None:
-        """From a listener: the event is processed when the current one is done. Elsewhere the same as ``send``."""
+        """Send an event; from a listener, it is processed when the current one is done. Elsewhere the same as ``send``."""
         with self.lock:
             self._check_open()
             incoming = self._incoming(event_type, event)
@@ -228,7 +228,7 @@ class Runtime(Registry):
                 self._core.work()
 
     def bus_type(self, event_type: str | EventType) -> EventType:
-        """A type that takes events from outside, itself or by name; raises EplRuntimeError."""
+        """Return a type that takes events from outside, itself or by name; raise EplRuntimeError."""
         resolved = self.event_type(event_type) if isinstance(event_type, str) else event_type
         if not isinstance(resolved, EventType):
             raise EplRuntimeError(f"an event type is given by its name, not by {brief(resolved)}")
@@ -245,7 +245,7 @@ class Runtime(Registry):
         return to_event(declared, event)
 
     def event_of(self, event_type: str | EventType, event: Any) -> Event:
-        """The event that ``send`` would process, checked; it is not processed."""
+        """Return the event that ``send`` would process, checked; it is not processed."""
         with self.lock:
             return self._incoming(event_type, event)
 
@@ -277,7 +277,7 @@ class Runtime(Registry):
                 self._deliver_batches()
 
     def columnar(self, *, always: bool = False) -> BatchTier | None:
-        """The batch tier, made when it is first asked for; None under ``tier="row"`` and without numba."""
+        """Return the batch tier, made when it is first asked for; None under ``tier="row"`` and without numba."""
         if self._batch_tier is None and (always or self.tier == "auto"):
             self._row_only = None if always else missing()
             if self._row_only is None:
@@ -287,7 +287,7 @@ class Runtime(Registry):
         return self._batch_tier
 
     def tier_of(self, statement: Statement) -> tuple[str, str]:
-        """(``row`` or ``batch``, why): where a statement runs now."""
+        """Return (``row`` or ``batch``, why): where a statement runs now."""
         if self._batch_tier is None:
             if self.tier == "row":
                 return "row", "tier='row'"
@@ -297,7 +297,7 @@ class Runtime(Registry):
         return "batch" if isinstance(statement.running, BatchRunning) else "row", self._batch_tier.reason(statement)
 
     def listener_added(self, statement: Statement) -> None:
-        """A statement is about to get a row listener."""
+        """Note that a statement is about to get a row listener."""
         if self._batch_tier is not None:
             self._batch_tier.listener_added(statement)
 
@@ -373,7 +373,7 @@ class Runtime(Registry):
             self.on_fault(error, statement, event)
 
     def pend_batch(self, statement: Statement) -> None:
-        """The statement has output for its batch listeners at the end of this call."""
+        """Note that the statement has output for its batch listeners at the end of this call."""
         self._batches[statement] = None
 
     def _deliver_batches(self) -> None:
@@ -387,11 +387,11 @@ class Runtime(Registry):
     # ------------------------------------------------------------------ queries, state
 
     def query(self, text: str) -> Any:
-        """Fire-and-forget queries come with named windows and tables."""
+        """Raise EplUnsupportedError: fire-and-forget queries come with named windows and tables."""
         raise EplUnsupportedError("Fire-and-forget queries are not supported yet")
 
     def snapshot(self, *, snapshot_key: bytes | None = None) -> bytes:
-        """Everything: modules, parameters, variables, clock, state; no code. ``Runtime.restore`` goes on exactly here.
+        """Return everything: modules, parameters, variables, clock, state; no code. ``Runtime.restore`` goes on exactly here.
 
         ``snapshot_key``: seals it, so that only what was written with the same key is restored: for stores that others can write to.
         From a listener: EplRuntimeError where routed events (insert into, ``route``) still wait, since they would be lost.
@@ -402,7 +402,8 @@ class Runtime(Registry):
             return snapshot_of(self.state(), snapshot_key)
 
     def pages(self, since: str | None = None, *, snapshot_key: bytes | None = None) -> Pages:
-        """What ``snapshot`` holds as pages: all of them, or with ``since`` (the mark of an earlier answer) those that have changed since.
+        """Return what ``snapshot`` holds as pages: all of them, or with ``since`` (the mark of an earlier answer) those that have changed
+        since.
 
         ``pages().apply_to({})`` is a store that ``restore`` takes, ``pages(since=mark).apply_to(store)`` brings it up to date. From the
         first call on the runtime notes what changes. The last marks are known, up to the last call without ``since``; others raise
@@ -416,7 +417,7 @@ class Runtime(Registry):
             return self._marks.since(self.state(), since, snapshot_key)
 
     def state(self) -> RuntimeState:
-        """What snapshots consist of: the runtime's own objects, to be read under its lock."""
+        """Return what snapshots consist of: the runtime's own objects, to be read under its lock."""
         return RuntimeState(
             self.settings, self._types, self._user_functions, self._functions.aggregations, self.own_windows, self._enums, self._variables,
             self._deployer.deployments, self._deployer.counts, self._core,
@@ -435,9 +436,9 @@ class Runtime(Registry):
         on_error: ErrorHandler = log_error, aggregations: Mapping[str, Callable[[], Any]] | None = None, tier: str = "auto",
         python_imports: Collection[str] = (), snapshot_key: bytes | None = None, windows: Collection[type[WindowConfig]] = (),
     ) -> Runtime:
-        """The runtime that ``snapshot()`` or ``pages()`` saw, whatever tiers its statements ran in. User functions and aggregations are
-        given again by name, data windows of the application's own (``windows``) as for ``register_window``; listeners are attached again by
-        the caller.
+        """Return the runtime that ``snapshot()`` or ``pages()`` saw, whatever tiers its statements ran in. User functions and aggregations
+        are given again by name, data windows of the application's own (``windows``) as for ``register_window``; listeners are attached
+        again by the caller.
 
         ``python_imports``: as in ``Settings``, and never taken from the snapshot, since importing runs code. ``snapshot_key``: the one that
         it was written with. Raises EplDeploymentError, before anything runs, for functions, aggregations, windows and imports that are not

@@ -26,7 +26,7 @@ def parameters_of(plan: StatementPlan, parameters: dict[str | int, Any]) -> dict
 
 
 def check_all_used(plan: ModulePlan, parameters: dict[str | int, Any]) -> None:
-    """Refuses values that no statement asks for."""
+    """Refuse values that no statement asks for."""
     known = {k for s in plan.statements for k, _ in s.parameters} | {s.name for s in plan.statements}
     unknown = parameters.keys() - known
     if unknown:

@@ -21,7 +21,7 @@ class SystemClock:
         self._thread.start()
 
     def now(self) -> int:
-        """The wall clock, in engine units."""
+        """Return the wall clock, in engine units."""
         return time.time_ns() * self._units_per_second // 1_000_000_000
 
     def _run(self) -> None:

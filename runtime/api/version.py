@@ -10,7 +10,7 @@ SETUP = Path(__file__).resolve().parents[2] / "setup.cfg"
 
 
 def version() -> str:
-    """The version of the source tree this file is in, else of the installed package."""
+    """Return the version of the source tree this file is in, else of the installed package."""
     if SETUP.is_file():
         setup = ConfigParser(interpolation=None)
         setup.read(SETUP, encoding="utf-8")

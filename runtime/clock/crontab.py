@@ -68,7 +68,7 @@ class Crontab:
         self._offset = _subsecond(fields[7:], constant, self._per_second)
 
     def next_after(self, now: int) -> int | None:
-        """The first due time later than ``now``."""
+        """Return the first due time later than ``now``."""
         start = datetime.datetime.fromtimestamp((now - self._offset) // self._per_second + 1, self._zone).replace(tzinfo=None)
         while True:
             local = self._next_local(start)
@@ -265,7 +265,7 @@ def _subsecond(fields: Sequence[CronField], constant: Constant, per_second: int)
 
 
 def zone_of(name: str) -> datetime.tzinfo:
-    """A time zone by its name or as ``GMT+5``, ``GMT-03:30``; GMT for any other text, as Java does."""
+    """Return a time zone by its name or as ``GMT+5``, ``GMT-03:30``; GMT for any other text, as Java does."""
     match = re.fullmatch(r"GMT([+-])(\d{1,2}):?(\d{2})?", name)
     if match:
         sign, hours, minutes = match.groups()

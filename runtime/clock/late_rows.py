@@ -68,7 +68,7 @@ class Released:
 
 
 def late_policy(late: Duration | None, on_late: str, ahead: Duration | None, max_buffered: int, units_per_second: int) -> LatePolicy:
-    """A policy as users write it. Raises EplRuntimeError for what is no length of time, or no policy."""
+    """Return a policy as users write it. Raise EplRuntimeError for what is no length of time, or no policy."""
     bound, beyond = (None if each is None else units_of(name, each, units_per_second) for name, each in (("late", late), ("ahead", ahead)))
     return LatePolicy(bound, on_late, beyond, max_buffered)
 
@@ -119,7 +119,7 @@ class ReorderBuffer:
         return None if not self.held or self._held is None else int(pc.min(self._held.column(self.time)).as_py())
 
     def take(self, rows: pa.Table, *, wall: int, newest: int | None = None) -> Released:
-        """A batch of rows. ``wall``: the time of the wall clock; ``newest``: the newest time that others have seen (other shards).
+        """Take a batch of rows. ``wall``: the time of the wall clock; ``newest``: the newest time that others have seen (other shards).
 
         Raises LateRows for late rows under ``on_late="refuse"``; nothing has changed then.
         """
@@ -141,14 +141,14 @@ class ReorderBuffer:
         return Released(released, until, rows.filter(pa.array(late)), rows.filter(pa.array(ahead & ~late)))
 
     def observe_time(self, newest: int) -> Released:
-        """Others have seen rows of that time; none came here."""
+        """Note that others have seen rows of that time; none came here."""
         self.newest = newest if self.newest is None else max(self.newest, newest)
         rows, watermark = self._release(None)
         nothing = rows.slice(0, 0)
         return Released(rows, watermark, nothing, nothing)
 
     def move(self, until: int) -> Released:
-        """No row below ``until`` will come any more: the clock says so, not a row."""
+        """Note that no row below ``until`` will come any more: the clock says so, not a row."""
         self.watermark = until if self.watermark is None else max(self.watermark, until)
         rows, watermark = self._release(None)
         nothing = rows.slice(0, 0)
@@ -193,7 +193,7 @@ class ReorderBuffer:
     # ------------------------------------------------------------------ state
 
     def mark(self) -> Mark:
-        """Its position, for ``back_to``."""
+        """Return its position, for ``back_to``."""
         return self.newest, self.watermark, attrs.evolve(self.counts), self._held
 
     def back_to(self, mark: Mark) -> None:
@@ -201,11 +201,11 @@ class ReorderBuffer:
         self.newest, self.watermark, self.counts, self._held = mark
 
     def state(self) -> State:
-        """Everything but the policy, as plain values."""
+        """Return everything but the policy, as plain values."""
         return [1, self.newest, self.watermark, attrs.astuple(self.counts), None if self._held is None else ipc(self._held)]
 
     def restore(self, state: State) -> None:
-        """As ``state`` gave it; raises EplRuntimeError for another version."""
+        """Restore the state as ``state`` gave it; raise EplRuntimeError for another version."""
         version, *rest = state
         if version != 1:
             raise EplRuntimeError(f"reorder buffer version {version} is not known here; this is version 1")
@@ -221,12 +221,12 @@ def _times(column: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
 
 
 def wall_clock(units_per_second: int) -> int:
-    """The clock on the wall in engine units."""
+    """Return the clock on the wall in engine units."""
     return time.time_ns() // (1_000_000_000 // units_per_second)
 
 
 def ipc(table: pa.Table) -> bytes:
-    """A table as an Arrow IPC stream, compressed."""
+    """Return a table as an Arrow IPC stream, compressed."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="lz4")) as writer:
         writer.write_table(table)
@@ -234,13 +234,14 @@ def ipc(table: pa.Table) -> bytes:
 
 
 def table_of(data: bytes) -> pa.Table:
-    """The way back."""
+    """Return the table of such bytes."""
     with pa.ipc.open_stream(data) as reader:
         return reader.read_all()
 
 
 def stored_table(data: bytes) -> pa.Table:
-    """The way back for what comes from a store: offsets and lengths are compared with what is there; ValueError where they do not fit."""
+    """Return the table of bytes that come from a store: offsets and lengths are compared with what is there; ValueError where they do not
+    fit."""
     table = table_of(data)
     table.validate(full=True)
     return table

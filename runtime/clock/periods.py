@@ -23,7 +23,7 @@ EARLIEST, LATEST = -1_500 * 365 * 86_400, 7_500 * 365 * 86_400
 
 
 def add_period(start: int, period: TypedExpression, constant: Callable[[TypedExpression], Any], settings: Settings, times: int = 1) -> int:
-    """``start`` plus ``times`` periods in engine units. A plain number is seconds; ``constant`` evaluates the parts."""
+    """Return ``start`` plus ``times`` periods in engine units. A plain number is seconds; ``constant`` evaluates the parts."""
     months, units = span_of(period, constant, settings)
     if months:
         start = add_months(start, months * times, settings)
@@ -31,7 +31,7 @@ def add_period(start: int, period: TypedExpression, constant: Callable[[TypedExp
 
 
 def span_of(period: TypedExpression, constant: Callable[[TypedExpression], Any], settings: Settings) -> tuple[int, int]:
-    """A period as (months, engine units); raises EplRuntimeError where a part of it is null."""
+    """Return a period as (months, engine units); raise EplRuntimeError where a part of it is null."""
     per_second = settings.units_per_second
     if not isinstance(period, TimeSpan):
         return 0, _whole(_given(constant(period)) * per_second)
@@ -64,7 +64,7 @@ def _whole(units: float) -> int:
 
 
 def add_months(start: int, months: int, settings: Settings) -> int:
-    """``start`` moved by whole months of the calendar in the configured time zone; the day is cut to the month's last."""
+    """Return ``start`` moved by whole months of the calendar in the configured time zone; the day is cut to the month's last."""
     per_second = settings.units_per_second
     seconds, rest = divmod(start, per_second)
     turns = 0

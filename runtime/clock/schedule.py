@@ -80,7 +80,7 @@ class Schedule:
         self._stale = 0
 
     def discard(self, entry: list[Any]) -> None:
-        """The entry of a timer is stale from now on."""
+        """Note that the entry of a timer is stale from now on."""
         entry[3] = None
         self._stale += 1
         if self._stale > FEW and 2 * self._stale > len(self.heap):
@@ -101,7 +101,7 @@ class Schedule:
             index(due)
 
     def nearest(self) -> int | None:
-        """The next due time, or None."""
+        """Return the next due time, or None."""
         heap = self.heap
         while heap and heap[0][3] is None:
             heappop(heap)
@@ -109,7 +109,7 @@ class Schedule:
         return heap[0][0] if heap else None
 
     def take_due(self, now: int) -> list[ScheduledTimer]:
-        """The timers due at or before ``now``, in their order, no longer scheduled: each runs once, however late it is."""
+        """Return the timers due at or before ``now``, in their order, no longer scheduled: each runs once, however late it is."""
         heap = self.heap
         taken = []
         while heap and heap[0][0] <= now:
@@ -122,7 +122,8 @@ class Schedule:
         return taken
 
     def take_only(self, now: int) -> ScheduledTimer | None:
-        """The first timer if it is the only one due at or before ``now`` and may run ``alone``; no longer scheduled then. Some is due."""
+        """Return the first timer if it is the only one due at or before ``now`` and may run ``alone``; no longer scheduled then. Some is
+        due."""
         heap = self.heap
         timer: ScheduledTimer | None = heap[0][3]
         if timer is None or timer.alone is None:

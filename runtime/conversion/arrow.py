@@ -71,7 +71,8 @@ SCALARS: dict[str, pa.DataType] = {
 
 
 def arrow_type_of(value_type: ValueType, inside: tuple[EventType, ...] = ()) -> pa.DataType:
-    """The Arrow type of a value type. ``inside``: the event types that are being described, so that one that holds itself ends as text."""
+    """Return the Arrow type of a value type. ``inside``: the event types that are being described, so that one that holds itself ends as
+    text."""
     if isinstance(value_type, Scalar):
         return SCALARS.get(value_type.kind, pa.string())
     if isinstance(value_type, (ArrayType, CollectionType)):
@@ -84,7 +85,7 @@ def arrow_type_of(value_type: ValueType, inside: tuple[EventType, ...] = ()) -> 
 
 
 def is_held_exactly(value_type: ValueType) -> bool:
-    """Whether a value comes back from its Arrow column as it was: neither as text (Object) nor with another scale (BigDecimal)."""
+    """Return whether a value comes back from its Arrow column as it was: neither as text (Object) nor with another scale (BigDecimal)."""
     if isinstance(value_type, Scalar):
         return value_type.kind in SCALARS and value_type.kind != "BigDecimal"
     if isinstance(value_type, EnumType):
@@ -105,7 +106,7 @@ def _is_held_exactly(event_type: EventType, inside: tuple[EventType, ...]) -> bo
 
 
 def arrow_schema(event_type: EventType) -> pa.Schema:
-    """The Arrow schema of a type's events: a column a declared property, in order; all may be null."""
+    """Return the Arrow schema of a type's events: a column a declared property, in order; all may be null."""
     return pa.schema(_fields(event_type, ()))
 
 
@@ -121,7 +122,7 @@ def _is_struct(event_type: EventType, inside: tuple[EventType, ...]) -> bool:
 
 
 def to_batch(events: Sequence[Event], event_type: EventType) -> pa.RecordBatch:
-    """Events of the type (or its sub-types) as one record batch; raises EplRuntimeError naming type, property, row and value."""
+    """Return events of the type (or its sub-types) as one record batch; raise EplRuntimeError naming type, property, row and value."""
     of = event_class(event_type)
     encoder: _Encoder | None = of.__dict__.get("arrow_encoder")
     if encoder is None:
@@ -187,7 +188,8 @@ class _Encoder:
 
 
 def column_of(values: Sequence[Any], value_type: ValueType) -> pa.Array[Any]:
-    """Values of a property as a column of its Arrow type; raises ValueError, ArrowException or OverflowError where it cannot hold one."""
+    """Return values of a property as a column of its Arrow type; raise ValueError, ArrowException or OverflowError where it cannot hold
+    one."""
     encode = _encode(value_type, ())
     encoded = values if encode is None else [None if v is None else encode(v) for v in values]
     array: pa.Array[Any] = pa.array(encoded, arrow_type_of(value_type))
@@ -253,7 +255,7 @@ def _big_integer(value: Any) -> Decimal:
 
 
 def as_text(value: Any) -> str:
-    """A value of any kind as text: text as it is, anything else as JSON (events as objects; decimals, dates and bytes as text)."""
+    """Return a value of any kind as text: text as it is, anything else as JSON (events as objects; decimals, dates and bytes as text)."""
     if isinstance(value, (str, Decimal, datetime.datetime, datetime.date, datetime.time, bytes)):
         return _leaf(value)
     return json.dumps(_plain(value), ensure_ascii=False)

@@ -71,11 +71,11 @@ class Part:
     ascends: bool
 
     def is_ordered(self) -> bool:
-        """Whether the rows are in order as they are."""
+        """Return whether the rows are in order as they are."""
         return self.sequence is None and self.ascends
 
     def end(self, now: int) -> int:
-        """The time of the last row."""
+        """Return the time of the last row."""
         return now if self.times is None or not len(self.times) else max(now, int(self.times[-1] if self.ascends else self.times.max()))
 
 
@@ -122,11 +122,11 @@ class BatchOrder:
         return int(self.times[-1]) if len(self.times) else self.start
 
     def widest_gap(self) -> int:
-        """The longest time between two rows, or before the first."""
+        """Return the longest time between two rows, or before the first."""
         return int(np.diff(self.times, prepend=self.start).max(initial=0))
 
     def row_of(self, place: int) -> tuple[str, int]:
-        """Which row is at a place: (type, row in its table)."""
+        """Return which row is at a place: (type, row in its table)."""
         for part, places in self.places.items():
             if places is None:
                 return part.event_type.name, place
@@ -145,7 +145,7 @@ def _ordered(times: Times, numbers: list[Any]) -> Times:
 
 
 def part_of(event_type: EventType, table: Any, options: Options, now: int, units_per_second: int) -> Part:
-    """One type's table, checked. ``now``: where the clock is."""
+    """Return one type's table, checked. ``now``: where the clock is."""
     columns = columns_of(table, event_type.name)
     time, sequence = _column(options.time, event_type, "time"), _column(options.sequence, event_type, "sequence")
     _check_names(event_type, columns, {c for c in (time, sequence) if c is not None})

@@ -56,7 +56,7 @@ class Columns:
 
 
 def columns_of(table: Any, owner: str) -> Columns:
-    """The columns of a pyarrow Table or RecordBatch, a pandas DataFrame, or whatever gives an Arrow stream."""
+    """Return the columns of a pyarrow Table or RecordBatch, a pandas DataFrame, or whatever gives an Arrow stream."""
     if isinstance(table, (pa.Table, pa.RecordBatch)):
         return _arrow_columns(table, owner)
     if type(table).__module__.split(".")[0] == "pandas" and hasattr(table, "columns"):
@@ -116,7 +116,8 @@ def _check_names(names: list[str], owner: str) -> None:
 
 
 def property_values(columns: Columns, name: str, value_type: ValueType, units_per_second: int) -> list[Any]:
-    """A column's values, checked and converted for a property of that type; None stays None. Raises WrongCell for the first misfit."""
+    """Return a column's values, checked and converted for a property of that type; None stays None. Raise WrongCell for the first
+    misfit."""
     column = columns.data[name]
     if isinstance(column, list):
         return _coerced(column, value_type)
@@ -166,7 +167,7 @@ def _python(column: pa.ChunkedArray[Any] | pa.Array[Any]) -> list[Any]:
 
 
 def fits(arrow: pa.DataType, kind: str) -> bool:
-    """Whether every value of the Arrow type is a value of the kind as it is."""
+    """Return whether every value of the Arrow type is a value of the kind as it is."""
     if kinds.is_signed_integer(arrow):
         return kind == "BigInteger" or arrow.bit_width <= BITS.get(kind, 0)
     if kinds.is_unsigned_integer(arrow):
@@ -200,7 +201,7 @@ def _coerced(values: list[Any], value_type: ValueType) -> list[Any]:
 
 
 def may_hold(arrow: pa.DataType, value_type: ValueType) -> bool:
-    """Whether a column of that Arrow type can hold any value for the property: False is certain, True is to be seen by value.
+    """Return whether a column of that Arrow type can hold any value for the property: False is certain, True is to be seen by value.
 
     It is ``property_values`` that decides, over examples of what such columns hold: what it refuses for rows is refused here, and nothing
     else. A struct is taken apart where it becomes an event or a map, a list where it becomes an array, a map where its values have a type.
@@ -263,7 +264,7 @@ def _examples(arrow: pa.DataType) -> tuple[Any, ...]:
 
 
 def time_values(columns: Columns, name: str, units_per_second: int) -> tuple[Times, Times | None]:
-    """Engine time by row, and whether there is one (None: everywhere): integers as they are, timestamps in engine units. Raises
+    """Return engine time by row, and whether there is one (None: everywhere): integers as they are, timestamps in engine units. Raise
     WrongCell for anything else."""
     column = columns.data[name]
     if isinstance(column, list):
@@ -300,7 +301,7 @@ def _one_time(row: int, value: Any, units_per_second: int) -> int | None:
 
 
 def sequence_values(columns: Columns, name: str) -> list[Any]:
-    """The values that order rows of equal time: one comparable kind, never null. Raises WrongCell for a null."""
+    """Return the values that order rows of equal time: one comparable kind, never null. Raise WrongCell for a null."""
     column = columns.data[name]
     values = column if isinstance(column, list) else _python(_normal(column, columns.pandas, whole=True))
     for row, value in enumerate(values):

@@ -31,7 +31,7 @@ class ComputedRow(Row):
 
 
 def computed_row_class(event_type: EventType) -> type[ComputedRow]:
-    """The class of rows of a type, made once a type: looking a value up costs no more than the place of its name."""
+    """Return the class of rows of a type, made once a type: looking a value up costs no more than the place of its name."""
     event = event_class(event_type)
     row_class = event.__dict__.get("computed_row")
     if row_class is None:
@@ -42,7 +42,7 @@ def computed_row_class(event_type: EventType) -> type[ComputedRow]:
 
 
 def computed_row_lines(row: str, values: str) -> list[str]:
-    """Source lines, over ``ComputedRow``, that put the row of the values (the text of a tuple) into a variable."""
+    """Return source lines, over ``ComputedRow``, that put the row of the values (the text of a tuple) into a variable."""
     own = named_class(row, ComputedRow)
     return [f"{row} = ComputedRow()", f"{own._event} = None", f"{own._values} = {values}"]
 

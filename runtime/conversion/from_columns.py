@@ -15,16 +15,16 @@ from windows.event import Event, event_class
 
 
 def events_of(event_type: EventType, columns: Columns, units_per_second: int, *, made_here: bool = False) -> list[Event]:
-    """The rows as events, every value checked; raises EplRuntimeError naming type, column, row and value. ``made_here``: by a statement,
-    whose columns may be null whatever their type (those that a level of a rollup omits)."""
+    """Return the rows as events, every value checked; raise EplRuntimeError naming type, column, row and value. ``made_here``: by a
+    statement, whose columns may be null whatever their type (those that a level of a rollup omits)."""
     create = event_class(event_type)
     values = [property_column(event_type, name, columns, units_per_second, made_here=made_here) for name in event_type.properties]
     return list(map(create, *values)) if values else [create() for _ in range(columns.rows)]
 
 
 def property_column(event_type: EventType, name: str, columns: Columns, units_per_second: int, *, made_here: bool = False) -> list[Any]:
-    """A property's values by row, null of a primitive type as its default unless ``made_here``; raises EplRuntimeError naming type, column,
-    row and value."""
+    """Return a property's values by row, null of a primitive type as its default unless ``made_here``; raise EplRuntimeError naming type,
+    column, row and value."""
     value_type = event_type.properties[name].whole_type
     try:
         values = property_values(columns, name, value_type, units_per_second)

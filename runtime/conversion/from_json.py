@@ -41,7 +41,7 @@ Read = Callable[[Any, str], Any]
 
 
 def parse_json(event_type: EventType, text: str) -> dict[str, Any]:
-    """The text's members as values of the type's properties. A text that is no object has none, as in Esper."""
+    """Return the text's members as values of the type's properties. A text that is no object has none, as in Esper."""
     parsed = parsed_json(text)
     if isinstance(parsed, list) and any(isinstance(item, (dict, list)) for item in parsed):
         raise EplRuntimeError(f"Failed to parse Json: an object is expected for event type '{event_type.name}'")
@@ -49,7 +49,7 @@ def parse_json(event_type: EventType, text: str) -> dict[str, Any]:
 
 
 def parsed_json(text: str) -> Any:
-    """The text's objects, arrays and values, numbers as they are written; raises EplRuntimeError."""
+    """Return the text's objects, arrays and values, numbers as they are written; raise EplRuntimeError."""
     try:
         return json.loads(text, parse_int=Number, parse_float=Number, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
@@ -61,7 +61,7 @@ def _no_constant(text: str) -> Any:
 
 
 def members(event_type: EventType, parsed: dict[str, Any]) -> dict[str, Any]:
-    """The members of a parsed object as values of the type's properties."""
+    """Return the members of a parsed object as values of the type's properties."""
     values: dict[str, Any] = {}
     for name, value in parsed.items():
         prop = event_type.properties.get(name)
@@ -73,7 +73,7 @@ def members(event_type: EventType, parsed: dict[str, Any]) -> dict[str, Any]:
 
 
 def untyped(value: Any) -> Any:
-    """A value of no declared type: numbers are int where an int holds them, else double."""
+    """Return a value of no declared type: numbers are int where an int holds them, else double."""
     if isinstance(value, Number):
         whole = int(value) if INTEGER.fullmatch(value) else None
         return whole if whole is not None and -INT_BOUND <= whole < INT_BOUND else float(value)
@@ -83,7 +83,7 @@ def untyped(value: Any) -> Any:
 
 
 def reader(declared: ValueType) -> Read:
-    """How values of the type are read."""
+    """Return how values of the type are read."""
     if isinstance(declared, (ArrayType, CollectionType)):
         return _array_reader(declared.element, str(declared))
     if isinstance(declared, MapType):

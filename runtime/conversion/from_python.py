@@ -208,7 +208,7 @@ DIRECT = {
 
 
 def coercion(value_type: ValueType) -> Coerce:
-    """The function that checks and converts one value that is not None; it raises WrongValue."""
+    """Return the function that checks and converts one value that is not None; it raises WrongValue."""
     if isinstance(value_type, Scalar):
         return SCALARS.get(value_type.kind, _any)
     if isinstance(value_type, EventOf):
@@ -268,7 +268,7 @@ def _map_coercion(map_type: MapType) -> Coerce:
 
 
 def to_event(event_type: EventType, value: Any) -> Event:
-    """An event of the type from a mapping, a tuple or list in property order, JSON text (json types), or an object with attributes.
+    """Return an event of the type from a mapping, a tuple or list in property order, JSON text (json types), or an object with attributes.
 
     Raises EplRuntimeError naming type and property; nothing has been done then.
     """
@@ -305,7 +305,7 @@ def _event_of(event_type: EventType, value: Any) -> Event:
 
 
 def maker(event_type: EventType) -> Callable[[dict[str, Any]], Event]:
-    """make(dict) → event, generated once a type."""
+    """Return make(dict) → event, generated once a type."""
     events = event_class(event_type)
     make = getattr(events, "make", None)
     if make is None:
@@ -324,7 +324,7 @@ def _generate(event_type: EventType) -> Callable[[dict[str, Any]], Event]:
 
 
 def checking_scope(event_type: EventType) -> dict[str, Any]:
-    """What the lines of ``read_mapping``, ``checks`` and ``made_of`` name."""
+    """Return what the lines of ``read_mapping``, ``checks`` and ``made_of`` name."""
     coercions = {f"coerce{i}": coercion(p.whole_type) for i, p in enumerate(event_type.properties.values())}
     return {
         "none_or_wrong": _none_or_wrong(event_type), "unknown": _unknown(event_type), "WrongValue": WrongValue, "Decimal": Decimal,
@@ -334,7 +334,8 @@ def checking_scope(event_type: EventType) -> dict[str, Any]:
 
 
 def read_mapping(event_type: EventType) -> list[str]:
-    """Lines that read a dict ``d``; ``extra`` is what an open type does not declare, and what a map lacks. What is not there is null."""
+    """Return lines that read a dict ``d``; ``extra`` is what an open type does not declare, and what a map lacks. What is not there is
+    null."""
     names = list(event_type.properties)
     strict = event_type.open or event_type.kind in ("objectarray", "row")
     lines = ["try:", *(f"    v{i} = d[{literal(name)}]" for i, name in enumerate(names))]
@@ -366,14 +367,14 @@ def _extra_of(event_type: EventType) -> Callable[[dict[str, Any]], dict[str, Any
 
 
 def made_of(event_type: EventType) -> list[str]:
-    """Lines that put the event of the values in ``e``. The values are set one by one, which is faster than a call of the class."""
+    """Return lines that put the event of the values in ``e``. The values are set one by one, which is faster than a call of the class."""
     lines = ["e = new(cls)", *(f"e.{field_name(name)} = v{i}" for i, name in enumerate(event_type.properties))]
     lines += ["e.extra = extra"] if event_type.open else []
     return [*lines, *(["e.origin = None"] if event_type.kind == "variant" else [])]
 
 
 def checks(event_type: EventType) -> list[str]:
-    """Lines that check and convert the values; one that does not fit raises and names type and property."""
+    """Return lines that check and convert the values; one that does not fit raises and names type and property."""
     lines: list[str] = []
     for i, prop in enumerate(event_type.properties.values()):
         value_type = prop.whole_type

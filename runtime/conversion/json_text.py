@@ -16,7 +16,7 @@ class Fault(Exception):
 
 
 def fault_of(text: str) -> str | None:
-    """The first fault of JSON text; None where there is none.
+    """Return the first fault of JSON text; None where there is none.
 
     >>> fault_of('{"c"}'), fault_of('{"c":01}'), fault_of('{"c":1}')
     ("Expected ':' at 1:5", "Expected ',' or '}' at 1:7", None)

@@ -58,7 +58,7 @@ class Known:
 
 
 def event_type_of(name: str, schema: Any, known: Known) -> EventType:
-    """The event type that ``schema`` describes; raises EplDeploymentError for what it cannot be read from."""
+    """Return the event type that ``schema`` describes; raise EplDeploymentError for what it cannot be read from."""
     if isinstance(schema, EventType):
         return schema
     if isinstance(schema, Mapping):
@@ -78,7 +78,7 @@ def event_type_of(name: str, schema: Any, known: Known) -> EventType:
 
 
 def class_fields(schema: Any) -> dict[str, Any] | None:
-    """The fields of a class that declares them, with their type hints; None for anything else."""
+    """Return the fields of a class that declares them, with their type hints; None for anything else."""
     if not isinstance(schema, type):
         return None
     if dataclasses.is_dataclass(schema):
@@ -103,12 +103,12 @@ def _made(name: str, kind: str, fields: Mapping[str, Any], known: Known) -> Even
 
 
 def enum_type(made_of: type[enum.Enum]) -> EnumType:
-    """A Python enum as EPL's: its members' names are the constants."""
+    """Return a Python enum as EPL's: its members' names are the constants."""
     return EnumType(made_of.__name__, tuple(made_of.__members__))
 
 
 def enums_in(schema: Any) -> Iterator[type[enum.Enum]]:
-    """The Python enums that a schema's annotations name, also those within lists, options and nested classes."""
+    """Yield the Python enums that a schema's annotations name, also those within lists, options and nested classes."""
     if isinstance(schema, type) and issubclass(schema, enum.Enum):
         yield schema
         return
@@ -118,7 +118,8 @@ def enums_in(schema: Any) -> Iterator[type[enum.Enum]]:
 
 
 def value_type(annotation: Any, where: str, known: Known) -> ValueType:
-    """One annotation → value type: Python types, enums, Optional, list[T], dict[K, V], nested dicts and classes, EPL type names as text."""
+    """Return one annotation → value type: Python types, enums, Optional, list[T], dict[K, V], nested dicts and classes, EPL type names as
+    text."""
     if isinstance(annotation, ValueType):
         return annotation
     if isinstance(annotation, str):
@@ -174,7 +175,7 @@ def _named(text: str, where: str, known: Known) -> ValueType:
 
 
 def arrow_type(arrow: Any, where: str) -> ValueType:
-    """A pyarrow data type → value type. Timestamps are aware instants (naive ones are UTC)."""
+    """Return a pyarrow data type → value type. Timestamps are aware instants (naive ones are UTC)."""
     import pyarrow.types as kinds
 
     tests = (

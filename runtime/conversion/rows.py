@@ -50,11 +50,11 @@ class Row(Mapping[str, Any]):
         return dict, (dict(self),)
 
     def to_dict(self) -> dict[str, Any]:
-        """A plain dict, nested rows too."""
+        """Return a plain dict, nested rows too."""
         return {name: _plain(value) for name, value in self.items()}
 
     def to_json(self) -> str:
-        """JSON text: nested rows as objects, dates as ISO text, decimals as numbers, those of more than 4,300 digits as text;
+        """Return JSON text: nested rows as objects, dates as ISO text, decimals as numbers, those of more than 4,300 digits as text;
         NaN and infinities (which JSON has not) as null.
         """
         try:
@@ -101,7 +101,7 @@ class EventRow(Row):
 
 
 def may_be_attribute(name: str) -> bool:
-    """Whether a property can be an attribute of rows: names with two underscores in front are Python's own, such as ``__bool__``."""
+    """Return whether a property can be an attribute of rows: names with two underscores in front are Python's own, such as ``__bool__``."""
     return not name.startswith("__")
 
 
@@ -111,12 +111,12 @@ SCALARS = frozenset((int, float, str, bool, type(None)))
 
 @lru_cache(maxsize=MOST_KEPT)
 def row_lines(row: str, event: str) -> Sequence[str]:
-    """``row_of`` as source lines, over ``EventRow``: the row in one variable of the event in another."""
+    """Return ``row_of`` as source lines, over ``EventRow``: the row in one variable of the event in another."""
     return f"{row} = EventRow()", f"{named_class(row, EventRow)._event} = {event}"
 
 
 def row_of(event: Event) -> Row:
-    """The event as a row."""
+    """Return the event as a row."""
     row = EventRow()
     row._event = event
     return row
@@ -136,7 +136,7 @@ FIELDS = _FieldNames()
 
 
 def visible(value: Any) -> Any:
-    """An event-typed value as a row, a list of events as rows; anything else as it is."""
+    """Return an event-typed value as a row, a list of events as rows; anything else as it is."""
     if isinstance(value, Event):
         return row_of(value)
     if isinstance(value, (list, tuple)):
@@ -190,7 +190,7 @@ class Rows(list["Row"]):
         return Rows(super().__getitem__(index)) if isinstance(index, slice) else super().__getitem__(index)
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame with a column a property (see ``pandas_frame``)."""
+        """Return a pandas DataFrame with a column a property (see ``pandas_frame``)."""
         return pandas_frame(self, list(self[0]) if self else [])
 
     def _repr_html_(self) -> str:
@@ -212,7 +212,7 @@ NO_ROWS = NoRows()
 
 
 def rows_of(events: Iterable[Event]) -> Rows:
-    """The events as rows."""
+    """Return the events as rows."""
     rows = Rows()
     for event in events:  # row_of, without a call
         row = EventRow()
@@ -222,8 +222,8 @@ def rows_of(events: Iterable[Event]) -> Rows:
 
 
 def pandas_frame(rows: Iterable[Row], columns: Sequence[str]) -> Any:
-    """The rows as a pandas DataFrame. Whole numbers and booleans with nulls among them are of pandas' types Int64 and boolean, which keep
-    them as they are: NumPy has no null, and would make floats and objects of them."""
+    """Return the rows as a pandas DataFrame. Whole numbers and booleans with nulls among them are of pandas' types Int64 and boolean, which
+    keep them as they are: NumPy has no null, and would make floats and objects of them."""
     import pandas
 
     cells = [row.to_dict() for row in rows]
@@ -240,7 +240,7 @@ def pandas_frame(rows: Iterable[Row], columns: Sequence[str]) -> Any:
 
 
 def table_html(rows: Iterable[Mapping[str, Any]], limit: int = 50) -> str:
-    """Rows as an HTML table for notebooks."""
+    """Return rows as an HTML table for notebooks."""
     shown = list(rows)
     if not shown:
         return "<i>no rows</i>"

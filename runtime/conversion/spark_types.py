@@ -40,7 +40,7 @@ class SparkSchema(Protocol):
 
 
 def event_type_of_spark(name: str, schema: SparkSchema) -> EventType:
-    """The event type of a DataFrame's rows: a map type with a property a column.
+    """Return the event type of a DataFrame's rows: a map type with a property a column.
 
     Raises EplDeploymentError naming type, column and Spark type for a column that no property can hold.
     """

@@ -44,7 +44,7 @@ class ProcessingPosition:
         """Engine time of the call, where that is not the clock's: the batch tier's listeners are called at the end of the batch."""
 
     def cause(self, now: int) -> Cause:
-        """The cause at engine time ``now``."""
+        """Return the cause at engine time ``now``."""
         time = now if self.time is None else self.time
         if self.place is None or self.row_of is None:
             return Cause(self.calls, time, self.place)

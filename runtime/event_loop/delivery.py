@@ -28,7 +28,7 @@ class MatchStates:
         self.on_limit: Callable[[int], None] = lambda limit: log.warning("match_recognize states have reached the limit of %d", limit)
 
     def try_increase(self) -> bool:
-        """Whether one more state may be made."""
+        """Return whether one more state may be made."""
         if self.limit is not None and self.count >= self.limit:
             self.on_limit(self.limit)
             if self.prevent_start:

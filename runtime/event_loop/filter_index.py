@@ -67,11 +67,11 @@ class TypeIndex:
         """Tables of filters that come and go with events, by what is looked up."""
 
     def active_tables(self) -> list[FilterTable]:
-        """In the order in which they look entries up: the list of those without a look-up comes last, as in Esper."""
+        """Return the tables in the order in which they look entries up: the list of those without a look-up comes last, as in Esper."""
         return sorted(self.active.values(), key=lambda table: isinstance(table, EntryList))
 
     def add(self, entry: Entry) -> bool:
-        """Whether generated code has to change: it reads tables, so that values may come and go."""
+        """Add an entry; return whether generated code has to change: it reads tables, so that values may come and go."""
         if entry.key is None:
             self.always[entry] = None
             return True
@@ -83,7 +83,7 @@ class TypeIndex:
         return is_new
 
     def remove(self, entry: Entry) -> bool:
-        """Whether generated code has to change."""
+        """Remove an entry; return whether generated code has to change."""
         if entry.key is None:
             self.always.pop(entry, None)
             return True
@@ -118,7 +118,7 @@ class FilterIndex:
     def prepare(
         self, specification: FilterSpecification, environment: Environment, name: str, order: tuple[int, int, int], *, drop: bool = False
     ) -> PreparedFilter:
-        """A filter of the statement ``name`` whose entries will come and go; ``close`` it when the statement ends."""
+        """Prepare a filter of the statement ``name`` whose entries will come and go; ``close`` it when the statement ends."""
         event_type, key = specification.event_type, table_key(specification)
         index = self._index(event_type)
         table = index.active.get(key)
@@ -148,7 +148,7 @@ class FilterIndex:
             del self._by_type[event_type]
 
     def indexes(self, event_type: EventType) -> tuple[TypeIndex, ...]:
-        """What holds the entries that events in the stream ``event_type`` may meet."""
+        """Return what holds the entries that events in the stream ``event_type`` may meet."""
         return tuple(self._by_type[t] for t in event_type.lineage() if t in self._by_type)
 
     def match(self, event: Event, event_type: EventType) -> list[Receiver]:

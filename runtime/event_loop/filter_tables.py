@@ -33,7 +33,7 @@ class FilterTable(Protocol):
     def leave(self) -> Callable[[Any, Any], object]: ...
 
     def text(self, printer: Printer) -> str:
-        """The look-up, printed over an event: the entries found, or None."""
+        """Return the look-up, printed over an event: the entries found, or None."""
 
     def find(self, event: Event) -> Iterable[Any] | None: ...
 
@@ -131,7 +131,7 @@ class EntryList(_Table):
 
 
 def key_part(node: TypedExpression, printer: Printer) -> str:
-    """A value as hash tables hold it: Java's ``equals`` distinguishes 0.0 from -0.0 and finds NaN."""
+    """Return a value as hash tables hold it: Java's ``equals`` distinguishes 0.0 from -0.0 and finds NaN."""
     node = exact_operand(node)
     text = printer.value(node)
     if isinstance(node.type, Scalar) and node.type.kind in ("double", "float"):

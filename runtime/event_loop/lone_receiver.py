@@ -18,14 +18,14 @@ ENABLED = True
 
 
 def lone_entry(entries: Sequence[Entry]) -> Entry | None:
-    """The only one of the entries, if its statement offers its steps as text."""
+    """Return the only one of the entries, if its statement offers its steps as text."""
     if not ENABLED or len(entries) != 1 or entries[0].receiver.write is None:
         return None
     return entries[0]
 
 
 def lone_lines(entry: Entry, place: Callable[[str], str], values: str, make: Sequence[str], scope: dict[str, Any]) -> list[str]:
-    """The steps of the receiver and then all that ``EventLoop.process`` does, as source lines; ``scope`` gets what they name.
+    """Return the steps of the receiver and then all that ``EventLoop.process`` does, as source lines; ``scope`` gets what they name.
 
     ``place``: field of the event → the text of its value. ``values``: the text of the event; ``make``: lines that put it in ``e``.
     """

@@ -29,7 +29,7 @@ ErrorHandler = Callable[[BaseException, str, Event | None], None]
 
 
 def log_error(error: BaseException, statement: str, event: Event | None) -> None:
-    """The default handler: the event is lost to that statement alone, and the log says so."""
+    """Log an error, as the default handler: the event is lost to that statement alone, and the log says so."""
     while_ = "in a listener or at a timer" if event is None else f"while processing {event}"
     log.error("statement %r: %s, %s", statement, error, while_, exc_info=error)
 
@@ -70,7 +70,7 @@ class EventLoop:
     # ------------------------------------------------------------------ events
 
     def process(self, event: Event) -> None:
-        """One event from outside, with all that follows from it."""
+        """Process one event from outside, with all that follows from it."""
         outer, self.busy = self.busy, True
         try:
             if self.updates.active:
@@ -125,13 +125,13 @@ class EventLoop:
         self.flush()
 
     def match_and_deliver(self, event: Event, stream_type: EventType) -> None:
-        """An event of which a condition has failed: asked entry by entry, so that this harms its own statement only."""
+        """Process an event of which a condition has failed: asked entry by entry, so that this harms its own statement only."""
         receivers = self.filters.match(event, stream_type)
         if receivers:
             self.deliver(receivers, event)
 
     def process_again(self, event: Event) -> None:
-        """``process`` of an event of which a condition has failed."""
+        """Process an event of which a condition has failed."""
         outer, self.busy = self.busy, True
         try:
             self.match_and_deliver(event, event.type)
@@ -140,7 +140,7 @@ class EventLoop:
             self.busy = outer
 
     def deliver_alone(self, receiver: Receiver, event: Event) -> None:
-        """``process`` of an event that only one receiver matches."""
+        """Process an event that only one receiver matches."""
         outer, self.busy = self.busy, True
         try:
             self.deliver([receiver], event)
@@ -211,7 +211,7 @@ class EventLoop:
     # ------------------------------------------------------------------ time
 
     def advance(self, now: int) -> None:
-        """Jump: the clock is set, then each due timer runs once."""
+        """Jump: set the clock, then run each due timer once."""
         self.clock.now = now
         heap = self.schedule.heap
         if heap and heap[0][0] <= now:

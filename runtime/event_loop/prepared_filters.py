@@ -244,7 +244,7 @@ def _both(key: Any, ends: Any) -> Any:
 
 
 def in_order(specification: FilterSpecification) -> Sequence[EqualLookup]:
-    """The equal lookups, always in the same order, whichever way the conditions were written."""
+    """Return the equal lookups, always in the same order, whichever way the conditions were written."""
     return sorted(specification.equal, key=lambda lookup: _shown(lookup.expression)[0])
 
 
@@ -254,7 +254,7 @@ def _shown(expression: TypedExpression) -> tuple[str, tuple[Any, ...]]:
 
 
 def table_key(specification: FilterSpecification) -> tuple[Any, ...]:
-    """Equal for specifications whose entries are in one table."""
+    """Return a key that is equal for specifications whose entries are in one table."""
     between = specification.range
     ranged = () if between is None else (
         _shown(between.expression), between.low is not None, between.high is not None, between.include_low, between.include_high)
@@ -262,7 +262,7 @@ def table_key(specification: FilterSpecification) -> tuple[Any, ...]:
 
 
 def make_table(specification: FilterSpecification) -> FilterTable:
-    """An empty table for entries of the specification."""
+    """Return an empty table for entries of the specification."""
     expressions, between = _expressions(specification), specification.range
     if between is None:
         return HashTable(expressions) if expressions else EntryList()

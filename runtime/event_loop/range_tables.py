@@ -60,7 +60,7 @@ class OneEndedRanges:
         return bool(self._buckets)
 
     def find(self, value: Any) -> list[Any] | None:
-        """The items whose ranges hold the value, None where there are none."""
+        """Return the items whose ranges hold the value, None where there are none."""
         if value is None or value != value or not self._buckets:
             return None
         buckets, boundaries = self._buckets, self._boundaries
@@ -136,7 +136,7 @@ class TwoEndedRanges:
             self._delete(ends)
 
     def find(self, value: Any) -> list[Any] | None:
-        """The items whose ranges hold the value, None where there are none."""
+        """Return the items whose ranges hold the value, None where there are none."""
         if value is None or value != value or not self._buckets:
             return None
         items: list[Any] = []

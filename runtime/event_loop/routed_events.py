@@ -29,7 +29,7 @@ class RoutedEvents:
         """By statement: how many events, and the first of them."""
 
     def take(self, event: Event, statement: str | None) -> bool:
-        """Whether one more event may be routed. Raises EplRuntimeError where no statement emits it."""
+        """Return whether one more event may be routed. Raise EplRuntimeError where no statement emits it."""
         if not self.working:
             self.most += SHARE
             return True
@@ -55,7 +55,7 @@ class RoutedEvents:
             self.count, self.most = 0, self.limit
 
     def faults(self) -> list[Fault]:
-        """An error for each statement that was refused events, which are forgotten."""
+        """Return an error for each statement that was refused events, which are forgotten."""
         faults: list[Fault] = [(self._error(number, event), name, event) for name, (number, event) in self.refused.items()]
         self.refused.clear()
         return faults

@@ -23,7 +23,7 @@ class EventUpdates:
         self._chains: dict[EventType, tuple[Update, ...]] = {}
 
     def add(self, order: tuple[int, int], event_type: EventType, update: Update) -> None:
-        """``order``: (priority, statement number)."""
+        """Add an entry; ``order``: (priority, statement number)."""
         self._entries[order] = event_type, update
         self._changed()
 
@@ -37,7 +37,7 @@ class EventUpdates:
         self._on_change()
 
     def apply(self, event: Event, stream_type: EventType) -> Event | None:
-        """The event as all statements see it, None where it is dropped."""
+        """Return the event as all statements see it, None where it is dropped."""
         chain = self._chains.get(stream_type)
         if chain is None:
             chain = self._chains[stream_type] = self._chain(stream_type)

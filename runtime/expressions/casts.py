@@ -16,7 +16,7 @@ Unary = Callable[[Any], Any]
 
 
 def text_function(value_type: ValueType) -> Unary:
-    """A non-null value of that type as text, as Java's ``toString`` gives it."""
+    """Return a non-null value of that type as text, as Java's ``toString`` gives it."""
     if isinstance(value_type, Scalar):
         if value_type.kind in ("byte", "short", "int", "long", "char", "String"):
             return str
@@ -43,7 +43,7 @@ def _object_text(value: Any) -> str:
 
 
 def cast_function(source: ValueType, target: ValueType) -> Unary:
-    """What ``cast`` does with a non-null value of type ``source``; None for values it does not cast."""
+    """Return what ``cast`` does with a non-null value of type ``source``; None for values it does not cast."""
     if isinstance(target, Scalar):
         if target.kind == "String":
             return text_function(source)
@@ -73,7 +73,7 @@ def _to_number(source: ValueType, kind: str) -> Unary:
 
 
 def parse_number(text: str, kind: str) -> Any:
-    """Text as a number, spaces aside; a long may end in L, a float in f, a double in d."""
+    """Return text as a number, spaces aside; a long may end in L, a float in f, a double in d."""
     stripped = text.strip()
     if kind in ("float", "double"):
         value = java.parse_double(stripped)
@@ -121,7 +121,8 @@ INTERFACES: dict[str, tuple[type, ...]] = {
 
 
 def instance_test(target: ValueType) -> Callable[[Any], bool]:
-    """Whether a value, of which nothing else is known, is of the type: an int is taken for Integer where it fits, a float for Double."""
+    """Return whether a value, of which nothing else is known, is of the type: an int is taken for Integer where it fits, a float for
+    Double."""
     match target:
         case Scalar(kind="Object"):
             return lambda value: value is not None
@@ -151,7 +152,7 @@ def instance_test(target: ValueType) -> Callable[[Any], bool]:
 
 
 def static_instance(source: ValueType, target: ValueType) -> bool | None:
-    """What ``instanceof`` gives for every non-null value of a static type; None where the value itself decides."""
+    """Return what ``instanceof`` gives for every non-null value of a static type; None where the value itself decides."""
     if target == Scalar("Object"):
         return True
     if isinstance(source, Scalar) and source.kind not in ("Object", "Number") and isinstance(target, Scalar):
@@ -169,7 +170,7 @@ _SIMPLE_NAMES: dict[type, str] = {
 
 
 def type_name_function(source: ValueType) -> Unary:
-    """typeof of a non-null value: the event's type name, the static class name, or what the value's own class says."""
+    """Return typeof of a non-null value: the event's type name, the static class name, or what the value's own class says."""
     if isinstance(source, Scalar) and source.kind not in ("Object", "Number"):
         name = str(source.boxed)
         return lambda value: name

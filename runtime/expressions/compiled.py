@@ -37,7 +37,7 @@ OPERATIONS: dict[str, Any] = {
 
 
 def function_of(text: str, bindings: dict[str, Any]) -> Callable[..., Any]:
-    """The function ``evaluate`` that the text defines; its text is kept as ``source``."""
+    """Return the function ``evaluate`` that the text defines; its text is kept as ``source``."""
     compiled: Callable[..., Any] = defined(text, {**OPERATIONS, **bindings})["evaluate"]
     compiled.source = text  # type: ignore[attr-defined]
     return compiled
@@ -70,17 +70,17 @@ def _compiled(kind: object, parts: Sequence[object], environment: Environment, a
 
 
 def compile_expression(expression: TypedExpression, environment: Environment, arity: int = 1) -> Callable[..., Any]:
-    """``f(e0, …)`` → the value of one expression over events."""
+    """Compile ``f(e0, …)`` → the value of one expression over events."""
     return _compiled("value", (expression,), environment, arity, lambda p: (_signature(arity), f"return {p.value(expression)}"))
 
 
 def compile_predicate(expression: TypedExpression, environment: Environment, arity: int = 1) -> Callable[..., bool]:
-    """``f(e0, …)`` → whether the expression is true; null is not."""
+    """Compile ``f(e0, …)`` → whether the expression is true; null is not."""
     return _compiled("test", (expression,), environment, arity, lambda p: (_signature(arity), _truth(p, expression)))
 
 
 def compile_row(expressions: Sequence[TypedExpression], environment: Environment, arity: int = 1) -> Callable[..., tuple[Any, ...]]:
-    """``f(e0, …, insert_stream, aggregations)`` → a tuple of the expressions' values."""
+    """Compile ``f(e0, …, insert_stream, aggregations)`` → a tuple of the expressions' values."""
     def write(printer: Printer) -> tuple[str, str]:
         values = "".join(f"{printer.value(e)}, " for e in expressions)
         return _signature(arity, "insert_stream", "aggregations"), f"return ({values})"
@@ -89,7 +89,7 @@ def compile_row(expressions: Sequence[TypedExpression], environment: Environment
 
 
 def compile_event(expressions: Sequence[TypedExpression], event_class: type[Event], environment: Environment) -> Callable[..., Any]:
-    """``f(e0, insert_stream, aggregations)`` → an event of the class ``event_class`` that holds the expressions' values."""
+    """Compile ``f(e0, insert_stream, aggregations)`` → an event of the class ``event_class`` that holds the expressions' values."""
     def write(printer: Printer) -> tuple[str, str]:
         values = [printer.value(e) for e in expressions]
         if event_class.type.open or event_class.type.kind == "variant":
@@ -104,7 +104,8 @@ def compile_event(expressions: Sequence[TypedExpression], event_class: type[Even
 
 
 def compile_scalar(expression: TypedExpression, environment: Environment, arity: int = 1, given_locals: int = 0) -> Callable[..., Any]:
-    """``f(e0, …, insert_stream, aggregations, *locals)`` → one value; the caller gives the values of the first so many Local nodes."""
+    """Compile ``f(e0, …, insert_stream, aggregations, *locals)`` → one value; the caller gives the values of the first so many Local
+    nodes."""
     locals_ = map(local_name, range(given_locals))
     parameters = _signature(arity, "insert_stream", "aggregations", *locals_)
     kind = ("scalar", given_locals)

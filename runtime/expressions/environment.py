@@ -50,7 +50,7 @@ class Environment:
     _shared: dict[Any, tuple[object, Any]] = attrs.field(factory=dict, init=False, repr=False, eq=False)
 
     def of_instance(self, context: Mapping[str, Any] | None = None) -> Environment:
-        """The same with no windows, and the properties of another context partition."""
+        """Return the same with no windows, and the properties of another context partition."""
         return attrs.evolve(self, random_access={}, prior={}, context=self.context if context is None else context)
 
     def shared(self, kind: str, parts: tuple[object, ...], make: Callable[[], T]) -> T:
@@ -59,7 +59,7 @@ class Environment:
         return _once(self._shared, (kind, *map(id, parts)), parts, make)
 
     def printed(self, kind: object, parts: tuple[object, ...], make: Callable[[], T]) -> T:
-        """As ``shared``, for what depends on the environment's types alone: all instances have it in common, whatever they read."""
+        """Do as ``shared``, for what depends on the environment's types alone: all instances have it in common, whatever they read."""
         return _once(self._printed, (kind, *map(id, parts)), parts, make)
 
 

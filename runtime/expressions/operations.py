@@ -16,7 +16,7 @@ from windows.event import Event
 
 
 def same_double(left: float, right: float) -> bool:
-    """``Double.equals``: NaN equals itself, 0.0 does not equal -0.0."""
+    """Implement ``Double.equals``: NaN equals itself, 0.0 does not equal -0.0."""
     if left == right:
         return left != 0 or math.copysign(1.0, left) == math.copysign(1.0, right)
     return left != left and right != right
@@ -26,20 +26,20 @@ NAN = float("nan")
 
 
 def double_key(value: float | None) -> float | None:
-    """What stands for a double in a hash table, so that keys are equal where ``same_double`` says so; null for null."""
+    """Return what stands for a double in a hash table, so that keys are equal where ``same_double`` says so; null for null."""
     if value is None or value == value:
         return NEGATIVE_ZERO if value == 0 and math.copysign(1.0, value) < 0 else value
     return NAN  # this one object: tables look for the same object first
 
 
 def same_decimal(left: Decimal, right: Decimal) -> bool:
-    """``BigDecimal.equals``: 2.0 does not equal 2.00."""
+    """Implement ``BigDecimal.equals``: 2.0 does not equal 2.00."""
     return left == right and java.scale_of(left) == java.scale_of(right)
 
 
 def same_object(left: Any, right: Any) -> bool:
-    """``Object.equals`` of values whose types are only known now: a boolean is no number, an Integer is no Double; events by their
-    values.
+    """Implement ``Object.equals`` of values whose types are only known now: a boolean is no number, an Integer is no Double; events by
+    their values.
     """
     if left is right:
         return True
@@ -98,7 +98,7 @@ def member_object(value: Any, plain: Sequence[Any], arrays: Sequence[Any], colle
 
 
 def keys_of(collection: Any) -> Any:
-    """What ``in`` looks through: a map's keys, an event's property names, or the elements."""
+    """Return what ``in`` looks through: a map's keys, an event's property names, or the elements."""
     return collection.type.names if isinstance(collection, Event) else collection
 
 
@@ -141,7 +141,7 @@ def quantified(
 
 
 def spread_out(items: Sequence[Any], spread: Sequence[bool]) -> Iterable[Any]:
-    """The items, collections by their elements (a null collection counts as one null)."""
+    """Yield the items, collections by their elements (a null collection counts as one null)."""
     for item, spreads in zip(items, spread):
         if spreads and item is not None:
             yield from keys_of(item)
@@ -153,7 +153,7 @@ def spread_out(items: Sequence[Any], spread: Sequence[bool]) -> Iterable[Any]:
 
 
 def element_at(values: Sequence[Any] | None, index: int | None) -> Any:
-    """``values[index]``: null of null and beyond the end; a negative index is an error, as in Java."""
+    """Implement ``values[index]``: null of null and beyond the end; a negative index is an error, as in Java."""
     if values is None or index is None or index >= len(values):
         return None
     if index < 0:
@@ -162,7 +162,7 @@ def element_at(values: Sequence[Any] | None, index: int | None) -> Any:
 
 
 def dynamic_value(owner: Any, name: str) -> Any:
-    """``owner.name?``: of an event or a map; None where there is no such property."""
+    """Implement ``owner.name?``: of an event or a map; None where there is no such property."""
     if isinstance(owner, (Event, dict)):
         return owner.get(name)
     return None
@@ -187,7 +187,7 @@ def dynamic_key(value: Any, key: str) -> Any:
 
 
 def sized_array(sizes: Sequence[int | None], depth: int, default: Any) -> list[Any]:
-    """``new T[n][m]``; dimensions without a size are null."""
+    """Implement ``new T[n][m]``; dimensions without a size are null."""
     size = sizes[0]
     if size is None:
         raise EplRuntimeError("new-array received a null value for dimension")
@@ -201,7 +201,7 @@ def sized_array(sizes: Sequence[int | None], depth: int, default: Any) -> list[A
 
 
 def no_nulls(values: list[Any]) -> list[Any]:
-    """The elements of an array of primitives."""
+    """Return the elements of an array of primitives."""
     if None in values:
         raise EplRuntimeError("new-array received a null value as an array element of an array of primitives")
     return values
@@ -212,5 +212,5 @@ def same_event(left: Any, right: Any) -> bool | None:
 
 
 def each(value: Callable[[Event], Any], events: Iterable[Event] | None) -> list[Any] | None:
-    """A value of every event, for prevwindow."""
+    """Return a value of every event, for prevwindow."""
     return None if events is None else [value(event) for event in events]

@@ -173,7 +173,7 @@ def test_not(printer: Printer, node: Not) -> str:
 
 @prints(Range)
 def print_range(printer: Printer, node: Range) -> str:
-    """False, negated or not, if anything is null."""
+    """Print a range: false, negated or not, if anything is null."""
     kept: list[str] = []
     if any(isinstance(o, Constant) and o.value is None for o in (node.value, node.low, node.high)):
         return "False"

@@ -21,7 +21,7 @@ def print_arithmetic(printer: Printer, node: Arithmetic) -> str:
 
 
 def numeric_text(printer: Printer, node: Arithmetic, kept: list[str]) -> str:
-    """The value of an arithmetic node whose operands' nulls are checked before (``kept``)."""
+    """Return the value of an arithmetic node whose operands' nulls are checked before (``kept``)."""
     kind = kind_of(node)
     if kind in WRAPPERS and node.operator in WRAPPED:
         low, high, wrapper = WRAPPERS[kind]
@@ -34,7 +34,7 @@ def numeric_text(printer: Printer, node: Arithmetic, kept: list[str]) -> str:
 
 
 def unwrapped(printer: Printer, node: TypedExpression, kept: list[str], kind: str | None = None) -> str:
-    """+ - * of integers before wrapping: equal to Java's result in its low bits, however deep."""
+    """Return + - * of integers before wrapping: equal to Java's result in its low bits, however deep."""
     kind = kind or kind_of(node)
     if isinstance(node, Arithmetic) and node.operator in WRAPPED and kind_of(node) == kind:
         return f"({unwrapped(printer, node.left, kept, kind)} {node.operator} {unwrapped(printer, node.right, kept, kind)})"
@@ -74,7 +74,7 @@ def _stripped(node: TypedExpression) -> TypedExpression:
 
 
 def exact_operand(node: TypedExpression) -> TypedExpression:
-    """For comparisons, which Python makes exactly: an int that stands for a double need not be converted."""
+    """Return the operand for comparisons, which Python makes exactly: an int that stands for a double need not be converted."""
     if isinstance(node, Convert) and kind_of(node) == "double" and kind_of(node.operand) in EXACT_IN_DOUBLE:
         return node.operand
     if isinstance(node, Convert) and kind_of(node) in java.BITS:

@@ -322,8 +322,8 @@ def _seen_from(printer: Printer, stream: int, name: str, value: TypedExpression)
 
 @prints(TimeSpan)
 def print_time_span(printer: Printer, node: TimeSpan) -> str:
-    """As functions take it: unit, number, unit, number …; what each unit means, and that parts are cut to whole numbers or not, is
-    theirs to say.
+    """Print a time span as functions take it: unit, number, unit, number …; what each unit means, and that parts are cut to whole numbers
+    or not, is theirs to say.
     """
     return f"({''.join(f'{literal(unit)}, {printer.value(v)}, ' for unit, v in node.parts)})"
 

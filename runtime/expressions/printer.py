@@ -22,7 +22,7 @@ TESTS: dict[type[TypedExpression], Print] = {}
 
 
 def prints(kind: type[TypedExpression], table: dict[type[TypedExpression], Print] = VALUES) -> Callable[[Print], Print]:
-    """Registers the printer of one kind of node."""
+    """Register the printer of one kind of node."""
 
     def register(function: Print) -> Print:
         table[kind] = function
@@ -32,7 +32,7 @@ def prints(kind: type[TypedExpression], table: dict[type[TypedExpression], Print
 
 
 def kind_of(node: TypedExpression) -> str:
-    """The scalar kind (``int``, ``String``), or empty."""
+    """Return the scalar kind (``int``, ``String``), or empty."""
     return node.type.kind if isinstance(node.type, Scalar) else ""
 
 
@@ -61,11 +61,11 @@ class Printer:
     # ------------------------------------------------------------------ what a generated function may hold elsewhere
 
     def property(self, stream: int, name: str) -> str:
-        """A property of the stream's event."""
+        """Return a property of the stream's event."""
         return f"{self.streams[stream]}.{field_name(name)}"
 
     def aggregated(self, slot: int) -> str:
-        """The value of an aggregation."""
+        """Return the value of an aggregation."""
         return f"aggregations[{slot}].value()"
 
     # ------------------------------------------------------------------ names
@@ -75,7 +75,7 @@ class Printer:
         return f"t{self._temporaries}"
 
     def bind(self, value: Any, prefix: str = "k") -> str:
-        """A name for an object in the generated code."""
+        """Return a name for an object in the generated code."""
         for name, known in self.bindings.items():
             if known is value:
                 return name
@@ -84,13 +84,13 @@ class Printer:
         return name
 
     def bind_cell(self, read: Callable[[Environment], Any], prefix: str) -> str:
-        """A name for an object of the environment that an instance of a statement may have of its own."""
+        """Return a name for an object of the environment that an instance of a statement may have of its own."""
         name = self.bind(read(self.environment), prefix)
         self.instance_cells[name] = read
         return name
 
     def constant(self, value: Any) -> str:
-        """Plain values as literals, others by name."""
+        """Return plain values as literals, others by name."""
         if value is None or value is True or value is False or type(value) in (int, str):
             return literal(value)
         return literal(value) if type(value) is float and math.isfinite(value) else self.bind(value)
@@ -98,14 +98,15 @@ class Printer:
     # ------------------------------------------------------------------ null care
 
     def null_test(self, node: TypedExpression, *, negated: bool) -> str:
-        """``node is null``, or ``is not null``; decided here where the value is known (Python warns of ``3 is None``)."""
+        """Return ``node is null``, or ``is not null``; decided here where the value is known (Python warns of ``3 is None``)."""
         if isinstance(node, (Constant, Parameter)):
             value = node.value if isinstance(node, Constant) else self.environment.parameters[node.key]
             return literal((value is None) is not negated)
         return f"({self.value(node)} is {'not ' if negated else ''}None)"
 
     def operand(self, node: TypedExpression, kept: list[str]) -> str:
-        """An operand whose null ends the operation; its text may be used many times. ``kept`` gets ``(t := value)`` to be checked first."""
+        """Return an operand whose null ends the operation; its text may be used many times. ``kept`` gets ``(t := value)`` to be checked
+        first."""
         if isinstance(node, Constant) and node.value is not None:
             return self.constant(node.value)
         name = self.temporary()
@@ -113,19 +114,19 @@ class Printer:
         return name
 
     def once(self, node: TypedExpression, kept: list[str]) -> str:
-        """As ``operand``, for a text that is used once: nothing is kept of what cannot be null."""
+        """Do as ``operand``, for a text that is used once: nothing is kept of what cannot be null."""
         return self.operand(node, kept) if may_be_null(node) else self.value(node)
 
     def guarded(self, kept: Sequence[str], body: str) -> str:
-        """``body``, or None if anything kept is null."""
+        """Return ``body``, or None if anything kept is null."""
         return f"(None if {' or '.join(f'{k} is None' for k in kept)} else {body})" if kept else body
 
     def guarded_test(self, kept: Sequence[str], body: str) -> str:
-        """``body`` if nothing kept is null, else False."""
+        """Return ``body`` if nothing kept is null, else False."""
         return f"({' and '.join(f'{k} is not None' for k in kept)} and {body})" if kept else body
 
     def unary(self, node: TypedExpression, build: Callable[[str], str]) -> str:
-        """``build(operand)``, null of null."""
+        """Return ``build(operand)``, null of null."""
         kept: list[str] = []
         text = build(self.once(node, kept))
         return self.guarded(kept, text)

@@ -9,7 +9,7 @@ def indented(lines: Sequence[str]) -> list[str]:
 
 
 def under(head: str, lines: Sequence[str]) -> list[str]:
-    """Lines after a head; nothing where there are none."""
+    """Return lines after a head; nothing where there are none."""
     return [head, *indented(lines)] if lines else []
 
 

@@ -16,17 +16,17 @@ PRIMITIVE_DEFAULTS: dict[str, Any] = {
 
 
 def default_of(value_type: ValueType) -> Any:
-    """What a property that nothing fills holds: null, or a primitive's default."""
+    """Return what a property that nothing fills holds: null, or a primitive's default."""
     return PRIMITIVE_DEFAULTS[value_type.kind] if isinstance(value_type, Scalar) and value_type.primitive else None
 
 
 def widening_to(value_type: ValueType) -> Callable[[Any], Any] | None:
-    """How a narrower number comes to be of the type; None: as it is."""
+    """Return how a narrower number comes to be of the type; None: as it is."""
     return float if isinstance(value_type, Scalar) and value_type.kind in ("double", "float") else None
 
 
 def struct_as(target: ValueType) -> Callable[[Any], Any]:
-    """A struct (or null) → an event of ``target``, an EventOf; a list of structs → a list of events for an array of them."""
+    """Return a struct (or null) → an event of ``target``, an EventOf; a list of structs → a list of events for an array of them."""
     if isinstance(target, ArrayType):
         of_one = struct_as(target.element)
         return lambda structs: None if structs is None else [of_one(struct) for struct in structs]

@@ -40,7 +40,7 @@ class SelectPrinter(PlacePrinter):
         self.readers: dict[int, str] = {}
 
     def over(self, event: str, readers: dict[int, str]) -> SelectPrinter:
-        """From now on expressions are about this event and these aggregations (slot → text of the value)."""
+        """Let expressions, from now on, be about this event and these aggregations (slot → text of the value)."""
         self.streams[0] = event
         self.readers = readers
         return self
@@ -50,7 +50,7 @@ class SelectPrinter(PlacePrinter):
 
 
 def can_repeat(expressions: Sequence[TypedExpression]) -> bool:
-    """Whether expressions may be evaluated, and again by the operators where one of them raises."""
+    """Return whether expressions may be evaluated, and again by the operators where one of them raises."""
     return not any(isinstance(n, NOT_TWICE) for e in expressions for n in e.walk())
 
 
@@ -69,7 +69,7 @@ class Aggregations:
 
     @classmethod
     def of(cls, plan: ResultSetPlan, aggregator: Aggregator, printer: SelectPrinter, scope: dict[str, Any]) -> Aggregations | None:
-        """None where one of them, or the key, cannot be printed; what they name goes into ``scope``."""
+        """Return what prints them; None where one of them, or the key, cannot be printed; what they name goes into ``scope``."""
         groups = aggregator.steps()
         if groups is None:
             return None
@@ -90,11 +90,11 @@ class Aggregations:
     # ------------------------------------------------------------------ before anything changes
 
     def guard(self) -> str:
-        """A condition under which the operators themselves must do it: some aggregation does not count some row."""
+        """Return a condition under which the operators themselves must do it: some aggregation does not count some row."""
         return self.groups.guard
 
     def evaluated(self, event: str, key: str, prefix: str) -> list[str]:
-        """Lines that evaluate an event's key and values; they may raise."""
+        """Return lines that evaluate an event's key and values; they may raise."""
         printer = self.printer.over(event, {})
         lines = [f"{key} = {self._key(event)}", self.groups.find(key, GROUPS[key])] if self.keyed else []
         known: dict[str, str] = {}
@@ -106,7 +106,7 @@ class Aggregations:
         return lines
 
     def uncounted(self, group: str) -> list[str]:
-        """A condition under which a group, found by ``evaluated``, does not count all of its rows."""
+        """Return a condition under which a group, found by ``evaluated``, does not count all of its rows."""
         return [self.groups.uncounted[group]] if self.keyed else []
 
     def _key(self, event: str) -> str:
@@ -132,7 +132,7 @@ class Aggregations:
         return lines
 
     def looked_up(self) -> list[str]:
-        """Lines that find the accumulators of the key ``k``, changing nothing; those of an empty group where there is none."""
+        """Return lines that find the accumulators of the key ``k``, changing nothing; those of an empty group where there is none."""
         return [self.groups.find("k", "g"), *self._unpacked("a", self.groups.known)] if self.accumulators else []
 
     def _unpacked(self, prefix: str, readers: str) -> list[str]:
@@ -147,7 +147,7 @@ class Aggregations:
         return under(f"if {value} is not None:", lines)
 
     def readers(self, leaving: bool = False) -> dict[int, str]:
-        """Slot → the text of its value."""
+        """Return Slot → the text of its value."""
         a = "b" if leaving and self.keyed else "a"
         return {n: steps.value(f"{a}{n}") for n, steps in enumerate(self.accumulators)}
 

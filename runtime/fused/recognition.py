@@ -15,7 +15,7 @@ from windows.time_sliding import TimeView
 
 
 def fuse_recognition(running: RunningSelect) -> None:
-    """For a plan with match_recognize."""
+    """Fuse a plan with match_recognize."""
     recognizer, view = running.recognizer, running.chain
     if not isinstance(recognizer, RowRecognition) or view.child is not recognizer or recognizer.iterate_only:
         return

@@ -56,7 +56,7 @@ class _Parts:
 
 
 def build(plan: RowRecognitionPlan, context: Any, state: State = None) -> RowRecognition:
-    """The operator of a match_recognize clause; ``context`` is a windows.protocol.BuildContext with ``environment`` and
+    """Return the operator of a match_recognize clause; ``context`` is a windows.protocol.BuildContext with ``environment`` and
     ``match_states``.
     """
     environment, states = context.environment, context.match_states

@@ -17,7 +17,7 @@ Aggregate = Callable[[Sequence[Sequence[Event]]], Any]
 
 
 def compile_aggregations(aggregations: Sequence[GroupAggregation], environment: Environment, count: int) -> list[Aggregate]:
-    """One function an aggregation; ``count`` is the number of variables."""
+    """Return one function an aggregation; ``count`` is the number of variables."""
     return [_compile(a, environment, count) for a in aggregations]
 
 

@@ -19,7 +19,7 @@ from windows.protocol import BuildContext
 
 
 def compile_machine(plan: RowRecognitionPlan, environment: Environment) -> Machine:
-    """The plan's program with its conditions compiled."""
+    """Return the plan's program with its conditions compiled."""
     looked_at = sorted({o.number for c in plan.conditions if c is not None for o in c.operands if o.kind == "variable"})
     slots = tuple(looked_at.index(n) if n in looked_at else None for n in range(len(plan.variables)))
     row: list[RowTest | None] = []
@@ -74,21 +74,21 @@ def _group_maker(operand: Operand, plan: RowRecognitionPlan) -> Callable[[PathNo
 
 
 def compile_partition_key(plan: RowRecognitionPlan, context: BuildContext) -> Callable[[Event], Any] | None:
-    """event → the hashable key of its partition; None where there is one partition only."""
+    """Return event → the hashable key of its partition; None where there is one partition only."""
     if not plan.partition_by:
         return None
     return key_evaluator(plan.partition_by, context)
 
 
 def compile_measures(plan: RowRecognitionPlan, of_rows: Callable[[list[list[Event]]], Event]) -> Callable[[Match], Event]:
-    """match → the row of its measures; ``of_rows``: the same from its rows by variable."""
+    """Return match → the row of its measures; ``of_rows``: the same from its rows by variable."""
     of_step = tuple(s.variable for s in plan.program.steps)
     count = len(plan.variables)
     return lambda match: of_rows(rows_of(match.path, of_step, count))
 
 
 def compile_measure_values(plan: RowRecognitionPlan, environment: Environment) -> Callable[[list[list[Event]]], tuple[Any, ...]]:
-    """A match's rows by variable → the values of its measures. A measure that reads the match as a whole gets it as an event."""
+    """Return a match's rows by variable → the values of its measures. A measure that reads the match as a whole gets it as an event."""
     count = len(plan.variables)
     aggregations = compile_aggregations(plan.aggregations, environment, count)
     names = plan.match_type.names
@@ -107,6 +107,6 @@ def compile_measure_values(plan: RowRecognitionPlan, environment: Environment) -
 def compile_measures_of_rows(
     plan: RowRecognitionPlan, values: Callable[[list[list[Event]]], tuple[Any, ...]]
 ) -> Callable[[list[list[Event]]], Event]:
-    """A match's rows by variable → the row of its measures."""
+    """Return a match's rows by variable → the row of its measures."""
     row_class = event_class(plan.output_type)
     return lambda rows: row_class(*values(rows))

@@ -28,7 +28,7 @@ NOTED = "if partition_pages.touched is not None: partition_pages.touched[key] = 
 
 
 def can_be_written(plan: RowRecognitionPlan) -> bool:
-    """Whether no condition looks at the rows of a match, and the program is of a size to be unrolled."""
+    """Return whether no condition looks at the rows of a match, and the program is of a size to be unrolled."""
     steps = plan.program.steps
     small = len(steps) <= MOST_STEPS and sum(len(s.then) for s in steps) <= MOST_LINKS
     return small and all(c is None or c.reads_row_only for c in plan.conditions)
@@ -49,13 +49,13 @@ class StepSource:
     environment: Environment
 
     def functions(self, objects: Mapping[str, Any]) -> tuple[Any, Any]:
-        """(enter, step) over the operator's own objects, those of ``OWN``."""
+        """Return (enter, step) over the operator's own objects, those of ``OWN``."""
         functions = self.factory(objects, self.environment)
         return functions["enter"], functions["step"]
 
 
 def write_steps(plan: RowRecognitionPlan, environment: Environment) -> StepSource:
-    """The source for a plan of which ``can_be_written`` holds."""
+    """Return the source for a plan of which ``can_be_written`` holds."""
     def write() -> FunctionFactory:
         writer = StepWriter(plan, PlacePrinter(environment, None, {}))
         return FunctionFactory(("enter", "step"), [*writer.step(), *writer.enter()], {}, OWN, writer.printer)
@@ -97,14 +97,14 @@ class StepWriter:
     # ------------------------------------------------------------------ the two functions
 
     def step(self) -> list[str]:
-        """``step(partition, e, row, history)``: whether a match ends."""
+        """Return ``step(partition, e, row, history)``: whether a match ends."""
         lines = [*self._previous, *self._moves()]
         if self.plan.lookback:
             lines += ["if not taken and known is None and not layers: return False"]
         return ["def step(partition, e, row, history):", *indented(lines), f"    return commit(partition, e, row, taken, {self._now})", ""]
 
     def enter(self) -> list[str]:
-        """``enter(e)``: the partition where a match ends with the row, else None."""
+        """Return ``enter(e)``: the partition where a match ends with the row, else None."""
         return ["def enter(e):", *indented(self.entered(["return partition"])), ""]
 
     def entered(self, on_match: list[str]) -> list[str]:

@@ -64,11 +64,11 @@ class Interval:
         self._most_times = 100
 
     def begins(self, row: int) -> None:
-        """A match may begin with this row."""
+        """Note that a match may begin with this row."""
         self._began[row] = self._context.now()
 
     def hold_back(self, matches: KeyedMatches, died: Iterable[Death]) -> KeyedMatches:
-        """What of a delivery's matches is to be emitted now."""
+        """Return what of a delivery's matches is to be emitted now."""
         now = self._context.now()
         due: KeyedMatches = []
         for key, match in matches:
@@ -84,7 +84,7 @@ class Interval:
         return due
 
     def keep_times(self, live: Callable[[], Iterable[int]]) -> None:
-        """Now and then: only the times of the rows ``live`` are kept. Not within a delivery, whose matches are still to be held back."""
+        """Keep, now and then, only the times of the rows ``live``. Not within a delivery, whose matches are still to be held back."""
         if len(self._began) > self._most_times:
             began = self._began
             self._began = {row: began[row] for row in live() if row in began}
@@ -163,7 +163,7 @@ class Interval:
     # ------------------------------------------------------------------ state
 
     def state(self) -> State:
-        """The matches held back, when the timer is due, and when first rows came."""
+        """Return the matches held back, when the timer is due, and when first rows came."""
         return {"waiting": self._pages, "due": self._timer.due, "began": Long(map(list, sorted(self._began.items())))}
 
     def _written(self, key: Any, waiting: Waiting) -> Any:

@@ -28,7 +28,7 @@ Preferment = Choice["first", "count", "last", "scan"]
 
 
 def preferment(program: Program) -> Preferment:
-    """How the preferred of the matches with the same first and last row is found without writing them out.
+    """Return how the preferred of the matches with the same first and last row is found without writing them out.
 
     ``first``: the one found first (no counted steps); ``count``: the one whose only counted step took most rows, found first among equals;
     ``last``: the one found last: all take the same number of rows at counted steps, and no two the same numbers at each, so that in
@@ -98,7 +98,7 @@ class Lattice:
     # ------------------------------------------------------------------ going backwards
 
     def before(self, targets: int) -> int:
-        """The steps that lead to any of ``targets``."""
+        """Return the steps that lead to any of ``targets``."""
         steps = self._known.get(targets)
         if steps is None:
             steps = 0
@@ -110,7 +110,7 @@ class Lattice:
         return steps
 
     def needed(self, layers: Layers, alive: int, since: int) -> int:
-        """How many of the last layers a match may still need: one going on at the steps ``alive``, or one that ended after
+        """Return how many of the last layers a match may still need: one going on at the steps ``alive``, or one that ended after
         ``since``."""
         count = needed = 0
         reached = alive
@@ -145,7 +145,7 @@ class Lattice:
     # ------------------------------------------------------------------ the preferred
 
     def preferred(self, layers: Layers, since: int, horizon: int) -> list[Match]:
-        """One match for each first row that the skip clause leaves, by first rows."""
+        """Return one match for each first row that the skip clause leaves, by first rows."""
         rows = list(layers)
         if self.preferment == "scan" or (self.preferment == "last" and len(rows) > 1 and rows[-2][1] > since):
             return self._scanned(rows, since, horizon)
@@ -244,7 +244,8 @@ class Lattice:
         return self._past_last and self.preferment in ("first", "last")
 
     def rows_at_the_end(self, layers: Layers, horizon: int, variables: Sequence[int], count: int) -> list[list[Event]]:
-        """``preferred`` where ``follows_links`` and all layers but the last were there before the delivery: the match's rows by variable.
+        """Do as ``preferred`` where ``follows_links`` and all layers but the last were there before the delivery: the match's rows by
+        variable.
 
         ``variables``: the variable of each step.
         """
@@ -290,7 +291,7 @@ class Lattice:
     # ------------------------------------------------------------------ all
 
     def all_at_the_end(self, layers: Layers, horizon: int) -> Iterator[Match]:
-        """All matches that end at the last layer, by first rows, those of one first row in the order in which they are found."""
+        """Yield all matches that end at the last layer, by first rows, those of one first row in the order in which they are found."""
         rows = list(layers)
         since = rows[-1][1] - 1
         leading = self._leading(rows, since)

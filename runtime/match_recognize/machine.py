@@ -69,7 +69,7 @@ class Machine:
         """``advance`` and ``begin`` for a row without history; generated where that can be (``strands``)."""
 
     def can_begin(self) -> Callable[[Event, History], bool] | None:
-        """A test that says whether a match may begin at a row; None where any row may."""
+        """Return a test that says whether a match may begin at a row; None where any row may."""
         tests = []
         for step in self.start:
             test = self.row_tests[step]
@@ -85,7 +85,7 @@ class Machine:
         self, strands: Sequence[PartialMatch], event: Event, row: int, history: History, truth: Truth, matches: list[Match],
         died: list[tuple[int, PathNode]] | None = None,
     ) -> list[PartialMatch]:
-        """The partial matches that go on after a row; matches that end with it are added to ``matches``.
+        """Return the partial matches that go on after a row; matches that end with it are added to ``matches``.
 
         ``truth``: ``nothing_known`` before the first call for a row. ``died``: takes first row and path of the partial matches that did
         not take the row.
@@ -114,7 +114,7 @@ class Machine:
         self, event: Event, row: int, history: History, truth: Truth, after: list[PartialMatch], matches: list[Match],
         may_start: Callable[[], bool] | None = None,
     ) -> None:
-        """Matches that begin with a row: those still going on are added to ``after``, as far as ``may_start`` lets them."""
+        """Begin matches that begin with a row: those still going on are added to ``after``, as far as ``may_start`` lets them."""
         started: list[PartialMatch] = []
         for step in self.start:
             path_test = self.path_tests[step]
@@ -139,7 +139,7 @@ class Machine:
         return after
 
     def nothing_known(self) -> Truth:
-        """What is known of a row's conditions before any is evaluated."""
+        """Return what is known of a row's conditions before any is evaluated."""
         return [None] * self.variable_count
 
     def _take(
@@ -159,7 +159,7 @@ class Machine:
 
     @staticmethod
     def earliest(strands: list[PartialMatch]) -> list[PartialMatch]:
-        """Of the partial matches that wait at one step those that began first.
+        """Return of the partial matches that wait at one step those that began first.
 
         None of the others can matter where every delivery is one row, all that overlaps the emitted match is discarded, and no condition
         looks back.
@@ -172,7 +172,7 @@ class Machine:
 
 
 def rows_of(path: PathNode | None, variables: Sequence[int], count: int) -> list[list[Event]]:
-    """For each of ``count`` variables its rows, first to last; ``variables`` is the variable of each step."""
+    """Return for each of ``count`` variables its rows, first to last; ``variables`` is the variable of each step."""
     by_variable: list[list[Any]] = [[] for _ in range(count)]
     node = path
     while node is not None:

@@ -13,7 +13,7 @@ def matches_in(
     contents: Iterable[Event], machine: Machine, key: Callable[[Event], Any] | None, history_of: Callable[[Event], History],
     states: Any,
 ) -> list[list[Match]]:
-    """All matches, partition by partition in the order of their first matches' last rows; rows are numbered as they are in the
+    """Return all matches, partition by partition in the order of their first matches' last rows; rows are numbered as they are in the
     contents.
 
     ``states`` (a MatchStates): its limit bounds the partial matches of this one pass; what goes beyond is not begun.

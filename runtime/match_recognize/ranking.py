@@ -39,15 +39,15 @@ class Ranking:
         self._to_next = skip == "to next row"
 
     def chosen(self, matches: Sequence[Match]) -> Sequence[Match]:
-        """What a delivery emits of the matches it found, which are given in the order in which they were found: with ``all matches`` all
-        of them.
+        """Return what a delivery emits of the matches it found, which are given in the order in which they were found: with ``all matches``
+        all of them.
         """
         if self._all or len(matches) == 1:
             return matches
         return self._by_begin(matches)
 
     def on_demand(self, matches: Sequence[Match]) -> Sequence[Match]:
-        """What the iterator gives: with ``all matches`` all that begin at a row that the skip clause leaves."""
+        """Return what the iterator gives: with ``all matches`` all that begin at a row that the skip clause leaves."""
         if not self._all:
             return self._by_begin(matches)
         begins = _grouped(matches)
@@ -65,11 +65,11 @@ class Ranking:
         return chosen
 
     def best(self, matches: Sequence[Match]) -> Match:
-        """The preferred of matches that begin at the same row, given in the order in which they were found."""
+        """Return the preferred of matches that begin at the same row, given in the order in which they were found."""
         return self._best(_latest_first(list(matches)))
 
     def horizon(self, chosen: Sequence[Match]) -> int:
-        """Partial matches that began at this row or before are discarded; -1 if none are."""
+        """Return the row up to which the partial matches that began are discarded; -1 if none are."""
         if self._past_last:
             return max(m.end for m in chosen) if chosen else -1
         if self._to_next:

@@ -95,7 +95,7 @@ class RowRecognition(View):
             raise failure
 
     def receive(self, event: Event) -> None:
-        """``update`` with one row that comes in; not where it is for the iterator alone."""
+        """Do ``update`` with one row that comes in; not where it is for the iterator alone."""
         if not self._counts_only:
             self._forget_times()
             matches: KeyedMatches = []
@@ -131,7 +131,7 @@ class RowRecognition(View):
             self._deliver([(key, match) for match in ended], ())
 
     def leave(self, event: Event) -> None:
-        """``update`` with one row that leaves the window.
+        """Do ``update`` with one row that leaves the window.
 
         The first row of its partition that was taken for a match takes the partial matches with it that began with it. Where a later
         one leaves, everything is matched again from what is left in the window: rows around the gap become neighbours, and rows of matches
@@ -378,7 +378,8 @@ class RowRecognition(View):
     # ------------------------------------------------------------------ state
 
     def state(self) -> State:
-        """Partitions are paged by key; the rows of a data window are long lists, as they are in the window's own state."""
+        """Return the state; partitions are paged by key; the rows of a data window are long lists, as they are in the window's own
+        state."""
         return {
             "row": self._row, "partitions": self._pages, "numbers": Long([event, row] for event, row in self._numbers.items()),
             "taken": Long(self._taken()), "histories": Long([event, list(history)] for event, history in self._histories.items()),
@@ -445,7 +446,7 @@ class RowRecognition(View):
 
 
 def by_key(matches: KeyedMatches) -> Iterable[tuple[Any, list[Match]]]:
-    """Grouped by partition, in order of first appearance."""
+    """Return the matches grouped by partition, in order of first appearance."""
     groups: dict[Any, list[Match]] = {}
     for key, match in matches:
         groups.setdefault(key, []).append(match)

@@ -73,7 +73,7 @@ class SharedRowRecognition(RowRecognition):
     # ------------------------------------------------------------------ continuous
 
     def receive(self, event: Event) -> None:
-        """``update`` with one row that comes in."""
+        """Do ``update`` with one row that comes in."""
         self._since = self._row
         if self.interval is not None:
             self._forget_times()
@@ -97,8 +97,8 @@ class SharedRowRecognition(RowRecognition):
         return self._emits_one
 
     def written(self, printer: PlacePrinter, on_match: list[str]) -> GeneratedSteps:
-        """``receive`` as text. ``on_match``: lines for where a match ends, the one that is emitted, over its ``values``; without, it goes
-        to ``child``."""
+        """Return ``receive`` as text. ``on_match``: lines for where a match ends, the one that is emitted, over its ``values``; without, it
+        goes to ``child``."""
         on_match = ["values = measure_values(rows_of_one(partition))", *on_match] if on_match else ["emit_ended(partition)"]
         own = {"emit_ended": self._emit_ended, "rows_of_one": self._rows_of_one, "measure_values": self._measure_values}
         steps = StepWriter(self._plan, printer).entered(on_match)
@@ -278,7 +278,7 @@ class SharedRowRecognition(RowRecognition):
     # ------------------------------------------------------------------ on demand
 
     def matches_over(self, contents: Iterable[Event], histories: dict[Event, History]) -> list[list[Match]]:
-        """All matches over another operator's contents, partition by partition."""
+        """Return all matches over another operator's contents, partition by partition."""
         self.parent_contents, self._histories = lambda: contents, histories
         return self._on_demand()
 

@@ -51,17 +51,18 @@ class PartitionKeys:
         return compiled(tuple(of_type(each) for each in self._types))
 
     def checked(self, values: Any) -> Any:
-        """The values. Raises Damaged where they are no values of these types."""
+        """Return the values. Raise Damaged where they are no values of these types."""
         self._check(values)
         return values
 
     def key(self, values: Any) -> Any:
-        """Raises Damaged where they are no values of these types."""
+        """Return the key; raise Damaged where they are no values of these types."""
         return key_of_values(self.checked(values), self._types) if self._types else self._check(values)
 
 
 def current(state: Any, values_of: Callable[[Event], list[Any]]) -> dict[str, Any]:
-    """The state in the form that is written today, with what is paged read. ``values_of``: the key values of a row. Raises Damaged."""
+    """Return the state in the form that is written today, with what is paged read. ``values_of``: the key values of a row. Raise
+    Damaged."""
     if state.__class__ is dict and "paths" in state:
         state = _by_partition(state, values_of)
     SHAPE(state)
@@ -99,7 +100,7 @@ class PathWriter:
         self._kept: list[PathNode] = []
 
     def number(self, path: PathNode | None) -> int:
-        """The number of a path's last node."""
+        """Return the number of a path's last node."""
         chain: list[PathNode] = []
         node = path
         while node is not None and id(node) not in self._numbers:

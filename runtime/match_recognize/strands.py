@@ -25,7 +25,7 @@ Move = Callable[[Sequence[PartialMatch], Event, int, list[Match]], list[PartialM
 
 
 def write_move(plan: RowRecognitionPlan, machine: Machine, environment: Environment) -> Move | None:
-    """None for a plan with prev, with conditions on group variables, or of a size not to be unrolled."""
+    """Return the source of moves; None for a plan with prev, with conditions on group variables, or of a size not to be unrolled."""
     steps = plan.program.steps
     operands = [o for c in plan.conditions if c is not None for o in c.operands]
     if plan.lookback or not all(o.kind == "current" or (o.kind == "variable" and o.number in machine.variables) for o in operands):

@@ -16,7 +16,7 @@ Divide = Callable[[Sequence[Event], Sequence[Event]], Parts]
 
 
 def divider(plan: DeliveryPlan, environment: Environment) -> Divide:
-    """Groups in the order of their first rows, those of the insert stream first."""
+    """Return a function that divides; groups in the order of their first rows, those of the insert stream first."""
     if not plan.keys:
         return _each_row
     key = compile_row(plan.keys, environment, 1)

@@ -65,7 +65,7 @@ class Inserter:
 
 
 def converter(plan: InsertPlan) -> Convert:
-    """row → event of the target."""
+    """Return row → event of the target."""
     if plan.target.kind == "variant":
         return lambda event: as_variant(event, plan.target)
     if plan.nested is not None:

@@ -35,7 +35,7 @@ class StatementContext:
         self._has_cells = any(isinstance(node, (Previous, Prior, ContextValue)) for node in _nodes(plan.body))
 
     def environment_of_instance(self, context: Mapping[str, Any] | None) -> Environment:
-        """What the expressions of a new instance may touch: the statement's, where they read nothing that is the instance's own."""
+        """Return what the expressions of a new instance may touch: the statement's, where they read nothing that is the instance's own."""
         return self.environment.of_instance(context) if self._has_cells else self.environment
 
 
@@ -152,7 +152,7 @@ class OperatorContext:
     # ------------------------------------------------------------------ for the builders
 
     def order(self, stream: int) -> tuple[int, int, int]:
-        """The order of this statement's stream among the receivers of one event."""
+        """Return the order of this statement's stream among the receivers of one event."""
         priority = self.plan.priority if self.core.settings.prioritized else 0
         return (-priority, self.statement.number, stream)
 
@@ -162,7 +162,7 @@ class OperatorContext:
         return self.plan.drop and self.core.settings.prioritized
 
     def conjunction(self, conditions: Sequence[TypedExpression]) -> Callable[[Event], bool]:
-        """One predicate for conditions that must all hold."""
+        """Return one predicate for conditions that must all hold."""
         condition = conditions[0]
         if len(conditions) > 1:
             condition = self.environment.shared(
@@ -171,7 +171,8 @@ class OperatorContext:
         return compile_predicate(condition, self.environment, 1)
 
     def divide_output(self, plan: DeliveryPlan | None) -> None:
-        """for grouped_delivery, discrete_delivery: the statement's listeners are called once a part of what it emits."""
+        """Divide the output for grouped_delivery and discrete_delivery: the statement's listeners are called once a part of what it
+        emits."""
         if plan is not None:
             self.output.divide = divider(plan, self.environment)  # type: ignore[attr-defined]
 

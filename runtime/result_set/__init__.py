@@ -26,7 +26,7 @@ SHAPES: Mapping[str, Callable[[ResultSetPlan, Environment], ResultSet]] = {
 
 
 def build(plan: ResultSetPlan, environment: Environment, state: State = None, context: TimeContext | None = None) -> ResultSet:
-    """A fresh result set, or one that goes on where ``state`` was taken. Set its ``child`` before the first update.
+    """Return a fresh result set, or one that goes on where ``state`` was taken. Set its ``child`` before the first update.
 
     ``context`` gives timers to a plan whose output is limited; for ``output snapshot`` set ``contents`` too.
     """
@@ -46,7 +46,7 @@ def build(plan: ResultSetPlan, environment: Environment, state: State = None, co
 def accumulators_of(
     expression: TypedExpression, environment: Environment, names: Sequence[str] = ()
 ) -> tuple[Sequence[Accumulator], Evaluate]:
-    """The aggregations in an expression over one stream, and evaluate(event, *values of names) that reads them."""
+    """Return the aggregations in an expression over one stream, and evaluate(event, *values of names) that reads them."""
     by_slot = {n.slot: n.plan for n in expression.walk() if isinstance(n, Aggregated)}
     order = sorted(by_slot)
     group = GroupFactory([by_slot[slot] for slot in order], environment, 1)()

@@ -22,7 +22,7 @@ MASK = 0xFFFFFFFF
 
 @lru_cache(maxsize=65_536)
 def hash_string(value: str) -> int:
-    """``String.hashCode`` over UTF-16 units."""
+    """Implement ``String.hashCode`` over UTF-16 units."""
     result = 0
     units = value if value.isascii() else _units(value)
     for unit in units:
@@ -68,7 +68,7 @@ def hash_big_integer(value: int) -> int:
 
 
 def hash_big_decimal(value: Decimal | DecimalTuple) -> int:
-    """Of values whose unscaled digits fit a long, and of others; also of those that a key has in their place."""
+    """Return the hash of values whose unscaled digits fit a long, and of others; also of those that a key has in their place."""
     sign, digits, exponent = value.as_tuple() if isinstance(value, Decimal) else value
     magnitude = int("".join(map(str, digits)))
     scale = -int(exponent)
@@ -94,7 +94,7 @@ HASHES: dict[str, Hash] = {
 
 
 def hash_of(value_type: ValueType) -> Hash | None:
-    """``hashCode`` of a type's values, null included; None where Java's is no function of the value."""
+    """Return ``hashCode`` of a type's values, null included; None where Java's is no function of the value."""
     if isinstance(value_type, (ArrayType, CollectionType)):
         inner = hash_of(value_type.element)
         return None if inner is None else lambda value: 0 if value is None else hash_sequence(value, [inner] * len(value))
@@ -105,7 +105,7 @@ def hash_of(value_type: ValueType) -> Hash | None:
 
 
 def hash_sequence(values: Iterable[Any], hashes: Sequence[Hash], start: int = 1) -> int:
-    """``Arrays.hashCode``."""
+    """Implement ``Arrays.hashCode``."""
     result = start
     for value, function in zip(values, hashes):
         result = (31 * result + function(value)) & MASK
@@ -113,12 +113,12 @@ def hash_sequence(values: Iterable[Any], hashes: Sequence[Hash], start: int = 1)
 
 
 def hash_key(values: Sequence[Any], hashes: Sequence[Hash]) -> int:
-    """Of a key of several values: as a sequence that starts with the first one's hash."""
+    """Return the hash of a key of several values: as a sequence that starts with the first one's hash."""
     return hash_sequence(values[1:], hashes[1:], hashes[0](values[0]))
 
 
 def ordering(types: Sequence[ValueType]) -> Callable[[Sequence[Key]], list[int]] | None:
-    """keys in order of arrival → their positions in the order of a HashMap; None where the order of arrival is kept.
+    """Return keys in order of arrival → their positions in the order of a HashMap; None where the order of arrival is kept.
 
     >>> from epl.value_types import STRING
     >>> order = ordering([STRING]); keys = ["zeta", "B", "Hello", "A"]

@@ -43,7 +43,7 @@ class OutputRows:
 
     @classmethod
     def of(cls, state: Any) -> OutputRows:
-        """The batch whose ``state()`` it is."""
+        """Return the batch whose ``state()`` it is."""
         BATCH(state)
         rows = cls()
         rows.events, rows.keys = list(state[0]), [tuple(values) for values in state[1]]
@@ -68,7 +68,7 @@ class Projection:
 
     @classmethod
     def of(cls, plan: ResultSetPlan, environment: Environment) -> Projection:
-        """The projection of a plan's own rows."""
+        """Return the projection of a plan's own rows."""
         return environment.shared("projection", (plan,), lambda: cls(plan, plan.columns, plan.having, plan.order_by, environment))
 
     def collect(self, pairs: Iterable[Pair], insert_stream: bool, batch: OutputRows) -> None:
@@ -137,7 +137,7 @@ def _limiter(plan: LimitPlan, environment: Environment) -> Callable[[list[Event]
 
 
 def distinct(events: Iterable[Event]) -> list[Event]:
-    """The first of all rows with equal values, in order."""
+    """Return the first of all rows with equal values, in order."""
     by_values: dict[Any, Event] = {}
     for event in events:
         by_values.setdefault(tuple([freeze(value) for value in event.values()]), event)

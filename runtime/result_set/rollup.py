@@ -60,7 +60,7 @@ class Rollup(ResultSet):
         self.levels = [Level(level, plan, environment, factory, lambda row: values(row, True, ())) for level in plan.levels]
 
     def begin(self) -> None:
-        """A delta begins: the aggregations of a unidirectional join start again."""
+        """Begin a delta: the aggregations of a unidirectional join start again."""
         if self.plan.unidirectional:
             for level in self.levels:
                 level.keyed.clear()

@@ -10,7 +10,7 @@ from windows.event import only_events
 
 
 def row_in(saved: Any) -> Row:
-    """A row out of state."""
+    """Return a row out of state."""
     row = tuple(saved) if isinstance(saved, list) else saved
     only_events(row if isinstance(row, tuple) else (row,))
     return row

@@ -120,7 +120,7 @@ class Aggregating(ResultSet):
         )
 
     def begin(self) -> None:
-        """A delta begins: the aggregations of a unidirectional join start again."""
+        """Begin a delta: the aggregations of a unidirectional join start again."""
         if self.plan.unidirectional:
             self.aggregator.clear()
 
@@ -244,7 +244,7 @@ class RowPerGroup(Aggregating):
         return self.in_order(list(last_rows.items()))
 
     def in_order(self, pairs: list[tuple[Any, Row]]) -> list[tuple[Any, Row]]:
-        """The (key, row) pairs in the order of output: that of hashing in Java, where it is known."""
+        """Return the (key, row) pairs in the order of output: that of hashing in Java, where it is known."""
         if self._order is None or len(pairs) < 2:
             return pairs
         return [pairs[i] for i in self._order([k for k, _ in pairs])]
@@ -261,7 +261,7 @@ class RowPerGroup(Aggregating):
         self.projection.collect(pairs, insert_stream, batch)
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
-        """One row a group that has events in the window, in the order of their first events; of a join in the order of output."""
+        """Return one row a group that has events in the window, in the order of their first events; of a join in the order of output."""
         batch = OutputRows()
         contents = self.aggregator.counted(list(contents))
         if self.plan.arity > 1:

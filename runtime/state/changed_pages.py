@@ -42,7 +42,7 @@ class Pages:
         return store
 
     def onto(self, store: dict[str, bytes]) -> dict[str, bytes]:
-        """The old name of ``apply_to``."""
+        """Do as ``apply_to``: the old name of ``apply_to``."""
         warnings.warn("Pages.onto is called Pages.apply_to now", DeprecationWarning, stacklevel=2)
         return self.apply_to(store)
 

@@ -56,7 +56,7 @@ class Encoder:
         return packed
 
     def inner(self, values: list[Any]) -> bytes:
-        """The elements of a tuple or set."""
+        """Return the elements of a tuple or set."""
         if self._nested == MOST_NESTED:
             raise EplRuntimeError(f"a value cannot be kept in a snapshot: tuples or sets are nested more than {MOST_NESTED} deep")
         self._nested += 1
@@ -146,7 +146,7 @@ class Decoder:
         }
 
     def decode(self, data: bytes) -> Any:
-        """The value."""
+        """Return the value."""
         return unpacked(data, self._extension)
 
     def _inner(self, data: bytes) -> list[Any]:
@@ -173,8 +173,9 @@ class Decoder:
 
 
 def unpacked(data: bytes, extension: Callable[[int, bytes], Any] = msgpack.ExtType) -> Any:
-    """The one value of msgpack bytes. Counts that are larger than what follows are found before anything is allocated: the unpacker would
-    allocate space for all that nested headers announce. Raises what msgpack raises, and TypeError for maps whose keys cannot be hashed."""
+    """Return the one value of msgpack bytes. Counts that are larger than what follows are found before anything is allocated: the unpacker
+    would allocate space for all that nested headers announce. Raise what msgpack raises, and TypeError for maps whose keys cannot be
+    hashed."""
     if len(data) > SMALL:
         whole = msgpack.Unpacker(max_buffer_size=len(data))
         whole.feed(data)
@@ -187,7 +188,7 @@ SMALL = 1024
 
 
 def list_of(value: Any, length: int | None = None) -> list[Any]:
-    """The value, if it is a list, of that length where one is given. Raises Damaged."""
+    """Return the value, if it is a list, of that length where one is given. Raise Damaged."""
     if type(value) is not list or (length is not None and len(value) != length):
         expected = "a list" if length is None else f"a list of {length}"
         actual = f"a list of {len(value)}" if type(value) is list else f"a value of type {type(value).__name__}"
@@ -196,7 +197,7 @@ def list_of(value: Any, length: int | None = None) -> list[Any]:
 
 
 def map_of(value: Any) -> dict[Any, Any]:
-    """The value, if it is a map. Raises Damaged."""
+    """Return the value, if it is a map. Raise Damaged."""
     if type(value) is not dict:
         raise Damaged(f"a value of type {type(value).__name__} where a map is expected")
     return value

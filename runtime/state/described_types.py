@@ -47,7 +47,8 @@ class TypeTable:
             self._add(event_type, f"{deployment_id}/{number}/{place}")
 
     def add_renewed(self, types: Sequence[EventType | None], deployment_id: str, number: int) -> None:
-        """The references of a statement of another runtime: to the types that replace those of its plan here, None where there is none."""
+        """Add the references of a statement of another runtime: to the types that replace those of its plan here, None where there is
+        none."""
         for place, event_type in enumerate(types):
             if event_type is not None:
                 self._renew(event_type, f"{deployment_id}/{number}/{place}", ())
@@ -60,7 +61,7 @@ class TypeTable:
 
     @staticmethod
     def types_of(statement: Statement) -> tuple[EventType, ...]:
-        """All types in a statement's plan, in its order."""
+        """Return all types in a statement's plan, in its order."""
         return _types_in_plan(Same(statement.plan.body))
 
     def _add(self, event_type: EventType, reference: str) -> None:
@@ -97,7 +98,7 @@ def _inner_types(event_type: EventType) -> Iterator[EventType]:
 
 
 def describe_types(roots: list[EventType]) -> list[dict[str, Any]]:
-    """Event types with all they refer to, as plain data; types refer to each other by their place in the list."""
+    """Return event types with all they refer to, as plain data; types refer to each other by their place in the list."""
     order: list[EventType] = []
     places: dict[int, int] = {}
 
@@ -125,7 +126,7 @@ def describe_types(roots: list[EventType]) -> list[dict[str, Any]]:
 
 
 def read_types(rows: list[dict[str, Any]]) -> list[EventType]:
-    """The registered ones of the types that ``describe_types`` wrote."""
+    """Return the registered ones of the types that ``describe_types`` wrote."""
     event_types = [_without_properties(r) for r in rows]
     for event_type, row in zip(event_types, rows):
         event_type.complete(
@@ -179,7 +180,7 @@ def _flag(value: Any) -> bool:
 
 
 def describe(value_type: ValueType, places: Mapping[int, int]) -> list[Any]:
-    """A value type as plain data."""
+    """Return a value type as plain data."""
     if isinstance(value_type, Scalar):
         return ["scalar", value_type.kind, value_type.primitive]
     if isinstance(value_type, ArrayType):
@@ -198,7 +199,7 @@ def describe(value_type: ValueType, places: Mapping[int, int]) -> list[Any]:
 
 
 def undescribe(row: list[Any], types: Any) -> ValueType:
-    """``describe`` undone; ``types`` gives event types by place or name."""
+    """Return ``describe`` undone; ``types`` gives event types by place or name."""
     kind = row[0]
     if kind == "scalar":
         return _scalar(row[1], row[2])

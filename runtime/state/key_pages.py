@@ -34,7 +34,7 @@ _KEYS = _KeyEncoder()
 
 
 def key_hash(values: Any) -> int:
-    """The hash of a key that is given as plain values: CRC-32 of its encoding.
+    """Return the hash of a key that is given as plain values: CRC-32 of its encoding.
 
     >>> key_hash([False, "IBM"])
     2551102814
@@ -43,7 +43,7 @@ def key_hash(values: Any) -> int:
 
 
 def page_of(hashed: int, count: int) -> int:
-    """The page of a hash among ``count`` (linear hashing: one page more splits one page, all other keys stay where they are).
+    """Return the page of a hash among ``count`` (linear hashing: one page more splits one page, all other keys stay where they are).
 
     >>> [page_of(7, count) for count in range(1, 9)]
     [0, 1, 1, 3, 3, 3, 3, 7]
@@ -77,7 +77,7 @@ class KeyedPages:
         return self._next
 
     def number(self, key: Key) -> int | None:
-        """The number of a key; None where it has none yet."""
+        """Return the number of a key; None where it has none yet."""
         return self._numbers.get(key)
 
     def _add(self, key: Key) -> int:
@@ -95,7 +95,7 @@ class KeyedPages:
         return page
 
     def changed(self) -> set[int]:
-        """The pages that have changed since the last call, some of them perhaps empty now. Takes time of what has changed."""
+        """Return the pages that have changed since the last call, some of them perhaps empty now. Takes time of what has changed."""
         paged, known = self.paged, self._numbers
         touched, forgotten, emptied = paged.touched or {}, paged.forgotten, paged.emptied
         paged.note()
@@ -127,7 +127,7 @@ class KeyedPages:
         return source, count
 
     def rows(self, page: int) -> list[list[Any]]:
-        """``[number, key, state]`` of the keys of a page, by number."""
+        """Return ``[number, key, state]`` of the keys of a page, by number."""
         paged, numbers, live = self.paged, self._numbers, self.paged.entries()
         return [[numbers[k], paged.values(k), paged.entry(k, live[k])] for k in sorted(self.pages[page], key=numbers.__getitem__)]
 
@@ -142,7 +142,7 @@ class ComparedPages:
         self.pages = KeyedPages(paged, notes=True)
 
     def changed(self, rows: Compared, encode: Callable[[Any], bytes]) -> set[int]:
-        """The rows as they are now: the pages that have changed. Encodes all rows, which is all it does with most of them."""
+        """Return the rows as they are now: the pages that have changed. Encodes all rows, which is all it does with most of them."""
         paged, digests = self.pages.paged, self._digests
         self._rows = {_KEYS.encode(row[0]): row for row in rows}
         self._digests = {}
@@ -161,7 +161,7 @@ class ComparedPages:
         return self.pages.changed()
 
     def release(self) -> None:
-        """The pages have been written."""
+        """Note that the pages have been written."""
         self._rows = {}
 
 
@@ -173,7 +173,8 @@ class LongPages:
         self._next = 0
 
     def changed(self, items: Long) -> tuple[set[int], set[int]]:
-        """The list as it is now: which pages have changed, which are gone. Compares all items, which is all it does with most of them."""
+        """Return the list as it is now: which pages have changed, which are gone. Compares all items, which is all it does with most of
+        them."""
         before = {number for number, _ in self.pieces}
         pieces: list[tuple[int, Sequence[Any]]] = []
         changed: set[int] = set()

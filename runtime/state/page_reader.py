@@ -30,7 +30,8 @@ class PageReader:
         self._statement = Decoder(self._events.event, {KEYED: self._keyed, LONG: self._long})
 
     def body(self, key: str, kind: str) -> Any:
-        """What a page holds. Raises EplRuntimeError for a page that is missing, and by name for a kind or version that is not known."""
+        """Return what a page holds. Raise EplRuntimeError for a page that is missing, and by name for a kind or version that is not
+        known."""
         packed = self._pages.get(key)
         if packed is None:
             raise EplRuntimeError(f"the snapshot is damaged: page '{key}' is missing")
@@ -41,7 +42,8 @@ class PageReader:
             return self._body(key, kind, packed)
 
     def statement(self, key: str, *, columns: bool) -> Any:
-        """The state of a statement, as ``body`` gives it. ``columns``: it is held in columns, which have no integers beyond 64 bits."""
+        """Return the state of a statement, as ``body`` gives it. ``columns``: it is held in columns, which have no integers beyond 64
+        bits."""
         self._plain.vast = self._statement.vast = False
         state = self.body(key, "statement")
         if columns and (self._plain.vast or self._statement.vast):
@@ -103,7 +105,7 @@ class EventReader:
         self._decoder = Decoder(self._inner)
 
     def event(self, number: int) -> Event:
-        """Raises EplRuntimeError for one that is not there, does not fit its type, or is a part of itself."""
+        """Return the event; raise EplRuntimeError for one that is not there, does not fit its type, or is a part of itself."""
         event = self._events.get(number)
         if event is None:
             event = self._made(number)
@@ -195,7 +197,7 @@ def _absence(event_type: EventType, undeclared: Any, absent: Any) -> Extra:
 
 
 def pages_in(payload: bytes) -> dict[str, bytes]:
-    """The pages of a snapshot that is one piece."""
+    """Return the pages of a snapshot that is one piece."""
     with reading("the list of pages"):
         return {_key(key): page for key, page in (list_of(pair, 2) for pair in list_of(unpacked(payload)))}
 

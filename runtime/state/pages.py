@@ -35,7 +35,7 @@ EVENTS_A_PAGE = 256
 
 
 def statement_key(statement: Statement, number: int) -> str:
-    """The key of a statement's page; those of its parts begin with it."""
+    """Return the key of a statement's page; those of its parts begin with it."""
     return f"state/{quote(statement.deployment_id, safe='', errors='surrogatepass')}/{number}"
 
 
@@ -57,7 +57,7 @@ class EventPages:
         self._garbage: dict[int, int] = {}
 
     def number(self, event: Event) -> int:
-        """The event's number, a new one at first sight."""
+        """Return the event's number, a new one at first sight."""
         number = self._numbers.get(event)
         if number is None:
             number = self._numbers[event] = self._next
@@ -68,7 +68,7 @@ class EventPages:
         return number
 
     def hold(self, holder: str | int, numbers: set[int]) -> None:
-        """A page, or an event, refers to these events now and to no others."""
+        """Note that a page, or an event, refers to these events now and to no others."""
         before = self._held.pop(holder, set())
         if numbers:
             self._held[holder] = numbers
@@ -79,8 +79,8 @@ class EventPages:
             self._loose.add(number)
 
     def changed(self, encoder: PageEncoder) -> Written:
-        """The event pages that have to be written, once all other pages have been. A page is written when events join it, and when more
-        than half of what was written to it is held no more."""
+        """Return the event pages that have to be written, once all other pages have been. A page is written when events join it, and when
+        more than half of what was written to it is held no more."""
         rows: dict[int, bytes] = {}
         while self._new:
             number = self._new.popleft()
@@ -131,7 +131,7 @@ class PageEncoder(Encoder):
         self._take: Callable[[Parted], Any] | None = None
 
     def page(self, key: str, kind: str, body: Any, take: Callable[[Parted], Any] | None = None) -> bytes:
-        """One page; the events it refers to are held by it."""
+        """Return one page; the events it refers to are held by it."""
         self._refers, self._take = set(), take
         packed = self.encode([kind, KINDS[kind], body])
         self._take = None
@@ -139,18 +139,18 @@ class PageEncoder(Encoder):
         return packed
 
     def plain_page(self, kind: str, body: Any) -> bytes:
-        """A page that refers to no event."""
+        """Return a page that refers to no event."""
         return self.encode([kind, KINDS[kind], body])
 
     def apart(self, value: Any) -> bytes:
-        """A value, whose events the current page does not refer to."""
+        """Return a value, whose events the current page does not refer to."""
         refers, self._refers = self._refers, set()
         packed = self.encode(value)
         self._refers = refers
         return packed
 
     def row(self, event: Event) -> tuple[bytes, set[int]]:
-        """An event: type reference, values, undeclared values (with the names of absent ones where there are any), origin; and the
+        """Return an event: type reference, values, undeclared values (with the names of absent ones where there are any), origin; and the
         events in it."""
         self._refers = set()
         extra: Any = event.extra
@@ -188,7 +188,7 @@ class StatementPages:
         self._digest = b""
 
     def written(self) -> Written:
-        """The pages that have changed since the last call; at first all."""
+        """Return the pages that have changed since the last call; at first all."""
         running = self._statement.running
         self._todo, self._long_count, self._compared_count = [], 0, 0
         packed = self._encoder.page(self.key, "statement", running.state(), self._take)
@@ -285,14 +285,14 @@ class StatePages:
             state.core.changed_statements = set()
 
     def all(self) -> Written:
-        """Every page, but for head and clock."""
+        """Return every page, but for head and clock."""
         written: Written = {}
         for pages in self._statements.values():
             written.update(pages.written())
         return self._finish(written)
 
     def changed(self) -> Written:
-        """The pages of the statements that changed since the last call, and what depends on them."""
+        """Return the pages of the statements that changed since the last call, and what depends on them."""
         written: Written = {}
         core = self._state.core
         changed, core.changed_statements = core.changed_statements or (), set()
@@ -311,7 +311,7 @@ class StatePages:
 
 
 def all_pages(state: RuntimeState, bodies: Mapping[str, Callable[[], Any]]) -> Iterator[tuple[str, bytes]]:
-    """Every page of a runtime, by its key."""
+    """Yield every page of a runtime, by its key."""
     for key in ("head", "clock"):
         yield key, Encoder().encode([key, KINDS[key], bodies[key]()])
     for key, packed in StatePages(state, notes=False).all().items():

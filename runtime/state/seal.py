@@ -26,7 +26,7 @@ HEAD = len(MAGIC) + 2 + 8
 
 
 def sealed(payload: bytes, name: str, key: bytes | None = None) -> bytes:
-    """The payload in its frame. ``name``: what it is stored as; ``key``: makes the seal one that only its owner can write.
+    """Return the payload in its frame. ``name``: what it is stored as; ``key``: makes the seal one that only its owner can write.
 
     >>> unsealed(sealed(b"state", "a.state"), "a.state")
     b'state'
@@ -37,7 +37,8 @@ def sealed(payload: bytes, name: str, key: bytes | None = None) -> bytes:
 
 
 def unsealed(data: bytes, name: str, key: bytes | None = None) -> bytes:
-    """The payload of a frame. Raises EplRuntimeError, which names it, for any damage, another version, and a key that is not the one."""
+    """Return the payload of a frame. Raise EplRuntimeError, which names it, for any damage, another version, and a key that is not the
+    one."""
     check_key(key)
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise EplRuntimeError(f"{name} is no epl-spark snapshot: it is bytes, not {type(data).__name__}")
@@ -66,12 +67,12 @@ def unsealed(data: bytes, name: str, key: bytes | None = None) -> bytes:
 
 
 def page_name(key: str) -> str:
-    """What a page is sealed as."""
+    """Return what a page is sealed as."""
     return f"page '{key}'"
 
 
 def check_key(key: bytes | None) -> bytes | None:
-    """The key as it is. Raises EplRuntimeError where it is neither None nor bytes, or empty."""
+    """Return the key as it is. Raise EplRuntimeError where it is neither None nor bytes, or empty."""
     if key is not None and (not isinstance(key, bytes) or not key):
         raise EplRuntimeError("snapshot_key is bytes, and not empty", hint="secrets.token_bytes(32), kept where secrets are")
     return key

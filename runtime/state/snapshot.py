@@ -26,13 +26,13 @@ PLAIN = (bool, int, float, str)
 
 
 def snapshot(state: RuntimeState, key: bytes | None = None) -> bytes:
-    """All pages in one piece."""
+    """Return all pages in one piece."""
     packed: bytes = msgpack.packb(list(all_pages(state, frame(state))), use_bin_type=True)
     return sealed(packed, NAME, key)
 
 
 def frame(state: RuntimeState) -> Mapping[str, Callable[[], Any]]:
-    """What the pages ``head`` and ``clock`` hold."""
+    """Return what the pages ``head`` and ``clock`` hold."""
     return {"head": partial(_head, state), "clock": partial(_clock, state)}
 
 

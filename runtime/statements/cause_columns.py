@@ -22,12 +22,12 @@ class CauseColumns:
         self._old: list[Cause] = []
 
     def note(self, cause: Cause, new: int, old: int) -> None:
-        """So many rows of insert and remove stream come of it."""
+        """Note that so many rows of insert and remove stream come of it."""
         self._new += [cause] * new
         self._old += [cause] * old
 
     def beside(self, new: pa.RecordBatch | None, old: pa.RecordBatch | None) -> tuple[Any, Any]:
-        """The batches with the columns of COLUMNS after their own; the causes are computed once."""
+        """Return the batches with the columns of COLUMNS after their own; the causes are computed once."""
         batches = _beside(new, self._new), _beside(old, self._old)
         self._new, self._old = [], []
         return batches

@@ -38,7 +38,7 @@ class RunningCreateVariable:
         return None
 
     def restore(self, state: State) -> None:
-        """Variables are kept with the runtime."""
+        """Do nothing: variables are kept with the runtime."""
 
 
 __all__ = ["RunningCreateVariable"]

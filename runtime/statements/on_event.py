@@ -26,7 +26,7 @@ class Stateless:
         return None
 
     def restore(self, state: State) -> None:
-        """Nothing is kept between events."""
+        """Do nothing: nothing is kept between events."""
 
 
 class OnEvent(Stateless):

@@ -24,7 +24,7 @@ class RunningOnSet(OnEvent):
         self._row = compile_row(plan.outputs, environment, 0)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        """The last event assigns (a contained-event selection may give several); listeners get one row."""
+        """Let the last event assign (a contained-event selection may give several); listeners get one row."""
         if new:
             self._assign(new[-1])
             self._context.output.update((self._now(),), NO_EVENTS)
@@ -33,7 +33,7 @@ class RunningOnSet(OnEvent):
         return self._made(*self._row(True, None))
 
     def iterate(self) -> Iterable[Event]:
-        """The variables' current values."""
+        """Return the variables' current values."""
         return (self._now(),)
 
 

@@ -31,7 +31,7 @@ class RunningSelectRow:
         return None
 
     def restore(self, state: State) -> None:
-        """Nothing is kept."""
+        """Do nothing: nothing is kept."""
 
 
 __all__ = ["RunningSelectRow"]

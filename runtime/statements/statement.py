@@ -50,16 +50,16 @@ class StatementHost(Protocol):
         """What is at work."""
 
     def listener_added(self, statement: Statement) -> None:
-        """The statement is about to get a row listener."""
+        """Note that the statement is about to get a row listener."""
 
     def pend_batch(self, statement: Statement) -> None:
-        """The statement has output for its batch listeners at the end of this call."""
+        """Note that the statement has output for its batch listeners at the end of this call."""
 
     def tier_of(self, statement: Statement) -> tuple[str, str]:
-        """(``row`` or ``batch``, why): where the statement runs now."""
+        """Return (``row`` or ``batch``, why): where the statement runs now."""
 
     def plans(self) -> list[StatementPlan]:
-        """Those of all deployed statements, in order of deployment."""
+        """Return the plans of all deployed statements, in order of deployment."""
 
 
 class ColumnOutput(Protocol):
@@ -69,11 +69,11 @@ class ColumnOutput(Protocol):
     old: Any
 
     def decoded(self) -> ColumnOutput:
-        """With plain columns in place of those with a dictionary."""
+        """Return it with plain columns in place of those with a dictionary."""
 
 
 def with_own_lists(listener: Listener) -> Listener:
-    """The listener, called with copies of the lists; their rows are the same."""
+    """Return the listener, called with copies of the lists; their rows are the same."""
     def call(new: Rows, old: Rows, statement: Statement, runtime: Any) -> object:
         return listener(Rows(new), Rows(old) if old else old, statement, runtime)
 
@@ -124,7 +124,7 @@ class Statement(Delivery):
     # ------------------------------------------------------------------ output
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        """The end of the statement's operators: kept until all statements have had the event."""
+        """Take what the last operator emits: kept until all statements have had the event."""
         if self.listeners or self.batch_listeners:
             self.waiting_new += new
             if old:
@@ -183,7 +183,7 @@ class Statement(Delivery):
                 self._core.on_listener_error(error, self.name, None)
 
     def delivery_scope(self, output_type: EventType | None) -> dict[str, Any]:
-        """What ``delivery_lines`` and the lines of rows name. ``output_type``: of rows of values; None where events come out."""
+        """Return what ``delivery_lines`` and the lines of rows name. ``output_type``: of rows of values; None where events come out."""
         core, name = self._core, self.name
 
         def failed(error: Exception) -> None:
@@ -195,12 +195,12 @@ class Statement(Delivery):
 
     @once_a_class
     def delivery_guard(self) -> str:
-        """The condition, as source text, under which ``deliver`` itself has to be called."""
+        """Return the condition, as source text, under which ``deliver`` itself has to be called."""
         return f"{named('out', self).batch_listeners}"
 
     @once_a_class
     def delivery_lines(self, *rows: str) -> Sequence[str]:
-        """Source lines that do what ``deliver`` does with the rows in these variables.
+        """Return source lines that do what ``deliver`` does with the rows in these variables.
 
         For functions before whose end no other listener is to be called: no other statement wants the event, no other timer is due.
         """
@@ -213,13 +213,13 @@ class Statement(Delivery):
 
     @once_a_class
     def update_lines(self, *rows: str) -> Sequence[str]:
-        """Source lines that do what ``update`` does with rows of the insert stream, the events in these variables."""
+        """Return source lines that do what ``update`` does with rows of the insert stream, the events in these variables."""
         out = named("out", self)
         added = [f"    {out.waiting_new}.append({row})" for row in rows]
         return f"if {out.listeners} or {out.batch_listeners}:", *added, "    pending[out] = None"
 
     def take_batches(self, output: ColumnOutput, *, plain: bool) -> None:
-        """Output of the batch tier, for the batch listeners. ``plain``: string columns without dictionaries, as the input's are."""
+        """Take output of the batch tier, for the batch listeners. ``plain``: string columns without dictionaries, as the input's are."""
         if self.batch_listeners and (output.new is not None or output.old is not None):
             self._outputs.append(output.decoded() if plain else output)
             self.runtime.pend_batch(self)
@@ -271,7 +271,7 @@ class Statement(Delivery):
         return {} if output is None else {p.name: str(p.type) for p in output.properties.values()}
 
     def add_listener(self, listener: Listener) -> Listener:
-        """From now on ``listener(new, old, statement, runtime)`` is called at every change; gives the listener back (usable as a
+        """Call ``listener(new, old, statement, runtime)`` at every change from now on; return the listener (usable as a
         decorator).
         """
         check_listener(listener)
@@ -293,7 +293,7 @@ class Statement(Delivery):
             self.batch_listeners, self._caused = [], []
 
     def attach(self, listener: Listener) -> None:
-        """``add_listener`` of a statement that does not take part yet."""
+        """Do as ``add_listener`` for a statement that does not take part yet."""
         self._listen([*self._added, listener])
 
     def _listen(self, listeners: list[Listener]) -> None:
@@ -302,7 +302,7 @@ class Statement(Delivery):
         self.listeners = [*map(with_own_lists, listeners[:-1]), *listeners[-1:]]
 
     def add_batch_listener(self, listener: BatchListener, *, causes: bool = False) -> BatchListener:
-        """Arrow record batches of insert and remove stream (None where empty), once a send, send_batch or advance.
+        """Call the listener with Arrow record batches of insert and remove stream (None where empty), once a send, send_batch or advance.
 
         ``causes``: the statement's own columns are followed by ``cause.call``, ``cause.time``, ``cause.type`` and ``cause.row``: the
         number of the call that a row listener would get, engine time, and the input row that caused it (runtime.statements.cause_columns).
@@ -323,16 +323,16 @@ class Statement(Delivery):
         return iter(self.rows())
 
     def rows(self) -> Rows:
-        """The current rows."""
+        """Return the current rows."""
         with self.runtime.lock:
             return rows_of(self.running.iterate())
 
     def to_pandas(self) -> Any:
-        """The current rows as a pandas DataFrame; whole numbers and booleans among nulls as pandas' Int64 and boolean."""
+        """Return the current rows as a pandas DataFrame; whole numbers and booleans among nulls as pandas' Int64 and boolean."""
         return pandas_frame(self.rows(), list(self.properties))
 
     def to_arrow(self) -> Any:
-        """The current rows as a pyarrow Table."""
+        """Return the current rows as a pyarrow Table."""
         import pyarrow
 
         from runtime.conversion.arrow import to_batch
@@ -341,7 +341,7 @@ class Statement(Delivery):
             return pyarrow.Table.from_batches([to_batch(list(self.running.iterate()), self.event_type)])
 
     def explain(self) -> str:
-        """The plan, readable; by which key its rows may be split over engines, or what prevents it; in which tier the statement runs
+        """Return the plan, readable; by which key its rows may be split over engines, or what prevents it; in which tier the statement runs
         now, and why.
         """
         from epl.plan.explain import explain

@@ -30,7 +30,7 @@ class VariableCell:
             self.value = self.coerced(value)
 
     def coerced(self, value: Any) -> Any:
-        """The value as the variable's type holds it; raises EplRuntimeError in Esper's words."""
+        """Return the value as the variable's type holds it; raise EplRuntimeError in Esper's words."""
         if value is None:
             return None
         try:
@@ -45,7 +45,7 @@ class VariableCell:
             ) from None
 
     def checked(self, value: Any) -> Any:
-        """``coerced`` for an assignment: constants refuse."""
+        """Do as ``coerced`` for an assignment: constants refuse."""
         if self.variable.constant:
             raise EplRuntimeError(f"Variable by name '{self.variable.name}' is declared as constant and may not be assigned a new value")
         return self.coerced(value)

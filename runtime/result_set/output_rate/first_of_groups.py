@@ -102,7 +102,7 @@ AnyPoll = Poll | TimePoll | WhenPoll
 
 
 def poll_maker(plan: OutputPlan, context: TimeContext) -> Callable[[], AnyPoll]:
-    """What makes the condition of a new group."""
+    """Return what makes the condition of a new group."""
     if plan.condition is not None:
         trigger = Trigger(plan, context)
         return lambda: WhenPoll(trigger, context.now)
@@ -221,7 +221,7 @@ class FirstOfGroups:
                     level.rows(((key, row),), False, old_rows)
 
     def flush(self, force: bool) -> None:
-        """The groups' own conditions decide."""
+        """Do nothing: the groups' own conditions decide."""
 
     def state(self) -> State:
         return [polls.state() for polls in self._polls]
@@ -267,7 +267,7 @@ class FirstOfGroupEvents:
     counts_failures = False
 
     def flush(self, force: bool) -> None:
-        """The groups' own conditions decide."""
+        """Do nothing: the groups' own conditions decide."""
 
     def state(self) -> State:
         return self._polls.state()

@@ -34,7 +34,8 @@ class OneLevel:
         self.pages = Paged("group rows", lambda: self.rows, key_to_state, self._entry)
 
     def steps(self) -> GeneratedSteps:
-        """``touch`` with one event ``e`` of the key ``k``, for an output that does not want the rows as they were before."""
+        """Return the steps of ``touch`` with one event ``e`` of the key ``k``, for an output that does not want the rows as they were
+        before."""
         level, pages = named("level", self), named("level_pages", self.pages)
         noted = [f"{level.rows}[k] = e", f"{level.touched.add}(k)", f"if {pages.touched} is not None: {pages.touched}[k] = None"]
         return GeneratedSteps([], noted, {"level": self, "level_pages": self.pages})

@@ -67,7 +67,7 @@ class Deltas(BufferBase):
 
 
 def collect_whole(inner: ResultSet, new: Sequence[Row], old: Sequence[Row], new_rows: OutputRows, old_rows: OutputRows) -> None:
-    """``collect``, but where it raises, no row of the delta is added."""
+    """Do as ``collect``, but where it raises, no row of the delta is added."""
     mine = OutputRows(), OutputRows()
     inner.collect(new, old, *mine)
     new_rows.add(mine[0])
@@ -75,7 +75,7 @@ def collect_whole(inner: ResultSet, new: Sequence[Row], old: Sequence[Row], new_
 
 
 def add_current(inner: FullyAggregated, new_rows: OutputRows, old_rows: OutputRows) -> None:
-    """The row of the aggregations as they are, where a stream has no row."""
+    """Add the row of the aggregations as they are, where a stream has no row."""
     if inner.needs_new and not new_rows.events:
         inner.current(True, new_rows)
     if inner.needs_old and not old_rows.events:

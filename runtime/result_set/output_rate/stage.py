@@ -72,7 +72,7 @@ class AtTimes(Condition):
             self._schedule()
 
     def steps(self) -> GeneratedSteps:
-        """Once the first time is known nothing is to be done."""
+        """Return the steps; once the first time is known nothing is to be done."""
         condition = named("condition", self)
         return GeneratedSteps([], [f"if {condition.next} is None: {condition.add}(1, 0)"], {"condition": self})
 
@@ -99,7 +99,7 @@ class AtTimes(Condition):
 
 
 def periods(context: TimeContext, period: TypedExpression) -> Callable[[int | None, int], int | None]:
-    """Every period, counted from the first rows on."""
+    """Return every period, counted from the first rows on."""
 
     months = isinstance(period, TimeSpan) and any(unit in MONTHS for unit, _ in period.parts)
 
@@ -149,7 +149,7 @@ class After:
         self._open = False
 
     def admits(self, new: int) -> bool:
-        """Whether the delta that brings ``new`` rows may be emitted."""
+        """Return whether the delta that brings ``new`` rows may be emitted."""
         if self._open:
             return True
         if self._events is not None:
@@ -187,7 +187,7 @@ GATHERINGS: Mapping[tuple[str, type[ResultSet]], Callable[..., BufferBase]] = {
 
 
 def build_gathering(plan: OutputPlan, inner: ResultSet, context: Any) -> OutputBuffer:
-    """What gathers for a selector and a result set."""
+    """Return what gathers for a selector and a result set."""
     if plan.selector == "default":
         return Deltas(inner)
     if plan.selector == "snapshot":
@@ -261,7 +261,7 @@ class OutputStage(ResultSet):
         self.gathering.keep(new, old)
 
     def last_rows(self) -> OneLevel | None:
-        """Where all that is done with an event is to note it as the last one of its group, what keeps these; else None."""
+        """Return, where all that is done with an event is to note it as the last one of its group, what keeps these; else None."""
         gathering = self.gathering
         if type(gathering) not in (LastOfGroups, AllGroups) or type(self.inner) is not RowPerGroup or self.inner.needs_old:
             return None
