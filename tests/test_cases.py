@@ -1,7 +1,7 @@
 """The repository's own cases (tests/cases/<room>/<clause>.json), replayed and held against what Esper 9.0.0 did.
 
 A case that cannot pass yet stands in tests/cases/ledger.json with the reason; one that passes must leave it.
-``python tests/test_cases.py`` prints the cases that differ; with ``--ledger`` it writes the ledger anew.
+``python tests/test_cases.py`` prints the cases that differ; with ``--ledger`` it writes a new ledger.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every accumulator, fed random rows that come and go, equals the function computed anew over the rows that are there."""
+"""Every accumulator, given random rows that come and go, equals the function recomputed over the rows that are there."""
 from __future__ import annotations
 
 import math

@@ -1,4 +1,4 @@
-"""match_recognize in the row tier and as a run of columns, fed with the same batches."""
+"""match_recognize in the row tier and as a run of columns, with the same batches."""
 from __future__ import annotations
 
 from typing import Any
@@ -57,7 +57,7 @@ def tables(rows: list[tuple[Any, ...]], cuts: list[int]) -> list[tuple[pa.Table,
 
 
 def by_rows(text: str, batches: list[tuple[pa.Table, Any]], until: int) -> list[Any]:
-    """What the row tier puts out."""
+    """What the row tier emits."""
     runtime = Runtime(tier="row")
     runtime.deploy(SCHEMA)
     found: list[Any] = []

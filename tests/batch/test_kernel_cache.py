@@ -47,8 +47,8 @@ def test_file_that_was_cut_off_is_written_anew(folder: Path, suffix: str, size: 
     path, = folder.rglob(f"*.{suffix}")
     os.truncate(path, size)
     assert run_kernel() == EXPECTED
-    told = [str(warning.message) for warning in recwarn if "compiled again" in str(warning.message)]
-    assert len(told) == (suffix != "py"), told
+    messages = [str(warning.message) for warning in recwarn if "compiled again" in str(warning.message)]
+    assert len(messages) == (suffix != "py"), messages
     # Code compiled again has other names inside, of other lengths: that it can be read shows that it is whole, not its size.
     kept = {path: path.stat().st_mtime_ns for path in folder.rglob("*.*") if path.is_file()}
     recwarn.clear()

@@ -56,7 +56,7 @@ def test_very_wide_selects_stay_in_the_row_tier() -> None:
 
 @pytest.mark.parametrize("keys", [200_000, 10_000_000] if os.environ.get("EPL_LONG") else [200_000])
 def test_many_keys(keys: int) -> None:
-    """Every key comes twice; each row tells its group's count and sum."""
+    """Every key comes twice; each row shows its group's count and sum."""
     runtime = Runtime(tier="batch")
     runtime.deploy(SCHEMA + "@name('a') select key, count(*) as c, sum(x) as s from T group by key")
     found = heard(runtime)

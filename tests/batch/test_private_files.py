@@ -97,7 +97,7 @@ def test_folders_above(tmp_path: Path) -> None:
 
 
 def test_a_closed_folder_can_still_be_exchanged_from_above(tmp_path: Path) -> None:
-    """Nobody gets to what is in it, but whoever may write above puts another one in its place."""
+    """No other user gets to what is in it, but one who may write above puts another one in its place."""
     above, folder = tmp_path / "above", tmp_path / "above" / "cache"
     folder.mkdir(parents=True)
     folder.chmod(0o700)

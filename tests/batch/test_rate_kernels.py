@@ -100,7 +100,7 @@ def test_what_stays_in_the_row_tier(text: str, reason: str) -> None:
 ])
 def test_listeners_are_told_that_nothing_is_put_out(text: str) -> None:
     batches = many(30, 3, 8)
-    told = []
+    by_tier = []
     for tier in ("row", "batch"):
         runtime = Runtime(tier=tier)
         runtime.deploy(SCHEMA)
@@ -111,6 +111,6 @@ def test_listeners_are_told_that_nothing_is_put_out(text: str) -> None:
         for table, times in batches:
             runtime.send_batch("T", table.append_column("at_time", pa.array(times)), time="at_time")
         runtime.advance_time_span(200)
-        told.append(calls)
-    assert told[0] == told[1]
-    assert [[], []] in told[0]
+        by_tier.append(calls)
+    assert by_tier[0] == by_tier[1]
+    assert [[], []] in by_tier[0]

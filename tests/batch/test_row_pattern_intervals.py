@@ -1,4 +1,4 @@
-"""``interval`` and ``or terminated`` in columns against the row tier: what is told, when, in which call, and the state that waits."""
+"""``interval`` and ``or terminated`` in columns against the row tier: what is emitted, when, in which call, and the state that waits."""
 from __future__ import annotations
 
 from typing import Any

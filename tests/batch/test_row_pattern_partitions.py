@@ -94,7 +94,7 @@ SELDOM = [
 @pytest.mark.parametrize("by", ["partition by k", "partition by j % 40", "partition by k, b"])
 @pytest.mark.parametrize("text", SELDOM)
 def test_only_rows_that_a_match_in_progress_needs_are_kept(text: str, by: str) -> None:
-    """However many rows come, the state is that of the matches in progress: rows, nodes, slots and strands."""
+    """However many rows come, the state is that of the partial matches: rows, nodes, slots."""
     rng = np.random.default_rng(8)
     rows = [
         (f"key {rng.integers(0, 40)}", float(rng.integers(0, 10)), int(rng.integers(0, 3)), bool(rng.random() < 0.3), int(n % 40), 1)
@@ -104,7 +104,7 @@ def test_only_rows_that_a_match_in_progress_needs_are_kept(text: str, by: str) -
     for run in fed(text.replace("partition by k", by), rows):
         stored.append(len(run.rows))
         sizes.append(run.memory())
-        assert len(run.held_ids()) <= 1_000  # of matches in progress: 40 keys by 2, some rows each
+        assert len(run.held_ids()) <= 1_000  # of partial matches: 40 keys by 2, some rows each
     assert sizes[-1] <= 2 * sizes[20], "arrays grow"
     assert max(stored[20:]) <= max(stored[:20]) + 300, "rows are kept"
 

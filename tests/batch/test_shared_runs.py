@@ -1,4 +1,4 @@
-"""Statements fed together against each fed by itself with every row, and against the row tier."""
+"""Statements that get rows together against each that gets every row by itself, and against the row tier."""
 from __future__ import annotations
 
 import gc
@@ -69,7 +69,7 @@ def members_of(texts: list[str]) -> tuple[Runtime, list[Member]]:
     return runtime, [Member(s.body, build_run(s.body, surroundings), surroundings) for s in module.statements]
 
 
-def told(output: Output) -> Any:
+def emitted(output: Output) -> Any:
     """An output as plain values: rows, and by row its cause and which rows came together."""
     deltas = np.concatenate([np.zeros(0), *(c.delta for c in (output.new_causes, output.old_causes) if c is not None)])
     steps = np.unique(deltas)
@@ -95,7 +95,7 @@ def test_same_as_each_by_itself(texts: list[str], rows: list[Any], cuts: list[in
         shared.prepare(intake)
         found = shared.feed(intake, times, until, causes=True)
         expected = [m.run.feed(intake, times, until, causes=True) for m in alone]
-        assert [told(o) for o in found] == [told(o) for o in expected]
+        assert [emitted(o) for o in found] == [emitted(o) for o in expected]
         dues = [due for m in alone if (due := m.run.next_due()) is not None]
         assert shared.next_due() == min(dues, default=None)
     for one, other in zip(members, alone):
@@ -138,7 +138,7 @@ def test_jumps_give_every_row_to_every_statement() -> None:
     for table, times, until in batches_of(rows, [2]):
         intake = Intake(runtime.event_type("T"), columns_of(table, "T"))
         found = shared.feed(intake, times, until, jump=True, causes=True)
-        assert [told(o) for o in found] == [told(m.run.feed(intake, times, until, jump=True, causes=True)) for m in alone]
+        assert [emitted(o) for o in found] == [emitted(m.run.feed(intake, times, until, jump=True, causes=True)) for m in alone]
 
 
 def test_parts_that_stay_get_their_own_rows() -> None:
@@ -185,7 +185,7 @@ def test_parts_are_whole_batches_to_whoever_joins_them() -> None:
 
 
 def test_state_of_rules_is_that_of_their_runs() -> None:
-    """Taken, restored and shared anew at any time."""
+    """Taken, restored and shared again at any time."""
     texts = [f"select count(*) as c, sum(x) as s from T(k = '{k}')" for k in "abc"]
     runtime, members = members_of(texts)
     [(table, times, _), _] = batches_of([("a", 1, 1.5, 0), ("b", 1, 2.0, 0), ("a", 1, 4.0, 0)], [])

@@ -1,4 +1,4 @@
-"""One statement in the row tier and in the batch tier, fed with the same batches, and its state moved from one to the other."""
+"""One statement in the row tier and in the batch tier, with the same batches, and its state moved from one to the other."""
 from __future__ import annotations
 
 import datetime
@@ -101,7 +101,7 @@ def compiled_once(text: str) -> tuple[Runtime, Any]:
 
 
 class ColumnTier:
-    """The statement as a run; ``output`` is what it has put out. ``beside``: whose events it shares the type with."""
+    """The statement as a run; ``output`` is what it has emitted. ``beside``: whose events it shares the type with."""
 
     def __init__(self, text: str, start: int = 0, *, fast: bool = False, beside: RowTier | None = None) -> None:
         if beside is None:
@@ -145,7 +145,7 @@ def unmoved(text: str, batches: list[Batch], until: int = END) -> tuple[RowTier,
 
 
 def moved(first: Any, second: Any, batches: list[Batch], at: int, **how: Any) -> list[Any]:
-    """What the two put out, one after the other."""
+    """What the two emit, one after the other."""
     for batch in batches[:at]:
         first.feed(batch)
         first.state()  # may be asked for at any time
@@ -162,7 +162,7 @@ def clock(batches: list[Batch], at: int) -> int:
 
 
 def assert_same(text: str, batches: list[Batch], until: int, *, fast: bool = False) -> None:
-    """Both tiers put out the same; ``fast``: the kernel is compiled."""
+    """Both tiers emit the same; ``fast``: the kernel is compiled."""
     expected, found = RowTier(text), ColumnTier(text, fast=fast)
     for batch in batches:
         expected.feed(batch)

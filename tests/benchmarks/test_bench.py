@@ -1,4 +1,4 @@
-"""The benchmark's engines put out the same rows, its events never change, its reports hold what was measured."""
+"""The benchmark's engines emit the same rows, its events never change, its reports hold what was measured."""
 from __future__ import annotations
 
 import subprocess
@@ -27,7 +27,7 @@ from benchmarks.workloads import WORKLOADS, Column, Workload
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def told(text: str) -> None:
+def ignore(text: str) -> None:
     pass
 
 
@@ -48,7 +48,7 @@ def test_batch_tier_and_loops_by_hand_agree_with_the_row_tier() -> None:
     }
     with prepared(engines, Data(8_000, 50), 900):  # few symbols, so that matches are many
         for name, workload in WORKLOADS.items():
-            results = measure(workload, engines, 1_500, 2_000, told)
+            results = measure(workload, engines, 1_500, 2_000, ignore)
             assert not [r.note for r in results if r.failed]
             ran = {r.engine: r for r in results if r.runs}
             assert {"row", "batch", "plain", "loops"} <= ran.keys()
@@ -90,7 +90,7 @@ class Failing(Row):
 def test_an_engine_that_raises_fails_alone() -> None:
     engines: dict[str, Engine] = {"row": Row(), "failing": Failing()}
     with prepared(engines, Data(100)):
-        good, bad = measure(WORKLOADS["W2"], engines, 20, 20, told)
+        good, bad = measure(WORKLOADS["W2"], engines, 20, 20, ignore)
     assert len(good.runs) == 3 and not good.failed
     assert bad.failed and not bad.runs and bad.note.startswith("FAILS: EplRuntimeError: ")
 
@@ -121,7 +121,7 @@ def test_events_are_the_same_in_every_form() -> None:
 
 
 def test_growth_is_measured_drawn_and_tabled() -> None:
-    found = list(curves({"row": Row()}, 200, told))
+    found = list(curves({"row": Row()}, 200, ignore))
     assert {c.axis.name for c in found} == {"window", "keys", "partitions", "statements"}
     drawn = ElementTree.fromstring(picture(found))
     assert len([e for e in drawn.iter() if e.tag.endswith("polyline")]) == 4

@@ -35,12 +35,12 @@ def test_what_reads_the_event_is_asked_each_time() -> None:
 
 
 def test_a_call_that_raises_is_made_again() -> None:
-    told: list[str] = []
-    runtime = Runtime(settings=Settings(python_imports=("random",)), on_error=lambda error, *_: told.append(str(error)))
+    errors: list[str] = []
+    runtime = Runtime(settings=Settings(python_imports=("random",)), on_error=lambda error, *_: errors.append(str(error)))
     runtime.deploy("import random; create schema T(x int); @name('s0') select random.randrange(0) as a from T", listeners={"s0": print})
     runtime.send("T", {"x": 1})
     runtime.send("T", {"x": 1})
-    assert len(told) == 2
+    assert len(errors) == 2
 
 
 def test_a_function_without_class_is_asked_each_time() -> None:

@@ -36,7 +36,7 @@ def steps() -> Iterator[dict[str, Any]]:
 
 @cache
 def texts() -> tuple[set[Text], dict[Text, str]]:
-    """Texts that ran, and texts that were refused with their message. Texts that the recorder itself printed are left out: not all of
+    """Texts that ran, and texts that were refused with their message. Texts that the recorder itself printed are omitted: not all of
     them read back."""
     good: set[Text] = set()
     bad: dict[Text, str] = {}

@@ -69,7 +69,7 @@ class Context:
 
 
 class Matching:
-    """A running clause; ``calls`` are what its child was told."""
+    """A running clause; ``calls`` are what its child got."""
 
     def __init__(self, clause: str, context: Context | None = None, **options: Any) -> None:
         self.plan = plan_of(clause, **options)
@@ -94,7 +94,7 @@ class Matching:
         self.calls.append(new)
 
     def send(self, *rows: Event, leaving: Sequence[Event] = ()) -> list[dict[str, Any]]:
-        """One delivery; gives the rows of matches told."""
+        """One delivery; gives the rows of the matches emitted."""
         self.contents = [e for e in self.contents if e not in leaving] + list(rows)
         before = len(self.calls)
         self.operator.update(rows, leaving)

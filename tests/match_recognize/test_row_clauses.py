@@ -43,8 +43,8 @@ def test_matches_with_conditions_that_look_back() -> None:
         "partition by k measures A.id as a, count(B.v) as n, sum(B.v + A.v) as s, C.id as c pattern (A B+ C) "
         "define A as A.v = 1, B as B.v > A.v and B.v < 5, C as C.v > B[0].v and prev(C.v) > 1", has_window=False,
     )
-    told = [r for n, v in enumerate([1, 2, 4, 5]) for r in running.send(row(f"E{n}", v))]
-    assert told == [{"a": "E0", "n": 1, "s": 3, "c": "E2"}]
+    matches = [r for n, v in enumerate([1, 2, 4, 5]) for r in running.send(row(f"E{n}", v))]
+    assert matches == [{"a": "E0", "n": 1, "s": 3, "c": "E2"}]
 
 
 def test_a_partition_without_match_in_progress_costs_nothing() -> None:
@@ -81,13 +81,13 @@ def test_an_exploding_pattern_behind_a_window_costs_in_proportion(pattern: str) 
     assert looked[1] < 20 * looked[0]
 
 
-@pytest.mark.parametrize(("prevent", "told"), [(True, 2), (False, 4)])
-def test_limit_of_states(prevent: bool, told: int) -> None:
+@pytest.mark.parametrize(("prevent", "matches"), [(True, 2), (False, 4)])
+def test_limit_of_states(prevent: bool, matches: int) -> None:
     context = Context(max_states=2, prevent_start=prevent)
     running = Matching("partition by k measures A.id as a pattern (A B) define A as A.v = 1, B as B.v = 2", context, has_window=False)
     for n in range(4):
         running.send(row(f"E{n}", 1, str(n)))
-    assert sum(len(running.send(row("x", 2, str(n)))) for n in range(4)) == told
+    assert sum(len(running.send(row("x", 2, str(n)))) for n in range(4)) == matches
 
 
 def test_an_interval_holds_matches_back() -> None:

@@ -22,9 +22,9 @@ class Run:
     """A statement over ``window`` in which ``f`` raises for 13."""
 
     def __init__(self, window: str, clauses: str, **settings: Any) -> None:
-        self.told: list[int] = []
+        self.reported: list[int] = []
         self.rows: list[tuple[int, int]] = []
-        self.runtime = Runtime(on_error=lambda error, statement, event: self.told.append(int(str(error))))
+        self.runtime = Runtime(on_error=lambda error, statement, event: self.reported.append(int(str(error))))
         self.runtime.register_function("f", f)
         self.runtime.register("T", {"n": int, "v": int})
         head, pattern = clauses.split("pattern ")
@@ -63,8 +63,8 @@ def test_other_rows_of_a_batch_are_matched(shape: str, values: list[int]) -> Non
     rows = list(enumerate(values))
     batches = [rows[at:at + 4] for at in range(0, len(rows) - 3, 4)]
     assert run.rows == [pair for batch in batches for pair in pairs(batch)]
-    assert len(run.told) == sum(any(v == 13 for _, v in batch) for batch in batches)
-    assert set(run.told) <= {13}
+    assert len(run.reported) == sum(any(v == 13 for _, v in batch) for batch in batches)
+    assert set(run.reported) <= {13}
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -74,12 +74,12 @@ def test_a_failing_row_leaves_no_states_behind(shape: str, values: list[int]) ->
     run = Run("#keepall", SHAPES[shape]).feed(values)
     sound = [v for v in values if v != 13]
     assert run.rows == pairs(list(enumerate(values)))
-    assert run.told == [13] * values.count(13)
+    assert run.reported == [13] * values.count(13)
     assert run.states == (1 if sound and sound[-1] == 1 else 0)
 
 
 def test_prev_looks_past_a_row_without_a_key() -> None:
     run = Run("#keepall", "partition by f(v) > 0 pattern (A B) define A as A.v = 1, B as B.v = prev(B.v) + 1")
     run.feed([1, 13, 2, 1, 2])
-    assert run.told == [13]
+    assert run.reported == [13]
     assert run.rows == [(0, 2), (3, 4)]

@@ -1,4 +1,4 @@
-"""A limit on states and the iterator: matches in progress are limited, what the iterator finds is not where layers bound it."""
+"""A limit on states and the iterator: partial matches are limited, what the iterator finds is not where layers bound it."""
 from __future__ import annotations
 
 import pytest
@@ -12,18 +12,18 @@ LOOKS_BACK = "pattern (A B) define A as A.v = 1, B as B.v = A.v + 1"
 
 
 def over(pattern: str, limit: int | None) -> tuple[list[int], list[int]]:
-    """(what listeners are told, what the iterator gives): the keys of which a one and a two have come, all ones first."""
+    """(what listeners get, what the iterator gives): the keys of which a one and a two have come, all ones first."""
     runtime = Runtime(settings=Settings(max_states=limit))
     runtime.register("T", {"k": int, "v": int})
-    told: list[int] = []
+    delivered: list[int] = []
     deployment = runtime.deploy(
         f"@name('s0') select * from T#keepall match_recognize (partition by k measures A.k as a, B.k as b {pattern})",
-        listeners={"s0": lambda new, *_: told.extend(r["a"] for r in new)},
+        listeners={"s0": lambda new, *_: delivered.extend(r["a"] for r in new)},
     )
     for value in (1, 2):
         for key in range(KEYS):
             runtime.send("T", {"k": key, "v": value})
-    return told, [r["a"] for r in deployment["s0"]]
+    return delivered, [r["a"] for r in deployment["s0"]]
 
 
 @pytest.mark.parametrize("pattern", [LAYERS, LOOKS_BACK])

@@ -32,14 +32,14 @@ def statement(pattern: str, window: str, choice: str, skip: str) -> str:
 
 
 def outcome(epl: str, rows: list[tuple[int, int, int | None, int]], stop: int) -> list[Any]:
-    """What is told after each row, with the count of states; after ``stop`` rows the runtime goes on from its snapshot."""
-    told: list[Any] = []
+    """What is emitted after each row, with the count of states; after ``stop`` rows the runtime goes on from its snapshot."""
+    outcomes: list[Any] = []
     runtime = Runtime()
     errors: list[str] = []
 
     def start(into: Runtime) -> None:
         into._core.on_error = lambda error, name, event: errors.append(f"{type(error).__name__}: {error}")
-        into.statement("s0").add_listener(lambda new, old, *_: told.append([row.to_dict() for row in new]))
+        into.statement("s0").add_listener(lambda new, old, *_: outcomes.append([row.to_dict() for row in new]))
 
     runtime.deploy(SCHEMA + epl)
     start(runtime)
@@ -51,8 +51,8 @@ def outcome(epl: str, rows: list[tuple[int, int, int | None, int]], stop: int) -
         time += wait
         runtime.advance_time(time)
         runtime.send("T", {"k": k, "v": v, "n": n})
-        told.append((runtime._core.match_states.count, len(errors), [row.to_dict() for row in runtime.statement("s0")]))
-    return [*told, *errors]
+        outcomes.append((runtime._core.match_states.count, len(errors), [row.to_dict() for row in runtime.statement("s0")]))
+    return [*outcomes, *errors]
 
 
 rows_sent = st.lists(

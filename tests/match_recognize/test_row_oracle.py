@@ -144,9 +144,9 @@ def test_going_on_after_a_restart(pattern: str, values: list[int], data: st.Data
     cut = data.draw(st.integers(0, len(values) - 1))
     for number, value in enumerate(values):
         event = row(f"E{number}", value)
-        told = whole.send(event)
+        matches = whole.send(event)
         if number == cut:
             kept = plain(parts.operator.state())
             parts.rebuild(kept)
-        assert parts.send(event) == told
+        assert parts.send(event) == matches
     assert parts.iterate() == whole.iterate()

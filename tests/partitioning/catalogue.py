@@ -110,7 +110,7 @@ SPLIT: list[tuple[str, dict[str, str]]] = [
 ]
 """(module, how the last statement's rows are split: properties by type)"""
 
-ANYHOW: list[tuple[str, bool]] = [
+IN_ANY_WAY: list[tuple[str, bool]] = [
     ("select * from T", True),
     ("select k, x * 2 as y from T(n > 1) where x > 0", True),
     ("insert into A select k, x from T; select * from A(x > 1)", True),

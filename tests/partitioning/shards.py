@@ -1,4 +1,4 @@
-"""One runtime with all rows beside several with a share each; all of them are told all of the time."""
+"""One runtime with all rows beside several with a share each; all of them are notified of all of the time."""
 from __future__ import annotations
 
 import zlib
@@ -47,7 +47,7 @@ def verdict_of(text: str) -> SplitBy | AnySplit | Whole:
 
 
 class Engine:
-    """A runtime with the module, which notes what its statements put out."""
+    """A runtime with the module, which notes what its statements emit."""
 
     def __init__(self, plan: ModulePlan, statements: Iterable[str], heard: Heard) -> None:
         self.runtime = Runtime(tier="row")
@@ -103,7 +103,7 @@ Place = Callable[[str, dict[str, Any]], int]
 def run(
     text: str, statements: Iterable[str], sent: list[tuple[int, str, dict[str, Any]]], engines: int, place: Place
 ) -> tuple[Heard, Heard]:
-    """What one engine puts out, and what several do."""
+    """What one engine emits, and what several do."""
     return run_plan(compiled(text), statements, sent, engines, place)
 
 

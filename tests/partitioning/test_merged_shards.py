@@ -1,4 +1,4 @@
-"""Split as the verdict says, several engines put out what one does, time by time; split in spite of it, they do not.
+"""Split as the verdict says, several engines emit what one does, time by time; split in spite of it, they do not.
 
 ``EPL_LONG=1`` draws twenty times as many examples.
 """
@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epl.analysis.partitioning import AnySplit, SplitBy
-from tests.partitioning.catalogue import ANYHOW, SPLIT
+from tests.partitioning.catalogue import IN_ANY_WAY, SPLIT
 from tests.partitioning.shards import ROWS, Row, by_key, events, run, verdict_of
 
 EXAMPLES = 10 * (20 if os.environ.get("EPL_LONG") else 1)
@@ -37,7 +37,7 @@ def test_shards_by_key_are_one_engine(text: str) -> None:
     check()
 
 
-@pytest.mark.parametrize("text", [text for text, _ in ANYHOW])
+@pytest.mark.parametrize("text", [text for text, _ in IN_ANY_WAY])
 def test_shards_anyhow_are_one_engine(text: str) -> None:
     verdict = verdict_of(text)
     assert isinstance(verdict, AnySplit)

@@ -20,7 +20,7 @@ from epl.settings import Settings
 from runtime import Runtime
 from runtime.build import BUILDERS
 from runtime.cli import main
-from tests.partitioning.catalogue import ANYHOW, PATTERN, SCHEMA, SPLIT, WHOLE
+from tests.partitioning.catalogue import IN_ANY_WAY, PATTERN, SCHEMA, SPLIT, WHOLE
 from windows.registry import WINDOWS
 
 Found = SplitBy | AnySplit | Whole
@@ -42,7 +42,7 @@ def test_split(text: str, expected: dict[str, str]) -> None:
     assert keys(verdict(text)) == expected
 
 
-@pytest.mark.parametrize(("text", "stateless"), ANYHOW)
+@pytest.mark.parametrize(("text", "stateless"), IN_ANY_WAY)
 def test_anyhow(text: str, stateless: bool) -> None:
     found = verdict(text)
     assert isinstance(found, AnySplit), found.describe()
@@ -242,5 +242,5 @@ def test_the_command_tells(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture
     module = tmp_path / "m.epl"
     module.write_text(SCHEMA + "select k, sum(x) as s from T group by k; select * from T#lastevent;")
     assert main(["explain", str(module)]) == 0
-    told = capsys.readouterr().out
-    assert "  partitioning: T by k\n" in told and "  partitioning: not at all: the window #lastevent" in told
+    output = capsys.readouterr().out
+    assert "  partitioning: T by k\n" in output and "  partitioning: not at all: the window #lastevent" in output

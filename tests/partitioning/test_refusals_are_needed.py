@@ -1,8 +1,8 @@
-"""Where rows have to stay together: split by ``k`` in spite of it, several engines put out something else than one.
+"""Where rows have to stay together: split by ``k`` in spite of it, several engines emit something else than one.
 
 Five refusals are of what is not known to be local, not of what is known not to be: batch windows together with others, aggregations of
 derived values, ``istream()`` in where, partitions by engine time behind windows, and batches with flags, whose rows are the same but whose
-listeners are told of periods without rows by every engine.
+listeners are notified of periods without rows by every engine.
 """
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_flags_tell_of_periods_without_rows() -> None:
 
 
 def test_an_interval_waits_with_other_partitions() -> None:
-    """a's match takes half of the interval and is told at once, unless one of b that began at the same time waits (so Esper 9.0.0)."""
+    """a's match takes half of the interval and is emitted at once, unless one of b that began at the same time waits (so Esper 9.0.0)."""
     text = (
         "select * from T match_recognize (partition by k measures A.k as k, count(B.x) as c pattern (A B+) interval 6 msec "
         "define B as B.x > A.x)"

@@ -143,7 +143,7 @@ def difference(texts: Sequence[str], steps: Sequence[Step], tier: str, restarts:
 
 
 def reduced(texts: Sequence[str], steps: Sequence[Step], tier: str, restarts: Restarts) -> str:
-    """A difference in few words: texts, restarts and steps that it does not need are left out."""
+    """A difference in few words: texts, restarts and steps that it does not need are omitted."""
     texts, steps = list(texts), list(steps)
     restarts = next((r for r in ({p: w} for p, w in restarts.items()) if _differs(texts, steps, tier, r)), dict(restarts))
     for text in list(texts):

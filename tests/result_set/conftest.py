@@ -50,7 +50,7 @@ class SelectClause:
         self.clock = Clock()
         self.cells = {name: Cell(value) for name, value in (variables or {}).items()}
         self._environment = Environment(clock=self.clock, variables=self.cells)
-        self._told: list[tuple[Sequence[Event], Sequence[Event]]] = []
+        self.emitted: list[tuple[Sequence[Event], Sequence[Event]]] = []
         self._make()
 
     def _make(self) -> None:
@@ -58,20 +58,20 @@ class SelectClause:
         self.result_set.child = self
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        self._told.append((new, old))
+        self.emitted.append((new, old))
 
     @staticmethod
     def event(**values: Any) -> Event:
         return event_class(T)(*[values.get(name) for name in T.names])
 
     def delta(self, new: Sequence[Any], old: Sequence[Any] = ()) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]] | None:
-        """The rows put out as tuples of values; None where the child is told nothing."""
-        self._told = []
+        """The rows emitted as tuples of values; None where the child gets nothing."""
+        self.emitted = []
         self.result_set.update(new, old)
-        assert len(self._told) <= 1
-        if not self._told:
+        assert len(self.emitted) <= 1
+        if not self.emitted:
             return None
-        return [e.values() for e in self._told[0][0]], [e.values() for e in self._told[0][1]]
+        return [e.values() for e in self.emitted[0][0]], [e.values() for e in self.emitted[0][1]]
 
     def rows(self, contents: Sequence[Any]) -> list[tuple[Any, ...]]:
         return [e.values() for e in self.result_set.iterate(contents)]

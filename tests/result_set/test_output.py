@@ -128,7 +128,7 @@ ORDERS = ["n", "n desc, k", "coalesce(n, 5)", "n + sum(v)", "k || 'x'", "o", "pr
 @pytest.mark.parametrize("output", ["", "first ", "last ", "all ", "snapshot "])
 @pytest.mark.parametrize("order", ORDERS)
 def test_rows_that_stem_from_no_event_are_ordered_as_if_its_properties_were_null(order: str, output: str, tier: Any) -> None:
-    """Nothing then tells the rows apart: they stay in order."""
+    """Nothing then distinguishes the rows: they stay in order."""
     found: list[tuple[Calls, list[Any]]] = []
     for clause in ("", f" order by {order}"):
         calls: Calls = []

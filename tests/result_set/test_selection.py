@@ -96,7 +96,7 @@ def test_wildcard_alone_hands_on_the_same_event(clause: Any) -> None:
     event = statement.event(k="a")
     assert statement.plan.forward == 0 and statement.plan.output_type.name == "T"
     statement.result_set.update([event], [])
-    assert statement._told[0][0][0] is event
+    assert statement.emitted[0][0][0] is event
 
 
 def test_order_by_a_column_name_means_its_expression(clause: Any) -> None:

@@ -118,7 +118,7 @@ def test_one_in_one_out_without_remove_stream_puts_the_new_group_first(clause: A
 
 
 def test_an_emptied_group_is_forgotten_when_the_next_row_enters(clause: Any) -> None:
-    """Recorded: firstever of a group can be read in the delta that empties it, and starts anew later."""
+    """Recorded: firstever of a group can be read in the delta that empties it, and starts again later."""
     out = length_two(clause("select irstream k, firstever(v), count(v) from T#length(2) group by k"),
                      [("A", 1), ("B", 2), ("A", 3), ("C", 4), ("B", 5)])
     assert out[3] == ([("B", 2, 0), ("C", 4, 1)], [("B", 2, 1), ("C", None, 0)])

@@ -1,4 +1,4 @@
-"""What a runtime's listeners are told, as plain data."""
+"""What a runtime's listeners get, as plain data."""
 
 
 def listen(rt, log):

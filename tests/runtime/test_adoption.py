@@ -41,16 +41,16 @@ def test_equal_statements_without_a_name_are_taken_in_their_order() -> None:
 
 def test_a_statement_without_a_name_that_may_have_changed_is_refused() -> None:
     before = ran(SUM, MOST)
-    with pytest.raises(EplDeploymentError, match="a statement without a name, 'stmt-1' by default, has state and is not there") as told:
+    with pytest.raises(EplDeploymentError, match="a statement without a name, 'stmt-1' by default, has state and is not there") as refusal:
         adopted(before, SUM.replace("2", "3"), MOST)
-    assert "forget=['stmt-1']" in str(told.value.hint)
+    assert "forget=['stmt-1']" in str(refusal.value.hint)
     assert adopted(before, SUM.replace("2", "3"), MOST, forget=("stmt-1",)) == [[{"s": None}], [{"m": 5}]]
 
 
 def test_a_statement_that_gets_a_name_does_not_lose_its_state_unsaid() -> None:
-    with pytest.raises(EplDeploymentError, match="it may be one of them, with a name now") as told:
+    with pytest.raises(EplDeploymentError, match="it may be one of them, with a name now") as refusal:
         adopted(ran(SUM, MOST), f"@name('sum') {SUM}", MOST)
-    assert "forget=['stmt-1']" in str(told.value.hint)
+    assert "forget=['stmt-1']" in str(refusal.value.hint)
     assert adopted(ran(SUM, MOST), f"@name('sum') {SUM}", MOST, forget=("stmt-1",)) == [[{"s": None}], [{"m": 5}]]
 
 

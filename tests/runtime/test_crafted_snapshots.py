@@ -20,7 +20,7 @@ Pages = dict[str, Any]
 
 
 def stored() -> Pages:
-    """The pages of a runtime with all that pages are made of, decoded."""
+    """The pages of a runtime with all that pages consist of, decoded."""
     runtime = Runtime()
     runtime.deploy(
         "create schema Other(n int); create schema E(k string, v double, o Object); create schema W(e E); create variable Object x = 1;"
@@ -328,7 +328,7 @@ NODES: dict[str, tuple[int, Any, str]] = {
 @pytest.mark.parametrize("tier", ["row", "batch"])
 @pytest.mark.parametrize("name", NODES)
 def test_paths_of_matches_in_progress_lead_back_to_their_first_rows(name: str, tier: str) -> None:
-    """Whoever reads them follows the numbers; compiled code takes them for places."""
+    """The reader follows the numbers; compiled code takes them for places."""
     runtime = Runtime(tier="row")
     runtime.deploy(PATTERN)
     for v in (5, 6, 7):

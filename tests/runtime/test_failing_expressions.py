@@ -1,4 +1,4 @@
-"""An expression raises for some events (law 6): each is told once, puts nothing out, and everything afterwards is as it should be.
+"""An expression raises for some events (law 6): each is reported once, emits nothing, and everything afterwards is as it should be.
 
 The invariant, by where the expression stands: after the failing events, output and contents are those of the same run
 
@@ -24,10 +24,10 @@ EVENTS = st.lists(st.sampled_from("xyz"), min_size=4, max_size=24).map(lambda gr
 
 
 class Run:
-    """One statement fed with events; ``fails`` is called with an event's number: raises, or gives the number or null."""
+    """One statement and its events; ``fails`` is called with an event's number: raises, or gives the number or null."""
 
     def __init__(self, epl: str, value: Callable[[int], int | None]) -> None:
-        self.told: list[int | None] = []
+        self.reported: list[int | None] = []
         self.out: list[tuple[int, list[dict[str, Any]], list[dict[str, Any]]]] = []
         self.at = -1
         self.value = value
@@ -48,7 +48,7 @@ class Run:
 
     def on_error(self, error: BaseException, statement: str, event: Any) -> None:
         assert isinstance(error, Failing) and statement == "s0"
-        self.told.append(None if event is None else event.get("n"))
+        self.reported.append(None if event is None else event.get("n"))
 
     def listener(self, new: Any, old: Any, *_: Any) -> None:
         self.out.append((self.at, [dict(r) for r in new], [dict(r) for r in old]))
@@ -117,7 +117,7 @@ KEYED = [
 def test_an_event_without_a_key_is_as_if_it_had_not_come(epl: str, events: Events, picks: list[int]) -> None:
     bad, failing = failing_run(epl, events, picks)
     sound = Run(epl, lambda n: n).feed(e for e in events if e[0] not in bad)
-    assert failing.told == sorted(bad)
+    assert failing.reported == sorted(bad)
     assert failing.out == sound.out
     assert failing.contents() == sound.contents()
 
@@ -137,7 +137,7 @@ def test_groups_hold_what_of_the_window_has_a_key(epl: str, events: Events, pick
     run = Run(epl, raising(bad)).feed(events)
     window = [n for n, _ in events[-3:] if n not in bad]
     sums = {k: sum(n for n in window if n % 2 == k) for k in (0, 1)}
-    assert run.told == sorted(bad)
+    assert run.reported == sorted(bad)
     rows = run.contents()
     assert [r["s"] for r in rows] == [sums[r.get("k", r.get("n")) % 2] for r in rows] and bool(rows) == bool(window)
 
@@ -161,7 +161,7 @@ def test_an_argument_that_raises_counts_as_null(frame: str, events: Events, pick
     failing = Run(epl, raising(bad)).feed(events)
     sound = Run(epl, lambda n: None if n in bad else n).feed(events)
     if "batch" not in frame:  # a batch fails as a whole, once, when it is released
-        assert failing.told == sorted(bad)
+        assert failing.reported == sorted(bad)
     assert near(failing.contents(), sound.contents())
     if "output" not in frame and "batch" not in frame:
         assert near(failing.out, [o for o in sound.out if o[0] not in bad])
@@ -193,11 +193,11 @@ OUTPUT_ONLY = [
 @FEW
 @given(events=EVENTS, picks=PICKS)
 def test_output_that_raises_is_left_out(epl: str, events: Events, picks: list[int]) -> None:
-    """What is put out for other events is as if nothing had raised, where those rows do not show the failing event again."""
+    """What is emitted for other events is as if nothing had raised, where those rows do not show the failing event again."""
     bad, failing = failing_run(epl, events, picks)
     sound = Run(epl, lambda n: n).feed(events)
-    told = set(failing.told)
-    assert failing.out == [o for o in sound.out if o[0] not in told] and ("max(n)" in epl or told == bad)
+    reported = set(failing.reported)
+    assert failing.out == [o for o in sound.out if o[0] not in reported] and ("max(n)" in epl or reported == bad)
     more: Events = [(n, "xyz"[n % 3]) for n in range(100, 109)]
     assert failing.feed(more).contents() == sound.feed(more).contents()
 
@@ -245,7 +245,7 @@ def test_a_window_s_condition_that_raises_keeps_the_event_and_puts_nothing_out(e
         rows = run.contents()
         assert rows and rows[-1]["n"] == event[0] and all(r["s"] == sum(x["n"] for x in rows) for r in rows)
         assert (event[0] in bad) == (not run.out or run.out[-1][0] != event[0])
-    assert run.told == sorted(bad)
+    assert run.reported == sorted(bad)
 
 
 @FEW
@@ -257,7 +257,7 @@ def test_an_oldest_event_that_raises_does_not_block_the_window(events: Events, p
         run.feed([event])
         rows = run.contents()
         assert len(rows) <= 4 + len(bad) and all(r["s"] == sum(x["n"] for x in rows) for r in rows)
-    assert len(run.told) == len(set(run.told)) <= len(bad)
+    assert len(run.reported) == len(set(run.reported)) <= len(bad)
 
 
 @FEW
@@ -267,7 +267,7 @@ def test_a_batch_s_condition_that_raises_keeps_the_event(events: Events, picks: 
     failing = Run("select n, sum(n) as s from T#expr_batch(f(n) >= 0 and current_count > 2)", raising(bad)).feed(events)
     released = [r["n"] for _, new, _ in failing.out for r in new]
     assert released + [r["n"] for r in failing.contents()] == [n for n, _ in events]
-    assert failing.told == sorted(bad)
+    assert failing.reported == sorted(bad)
 
 
 MATCHED = "select * from T match_recognize (measures A.n as a, B.n as b pattern (A B) define {})"
@@ -280,7 +280,7 @@ def test_a_row_whose_definition_raises_is_as_if_it_had_not_come(events: Events, 
     epl = MATCHED.format("A as f(A.n) >= 0 and A.g <> 'z', B as f(B.n) >= 0 and B.g = 'z'")
     failing = Run(epl, raising(bad)).feed(events)
     sound = Run(epl, lambda n: n).feed(e for e in events if e[0] not in bad)
-    assert failing.out == sound.out and failing.told == sorted(bad)
+    assert failing.out == sound.out and failing.reported == sorted(bad)
 
 
 @FEW
@@ -310,4 +310,4 @@ def test_a_restart_knows_what_has_failed(epl: str) -> None:
         restarted.runtime.statement("s0").add_listener(restarted.listener)
         restarted.feed([event])
     whole.feed(events)
-    assert restarted.told == whole.told and restarted.out == whole.out
+    assert restarted.reported == whole.reported and restarted.out == whole.out

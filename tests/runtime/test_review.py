@@ -13,12 +13,12 @@ from runtime import Runtime
 from runtime.clock.schedule import ScheduledTimer
 from runtime.state.codec import Decoder, Encoder
 
-Told = list[tuple[str, str, Any]]
+Errors = list[tuple[str, str, Any]]
 
 
-def made() -> tuple[Runtime, Told]:
-    told: Told = []
-    rt = Runtime(on_error=lambda error, statement, event: told.append((str(error), statement, event)))
+def made() -> tuple[Runtime, Errors]:
+    errors: Errors = []
+    rt = Runtime(on_error=lambda error, statement, event: errors.append((str(error), statement, event)))
     rt.register("T", {"a": int, "s": str, "d": float})
 
     def boom(x: int) -> int:
@@ -31,7 +31,7 @@ def made() -> tuple[Runtime, Told]:
 
     rt.register_function("boom", boom)
     rt.register_function("holds", holds)
-    return rt, told
+    return rt, errors
 
 
 def send(rt: Runtime, *values: int) -> None:
@@ -47,15 +47,15 @@ SUMS = [
 
 @pytest.mark.parametrize("epl", SUMS)
 def test_a_failing_group_key_that_leaves_takes_no_other_event_along(epl: str) -> None:
-    rt, told = made()
+    rt, errors = made()
     statement = rt.deploy(f"@name('s0') {epl}")["s0"]
     send(rt, 1, 2, 3, 4, 5, 6)
     assert [(r["a"], r["total"], r["c"]) for r in statement] == [(4, 4, 1), (5, 5, 1), (6, 6, 1)]
-    assert told[0][:2] == ("boom", "s0") and told[0][2].get("a") == 3
+    assert errors[0][:2] == ("boom", "s0") and errors[0][2].get("a") == 3
 
 
 def test_where_that_fails_for_a_leaving_event_lets_the_new_one_pass() -> None:
-    rt, told = made()
+    rt, errors = made()
     rows: list[int] = []
     statement = rt.deploy(
         "@name('s0') select a, sum(a) as total from T#length(3) where holds(a)",
@@ -64,7 +64,7 @@ def test_where_that_fails_for_a_leaving_event_lets_the_new_one_pass() -> None:
     send(rt, 1, 2, 3, 4, 5, 6, 7)
     assert rows == [1, 3, 6, 9, 15, 18]
     assert [r["total"] for r in statement] == [18, 18, 18]
-    assert {t[0] for t in told} == {"boom"}
+    assert {t[0] for t in errors} == {"boom"}
 
 
 def test_an_aggregation_that_fails_does_not_keep_the_others_from_counting() -> None:
@@ -85,13 +85,13 @@ def test_levels_of_rollup_agree_after_a_failure() -> None:
 
 @pytest.mark.parametrize("condition", ["holds(a) and current_count < 4", "sum(a) < 9 and holds(a)"])
 def test_expr_window_and_aggregations_agree_after_a_failure(condition: str) -> None:
-    rt, told = made()
+    rt, errors = made()
     statement = rt.deploy(f"select a, sum(a) as total from T#expr({condition})")[0]
     for a in range(1, 8):
         send(rt, a)
         rows = list(statement)
         assert all(r["total"] == sum(x["a"] for x in rows) for r in rows)
-    assert told
+    assert errors
 
 
 def test_fully_aggregated_remove_stream_that_fails_still_counts() -> None:
@@ -102,7 +102,7 @@ def test_fully_aggregated_remove_stream_that_fails_still_counts() -> None:
 
 
 def test_grouped_delivery_that_fails_harms_no_other_statement() -> None:
-    rt, told = made()
+    rt, errors = made()
     rows: list[int] = []
     rt.deploy(
         "@name('g') select a from T for grouped_delivery(a); @name('s0') select a from T",
@@ -115,7 +115,7 @@ def test_grouped_delivery_that_fails_harms_no_other_statement() -> None:
 
     grouped.divide = fails
     send(rt, 3)
-    assert rows == [3] and told == [("boom", "g", None)]
+    assert rows == [3] and errors == [("boom", "g", None)]
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_numbers_of_derived_classes_survive_a_snapshot() -> None:
 
 
 def test_threads_exclude_one_another() -> None:
-    rt, told = made()
+    rt, errors = made()
     statement = rt.deploy("select count(*) as c from T")[0]
     failures: list[BaseException] = []
     done = threading.Event()
@@ -189,7 +189,7 @@ def test_threads_exclude_one_another() -> None:
     done.set()
     for thread in others:
         thread.join(20)
-    assert not failures and not told
+    assert not failures and not errors
     assert list(statement) == [{"c": 800}]
 
 
@@ -205,13 +205,13 @@ def test_replacing_by_a_module_that_is_refused_keeps_the_old_one() -> None:
 
 
 def test_a_snapshot_does_not_lose_routed_events() -> None:
-    rt, told = made()
+    rt, errors = made()
     rt.deploy(
         "@name('s0') select * from T; insert into S select a from T; @name('n') select count(*) as c from S",
         listeners={"s0": lambda new, old, statement, runtime: runtime.snapshot()},
     )
     send(rt, 1)
-    assert len(told) == 1 and "routed events" in told[0][0]
+    assert len(errors) == 1 and "routed events" in errors[0][0]
     assert list(rt.statement("n")) == [{"c": 1}]
     assert Runtime.restore(rt.snapshot(), functions=rt.user_functions).statement("n").rows() == [{"c": 1}]
 

@@ -15,7 +15,7 @@ WINDOWS = [
 @pytest.mark.parametrize("value", [0, -1, None])
 @pytest.mark.parametrize("window", WINDOWS)
 def test_a_size_is_not_asked_again_at_a_restart(window: str, value: int | None) -> None:
-    told: list[list[list[int]]] = [[], []]
+    received: list[list[list[int]]] = [[], []]
     runtime = Runtime()
     runtime.declare_variable("z", "int", 2)
     runtime.deploy("create schema E(n long)")
@@ -23,13 +23,13 @@ def test_a_size_is_not_asked_again_at_a_restart(window: str, value: int | None) 
     for number in range(3):
         runtime.send("E", {"n": number})
     runtime.set_variable("z", value)
-    for each, heard in zip((runtime, Runtime.restore(runtime.snapshot())), told):
+    for each, heard in zip((runtime, Runtime.restore(runtime.snapshot())), received):
         each.statement("s").add_listener(lambda new, old, *_, heard=heard: heard.append([r["n"] for r in (*new, *old)]))
         heard.append([r["n"] for r in each.statement("s")])
         for number in (0, 1, 2):
             each.send("E", {"n": number})
         each.advance_time(10_000)
-    assert told[0] == told[1] and told[0][0] + told[0][-1]
+    assert received[0] == received[1] and received[0][0] + received[0][-1]
 
 
 @pytest.mark.parametrize(("window", "message"), [

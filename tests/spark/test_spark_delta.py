@@ -134,14 +134,14 @@ def test_a_step_with_other_rows_replaces_its_own(tmp_path: Path) -> None:
     def wrong(v: int) -> int:
         return 1 if v > 4 else 2
 
-    def mended(v: int) -> int:
+    def fixed(v: int) -> int:
         return v - 5
 
     job = made(tmp_path, DeltaSink, module=module, functions={"f": wrong})
     for number in range(10):
         feed(job, number, ROWS[number * 6 : number * 6 + 6])
     assert len(rows_of(f"{tmp_path}/sums/new")) == 60
-    made(tmp_path, DeltaSink, module=module, functions={"f": mended})
+    made(tmp_path, DeltaSink, module=module, functions={"f": fixed})
     assert rows_of(f"{tmp_path}/sums/new") == [{"k": r["k"], "s": r["v"] - 5} for r in ROWS if r["v"] > 5]
 
 
@@ -191,12 +191,12 @@ def test_rows_are_found_after_others_have_put_the_files_together(spark: SparkSes
     assert again.output("sums").count() == 24, "steps with NaN are written again in their places"
 
 
-@pytest.mark.parametrize(("select", "told"), [
+@pytest.mark.parametrize(("select", "message"), [
     ("v as epl_step", "'epl_step' is the column of step numbers in Delta tables"),
     ("null as n", "Delta tables hold no column of the type null: 'n'"),
 ])
-def test_columns_that_cannot_be_kept_are_refused_before_the_first_step(tmp_path: Path, select: str, told: str) -> None:
-    with pytest.raises(EplUnsupportedError, match=told):
+def test_columns_that_cannot_be_kept_are_refused_before_the_first_step(tmp_path: Path, select: str, message: str) -> None:
+    with pytest.raises(EplUnsupportedError, match=message):
         made(tmp_path, DeltaSink, module=f"create schema T(k string, v int, ts long); @name('sums') select {select} from T")
 
 

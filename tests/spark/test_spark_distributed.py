@@ -1,4 +1,4 @@
-"""Statements spread over engines: what all of them put out together is what one puts out."""
+"""Statements spread over engines: what all of them emit together is what one emits."""
 
 from __future__ import annotations
 

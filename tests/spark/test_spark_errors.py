@@ -159,13 +159,13 @@ def test_a_listener_that_raises_ends_nothing_but_what_it_sends_may(tmp_path: Any
 def test_a_timer_that_raises_is_told_as_one(tmp_path: Any) -> None:
     module = MODULE.replace("select k, own(v) as w from T", "select irstream k, v, own(v) as w from T#time(5 msec)")
     module = module.replace("own(v) as w", "own(last(v)) as w")
-    told = r"^moving time to 100: statement 'own' \(line 3 .*ZeroDivisionError: .*while processing a timer at engine time 5\n"
+    message = r"^moving time to 100: statement 'own' \(line 3 .*ZeroDivisionError: .*while processing a timer at engine time 5\n"
 
     def function(v: int) -> int:
         return 1 // (v or 0)
 
     job = made(tmp_path, function, module=module)
-    with pytest.raises(StatementFault, match=told):
+    with pytest.raises(StatementFault, match=message):
         feed(job, 0, ROWS[0])
         job.advance(100)
     assert made(tmp_path, function, module=module).runtime.now == 0
@@ -227,11 +227,11 @@ def test_a_refused_deployment_leaves_the_job_as_it_is(tmp_path: Any, undisturbed
 def test_late_rows_are_shown(tmp_path: Any) -> None:
     job = made(tmp_path, policy=LatePolicy(5))
     feed(job, 0, ROWS[9])
-    told = (
+    message = (
         r"^micro-batch 1: Event type 'T': 1 of 2 rows are late: row 1 is of 0 \(1970-01-01T00:00:00Z\), "
         r"below the watermark 31 \(1970-01-01T00:00:00.031Z\): \{'k': 'a', 'v': 1, 'ts': 0\}\n"
     )
-    with pytest.raises(EplRuntimeError, match=told):
+    with pytest.raises(EplRuntimeError, match=message):
         feed(job, 1, ROWS[10], ROWS[0])
     assert job.halted is None and job.error is None
 

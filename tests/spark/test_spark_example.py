@@ -23,12 +23,12 @@ def load(name: str) -> types.ModuleType:
 
 def test_the_spark_job(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
     found = load("spark_job").main()
-    told = capsys.readouterr().out
-    assert f"{len(found)} suspects in 12 micro-batches" in told and "the same in process, and as a batch DataFrame" in told
+    output = capsys.readouterr().out
+    assert f"{len(found)} suspects in 12 micro-batches" in output and "the same in process, and as a batch DataFrame" in output
     assert found[0] == (13900, "C179", 3600, 315.68)
 
 
 def test_the_job_that_is_spread(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
     found = load("spark_spread").main()
-    told = capsys.readouterr().out
-    assert "Tick by symbol" in told and f"{len(found)} rises of three prices and more" in told and len(found) > 100
+    output = capsys.readouterr().out
+    assert "Tick by symbol" in output and f"{len(found)} rises of three prices and more" in output and len(found) > 100

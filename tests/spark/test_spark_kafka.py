@@ -45,8 +45,8 @@ class Left:
     folder: Path
     ended: tuple[int, ...]
 
-    def told(self, what: str) -> list[dict[str, Any]]:
-        lines = map(json.loads, (self.folder / "told.jsonl").read_text().splitlines())
+    def entries(self, what: str) -> list[dict[str, Any]]:
+        lines = map(json.loads, (self.folder / "log.jsonl").read_text().splitlines())
         return [line for line in lines if line["what"] == what]
 
 
@@ -88,15 +88,15 @@ def check_two_topics_give_what_dataframes_give_through_a_kill(left: Left, from_f
         expected = read(from_frames / "output" / name / stream).to_pylist()
         assert len(expected) >= 60, name
         assert read(left.folder / "job/output" / name / stream).to_pylist() == expected, (name, stream)
-    assert [line["point"] for line in left.told("killed")] == ["written"]
-    before, after = (line["step"] for line in left.told("started"))
-    assert before == 0 < after < left.told("finished")[0]["step"], "it died in the middle and went on"
+    assert [line["point"] for line in left.entries("killed")] == ["written"]
+    before, after = (line["step"] for line in left.entries("started"))
+    assert before == 0 < after < left.entries("finished")[0]["step"], "it died in the middle and went on"
 
 
 def check_a_step_that_is_written_to_a_topic_again_has_the_same_keys(left: Left, from_frames: Path) -> None:
-    records = [(tuple(map(int, key.split(":"))), value) for key, value in left.told("pairs")[0]["rows"]]
+    records = [(tuple(map(int, key.split(":"))), value) for key, value in left.entries("pairs")[0]["rows"]]
     once = dict(records)
-    assert len(records) > len(once), "the step that was not told to Spark came again"
+    assert len(records) > len(once), "the step that was not reported to Spark came again"
     assert all(once[key] == value for key, value in records)
     expected = read(from_frames / "output/pairs/new").to_pylist()
     assert [once[key] for key in sorted(once)] == expected and len(expected) >= 20
@@ -107,19 +107,19 @@ def check_transform_from_topics_to_a_topic_goes_on_from_its_checkpoint(left: Lef
     with Runtime() as runtime:
         runtime.deploy(RISES, listeners={"rises": lambda new, *_: expected.extend(row.to_dict() for row in new)})
         runtime.send_batch("T", table(ROWS), time="ts", sequence="n")
-    told = left.told("rises")[0]
-    assert sorted((row for _, row in told["rows"]), key=str) == sorted(expected, key=str) and len(expected) >= 40
-    plain, numbered = ([(key, row["k"]) for key, row in told["rows"] if (":" in key) is with_number] for with_number in (False, True))
+    rises = left.entries("rises")[0]
+    assert sorted((row for _, row in rises["rows"]), key=str) == sorted(expected, key=str) and len(expected) >= 40
+    plain, numbered = ([(key, row["k"]) for key, row in rises["rows"] if (":" in key) is with_number] for with_number in (False, True))
     assert len(plain) >= 20 and all(key == k for key, k in plain)
     assert len(numbered) >= 20 and all(key.endswith(f":{k}") and int(key.partition(":")[0]) >= 2 for key, k in numbered)
-    assert told["batches"] >= 4, "more than one micro-batch before the restart, and behind it"
+    assert rises["batches"] >= 4, "more than one micro-batch before the restart, and behind it"
 
 
 def check_malformed_values_are_columns_of_null(left: Left) -> None:
     whole, nulls, partly = {"k": "a", "v": 1, "n": 1}, {"k": None, "v": None, "n": None}, {"k": "c", "v": None, "n": 2}
-    heard = left.told("time of the record")[0]["heard"]
+    heard = left.entries("time of the record")[0]["heard"]
     assert sorted(heard, key=str) == sorted([whole, nulls, nulls, partly, nulls], key=str)
-    by_value = left.told("time of the value")[0]
+    by_value = left.entries("time of the value")[0]
     assert by_value["heard"] == [partly, whole], "7 is read as a time in 1970"
     assert [{name: row[name] for name in "kvn"} for row in by_value["left_out"]] == [nulls] * 3
 

@@ -21,7 +21,7 @@ MODULE = """create schema T(k string, v int, ts long);
 @name('s') select * from T match_recognize (partition by k measures A.v as a, B.v as b pattern (A B) define B as B.v > A.v)"""
 SCHEMA = pa.schema([("k", pa.string()), ("v", pa.int32()), ("ts", pa.int64())])
 BATCHES = [[("a", 1, 100), ("b", 1, 101), ("c", 1, 102)], [("a", 2, 110), ("d", 5, 111)], [("a", 9, 1), ("b", 0, 120)]]
-"""Behind the first, three matches are in progress; then that of a ends and one of d begins; a row is late, and b begins anew."""
+"""Behind the first, three matches are in progress; then that of a ends and one of d begins; a row is late, and b begins again."""
 
 
 def tables() -> list[pa.Table]:
@@ -35,8 +35,8 @@ def test_a_job_tells_of_each_micro_batch(spark: SparkSession, stream: Any, tmp_p
         trigger="availableNow",
     )
     job.await_termination()
-    told = [(p.batch, p.rows, p.fed, p.late, p.out, p.time, p.matches, p.faults) for p in job.progress.last]
-    assert told == [(0, 3, 3, 0, 0, 102, 3, 0), (1, 2, 2, 0, 1, 111, 3, 0), (2, 2, 1, 1, 0, 120, 3, 0)]
+    steps = [(p.batch, p.rows, p.fed, p.late, p.out, p.time, p.matches, p.faults) for p in job.progress.last]
+    assert steps == [(0, 3, 3, 0, 0, 102, 3, 0), (1, 2, 2, 0, 1, 111, 3, 0), (2, 2, 1, 1, 0, 120, 3, 0)]
     assert job.progress.of_batch(1) is job.progress.last[1] and job.progress.of_batch(9) is None
     text = job.progress.prometheus()
     for line in ("epl_rows_total 7", "epl_rows_out_total 1", "epl_rows_late_total 1", "epl_matches_in_progress 3", "epl_engine_time 120"):
@@ -79,8 +79,8 @@ def test_a_metric_has_one_head_and_a_line_for_each_label() -> None:
 
 def progress(shards: int | None, **gauges: int) -> Any:
     """What a listener hears of a micro-batch in which so many shards had a step, None for none of them."""
-    told = dict.fromkeys(REPORTED) if shards is None else {**dict.fromkeys(REPORTED, 0), "shards": shards, **gauges}
-    observed = {"epl_engine": Row(**told), "epl": Row(rows=0)}
+    values = dict.fromkeys(REPORTED) if shards is None else {**dict.fromkeys(REPORTED, 0), "shards": shards, **gauges}
+    observed = {"epl_engine": Row(**values), "epl": Row(rows=0)}
     return SimpleNamespace(progress=SimpleNamespace(name="q", id="0", batchDuration=1, observedMetrics=observed))
 
 

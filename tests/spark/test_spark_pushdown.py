@@ -107,9 +107,9 @@ def test_what_spark_says_itself(spark: SparkSession) -> None:
 
 def test_what_spark_compares_otherwise(spark: SparkSession) -> None:
     """A collation takes more strings as equal; beside a float a whole number is a float to Spark."""
-    told = spark.sql("select * from values ('a', 1), ('A', 2) as t(k, v)").selectExpr("k collate UTF8_LCASE as k", "v")
+    collated = spark.sql("select * from values ('a', 1), ('A', 2) as t(k, v)").selectExpr("k collate UTF8_LCASE as k", "v")
     for text in ("select v from T(k = 'a')", "select v from T(k in ('a', 'b'))", "select v from T(k = 'a' and v < 3)"):
-        result = transform("create schema T(k string, v int);" + text, {"T": told})
+        result = transform("create schema T(k string, v int);" + text, {"T": collated})
         assert has_python(result) and [row.v for row in result.collect()] == [1], text
     floats = spark.sql("select cast(16777216 as float) as d, 1 as v")
     for condition, found in (("d < 16777217", [1]), ("d >= 16777217", []), ("d > 16777215", [1])):

@@ -1,4 +1,4 @@
-"""Traces through micro-batches: each step gets what it caused, and what Spark cannot express is told and sent by itself."""
+"""Traces through micro-batches: each step gets what it caused, and what Spark cannot express is reported and sent by itself."""
 
 from __future__ import annotations
 

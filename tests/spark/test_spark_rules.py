@@ -1,4 +1,4 @@
-"""A job that is started again with other rules for late rows, other columns or a mended function; time that goes on without rows."""
+"""A job that is started again with other rules for late rows, other columns or a fixed function; time that goes on without rows."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def made(
     folder: Any, *, policy: LatePolicy = LatePolicy(), choice: Any = ("ts", None), options: Any = None, module: str = MODULE,  # noqa: B008
     function: Callable[[int], int] = same, wall: Callable[[], int] = lambda: 0, tier: str = "auto",
 ) -> Job:
-    """As ``start`` makes it, fed by hand."""
+    """As ``start`` makes it, with steps by hand."""
     keeping = Keeping({name: ParquetSink(f"{folder}/output/{name}") for name in NAMES if f"'{name}'" in module}, f"{folder}/output")
     frames: Any = {"T": None}
     module_of = Module(module, frames, Settings(), {"f": function}, {}, tier)
@@ -104,7 +104,7 @@ def test_rows_that_nobody_wants_say_that_it_is_not_quiet(tmp_path: Any) -> None:
     beats = Heartbeat(job, Beat(1.0, 50))
     feed(job, 0, *ROWS[:2])
     beats.beat(1000)
-    for number in range(1, 20):  # Spark leaves them out, and tells their time
+    for number in range(1, 20):  # Spark leaves them out, and reports their time
         feed(job, number, newest=10 + 20 * number)
         beats.beat(1000 + 20 * number)
     assert job.runtime.now == 10 + 20 * 19 - 10

@@ -124,8 +124,8 @@ try:
 except EplRuntimeError as error:
     print(error)
 """
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
-    assert told.startswith("Spark is not installed") and "epl-spark[spark]" in told and "JAVA_HOME" in told
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    assert output.startswith("Spark is not installed") and "epl-spark[spark]" in output and "JAVA_HOME" in output
 
 
 def test_the_engine_imports_no_spark() -> None:

@@ -1,4 +1,4 @@
-"""An error in an engine of Spark's workers: what its text says, and that the query goes on in front of it once it is mended."""
+"""An error in an engine of Spark's workers: what its text says, and that the query goes on in front of it once it is fixed."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def alike(rows: list[Any]) -> list[str]:
 
 def test_a_stream_names_micro_batch_shard_statement_and_event_and_goes_on(spark: SparkSession, folder: Any, tmp_path: Path) -> None:
     source = folder("in").add(table(ROWS[:4]), table(ROWS[4:8]), table(ROWS[8:])).frame()
-    told = (
+    message = (
         r"\[epl:runtime\] micro-batch 1, shard -?\d+: statement 's' \(line 2 column 11, own\(v\)\): LookupError: there is no 6; "
         r"while processing T\(k='c', v=6, ts=20\) at engine time 20"
     )
     for _ in range(2):  # a start that changes nothing fails where the first one did
-        with pytest.raises(StreamingQueryException, match=told):
+        with pytest.raises(StreamingQueryException, match=message):
             run(frame(STATEFUL, source, failing), tmp_path)
     run(frame(STATEFUL, source, own), tmp_path)
     found = [row.asDict() for row in spark.read.parquet(str(tmp_path / "out")).collect()]
@@ -73,8 +73,8 @@ def test_a_stream_names_micro_batch_shard_statement_and_event_and_goes_on(spark:
 
 def test_where_nothing_is_kept_the_partition_is_named(spark: SparkSession, folder: Any, tmp_path: Path) -> None:
     source = folder("in").add(table(ROWS[:4]), table(ROWS[4:])).frame()
-    told = r"\[epl:runtime\] micro-batch 1, partition \d+: statement 's' \(line 1 column 22, own\(v\)\): LookupError: .*v=6"
-    with pytest.raises(StreamingQueryException, match=told):
+    message = r"\[epl:runtime\] micro-batch 1, partition \d+: statement 's' \(line 1 column 22, own\(v\)\): LookupError: .*v=6"
+    with pytest.raises(StreamingQueryException, match=message):
         run(frame(STATELESS, source, failing), tmp_path)
     run(frame(STATELESS, source, own), tmp_path)
     assert spark.read.parquet(str(tmp_path / "out")).count() == len(ROWS)
@@ -90,6 +90,6 @@ def test_a_batch_dataframe_names_the_partition_or_leaves_the_event_to_the_handle
 
 def test_late_rows_name_the_shard(folder: Any, tmp_path: Path) -> None:
     source = folder("in").add(table(ROWS[6:]), table(ROWS[:1])).frame()
-    told = r"\[epl:runtime\] micro-batch 1, shard -?\d+: Event type 'T': 1 of 1 rows are late: row 0 is of 0 \(.*'v': 1"
-    with pytest.raises(StreamingQueryException, match=told):
+    message = r"\[epl:runtime\] micro-batch 1, shard -?\d+: Event type 'T': 1 of 1 rows are late: row 0 is of 0 \(.*'v': 1"
+    with pytest.raises(StreamingQueryException, match=message):
         run(frame(STATEFUL, source, own), tmp_path)

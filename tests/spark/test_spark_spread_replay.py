@@ -1,4 +1,4 @@
-"""Traces spread over engines: what is spread, what is left out and why, and that a difference is told."""
+"""Traces spread over engines: what is spread, what is skipped and why, and that a difference is reported."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def trace(*steps: dict[str, Any]) -> dict[str, Any]:
     return replay_trace({"id": "t", "start_time": 1000, "listen": "all", "schema": SCHEMA, "steps": list(steps)})
 
 
-def told(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
+def verdicts(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {each["statement"]: each for each in found["distributed"]}
 
 
@@ -65,7 +65,7 @@ def deploy(text: str = MODULE, name: str = "d0") -> dict[str, Any]:
 def test_statements_that_can_be_split_give_what_one_engine_and_the_trace_give(spark: SparkSession) -> None:
     end = {"op": "time_span", "ms": 60_000}
     whole = trace(deploy(), *EVENTS, {"op": "iterate", "statement": "last"}, end, {"op": "undeploy_all"})
-    found = told(SpreadReplay(spark).replay(whole))
+    found = verdicts(SpreadReplay(spark).replay(whole))
     assert set(found) == {"window", "rows", "last", "stmt-3", "pattern"}
     assert not found["last"]["partitionable"] and "agrees" not in found["last"]
     for name in ("window", "rows", "stmt-3", "pattern"):

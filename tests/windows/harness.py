@@ -285,7 +285,7 @@ def declare(text: str, event_type: EventType) -> tuple[tuple[WindowConfig, ...],
 
 
 class Statement:
-    """``select irstream * from T#…``: notes what the last view tells; what it tells in one step of the clock or for one event is one
+    """``select irstream * from T#…``: notes what the last view emits; what it emits in one step of the clock or for one event is one
     delta.
     """
 
@@ -295,20 +295,20 @@ class Statement:
         self.configs = configs
         self.view: View = build_chain(configs, retain, self.context)
         self.view.child = self
-        self.told: list[tuple[list[Event], list[Event]]] = []
+        self.deltas: list[tuple[list[Event], list[Event]]] = []
         self.step = -1
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        if self.told and self.step == self.context.clock.steps:
-            self.told[-1][0].extend(new)
-            self.told[-1][1].extend(old)
+        if self.deltas and self.step == self.context.clock.steps:
+            self.deltas[-1][0].extend(new)
+            self.deltas[-1][1].extend(old)
         else:
-            self.told.append((list(new), list(old)))
+            self.deltas.append((list(new), list(old)))
         self.step = self.context.clock.steps
 
     def take(self) -> list[tuple[list[Event], list[Event]]]:
-        told, self.told, self.step = self.told, [], -1
-        return told
+        deltas, self.deltas, self.step = self.deltas, [], -1
+        return deltas
 
     def access(self) -> RandomAccess:
         assert self.context.access is not None

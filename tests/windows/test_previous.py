@@ -20,7 +20,7 @@ def name_of(event: Event | None) -> Any:
 
 
 class Reader:
-    """Reads everything that can be asked of each row, at the moment the row is told."""
+    """Reads everything that can be asked of each row, at the moment the row is emitted."""
 
     def __init__(self, window: str) -> None:
         self.clock = ManualClock()
@@ -29,7 +29,7 @@ class Reader:
         self.prior = PriorBuffer(2)
         self.prior.child = self
         self.statement.view.child = self.prior
-        self.told: list[list[Any]] = []
+        self.emitted: list[list[Any]] = []
 
     def row(self, event: Event, inserted: bool) -> dict[str, Any]:
         access = self.statement.access()
@@ -42,11 +42,11 @@ class Reader:
         return {k: v for k, v in row.items() if v is not None}
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        self.told.append([[self.row(e, True) for e in new], [self.row(e, False) for e in old]])
+        self.emitted.append([[self.row(e, True) for e in new], [self.row(e, False) for e in old]])
 
     def take(self) -> list[Any]:
-        rows = [[r for new, _ in self.told for r in new], [r for _, old in self.told for r in old]]
-        self.told = []
+        rows = [[r for new, _ in self.emitted for r in new], [r for _, old in self.emitted for r in old]]
+        self.emitted = []
         return rows
 
 
@@ -60,8 +60,8 @@ def test_previous_and_prior(case: dict[str, Any]) -> None:
             reader.clock.span(step["span"])
         else:
             reader.statement.view.update((make_event(reader.type, **step["event"]),), ())
-        told = step.get("told", [])
-        wanted = [[r for new, _ in told for r in new], [r for _, old in told for r in old]]
+        emitted = step.get("emitted", [])
+        wanted = [[r for new, _ in emitted for r in new], [r for _, old in emitted for r in old]]
         assert reader.take() == wanted, (number, step)
         if "contents" in step:
             assert [reader.row(e, True) for e in reader.statement.view] == step["contents"], (number, step)

@@ -1,6 +1,6 @@
 """Every window against what Esper 9.0.0 did: random events, times and deletions, recorded (``recorded.json``).
 
-``told``: the deltas of ``select irstream *`` as lists of ids; with ``deletes`` the window is a named window's and the deltas are those
+``emitted``: the deltas of ``select irstream *`` as lists of ids; with ``deletes`` the window is a named window's and the deltas are those
 of a consumer. ``contents``: what an iterator sees after the step. Rows of derived-value windows are objects.
 """
 from __future__ import annotations
@@ -28,7 +28,7 @@ def shown(event: Event) -> Any:
     return {n: "NaN" if isinstance(v, float) and math.isnan(v) else v for n, v in zip(event.type.names, event.values())}
 
 
-def told_by(statement: Statement, case: dict[str, Any]) -> list[Any]:
+def deltas_of(statement: Statement, case: dict[str, Any]) -> list[Any]:
     deltas = [[[shown(e) for e in new], [shown(e) for e in old]] for new, old in statement.take()]
     return [d for d in deltas if d[0] or d[1] or not case["deletes"]]
 
@@ -43,7 +43,7 @@ def comparable(deltas: list[Any], case: dict[str, Any]) -> list[Any]:
 
 
 class Replay:
-    """One case, step by step; a consumer's index of a named window finds what was inserted and has not been told as old."""
+    """One case, step by step; a consumer's index of a named window finds what was inserted and has not been emitted as old."""
 
     def __init__(self, case: dict[str, Any]) -> None:
         self.case = case
@@ -65,15 +65,15 @@ class Replay:
         else:
             inserted = make_event(self.type, **step["event"])
             self.statement.view.update((inserted,), ())
-        for _, old in self.statement.told:
+        for _, old in self.statement.deltas:
             for event in old:
                 self.indexed.pop(event.get("id"), None)
         if inserted is not None:
             self.indexed[inserted.get("id")] = inserted
 
     def check(self, number: int, step: dict[str, Any]) -> None:
-        told = told_by(self.statement, self.case)
-        assert comparable(told, self.case) == comparable(step.get("told", []), self.case), (number, step)
+        emitted = deltas_of(self.statement, self.case)
+        assert comparable(emitted, self.case) == comparable(step.get("emitted", []), self.case), (number, step)
         if "contents" in step:
             contents = [shown(e) for e in self.statement.view]
             if self.case["window"].endswith(UNORDERED):
@@ -92,7 +92,7 @@ def test_as_recorded(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c["window"] + (" deletes" if c["deletes"] else ""))
 def test_as_recorded_with_a_restart_before_every_step(case: dict[str, Any]) -> None:
-    """State goes into a fresh view before every step; timers are set anew; nothing changes."""
+    """State goes into a fresh view before every step; timers are set again; nothing changes."""
     replay = Replay(case)
     for number, step in enumerate(case["steps"]):
         kept = plain(replay.statement.view.state())

@@ -74,7 +74,7 @@ STEPS = st.lists(
 @settings(max_examples=40, deadline=None)
 @given(steps=STEPS)
 def test_contents_and_deltas_follow_from_the_history(window: str, steps: list[tuple[Any, ...]]) -> None:
-    """The contents are the reference's, and the deltas told so far add up to them."""
+    """The contents are the reference's, and the deltas emitted so far add up to them."""
     clock = ManualClock()
     statement = Statement(window, clock, TYPE)
     history: History = []
@@ -128,8 +128,8 @@ def test_batches_cut_the_history(steps: list[tuple[Any, ...]], size: int) -> Non
             statement.view.update(history[-1:], ())
             whole = len(history) // size
             pieces = [history[i * size : (i + 1) * size] for i in range(whole)]
-            told = statement.take()
-            assert told == ([(pieces[-1], pieces[-2] if whole > 1 else [])] if len(history) % size == 0 else [])
+            deltas = statement.take()
+            assert deltas == ([(pieces[-1], pieces[-2] if whole > 1 else [])] if len(history) % size == 0 else [])
             assert list(statement.view) == history[whole * size :]
 
 

@@ -50,8 +50,8 @@ def jars() -> Jars:
         except subprocess.TimeoutExpired as error:
             raise NotToBeHad(f"Maven has not resolved Kafka's jars after {PATIENCE} s") from error
         if done.returncode:
-            told = next((line for line in done.stdout.splitlines() if "[ERROR]" in line), done.stderr)
-            raise NotToBeHad(f"Maven cannot resolve Kafka's jars: {told.strip()[:400]}")
+            reason = next((line for line in done.stdout.splitlines() if "[ERROR]" in line), done.stderr)
+            raise NotToBeHad(f"Maven cannot resolve Kafka's jars: {reason.strip()[:400]}")
         found = tuple(Path(path) for path in written.read_text().strip().split("|"))
     return Jars(found, tuple(path for path in found if path.name.startswith(CONNECTOR)))
 

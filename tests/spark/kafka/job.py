@@ -2,7 +2,7 @@
 
 ``first``: rows are written and ``start`` runs over them until a sink of it ends the process by SIGKILL, with Spark's JVM. ``second``: the
 other rows are written and the job goes on from its checkpoint; ``transform`` and malformed values beside it. What came of it stands in
-FOLDER: ``job`` (the checkpoint) and ``told.jsonl``.
+FOLDER: ``job`` (the checkpoint) and ``log.jsonl``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 from runtime.spark import session, start, transform
 from runtime.spark.driver_host.driver import Job
 from tests.spark.kafka.workload import END, HALF, LATE, MODULE, NAMES, RISES, ROWS, SCHEMA, of, table
-from tests.spark.kill.job import Killer, Teller
+from tests.spark.kill.job import EventLog, Killer
 
 PER_BATCH, PER_SPREAD_BATCH = 60, 150
 MALFORMED = [
@@ -86,41 +86,41 @@ class KafkaSink:
             self.killer("written")
 
 
-def run(topics: Topics, folder: Path, killer: Killer, tell: Teller) -> None:
+def run(topics: Topics, folder: Path, killer: Killer, log: EventLog) -> None:
     """Two topics, two types, until nothing more is there."""
     job = start(
         MODULE, {"A": topics.stream("a"), "B": topics.stream("b")}, time="ts", sequence="n", late=LATE, checkpoint=f"{folder}/job",
         outputs=NAMES[:2], sinks={"pairs": KafkaSink(topics, "pairs", killer)},
     )
-    tell("started", step=job.step)
+    log("started", step=job.step)
     job.process_all_available()
     job.advance(END)
     job.stop()
-    tell("finished", step=job.step, rows=job.progress.rows)
+    log("finished", step=job.step, rows=job.progress.rows)
 
 
-def first(topics: Topics, folder: Path, tell: Teller) -> None:
+def first(topics: Topics, folder: Path, log: EventLog) -> None:
     for name in "AB":
         topics.put(name.lower(), of(name, ROWS[:HALF]))
-    run(topics, folder, Killer("written", 2, tell), tell)
+    run(topics, folder, Killer("written", 2, log), log)
 
 
-def second(topics: Topics, folder: Path, tell: Teller) -> None:
+def second(topics: Topics, folder: Path, log: EventLog) -> None:
     rows = topics.stream("a,b", PER_SPREAD_BATCH)
     rises = transform(RISES, {"T": rows}, time="ts", sequence="n", late=LATE, distribute="always", shards=2)
     batches = topics.to_topic(rises, "rises", folder / "rises", numbered=False)
     for name in "AB":
         topics.put(name.lower(), of(name, ROWS[HALF:]))
-    run(topics, folder, Killer("", 0, tell), tell)
-    tell("pairs", rows=topics.read("pairs"))
+    run(topics, folder, Killer("", 0, log), log)
+    log("pairs", rows=topics.read("pairs"))
     # A row far ahead lets go those that wait for earlier ones.
     topics.put("a", [{"k": "-", "v": 0, "n": len(ROWS), "ts": END}])
     batches += topics.to_topic(rises, "rises", folder / "rises", numbered=True)
-    tell("rises", rows=topics.read("rises"), batches=batches)
-    malformed(topics, folder, tell)
+    log("rises", rows=topics.read("rises"), batches=batches)
+    malformed(topics, folder, log)
 
 
-def malformed(topics: Topics, folder: Path, tell: Teller) -> None:
+def malformed(topics: Topics, folder: Path, log: EventLog) -> None:
     """Values that are no JSON of the schema: their columns are null; the time is the record's, which all have, or the value's."""
     topics.write("m", topics.spark.createDataFrame([(value,) for value in MALFORMED], "value string"))
     heard: list[Any] = []
@@ -138,9 +138,9 @@ def malformed(topics: Topics, folder: Path, tell: Teller) -> None:
         return job
 
     over("at", time="at", on_late="keep")
-    tell("time of the record", heard=heard)
+    log("time of the record", heard=heard)
     left_out = over("ts", time="ts", sequence="n", on_late="side").left_out("T")
-    tell("time of the value", heard=heard, left_out=[] if left_out is None else [row.asDict() for row in left_out.collect()])
+    log("time of the value", heard=heard, left_out=[] if left_out is None else [row.asDict() for row in left_out.collect()])
 
 
 def main() -> None:
@@ -149,7 +149,7 @@ def main() -> None:
     brief = {"spark.ui.enabled": "false", "spark.driver.extraJavaOptions": "-Xss16m -XX:TieredStopAtLevel=1"}
     spark = session("Kafka", options={"spark.jars": jars, **brief})
     spark.sparkContext.setLogLevel("ERROR")
-    {"first": first, "second": second}[phase](Topics(spark, servers), Path(folder), Teller(Path(folder) / "told.jsonl"))
+    {"first": first, "second": second}[phase](Topics(spark, servers), Path(folder), EventLog(Path(folder) / "log.jsonl"))
     spark.stop()
 
 

@@ -20,7 +20,7 @@ def driver_host(folder: Path, count: int, kills: list[str], seed: int) -> bool:
     harness = Harness(folder, events, ["--until", str(events.end)], pace=0.05, seed=seed)
     print(f"driver host: {count:,} events in {events.files} files, {len(kills)} kills: {', '.join(kills)}", flush=True)
     run = harness.through(kills)
-    _tell(run)
+    _report(run)
     found = undisturbed(MODULE, events, STREAMS, until=events.end)
     put_out = folder / "job/output"
     return _compare({f"{name}, {stream}": difference(rows, read(put_out / name / stream)) for (name, stream), rows in found.items()})
@@ -31,13 +31,13 @@ def spread(folder: Path, count: int, seed: int) -> bool:
     harness = Harness(folder, events, ["--host", "spread", "--files", "1"], pace=0.2, seed=seed)
     print(f"\nengines in Spark's workers: {count:,} events in {events.files} files, driver and workers killed", flush=True)
     run = harness.through([RUNNING, RUNNING, f"{WORKER}:5"])
-    _tell(run)
+    _report(run)
     print(f"{run.workers} Python workers killed, {run.failed} queries failed and were started again")
     found = undisturbed(DECLARED + SPREAD, events, (("spread", "new"),), until=None)
     return _compare({"spread, new": difference(found["spread", "new"], read(folder / "counted"))})
 
 
-def _tell(run: Run) -> None:
+def _report(run: Run) -> None:
     print("\n".join(lines(run)))
     back = [seconds for each in run.back.values() for seconds in each]
     if back:

@@ -1,4 +1,4 @@
-"""Starts a job again and again, sees it die, and compares what it left with what an undisturbed engine puts out."""
+"""Starts a job again and again, sees it die, and compares what it left with what an undisturbed engine emits."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Harness:
                 self._life(point)
             self.came.allowed = len(self.came.pieces)
             for _ in range(3):
-                if self._told()[-1]["what"] == "finished":
+                if self._log()[-1]["what"] == "finished":
                     break
                 self._life("")
         finally:
@@ -110,17 +110,17 @@ class Harness:
     def _life(self, point: str) -> None:
         """Start, until it dies at the point, or ends."""
         asked = point if point.partition(":")[0] in (*POINTS, *IDENTITY, COMMIT) else ""
-        told = len(self._told())
+        known = len(self._log())
         dying = ["--kill", asked] if asked else []
         process = launch(["-m", "tests.spark.kill.job", str(self.folder), *self.arguments, *dying], self.folder / "log.txt")
         self.run.starts += 1
         try:
             if point in (STARTING, RUNNING):
-                self._wait(process, told, "spawned" if point == STARTING else "started")
+                self._wait(process, known, "spawned" if point == STARTING else "started")
                 time.sleep(self.chance.uniform(0.0, self._start_takes))
                 kill(process.pid)
             elif point.startswith(WORKER):
-                self._workers(process, told, int(point.partition(":")[2]))
+                self._workers(process, known, int(point.partition(":")[2]))
             code = self._ended(process, point)
         finally:
             kill(process.pid)
@@ -132,7 +132,7 @@ class Harness:
             self.run.failed += 1  # the query: a task may fail four times
         elif code != 0 or (point and not point.startswith(WORKER)):
             raise AssertionError(f"exit {code}, expected to die at {point or 'no point'}: see {self.folder}/log.txt")
-        self._note(told)
+        self._note(known)
 
     def _ended(self, process: subprocess.Popen[bytes], point: str) -> int:
         """Its exit code. One that finds nothing more to do before its point gets more files."""
@@ -145,9 +145,9 @@ class Harness:
                 self.came.allowed += 1
         return process.returncode
 
-    def _workers(self, process: subprocess.Popen[bytes], told: int, kills: int) -> None:
+    def _workers(self, process: subprocess.Popen[bytes], known: int, kills: int) -> None:
         """Kill Python workers at random moments of micro-batches, while files go on coming."""
-        self._wait(process, told, "started")
+        self._wait(process, known, "started")
         until = time.monotonic() + self.patience
         for _ in range(kills):
             time.sleep(self.chance.uniform(0.5, 3.0))
@@ -165,15 +165,15 @@ class Harness:
 
     # ------------------------------------------------------------------ what is seen from outside
 
-    def _wait(self, process: subprocess.Popen[bytes], told: int, what: str) -> None:
+    def _wait(self, process: subprocess.Popen[bytes], known: int, what: str) -> None:
         until = time.monotonic() + self.patience
-        while process.poll() is None and not any(each["what"] == what for each in self._told()[told:]):
+        while process.poll() is None and not any(each["what"] == what for each in self._log()[known:]):
             if time.monotonic() > until:
                 raise TimeoutError(f"the job has not {what} after {self.patience} s")
             time.sleep(0.02)
 
-    def _told(self) -> list[dict[str, Any]]:
-        path = self.folder / "told.jsonl"
+    def _log(self) -> list[dict[str, Any]]:
+        path = self.folder / "log.jsonl"
         if not path.exists():
             return []
         # The last line may be half written.
@@ -204,9 +204,9 @@ class Harness:
                     found.update(json.loads(line)["path"] for line in each.read_text().splitlines()[1:])
         return len(found)
 
-    def _note(self, told: int) -> None:
+    def _note(self, known: int) -> None:
         """How long this start took to be back, after the last death."""
-        at = {each["what"]: each for each in self._told()[told:]}
+        at = {each["what"]: each for each in self._log()[known:]}
         before = [death for death in self.run.deaths if death.at < at.get("spawned", {"at": 0})["at"]]
         if "started" in at:
             self._start_takes = at["started"]["at"] - at["spawned"]["at"]

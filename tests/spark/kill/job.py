@@ -1,9 +1,9 @@
 """A job that kills itself: ``python -m tests.spark.kill.job FOLDER …``, started by tests.spark.kill.harness in a session of its own.
 
-Whoever dies is the whole of it at once, Python and Spark's JVM, by SIGKILL: no handler, no finally, no flush.
+What dies is the whole of it at once, Python and Spark's JVM, by SIGKILL: no handler, no finally, no flush.
 
     FOLDER/in        files that come while it runs        FOLDER/complete      there once no more come
-    FOLDER/job       the checkpoint                       FOLDER/told.jsonl    what happened when, a line each
+    FOLDER/job       the checkpoint                       FOLDER/log.jsonl     what happened when, a line each
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COMMIT = "commit"
 """The point at which a micro-batch is done here, and Spark has not written that it is."""
 
 
-class Teller:
+class EventLog:
     """Lines for those who watch."""
 
     def __init__(self, path: Path) -> None:
@@ -43,8 +43,8 @@ class Teller:
 class Killer:
     """The job's hook: ends all processes of the group at the ``visit``-th visit of the point."""
 
-    def __init__(self, point: str, visit: int, tell: Teller) -> None:
-        self.point, self.visit, self.tell = point, visit, tell
+    def __init__(self, point: str, visit: int, log: EventLog) -> None:
+        self.point, self.visit, self.log = point, visit, log
         self._seen = 0
 
     def __call__(self, point: str) -> None:
@@ -57,22 +57,22 @@ class Killer:
     def die(self) -> None:
         if os.getpgrp() != os.getpid():
             raise RuntimeError("the job is not alone in its process group: nothing is killed")
-        self.tell("killed", point=self.point)
+        self.log("killed", point=self.point)
         os.killpg(os.getpgrp(), signal.SIGKILL)
         signal.pause()
 
 
-def watch(job: Job, killer: Killer, commits: Path, tell: Teller) -> None:
+def watch(job: Job, killer: Killer, commits: Path, log: EventLog) -> None:
     """Tell of the first step that is done; kill between the end of a micro-batch and Spark's commit of it. In a thread of its own."""
     first = before = job.last
     while True:
-        # The lock is held for the whole of a step: whoever waits for it gets it as soon as the step is done.
+        # The lock is held for the whole of a step: the one that waits for it gets it as soon as the step is done.
         with job.runtime.lock:
             last = job.last
             if last != before and killer.point == COMMIT and not (commits / str(last)).exists():
                 killer(COMMIT)
             if first == before != last:
-                tell("first step", batch=last)
+                log("first step", batch=last)
             before = last
         time.sleep(0.001)
 
@@ -80,7 +80,7 @@ def watch(job: Job, killer: Killer, commits: Path, tell: Teller) -> None:
 def rest() -> None:
     """Between two looks; a job that nobody watches any more ends."""
     if os.getppid() != PARENT:
-        raise SystemExit("whoever started the job is gone")
+        raise SystemExit("the process that started the job is gone")
     time.sleep(0.05)
 
 
@@ -88,16 +88,16 @@ def stream(spark: SparkSession, folder: Path, files: int) -> DataFrame:
     return spark.readStream.schema(COLUMNS).option("maxFilesPerTrigger", files).parquet(str(folder / "in"))
 
 
-def driver_host(spark: SparkSession, folder: Path, asked: argparse.Namespace, tell: Teller) -> None:
+def driver_host(spark: SparkSession, folder: Path, asked: argparse.Namespace, log: EventLog) -> None:
     point, _, visit = asked.kill.partition(":")
-    killer = Killer(point, int(visit or 1), tell)
+    killer = Killer(point, int(visit or 1), log)
     began = time.time()
     job = start(
         MODULE, {"T": stream(spark, folder, asked.files)}, time="ts", sequence="n", late=LATE_MS, on_late="refuse",
         checkpoint=f"{folder}/job", outputs=NAMES, hook=killer,
     )
-    tell("started", step=job.step, seconds=time.time() - began)
-    threading.Thread(target=watch, args=(job, killer, folder / "job/spark/commits", tell), daemon=True).start()
+    log("started", step=job.step, seconds=time.time() - began)
+    threading.Thread(target=watch, args=(job, killer, folder / "job/spark/commits", log), daemon=True).start()
     while True:
         complete = (folder / "complete").exists()
         job.process_all_available()
@@ -106,10 +106,10 @@ def driver_host(spark: SparkSession, folder: Path, asked: argparse.Namespace, te
         rest()
     job.advance(asked.until)
     job.stop()
-    tell("finished", step=job.step)
+    log("finished", step=job.step)
 
 
-def spread(spark: SparkSession, folder: Path, asked: argparse.Namespace, tell: Teller) -> None:
+def spread(spark: SparkSession, folder: Path, asked: argparse.Namespace, log: EventLog) -> None:
     """The distributed host: an engine a shard, in Spark's Python workers."""
     frame = transform(
         SPREAD, {"T": stream(spark, folder, asked.files)}, "spread", time="ts", sequence="n", distribute="always", shards=asked.shards
@@ -117,7 +117,7 @@ def spread(spark: SparkSession, folder: Path, asked: argparse.Namespace, tell: T
     query = (
         frame.writeStream.format("parquet").option("path", f"{folder}/out").option("checkpointLocation", f"{folder}/job").start()
     )
-    tell("started", seconds=0)
+    log("started", seconds=0)
     while True:
         complete = (folder / "complete").exists()
         query.processAllAvailable()
@@ -127,7 +127,7 @@ def spread(spark: SparkSession, folder: Path, asked: argparse.Namespace, tell: T
     query.stop()
     # Only Spark knows which files count.
     spark.read.parquet(f"{folder}/out").coalesce(1).write.mode("overwrite").parquet(f"{folder}/counted")
-    tell("finished")
+    log("finished")
 
 
 def main() -> None:
@@ -139,12 +139,12 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=2, help="at most so many files a micro-batch")
     parser.add_argument("--shards", type=int, default=2)
     asked = parser.parse_args()
-    tell = Teller(asked.folder / "told.jsonl")
-    tell("spawned")
+    log = EventLog(asked.folder / "log.jsonl")
+    log("spawned")
     # A task whose worker dies is tried again, four times.
     spark = session("killed at any moment", options={"spark.master": "local[2,4]", "spark.ui.enabled": "false"})
     spark.sparkContext.setLogLevel("ERROR")
-    (driver_host if asked.host == "driver" else spread)(spark, asked.folder, asked, tell)
+    (driver_host if asked.host == "driver" else spread)(spark, asked.folder, asked, log)
     spark.stop()
 
 

@@ -81,7 +81,7 @@ Output = Mapping[tuple[str, str], pa.Table]
 
 
 def undisturbed(module: str, events: Events, streams: tuple[tuple[str, str], ...], *, until: int | None) -> Output:
-    """What one engine in this process puts out, given the rows in order. ``until``: where its clock walks at the end."""
+    """What one engine in this process emits, given the rows in order. ``until``: where its clock walks at the end."""
     found: dict[tuple[str, str], list[pa.RecordBatch]] = {each: [] for each in streams}
     with Runtime() as runtime:
         runtime.deploy(module)
