@@ -1,7 +1,7 @@
 """match_recognize: a program that a machine runs over the rows of each partition.
 
-``build`` makes the operator of a plan; ``machine`` runs the program (``strands`` writes its step out), ``ranking`` chooses among matches,
-``interval`` holds them back, ``on_demand`` serves the iterator.
+``build`` makes the operator of a plan; ``machine`` runs the program (``partial_matches`` writes its step out), ``ranking`` chooses among
+matches, ``interval`` holds them back, ``on_demand`` serves the iterator.
 """
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from runtime.match_recognize.generated import can_be_written, write_steps
 from runtime.match_recognize.interval import Interval
 from runtime.match_recognize.lattice import Lattice
 from runtime.match_recognize.machine import Machine
+from runtime.match_recognize.partial_matches import write_move
 from runtime.match_recognize.ranking import Match, Ranking
 from runtime.match_recognize.row_recognition import RowRecognition
 from runtime.match_recognize.shared import SharedRowRecognition
-from runtime.match_recognize.strands import write_move
 from windows.event import Event
 from windows.protocol import State
 

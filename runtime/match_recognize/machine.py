@@ -66,7 +66,7 @@ class Machine:
         self.variable_count = len(tests.row)
         self.looks_back = any(tests.path)
         self.move: Callable[[Sequence[PartialMatch], Event, int, list[Match]], list[PartialMatch]] = self._move
-        """``advance`` and ``begin`` for a row without history; generated where that can be (``strands``)."""
+        """``advance`` and ``begin`` for a row without history; generated where that can be (``partial_matches``)."""
 
     def can_begin(self) -> Callable[[Event, History], bool] | None:
         """Return a test that says whether a match may begin at a row; None where any row may."""
@@ -82,7 +82,7 @@ class Machine:
         return lambda event, history: any(test(event, history) for test in tests)
 
     def advance(
-        self, strands: Sequence[PartialMatch], event: Event, row: int, history: History, truth: Truth, matches: list[Match],
+        self, partial_matches: Sequence[PartialMatch], event: Event, row: int, history: History, truth: Truth, matches: list[Match],
         died: list[tuple[int, PathNode]] | None = None,
     ) -> list[PartialMatch]:
         """Return the partial matches that go on after a row; matches that end with it are added to ``matches``.
@@ -93,7 +93,7 @@ class Machine:
         after: list[PartialMatch] = []
         variables, row_tests, path_tests = self.variables, self.row_tests, self.path_tests
         holds: bool | None
-        for step, began, path, looked_at in strands:
+        for step, began, path, looked_at in partial_matches:
             path_test = path_tests[step]
             if path_test is not None:
                 holds = path_test(event, history, looked_at, path)
@@ -158,17 +158,17 @@ class Machine:
                 after.append((target, began, path, looked_at))
 
     @staticmethod
-    def earliest(strands: list[PartialMatch]) -> list[PartialMatch]:
+    def earliest(partial_matches: list[PartialMatch]) -> list[PartialMatch]:
         """Return of the partial matches that wait at one step those that began first.
 
         None of the others can matter where every delivery is one row, all that overlaps the emitted match is discarded, and no condition
         looks back.
         """
         first: dict[int, int] = {}
-        for step, began, _, _ in strands:
+        for step, began, _, _ in partial_matches:
             if began < first.setdefault(step, began):
                 first[step] = began
-        return [s for s in strands if first[s[0]] == s[1]]
+        return [s for s in partial_matches if first[s[0]] == s[1]]
 
 
 def rows_of(path: PathNode | None, variables: Sequence[int], count: int) -> list[list[Event]]:

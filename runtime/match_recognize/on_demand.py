@@ -28,17 +28,17 @@ def matches_in(
         return True
 
     by_partition: dict[Any, list[Match]] = {}
-    strands: dict[Any, list[PartialMatch]] = {}
+    partial_matches: dict[Any, list[PartialMatch]] = {}
     for row, event in enumerate(contents):
         partition = key(event) if key is not None else None
         matches: list[Match] = []
         history = history_of(event)
         truth = machine.nothing_known()
-        before = strands.get(partition, ())
+        before = partial_matches.get(partition, ())
         after = machine.advance(before, event, row, history, truth, matches)
         held += len(after) - len(before)
         machine.begin(event, row, history, truth, after, matches, may_start)
-        strands[partition] = after
+        partial_matches[partition] = after
         if matches:
             by_partition.setdefault(partition, []).extend(matches)
     return list(by_partition.values())

@@ -19,11 +19,11 @@ from windows.protocol import Damaged, State, View
 class Partition:
     """Partial matches among the rows of one key, oldest first, and the rows that prev looks back at."""
 
-    __slots__ = ("key", "strands", "history", "taken")
+    __slots__ = ("key", "partial_matches", "history", "taken")
 
     def __init__(self, key: Any, history: History) -> None:
         self.key = key
-        self.strands: list[PartialMatch] = []
+        self.partial_matches: list[PartialMatch] = []
         self.history = history
         self.taken: dict[int, None] = {}
         """With a data window: the rows in it that a match has taken, in the order in which they were offered last: that of arrival, or,
@@ -114,11 +114,11 @@ class RowRecognition(View):
             if self._can_begin is not None and not self._can_begin(event, ()):
                 return
             partition = Partition(key, ())
-        before = partition.strands
+        before = partition.partial_matches
         ended: list[Match] = []
         after = self._machine.move(before, event, row, ended)
         self._states.count += len(after) - len(before)
-        partition.strands = after
+        partition.partial_matches = after
         if self._has_window and (after or ended):
             partition.taken[row] = None
         if after or partition.taken:
@@ -187,12 +187,12 @@ class RowRecognition(View):
             self._remember(event, partition)
         ended: list[Match] = []
         ends: list[tuple[int, PathNode]] | None = [] if self._terminates else None
-        after = self._advanced(partition.strands, event, history, ended, ends)
+        after = self._advanced(partition.partial_matches, event, history, ended, ends)
         if self._earliest_only and len(after) > 1:
             self._states.count -= len(after)
             after = self._machine.earliest(after)
             self._states.count += len(after)
-        partition.strands = after
+        partition.partial_matches = after
         if self._has_window and (after or ended):
             partition.taken[row] = None
         self._keep(partition)
@@ -254,13 +254,13 @@ class RowRecognition(View):
 
     def _live_begins(self) -> Iterable[int]:
         """First rows of partial matches."""
-        return {s[1] for p in self._partitions.values() for s in p.strands}
+        return {s[1] for p in self._partitions.values() for s in p.partial_matches}
 
     def _discard_begun(self, key: Any, horizon: int) -> None:
         """Partial matches that began at row ``horizon`` or before."""
         partition = self._partitions.get(key)
-        if partition is not None and partition.strands and horizon >= 0:
-            self._replace(partition, [s for s in partition.strands if s[1] > horizon])
+        if partition is not None and partition.partial_matches and horizon >= 0:
+            self._replace(partition, [s for s in partition.partial_matches if s[1] > horizon])
 
     # ------------------------------------------------------------------ partitions
 
@@ -289,13 +289,13 @@ class RowRecognition(View):
             self._partitions[partition.key] = partition
             self._pages.touch(partition.key)
 
-    def _replace(self, partition: Partition, strands: list[PartialMatch]) -> None:
-        self._states.count += len(strands) - len(partition.strands)
-        partition.strands = strands
+    def _replace(self, partition: Partition, partial_matches: list[PartialMatch]) -> None:
+        self._states.count += len(partial_matches) - len(partition.partial_matches)
+        partition.partial_matches = partial_matches
         self._keep(partition)
 
     def _has_partial_matches(self, partition: Partition) -> bool:
-        return bool(partition.strands)
+        return bool(partition.partial_matches)
 
     def _keep(self, partition: Partition) -> None:
         """Only partitions with something to remember are kept."""
@@ -323,9 +323,9 @@ class RowRecognition(View):
 
     def _forget_first(self, partition: Partition, row: int) -> None:
         """The first row of its partition that was taken has left: partial matches that began with it are gone."""
-        before = partition.strands
+        before = partition.partial_matches
         if before:
-            partition.strands = after = [s for s in before if s[1] != row]
+            partition.partial_matches = after = [s for s in before if s[1] != row]
             self._states.count += len(after) - len(before)
         self._keep(partition)
 
@@ -350,7 +350,7 @@ class RowRecognition(View):
         history = self._histories.get(event, self._no_history)
         truth = machine.nothing_known()
         ended: list[Match] = []
-        after = machine.advance(partition.strands, event, row, history, truth, ended)
+        after = machine.advance(partition.partial_matches, event, row, history, truth, ended)
         machine.begin(event, row, history, truth, after, ended)
         if after or ended:
             partition.taken[row] = None
@@ -403,11 +403,11 @@ class RowRecognition(View):
         return sorted(ascending) + [row for rows in sorted(others) for row in rows]
 
     def _written(self, partition: Partition, writer: PathWriter) -> Any:
-        return writer.strands(partition.strands)
+        return writer.partial_matches(partition.partial_matches)
 
     def _read(self, partition: Partition, written: Any, readers: PathReaders, nodes: Any) -> None:
-        partition.strands = readers.of(nodes).strands(written)
-        self._states.count += len(partition.strands)
+        partition.partial_matches = readers.of(nodes).partial_matches(written)
+        self._states.count += len(partition.partial_matches)
 
     def restore(self, state: State) -> None:
         """Raise Damaged for what is no state of this operator."""
@@ -438,7 +438,7 @@ class RowRecognition(View):
 
     def close(self) -> None:
         """Give back the states held; cancel the interval's timer."""
-        self._states.count -= sum(len(p.strands) for p in self._partitions.values())
+        self._states.count -= sum(len(p.partial_matches) for p in self._partitions.values())
         self._partitions = {}
         self._pages.forget_all()
         if self.interval is not None:

@@ -113,8 +113,8 @@ class PathWriter:
             before = self._numbers[id(node)] = len(self.nodes) - 1
         return before
 
-    def strands(self, strands: Sequence[PartialMatch]) -> list[list[Any]]:
-        return [[step, began, self.number(path), list(looked_at)] for step, began, path, looked_at in strands]
+    def partial_matches(self, partial_matches: Sequence[PartialMatch]) -> list[list[Any]]:
+        return [[step, began, self.number(path), list(looked_at)] for step, began, path, looked_at in partial_matches]
 
 
 class PathReader:
@@ -132,8 +132,8 @@ class PathReader:
         _check_place(number, len(self._paths), "path")
         return self._paths[number]
 
-    def strands(self, written: Sequence[Sequence[Any]]) -> list[PartialMatch]:
-        check_strands(written, self._steps, len(self._paths))
+    def partial_matches(self, written: Sequence[Sequence[Any]]) -> list[PartialMatch]:
+        check_partial_matches(written, self._steps, len(self._paths))
         return [(step, began, self._paths[number], tuple(looked_at)) for step, began, number, looked_at in written]
 
 
@@ -167,7 +167,7 @@ def check_histories(state: Any, lookback: int) -> None:
             raise Damaged(f"a row has {len(history)} rows before it where {lookback} are expected")
 
 
-def check_strands(written: Sequence[Sequence[Any]], steps: int, paths: int) -> None:
+def check_partial_matches(written: Sequence[Sequence[Any]], steps: int, paths: int) -> None:
     """Raise Damaged where a partial match is at a step or has a path that is not there."""
     for step, began, number, looked_at in written:
         LOOKED_AT(looked_at)

@@ -23,12 +23,12 @@ def machine_of(pattern: str, letters: dict[str, str] | None = None) -> tuple[Mac
 
 def run(machine: Machine, text: str) -> tuple[list[Match], list[PartialMatch]]:
     found: list[Match] = []
-    strands: list[PartialMatch] = []
+    partial_matches: list[PartialMatch] = []
     for number, letter in enumerate(text):
         event, truth = row(letter), machine.nothing_known()
-        strands = machine.advance(strands, event, number, (), truth, found)
-        machine.begin(event, number, (), truth, strands, found)
-    return found, strands
+        partial_matches = machine.advance(partial_matches, event, number, (), truth, found)
+        machine.begin(event, number, (), truth, partial_matches, found)
+    return found, partial_matches
 
 
 @pytest.mark.parametrize(("pattern", "text", "spans"), [
@@ -60,15 +60,15 @@ def test_a_greedy_variable_takes_the_row() -> None:
     assert [rows_of(m.path, machine.variables, 2) != [[], []] and m.path[2] for m in best] == [1]
 
 
-def test_strands_keep_no_rows_of_dead_matches() -> None:
-    _, strands = run(machine_of("A B C")[0], "abababab" * 50)
-    assert len(strands) == 1
+def test_partial_matches_keep_no_rows_of_dead_matches() -> None:
+    _, partial_matches = run(machine_of("A B C")[0], "abababab" * 50)
+    assert len(partial_matches) == 1
 
 
 def test_paths_survive_writing_and_share_their_beginnings() -> None:
-    _, strands = run(machine_of("A+ B")[0], "aaaa")
+    _, partial_matches = run(machine_of("A+ B")[0], "aaaa")
     writer = PathWriter()
-    kept = writer.strands(strands)
+    kept = writer.partial_matches(partial_matches)
     assert len(writer.nodes) == 4 + 3 + 2 + 1
-    assert PathReader(writer.nodes, 2).strands(kept) == strands
+    assert PathReader(writer.nodes, 2).partial_matches(kept) == partial_matches
     assert ROW.names == ("id", "k", "v")

@@ -1,4 +1,4 @@
-"""Steps written out over strands do what the machine does: the same rows at the same time, the same states, the same snapshots."""
+"""Steps written out over partial matches do what the machine does: the same rows at the same time, the same states, the same snapshots."""
 from __future__ import annotations
 
 from typing import Any

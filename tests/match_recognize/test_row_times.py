@@ -10,7 +10,7 @@ from runtime import Runtime
 SCHEMA = "create schema Step(place int, size int); "
 
 
-@pytest.mark.parametrize("condition", ["B.size > A.size", "B.size > 95"])  # strands, and layers that matches share
+@pytest.mark.parametrize("condition", ["B.size > A.size", "B.size > 95"])  # partial matches, and layers that matches share
 def test_rows_of_a_window_may_begin_matches_again_after_hundreds_of_others(condition: str) -> None:
     chance, failures = random.Random(7), []
     runtime = Runtime(on_error=lambda *failure: failures.append(failure))

@@ -5,7 +5,7 @@ from epl.plan.statements import SelectPlan
 from epl.plan.streams import filter_of, only_stream
 from runtime.batch.match_recognize.layers import LayerPrinter, ways_in_tree
 from runtime.batch.match_recognize.layout import MOST_LINKS, MOST_STEPS, MatchKernel
-from runtime.batch.match_recognize.strands import StrandPrinter
+from runtime.batch.match_recognize.partial_matches import PartialMatchPrinter
 from runtime.batch.refusals import not_in_columns
 
 
@@ -16,7 +16,7 @@ def pattern_kernel(plan: SelectPlan) -> MatchKernel:
     program, conditions = plan.row_recognition.program, plan.row_recognition.conditions
     alone = all(c is None or c.reads_row_only for c in conditions) or ways_in_tree(program) is not None
     alone = alone and not plan.row_recognition.or_terminated  # which asks for each partial match by itself
-    return (LayerPrinter(plan) if alone else StrandPrinter(plan)).kernel()
+    return (LayerPrinter(plan) if alone else PartialMatchPrinter(plan)).kernel()
 
 
 def check(plan: SelectPlan) -> None:

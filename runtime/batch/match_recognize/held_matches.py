@@ -22,7 +22,7 @@ from runtime.batch.windows import is_calendar
 BEGUN, HELD = "begun", "held"
 """Axes: times at which matches began; matches."""
 NEVER = 2**63 - 1
-REGISTERS = Registers("timer", "b_head", "b_tail", "b_next", "m_free", "m_made", "holding", "telling", "kept", "dead", "timing")
+REGISTERS = Registers("timer", "b_head", "b_tail", "b_next", "m_free", "m_made", "holding", "emitting", "kept", "dead", "timing")
 """``timer``: when it is looked next who is due; records before ``b_next`` have nothing that waits; ``holding``: how many matches wait;
 ``dead``: how many partial matches ended with the row; ``timing``: whether a timer emits."""
 

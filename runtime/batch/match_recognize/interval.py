@@ -3,7 +3,7 @@
 A match that is found is held: a place of the ``m_`` arrays, with its path. Where partial matches are layers the path is a copy, a block
 of nodes as layers are in; where each has its own path it is the node of the last row, referred to once more. ``b_`` records are the times
 at which matches began, ascending, from ``b_head`` to ``b_tail``: ``b_row`` is the first row that came then, and what waits for the end of
-the interval is a list of each, in the order in which it was found. ``f_told``: what is emitted together; the ranking chooses again.
+the interval is a list of each, in the order in which it was found. ``f_emitted``: what is emitted together; the ranking chooses again.
 
 A row works in steps that can be stopped for want of space and run again: ``pending`` is 2 while its matches are being held (``kept`` of
 them are) and 1 while they are emitted.
@@ -30,7 +30,7 @@ class Machine(Protocol):
 
     plan: SelectPlan
     pattern: RowRecognitionPlan
-    has_strands: bool
+    has_partial_matches: bool
 
     def full(self, code: Code, test: str, status: int) -> None: ...
 
@@ -50,9 +50,9 @@ class HoldPrinter:
         with code.block("if seen == kept and stuck == 0"):
             with code.block("if (m_free < 0 and m_made >= len(m_next))"):
                 code.add(f"stuck = {HELD_FULL}")
-            with code.block("elif holding + telling >= len(f_told)"):
+            with code.block("elif holding + emitting >= len(f_emitted)"):
                 code.add(f"stuck = {WORK_FULL}")
-            if not owner.machine.has_strands:
+            if not owner.machine.has_partial_matches:
                 code.add(f"level = {FEW_LAYERS}")
                 with code.block("while (1 << level) < m"):
                     code.add("level += 1")
@@ -70,7 +70,7 @@ class HoldPrinter:
             code.add("e = m_free", "m_free = m_next[e]")
         with code.block("else"):
             code.add("e = m_made", "m_made += 1")
-        if owner.machine.has_strands:
+        if owner.machine.has_partial_matches:
             code.add(f"block = {self.end}", "p_refs[block] += 1", "mark = p_mark[block]")
         else:
             self._copy(code, next_step)
@@ -101,7 +101,7 @@ class IntervalPrinter:
         return [
             *(Field(name, np.int64, BEGUN) for name in ("b_row", "b_time", "b_count", "b_first", "b_last")),
             *(Field(name, np.int64, HELD) for name in ("m_next", "m_begin", "m_end", "m_node", "m_len", "m_group")),
-            Field("f_told", np.int64, WORK), Field("period", np.int64, ONE),
+            Field("f_emitted", np.int64, WORK), Field("period", np.int64, ONE),
             Field("i_registers", np.int64, "registers"),
             *([Field("d_node", np.int64, WORK), Field("d_begin", np.int64, WORK)] if self.interval.or_terminated else []),
         ]
@@ -118,20 +118,20 @@ class IntervalPrinter:
         code.add("reach = times[np.uint64(i)] if i < n else until")
         with code.block(f"if timer < {NEVER} and timer <= reach"):
             if self.interval.or_terminated:
-                with code.block("if out >= room"):
+                with code.block("if out >= out_capacity"):
                     code.add("wanted = out + 1", f"status = {OUTPUT_FULL}", "break")
             code.add("now = reach if jump else timer", "timing = 1", "at = b_next")
             with code.block("while at < b_tail and b_time[at] + span <= now"):
                 code.add("e = b_first[at] if b_count[at] > 0 else -1")
                 with code.block("while e >= 0"):
-                    code.add("f_told[telling] = e", "telling += 1", "e = m_next[e]")
+                    code.add("f_emitted[emitting] = e", "emitting += 1", "e = m_next[e]")
                 code.add("holding -= b_count[at]", "b_count[at] = 0", "at += 1", "b_head = at")
             with code.block("if holding == 0"):
                 code.add("at = b_tail")
             with code.block("while at < b_tail and b_count[at] == 0"):
                 code.add("at += 1")
             code.add("b_next = at", f"timer = b_time[at] + span if at < b_tail else {NEVER}")
-            with code.block("if telling == 0"):
+            with code.block("if emitting == 0"):
                 if self.interval.or_terminated:
                     self._emit_nothing(code)
                 code.add("continue")
@@ -177,13 +177,13 @@ class IntervalPrinter:
                 code.add("b_first[b] = e")
             code.add("b_last[b] = e", "b_count[b] += 1", "holding += 1")
         with code.block("else"):
-            code.add("f_told[telling] = e", "telling += 1")
+            code.add("f_emitted[emitting] = e", "emitting += 1")
 
     # ------------------------------------------------------------------ or terminated
 
-    def died(self, code: Code, strand: str) -> None:
+    def died(self, code: Code, partial_match: str) -> None:
         """Note that a partial match did not take the row; its path is kept for now."""
-        code.add(f"d_node[dead] = s_node[{strand}]", f"d_begin[dead] = s_begin[{strand}]", "dead += 1")
+        code.add(f"d_node[dead] = s_node[{partial_match}]", f"d_begin[dead] = s_begin[{partial_match}]", "dead += 1")
 
     def released(self, code: Code, release: Callable[[Code, str], None]) -> None:
         """Release what waits and is about the same first rows as a partial match that has come to an end."""
@@ -201,7 +201,7 @@ class IntervalPrinter:
                         self._first_rows(code, "m_node[e]", "z", variables)
                         code.add(f"same = {' and '.join(f'(z{v} == {NO_ROW} or z{v} == y{v})' for v in variables)}")
                     with code.block("if same"):
-                        code.add("f_told[telling] = e", "telling += 1", "holding -= 1", "b_count[b] -= 1")
+                        code.add("f_emitted[emitting] = e", "emitting += 1", "holding -= 1", "b_count[b] -= 1")
                     with code.block("else"):
                         code.add("m_next[e] = -1")
                         with code.block("if last < 0"):
@@ -227,28 +227,28 @@ class IntervalPrinter:
     # ------------------------------------------------------------------ emitting
 
     def emit(self, code: Code, matches: MatchPrinter) -> None:
-        """Emit what is chosen of ``f_told``, from ``out`` on; changes nothing else that matters, so that it may run again."""
+        """Emit what is chosen of ``f_emitted``, from ``out`` on; changes nothing else that matters, so that it may run again."""
         every = self.pattern.all_matches
         counted = [] if every else [n for n, s in enumerate(self._steps) if s.counted]
         code.add("start = out")
         if not every:
-            with code.block("if telling > 1"):
-                code.add("rank_matches(f_told, telling, m_group, m_begin, m_end)")
+            with code.block("if emitting > 1"):
+                code.add("rank_matches(f_emitted, emitting, m_group, m_begin, m_end)")
             code.add("ended = -1", "group = -1")
         code.add("j = 0")
-        with code.block("while j < telling"):
-            code.add("e = f_told[j]", "j += 1")
+        with code.block("while j < emitting"):
+            code.add("e = f_emitted[j]", "j += 1")
             if not every:
                 with code.block("if m_group[e] != group"):
                     code.add("group = m_group[e]", "ended = -1")
                 if counted:
                     self._count(code, counted, "e", "lead")
                 code.add("begin = m_begin[e]")
-                with code.block("while j < telling and m_group[f_told[j]] == group and m_begin[f_told[j]] == begin"):
+                with code.block("while j < emitting and m_group[f_emitted[j]] == group and m_begin[f_emitted[j]] == begin"):
                     if counted:
-                        self._count(code, counted, "f_told[j]", "took")
+                        self._count(code, counted, "f_emitted[j]", "took")
                         with code.block(f"if {' or '.join(f'took{n} > lead{n}' for n in counted)}"):
-                            code.add("e = f_told[j]", *(f"lead{n} = took{n}" for n in counted))
+                            code.add("e = f_emitted[j]", *(f"lead{n} = took{n}" for n in counted))
                     code.add("j += 1")
                 with code.block("if begin <= ended"):
                     code.add("continue")
@@ -259,7 +259,7 @@ class IntervalPrinter:
             matches.write(code)
 
     def _path(self, code: Code) -> None:
-        if self.machine.has_strands:
+        if self.machine.has_partial_matches:
             with code.block("for q in range(m)"):
                 code.add("q_node[m - 1 - q] = at", "q_step[m - 1 - q] = p_mark[at]", "at = p_prev[at]")
         else:
@@ -270,7 +270,7 @@ class IntervalPrinter:
     @property
     def node(self) -> str:
         """The text of row q's node of the match that is emitted."""
-        return "q_node[q]" if self.machine.has_strands else "block + q"
+        return "q_node[q]" if self.machine.has_partial_matches else "block + q"
 
     def _count(self, code: Code, counted: list[int], which: str, name: str) -> None:
         code.add(*(f"{name}{n} = 0" for n in counted), f"at = m_node[{which}]")
@@ -278,15 +278,15 @@ class IntervalPrinter:
             for n in counted:
                 with code.block(f"if p_mark[at] == {n}"):
                     code.add(f"{name}{n} += 1")
-            code.add("at = p_prev[at]" if self.machine.has_strands else "at += 1")
+            code.add("at = p_prev[at]" if self.machine.has_partial_matches else "at += 1")
 
     def release_emitted(self, code: Code, release: Callable[[Code, str], None]) -> None:
         """Release all that was emitted."""
-        with code.block("for j in range(telling)"):
-            code.add("e = f_told[j]")
+        with code.block("for j in range(emitting)"):
+            code.add("e = f_emitted[j]")
             release(code, "m_node[e]")
             code.add("m_len[e] = 0", "m_next[e] = m_free", "m_free = e")
-        code.add("telling = 0")
+        code.add("emitting = 0")
 
 
 def release_block(code: Code, block: str) -> None:

@@ -2,7 +2,7 @@
 
 The kernel is the row tier's operator as arrays: rows that matches took are nodes of a pool, each with the node before it; a partition is a
 slot of the group arrays. Two machines: where conditions read rows alone, all partial matches share layers (``pattern_layers``); where
-they look at the rows of a match, each partial match has its own record (``pattern_strands``). Row number n is the row with the id n - 1.
+they look at the rows of a match, each partial match has its own record (``partial_matches``). Row number n is the row with the id n - 1.
 """
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class MatchKernelPrinter:
             start.add("mask = len(w_time) - 1", "length = size[0]")
         if self.interval is not None:
             self.interval.begin(start)
-        start.add("room = len(o_cause)", "start = 0", "row = 0", "r = 0", "ru = np.uint64(0)", f"status = {DONE}", "while True:")
+        start.add("out_capacity = len(o_cause)", "start = 0", "row = 0", "r = 0", "ru = np.uint64(0)", f"status = {DONE}", "while True:")
         words = words_of(fields, AXES)
         body_text = pack(f"{start.text()}{body.text()}", words)
         head = Code(1)
@@ -129,7 +129,7 @@ class MatchKernelPrinter:
         return MatchKernel(
             source, self.pattern, self.filter.event_type, tuple(self.inputs.items()), tuple(self.retained), tuple(self.previous),
             self.key.keys, tuple(fields), tuple(matches.columns), self.parameters, self.window,
-            None if self.interval is None else self.interval.interval, self.has_strands, self.slots,
+            None if self.interval is None else self.interval.interval, self.has_partial_matches, self.slots,
             tuple(matches.order_keys), matches.finish,
         )
 
@@ -144,7 +144,7 @@ class MatchKernelPrinter:
     @staticmethod
     def _check_capacity(code: Code) -> None:
         """Stop where the output has no space."""
-        with code.block("if out > room"):
+        with code.block("if out > out_capacity"):
             code.add("wanted = out", "out = start", "pending = 1", f"status = {OUTPUT_FULL}", "break")
         code.add("pending = 0")
         with code.block("if out > start"):
@@ -161,7 +161,7 @@ class MatchKernelPrinter:
             code.add("kept = 0")
             self.discard_begun(code)
             interval.released(code, self.release)
-            with code.block("if telling == 0"):
+            with code.block("if emitting == 0"):
                 code.add("pending = 0", "continue")
             code.add("pending = 1")
         matches.node = interval.node
@@ -169,7 +169,7 @@ class MatchKernelPrinter:
         self._check_capacity(code)
         interval.release_emitted(code, self.release)
 
-    has_strands = False
+    has_partial_matches = False
     slots: tuple[int, ...] = ()
 
     def _unpack(self, head: Code, tail: Code, fields: Sequence[Field], columns: Sequence[PatternColumn], body: str) -> None:

@@ -14,8 +14,8 @@ from runtime.batch.storage.arrays import GROUP, Field
 from runtime.batch.storage.records import Records
 from runtime.batch.storage.registers import Registers
 
-NODE, STRAND, WORK, PROGRAM, SCRATCH = "node", "strand", "work", "program", "scratch"
-AXES = {GROUP: "G", NODE: "N", STRAND: "W"}
+NODE, PARTIAL_MATCH, WORK, PROGRAM, SCRATCH = "node", "partial_match", "work", "program", "scratch"
+AXES = {GROUP: "G", NODE: "N", PARTIAL_MATCH: "W"}
 """What is kept as records. ``scratch`` is as long as ``node``."""
 NO_ROW = -(2**62)
 """In place of the id of a row that is not there."""
@@ -26,7 +26,8 @@ REGISTERS = Registers(
 )
 """Of the places of a pool, ``nodes`` and ``made`` have been used; of these ``vacancies`` and ``spare`` are free, lists that begin with
 ``vacant`` and ``free``."""
-DONE, OUTPUT_FULL, RING_FULL, GROUPS_FULL, HASH_FULL, NODES_FULL, STRANDS_FULL, WORK_FULL, KEYS_FULL, BEGUN_FULL, HELD_FULL = range(11)
+DONE, OUTPUT_FULL, RING_FULL, GROUPS_FULL, HASH_FULL, NODES_FULL, PARTIAL_MATCHES_FULL, WORK_FULL = range(8)
+KEYS_FULL, BEGUN_FULL, HELD_FULL = range(8, 11)
 SMALL, SMALL_KEYS = "small", 1 << 16
 """Integers below, as the only key, have a place of their own."""
 FEW_LAYERS = 2
@@ -38,8 +39,8 @@ MOST_STEPS, MOST_LINKS = 48, 500
 @attrs.frozen
 class MatchKernel:
     """What the host needs to know: the source; ``inputs`` property → kind of the columns it reads; ``retained`` and ``previous``: whose
-    values it keeps in nodes and of the rows that prev reads; ``keys``: kinds of the partition's key; ``strands``: which machine; ``finish``
-    of the rows of a call, by the ``order_keys`` that are emitted after the columns."""
+    values it keeps in nodes and of the rows that prev reads; ``keys``: kinds of the partition's key; ``has_partial_matches``: which machine
+    it is; ``finish`` of the rows of a call, by the ``order_keys`` that are emitted after the columns."""
 
     source: str
     plan: RowRecognitionPlan
@@ -53,7 +54,7 @@ class MatchKernel:
     parameters: Parameters
     window: PatternWindow | None
     interval: PatternInterval | None
-    strands: bool
+    has_partial_matches: bool
     slots: tuple[int, ...]
     order_keys: tuple[PatternColumn, ...] = ()
     finish: FinishPlan | None = None
@@ -82,7 +83,29 @@ class MatchKernel:
 
 
 __all__ = [
-    "AXES", "BEGUN_FULL", "DONE", "FEW_LAYERS", "GROUPS_FULL", "HASH_FULL", "HELD_FULL", "KEYS_FULL", "MOST_LINKS", "MOST_STEPS",
-    "NODE", "NODES_FULL", "NO_ROW", "OUTPUT_FULL", "PROGRAM", "REGISTERS", "RING_FULL", "SCRATCH", "SMALL", "SMALL_KEYS", "STRAND",
-    "STRANDS_FULL", "WORK", "WORK_FULL", "MatchKernel",
+    "AXES",
+    "BEGUN_FULL",
+    "DONE",
+    "FEW_LAYERS",
+    "GROUPS_FULL",
+    "HASH_FULL",
+    "HELD_FULL",
+    "KEYS_FULL",
+    "MOST_LINKS",
+    "MOST_STEPS",
+    "NODE",
+    "NODES_FULL",
+    "NO_ROW",
+    "OUTPUT_FULL",
+    "PARTIAL_MATCH",
+    "PARTIAL_MATCHES_FULL",
+    "PROGRAM",
+    "REGISTERS",
+    "RING_FULL",
+    "SCRATCH",
+    "SMALL",
+    "SMALL_KEYS",
+    "WORK",
+    "WORK_FULL",
+    "MatchKernel",
 ]

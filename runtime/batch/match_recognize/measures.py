@@ -75,7 +75,7 @@ class MatchPrinter:
         nodes = self._aggregates(sums)
         code.add(*(f"l{v} = -1" for v in self._last), *(f"f{v} = -1" for v in self._first), *(f"n{v} = 0" for v in self._counts))
         code.add(*(f"e{v}_{k} = -1" for v, k in self._places), *nodes)
-        with code.block("if out < room"):
+        with code.block("if out < out_capacity"):
             later = [g for g in self._groups if g.looks_around]
             with code.block("for q in range(m)"):
                 step_of(code, next_step)

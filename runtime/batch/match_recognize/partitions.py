@@ -30,9 +30,9 @@ def free_unused_slots(kernel: MatchKernel, arrays: Records, registers: Array) ->
     kept = np.flatnonzero(live)
     if 2 * len(kept) > count:
         return False
-    if kernel.strands:
+    if kernel.has_partial_matches:
         for group in np.flatnonzero(~live & (arrays["g_first"][:count] >= 0)).tolist():
-            _free_strands(arrays, registers, int(arrays["g_first"][group]))
+            _free_partial_matches(arrays, registers, int(arrays["g_first"][group]))
     else:
         _free_layers(arrays, np.flatnonzero(~live & (arrays["g_off"][:count] >= 0)))
     for field in kernel.fields:
@@ -51,7 +51,7 @@ def matches_in_progress(kernel: MatchKernel, arrays: Records, count: int, create
     """Return how many states the row tier would hold: partial matches, or for each partition the steps that took its last row and go on
     (after a window perhaps some more: of matches whose first row has left). ``count``: of slots, ``created``: of partial matches, ``gone``:
     the last row that left."""
-    if kernel.strands:
+    if kernel.has_partial_matches:
         return int(np.count_nonzero(arrays["s_begin"][:created] > gone))
     bits = arrays["g_bits"][:count][_count_partial_matches(kernel, arrays, count, gone)]
     return int(np.unpackbits(np.ascontiguousarray(bits, np.int64).view(np.uint8)).sum())
@@ -59,7 +59,7 @@ def matches_in_progress(kernel: MatchKernel, arrays: Records, count: int, create
 
 def _count_partial_matches(kernel: MatchKernel, arrays: Records, count: int, gone: int) -> Array:
     """By slot. A partial match that began with a row that has left is none: all are where the last row taken has left."""
-    if not kernel.strands:
+    if not kernel.has_partial_matches:
         live: Array = arrays["g_bits"][:count] != 0
         if kernel.window is not None:
             groups = np.flatnonzero(live)
@@ -84,12 +84,12 @@ def _free_layers(arrays: Records, groups: Array) -> None:
         arrays["b_free"][size] = begins[0]
 
 
-def _free_strands(arrays: Records, registers: Array, strand: int) -> None:
+def _free_partial_matches(arrays: Records, registers: Array, partial_match: int) -> None:
     """A list of partial matches, with their nodes."""
-    while strand >= 0:
-        following, node = int(arrays["s_next"][strand]), int(arrays["s_node"][strand])
-        arrays["s_next"][strand], arrays["s_begin"][strand] = registers[REGISTERS["free"]], -1
-        registers[REGISTERS["free"]] = strand
+    while partial_match >= 0:
+        following, node = int(arrays["s_next"][partial_match]), int(arrays["s_node"][partial_match])
+        arrays["s_next"][partial_match], arrays["s_begin"][partial_match] = registers[REGISTERS["free"]], -1
+        registers[REGISTERS["free"]] = partial_match
         registers[REGISTERS["spare"]] += 1
         while node >= 0:
             arrays["p_refs"][node] -= 1
@@ -100,7 +100,7 @@ def _free_strands(arrays: Records, registers: Array, strand: int) -> None:
             registers[REGISTERS["vacant"]] = node
             registers[REGISTERS["vacancies"]] += 1
             node = before
-        strand = following
+        partial_match = following
 
 
 def index_keys(arrays: Records, count: int) -> None:

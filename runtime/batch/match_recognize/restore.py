@@ -11,7 +11,7 @@ import pyarrow as pa
 from epl.value_types import Scalar
 from runtime.batch.compiler.intrinsics import double_word
 from runtime.batch.match_recognize.held_matches import HeldRestore
-from runtime.batch.match_recognize.layout import FEW_LAYERS, NO_ROW, NODE, REGISTERS, SMALL, SMALL_KEYS, STRAND, WORK
+from runtime.batch.match_recognize.layout import FEW_LAYERS, NO_ROW, NODE, PARTIAL_MATCH, REGISTERS, SMALL, SMALL_KEYS, WORK
 from runtime.batch.match_recognize.partitions import index_keys
 from runtime.batch.match_recognize.state import PatternState
 from runtime.batch.refusals import Declined
@@ -20,7 +20,7 @@ from runtime.batch.storage.arrays import CODES, GROUP, HASH, RING
 from runtime.batch.storage.intake import Intake
 from runtime.batch.storage.kinds import INSTANTS, TEXTS
 from runtime.conversion.arrow import arrow_type_of
-from runtime.match_recognize.state import INTERVAL, PartitionKeys, check_histories, check_layers, check_nodes, check_strands
+from runtime.match_recognize.state import INTERVAL, PartitionKeys, check_histories, check_layers, check_nodes, check_partial_matches
 from windows.event import Event
 from windows.protocol import Damaged, State
 
@@ -89,10 +89,10 @@ class PatternRestore:
             if self._layered:
                 check_layers(written, steps)
             else:
-                check_strands(written, steps, len(paths))
+                check_partial_matches(written, steps, len(paths))
         for (_, values), (matches, paths) in self._waiting(recognizer):
             self._keys.checked(values)
-            check_strands([(0, begin, number, ()) for _, begin, _, number in matches], steps, len(paths))
+            check_partial_matches([(0, begin, number, ()) for _, begin, _, number in matches], steps, len(paths))
 
     @staticmethod
     def _waiting(recognizer: State) -> Sequence[Any]:
@@ -112,7 +112,7 @@ class PatternRestore:
         for _, (_, written, paths) in recognizer["partitions"]:
             for event, number, _ in self._layers(written):
                 self._know(event, number - 1)
-            for _, begin, number, _ in self._strands(written):
+            for _, begin, number, _ in self._partial_matches(written):
                 self._know(_first_row(paths, number), begin - 1)
         for _, (matches, paths) in self._waiting(recognizer):
             for _, begin, end, number in matches:
@@ -136,7 +136,7 @@ class PatternRestore:
     def _layers(self, written: Any) -> Sequence[Any]:
         return written[2] if self._layered else ()
 
-    def _strands(self, written: Any) -> Sequence[Any]:
+    def _partial_matches(self, written: Any) -> Sequence[Any]:
         return () if self._layered else written
 
     @property
@@ -243,8 +243,8 @@ class PatternRestore:
     # ------------------------------------------------------------------ partial matches
 
     def _count_partial_matches(self, group: int, written: Any, paths: Sequence[Any]) -> None:
-        if self.target.kernel.strands:
-            self._put_strands(group, written, paths)
+        if self.target.kernel.has_partial_matches:
+            self._put_partial_matches(group, written, paths)
             return
         if self._layered:
             horizon, latest, layers = written
@@ -253,11 +253,11 @@ class PatternRestore:
             horizon, latest, rows = self._layers_of(written, paths)
         self._put_layers(group, horizon, latest, rows)
 
-    def _layers_of(self, strands: Sequence[Any], paths: Sequence[Any]) -> tuple[int, Any, list[tuple[int, int]]]:
+    def _layers_of(self, partial_matches: Sequence[Any], paths: Sequence[Any]) -> tuple[int, Any, list[tuple[int, int]]]:
         """Partial matches of a tree as layers: all of them took the last row."""
         marks: list[list[int]] = []
         latest = [0] * len(self.target.kernel.plan.program.steps)
-        for _, begin, number, _ in strands:
+        for _, begin, number, _ in partial_matches:
             latest[paths[number][2]] = begin
             back = 0
             while number >= 0:
@@ -266,7 +266,7 @@ class PatternRestore:
                     marks.append([self.id_of(event), 0])
                 marks[back][1] |= 1 << step
                 back += 1
-        return 0, latest if strands else None, [(row, taken) for row, taken in reversed(marks)]
+        return 0, latest if partial_matches else None, [(row, taken) for row, taken in reversed(marks)]
 
     def _put_layers(self, group: int, horizon: int, latest: Sequence[int] | None, rows: Sequence[tuple[int, int]]) -> None:
         arrays, registers = self.target.arrays, self.target.registers
@@ -300,22 +300,22 @@ class PatternRestore:
             number = self.target.kernel.number(prop)
             arrays[f"p{number}"][place], arrays[f"p{number}v"][place] = self._value(prop, row)
 
-    def _put_strands(self, group: int, strands: Sequence[Any], paths: Sequence[Any]) -> None:
+    def _put_partial_matches(self, group: int, partial_matches: Sequence[Any], paths: Sequence[Any]) -> None:
         arrays, registers = self.target.arrays, self.target.registers
         first = int(registers[REGISTERS["made"]])
-        if not strands:
+        if not partial_matches:
             return
-        arrays.grow(STRAND, first + len(strands))
-        registers[REGISTERS["made"]] = first + len(strands)
+        arrays.grow(PARTIAL_MATCH, first + len(partial_matches))
+        registers[REGISTERS["made"]] = first + len(partial_matches)
         nodes: dict[int, int] = {}
-        for place, (step, begin, number, _) in enumerate(strands, first):
+        for place, (step, begin, number, _) in enumerate(partial_matches, first):
             node = self._path(number, paths, nodes)
             arrays["p_refs"][node] += 1
             arrays["s_step"][place], arrays["s_begin"][place], arrays["s_node"][place] = step, begin, node
-            arrays["s_next"][place] = place + 1 if place + 1 < first + len(strands) else -1
+            arrays["s_next"][place] = place + 1 if place + 1 < first + len(partial_matches) else -1
             for variable in self.target.kernel.slots:
                 arrays[f"s_look{variable}"][place] = self._last_of(variable, node)
-        arrays["g_first"][group], arrays["g_count"][group] = first, len(strands)
+        arrays["g_first"][group], arrays["g_count"][group] = first, len(partial_matches)
 
     def _path(self, number: int, paths: Sequence[Any], nodes: dict[int, int]) -> int:
         """The node of a path's last row; ``nodes`` by path's number."""
@@ -339,7 +339,7 @@ class PatternRestore:
     def _check_begins(self, state: State) -> None:
         """Raise Damaged where it is not known when a partial match began: compiled code looks up the time of its first row."""
         arrays, registers = self.target.arrays, self.target.registers
-        if self.target.kernel.strands:
+        if self.target.kernel.has_partial_matches:
             begins = arrays["s_begin"][: registers[REGISTERS["made"]]].tolist()
         else:
             arrays_of_begins = [arrays[name] for name in arrays.words if name.startswith("lat")]
@@ -358,7 +358,7 @@ class PatternRestore:
         arrays.grow(WORK, len(waiting) + 1)
         for began, values, paths, _, begin, end, number in sorted(waiting, key=lambda each: (each[0], each[3])):
             way = _way_to(paths, number)
-            if self.target.kernel.strands:
+            if self.target.kernel.has_partial_matches:
                 node = self._path(number, paths, nodes.setdefault(id(paths), {}))
                 arrays["p_refs"][node] += 1
             else:

@@ -23,12 +23,12 @@ from runtime.batch.match_recognize.layout import (
     NODE,
     NODES_FULL,
     OUTPUT_FULL,
+    PARTIAL_MATCH,
+    PARTIAL_MATCHES_FULL,
     REGISTERS,
     RING_FULL,
     SCRATCH,
     SMALL,
-    STRAND,
-    STRANDS_FULL,
     WORK,
     MatchKernel,
 )
@@ -197,13 +197,14 @@ class MatchRun:
         elif status == NODES_FULL:
             self._grow_nodes(2 * arrays.sizes[NODE])
         else:
-            arrays.grow({STRANDS_FULL: STRAND}.get(status, WORK), 2 * arrays.sizes[{STRANDS_FULL: STRAND}.get(status, WORK)])
+            axis = {PARTIAL_MATCHES_FULL: PARTIAL_MATCH}.get(status, WORK)
+            arrays.grow(axis, 2 * arrays.sizes[axis])
 
     def _held_nodes(self) -> Array:
         """The nodes that partial matches hold, and those that an interval holds back."""
         arrays, gone = self.arrays, self.registers[REGISTERS["gone"]]
         held = live_matches(arrays) if self.kernel.interval is not None else NO_ROWS
-        if not self.kernel.strands:
+        if not self.kernel.has_partial_matches:
             groups = np.flatnonzero(arrays["g_bits"][: self.registers[REGISTERS["groups"]]])
             begins, counts = arrays["g_off"][groups], arrays["g_count"][groups]
             if len(held):

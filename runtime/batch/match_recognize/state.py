@@ -98,13 +98,13 @@ class PatternState:
     def _partitions(self, events: dict[int, Event]) -> list[Any]:
         partitions, count = [], self.register("groups")
         histories = [self.arrays[name][:count].tolist() for name in self.history_names()]
-        layers = None if self.kernel.strands else _Layers.of(self.arrays, count, self.register("gone"))
+        layers = None if self.kernel.has_partial_matches else _Layers.of(self.arrays, count, self.register("gone"))
         for group in range(count):
             writer = _Paths(events)
             history = [events.get(column[group]) for column in histories]
             if layers is None:
-                strands = self._strands(group, writer)
-                last, written = (writer.first(strands[0][2]) if strands else None), strands
+                partial_matches = self._partial_matches(group, writer)
+                last, written = (writer.first(partial_matches[0][2]) if partial_matches else None), partial_matches
             else:
                 last, written = self._layers(*layers.at(group), events, writer)
             known_by = last if last is not None else history[0] if history else None
@@ -144,7 +144,7 @@ class PatternState:
     def _held_path(self, place: int) -> list[tuple[int, int]]:
         """(row, step) of a match that is held back."""
         node, length = int(self.arrays["m_node"][place]), int(self.arrays["m_len"][place])
-        if self.kernel.strands:
+        if self.kernel.has_partial_matches:
             return self._way(node)
         nodes = slice(node, node + length)
         return list(zip(self.arrays["p_row"][nodes].tolist(), self.arrays["p_mark"][nodes].tolist()))
@@ -161,7 +161,7 @@ class PatternState:
         last = events[layers[-1][0]] if layers else None
         if self.kernel.writes_layers:
             return last, [gone, list(latest) if alive else None, [[events[n], n + 1, taken] for n, taken in layers]]
-        return last, self._tree_strands([n for n, _ in layers], latest, gone, writer) if alive else []
+        return last, self._tree_partial_matches([n for n, _ in layers], latest, gone, writer) if alive else []
 
     def _latest(self, layers: Sequence[tuple[int, int]], low: int) -> tuple[int, ...]:
         """By step the latest first row of a match whose last row it took, 0 for none."""
@@ -176,7 +176,7 @@ class PatternState:
             was = now
         return tuple(was)
 
-    def _tree_strands(self, rows: Sequence[int], latest: Sequence[int], low: int, writer: _Paths) -> list[Any]:
+    def _tree_partial_matches(self, rows: Sequence[int], latest: Sequence[int], low: int, writer: _Paths) -> list[Any]:
         """Partial matches that wait after each step that took the last row."""
         program, ways = self.kernel.plan.program, ways_in_tree(self.kernel.plan.program)
         assert ways is not None
@@ -204,7 +204,7 @@ class PatternState:
 
     # ------------------------------------------------------------------ partial matches
 
-    def _strands(self, group: int, writer: _Paths) -> list[Any]:
+    def _partial_matches(self, group: int, writer: _Paths) -> list[Any]:
         arrays, states = self.arrays, []
         place = int(arrays["g_first"][group])
         while place >= 0:

@@ -178,7 +178,7 @@ class _RulePrinter:
 
     def _matches(self) -> tuple[str, tuple[OutputColumn, ...]]:
         body, inner = Code(2), Code(4)
-        with body.block("if out + count > room"):
+        with body.block("if out + count > out_capacity"):
             body.add("break")
         body.add("now = times[i]")
         columns: tuple[OutputColumn, ...] = ()
@@ -194,7 +194,8 @@ class _RulePrinter:
             self._scan(body)
         body.add("i += 1")
         head = Code(1)
-        head.add("INPUTS", f"{', '.join(('o_rule', 'o_row', *arrays))}, = O", "room = len(o_rule)", f"i, out = R[{REGISTERS['i']}], 0")
+        head.add("INPUTS", f"{', '.join(('o_rule', 'o_row', *arrays))}, = O", "out_capacity = len(o_rule)")
+        head.add(f"i, out = R[{REGISTERS['i']}], 0")
         for names, argument in ((self.route.arrays, "B"), ([f.name for f in self.fields], "S")):
             if names:
                 head.add(f"{', '.join(names)}, = {argument}")

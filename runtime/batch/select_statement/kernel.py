@@ -95,7 +95,7 @@ class _SelectPrinter:
             body.add("na = 0", "nb = 0", "oa = 0", "ob = 0")
             self.result_set.advance(body, self._choose)
         body.add(f"need = out + {self.result_set.capacity()}")
-        with body.block("if need > room"):
+        with body.block("if need > out_capacity"):
             body.add("pending = 1", f"status = {OUTPUT_FULL}", "break")
         groups_full = None if self.of.leaves else self.result_set.full()
         for full, status in ((groups_full, GROUPS_FULL), (self.result_set.lists_full(), ACCUMULATORS_FULL)):

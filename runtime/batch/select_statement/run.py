@@ -131,7 +131,7 @@ class SelectRun:
             elif status == ACCUMULATORS_FULL:
                 self._more_lists(int(registers[SELECT["nb"]] - registers[SELECT["na"]]))
             else:
-                registers[SELECT["room"]] = self._capacity = max(2 * self._capacity, int(registers[SELECT["need"]]))
+                registers[SELECT["out_capacity"]] = self._capacity = max(2 * self._capacity, int(registers[SELECT["need"]]))
                 outputs = [longer(a, self._capacity) if len(a) else a for a in outputs]
         sent = self._sent(outputs)
         if self._finish is not None and sent:
@@ -282,7 +282,7 @@ class SelectRun:
     def _outputs(self, causes: bool) -> list[Array]:
         """Arrays for as many rows as the fullest batch had, empty ones for what is not needed."""
         capacity, columns = self._capacity, self.kernel.columns
-        self.registers[SELECT["room"]] = capacity
+        self.registers[SELECT["out_capacity"]] = capacity
         through = any(c.through for c in columns)
         arrays: list[Array] = [np.empty(capacity if len(self.kernel.streams) > 1 else 0, np.bool_)]
         arrays += [np.empty(capacity if through else 0, np.int64)]

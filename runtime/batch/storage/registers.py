@@ -46,11 +46,12 @@ class Registers:
 
 
 SELECT = Registers(
-    "i", "out", "pending", "na", "nb", "oa", "ob", "head", "tail", "now", "timer", "delta", "room", "need", truths=["timer"],
+    "i", "out", "pending", "na", "nb", "oa", "ob", "head", "tail", "now", "timer", "delta", "out_capacity", "need", truths=["timer"],
 )
 """Of a select's kernel: ``i`` next row of the batch, ``out`` output rows, ``pending`` a delta that found no space for its output: new
 events at ring positions ``na`` … ``nb``, old ones at ``oa`` … ``ob``; ``head`` … ``tail`` the positions in use; ``now`` engine time,
-``timer`` whether a timer causes the delta, ``delta`` its number; ``room`` for output rows, and how much of it a delta may ``need``."""
+``timer`` whether a timer causes the delta, ``delta`` its number; ``out_capacity`` how many output rows there is space for, and how
+many rows a delta may ``need``."""
 
 DONE, OUTPUT_FULL, RING_FULL, GROUPS_FULL, ACCUMULATORS_FULL = 0, 1, 2, 3, 4
 """What a call of it returns: all is done; make space for output, for ring positions, for groups or for what accumulators keep, and call

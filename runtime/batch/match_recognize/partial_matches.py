@@ -14,7 +14,7 @@ from epl.plan.match_recognize import Condition
 from epl.plan.statements import SelectPlan
 from runtime.batch.match_recognize.groups import group_row
 from runtime.batch.match_recognize.kernel import MatchKernelPrinter
-from runtime.batch.match_recognize.layout import NODE, NODES_FULL, SCRATCH, STRAND, STRANDS_FULL, WORK, WORK_FULL
+from runtime.batch.match_recognize.layout import NODE, NODES_FULL, PARTIAL_MATCH, PARTIAL_MATCHES_FULL, SCRATCH, WORK, WORK_FULL
 from runtime.batch.match_recognize.measures import MatchWriter
 from runtime.batch.printing.expressions import Text
 from runtime.batch.printing.source_code import Code
@@ -22,10 +22,10 @@ from runtime.batch.storage.arrays import GROUP, Field
 from runtime.match_recognize.lattice import bits
 
 
-class StrandPrinter(MatchKernelPrinter):
+class PartialMatchPrinter(MatchKernelPrinter):
     """See the module. ``slots``: the variables that conditions look back at."""
 
-    has_strands = True
+    has_partial_matches = True
 
     def __init__(self, plan: SelectPlan) -> None:
         super().__init__(plan)
@@ -38,8 +38,9 @@ class StrandPrinter(MatchKernelPrinter):
         return [
             Field("p_prev", np.int64, NODE, -1), Field("p_refs", np.int64, NODE), Field("q_node", np.int64, SCRATCH),
             Field("g_first", np.int64, GROUP, -1), Field("g_count", np.int64, GROUP),
-            Field("s_next", np.int64, STRAND, -1), Field("s_step", np.int64, STRAND), Field("s_begin", np.int64, STRAND),
-            Field("s_node", np.int64, STRAND), *(Field(f"s_look{v}", np.int64, STRAND, -1) for v in self.slots),
+            Field("s_next", np.int64, PARTIAL_MATCH, -1), Field("s_step", np.int64, PARTIAL_MATCH),
+            Field("s_begin", np.int64, PARTIAL_MATCH), Field("s_node", np.int64, PARTIAL_MATCH),
+            *(Field(f"s_look{v}", np.int64, PARTIAL_MATCH, -1) for v in self.slots),
             Field("f_node", np.int64, WORK), Field("f_begin", np.int64, WORK),
         ]
 
@@ -49,7 +50,7 @@ class StrandPrinter(MatchKernelPrinter):
         code.add("held = g_count[gu]")
         self.full(code, f"vacancies + len(p_prev) - nodes < held + {len(begins)}", NODES_FULL)
         more = sum(len(self.steps[s].then) for s in begins)
-        self.full(code, f"spare + len(s_next) - made < held * {most} + {more}", STRANDS_FULL)
+        self.full(code, f"spare + len(s_next) - made < held * {most} + {more}", PARTIAL_MATCHES_FULL)
         self.full(code, f"held + {len(begins)} > len(f_node)", WORK_FULL)
 
     # ------------------------------------------------------------------ a row
@@ -144,15 +145,15 @@ class StrandPrinter(MatchKernelPrinter):
         """Release one reference; free nodes without any."""
         code.add(f"vacant, freed = release_path(N, {node}, vacant)", "vacancies += freed")
 
-    def _look(self, code: Code, strand: str, numbers: range) -> None:
+    def _look(self, code: Code, partial_match: str, numbers: range) -> None:
         for v in self.slots:
             of = [n for n in numbers if self.steps[n].variable == v]
             if of:
                 with code.block(f"if {' or '.join(f'step == {n}' for n in of)}"):
-                    code.add(f"s_look{v}[{strand}] = node")
+                    code.add(f"s_look{v}[{partial_match}] = node")
 
-    def _free(self, code: Code, strand: str) -> None:
-        code.add(f"s_next[{strand}] = free", f"s_begin[{strand}] = -1", f"free = {strand}", "spare += 1")
+    def _free(self, code: Code, partial_match: str) -> None:
+        code.add(f"s_next[{partial_match}] = free", f"s_begin[{partial_match}] = -1", f"free = {partial_match}", "spare += 1")
 
     def _allocate(self, code: Code) -> None:
         """``t``: a free place."""
@@ -161,20 +162,20 @@ class StrandPrinter(MatchKernelPrinter):
         with code.block("else"):
             code.add("t = made", "made += 1")
 
-    def _link(self, code: Code, strand: str) -> None:
+    def _link(self, code: Code, partial_match: str) -> None:
         with code.block("if last < 0"):
-            code.add(f"chain = {strand}")
+            code.add(f"chain = {partial_match}")
         with code.block("else"):
-            code.add(f"s_next[last] = {strand}")
-        code.add(f"last = {strand}", "held += 1")
+            code.add(f"s_next[last] = {partial_match}")
+        code.add(f"last = {partial_match}", "held += 1")
 
     # ------------------------------------------------------------------ conditions
 
     def _row_test(self, condition: Condition, code: Code) -> str:
         return self.printer(lambda node: self.condition_leaf(condition, node), code).test(condition.expression)
 
-    def _holds(self, code: Code, number: int, strand: str | None) -> None:
-        """``holds``: whether the step takes the row for the partial match ``strand``, or as its first row."""
+    def _holds(self, code: Code, number: int, partial_match: str | None) -> None:
+        """``holds``: whether the step takes the row for ``partial_match``, or as its first row."""
         variable = self.steps[number].variable
         condition = self.pattern.conditions[variable]
         if condition is None:
@@ -182,16 +183,16 @@ class StrandPrinter(MatchKernelPrinter):
         elif condition.reads_row_only:
             code.add(f"holds = t{variable}")
         else:
-            test = self.printer(lambda node: self._path_leaf(condition, node, strand, code), code).test(condition.expression)
+            test = self.printer(lambda node: self._path_leaf(condition, node, partial_match, code), code).test(condition.expression)
             code.add(f"holds = {test}")
 
-    def _path_leaf(self, condition: Condition, node: TypedExpression, strand: str | None, code: Code) -> Text | None:
+    def _path_leaf(self, condition: Condition, node: TypedExpression, partial_match: str | None, code: Code) -> Text | None:
         if isinstance(node, StreamProperty):
             operand = condition.operands[node.stream]
             if operand.kind == "variable":
-                if strand is None:
+                if partial_match is None:
                     return Text(self._nothing(node), "False")
-                place = f"s_look{operand.number}[{strand}]"
+                place = f"s_look{operand.number}[{partial_match}]"
                 return self.of_node(node, place, f"({place} >= 0)")
             if operand.kind == "groups":
                 return None
@@ -201,21 +202,21 @@ class StrandPrinter(MatchKernelPrinter):
             return None
         variable, place_in_group, name = row
         property_ = StreamProperty(stream=0, name=name, type=node.type)
-        if strand is None:
+        if partial_match is None:
             return Text(self._nothing(property_), "False")
-        at = self._find_group_row(code, variable, place_in_group, strand)
+        at = self._find_group_row(code, variable, place_in_group, partial_match)
         return self.of_node(property_, at, f"({at} >= 0)")
 
     def _nothing(self, node: StreamProperty) -> str:
         """A value of the property's type, where there is no row."""
         return self.of_row(node).value
 
-    def _find_group_row(self, code: Code, variable: int, place: int, strand: str) -> str:
+    def _find_group_row(self, code: Code, variable: int, place: int, partial_match: str) -> str:
         """Prints the way back to a group variable's row; the name of its node, -1 where there is none."""
         self._group_rows += 1
         name = f"y{self._group_rows}"
         taken = " or ".join(f"p_mark[at] == {n}" for n, s in enumerate(self.steps) if s.variable == variable)
-        code.add(f"{name} = -1", f"at = s_node[{strand}]", "seen = 0")
+        code.add(f"{name} = -1", f"at = s_node[{partial_match}]", "seen = 0")
         with code.block("while at >= 0"):
             with code.block(f"if {taken}"):
                 code.add("seen += 1")
@@ -223,7 +224,7 @@ class StrandPrinter(MatchKernelPrinter):
                     code.add(f"{name} = at", "break")
             code.add("at = p_prev[at]")
         if place >= 0:
-            code.add(f"seen -= {place + 1}", f"at = s_node[{strand}]")
+            code.add(f"seen -= {place + 1}", f"at = s_node[{partial_match}]")
             with code.block("while seen >= 0 and at >= 0"):
                 with code.block(f"if {taken}"):
                     with code.block("if seen == 0"):
@@ -288,4 +289,4 @@ class StrandPrinter(MatchKernelPrinter):
         code.add("g_first[gu] = chain", "g_count[gu] = held")
 
 
-__all__ = ["StrandPrinter"]
+__all__ = ["PartialMatchPrinter"]
