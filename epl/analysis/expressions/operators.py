@@ -177,14 +177,14 @@ def _require_ordered(side: TypedExpression) -> None:
 
 
 def equality(left: TypedExpression, right: TypedExpression, *, negated: bool = False, null_safe: bool = False) -> TypedExpression:
-    """``=``, ``!=``, ``is``, ``is not``; numbers are compared in their common type, with Java's ``equals``."""
+    """Bind ``=``, ``!=``, ``is``, ``is not``; numbers are compared in their common type, with Java's ``equals``."""
     if not (is_untyped_parameter(left) or is_untyped_parameter(right) or equatable(left.type, right.type)):
         raise EplValidationError(_not_equatable(left, right), hint=_opaque_hint(left, right))
     return same_values(left, right, negated=negated, null_safe=null_safe)
 
 
 def same_values(left: TypedExpression, right: TypedExpression, *, negated: bool = False, null_safe: bool = False) -> TypedExpression:
-    """The comparison of ``equality`` for values whose types were checked already."""
+    """Return the comparison of ``equality`` for values whose types were checked already."""
     if is_numeric(left.type) and is_numeric(right.type) and NUMBER not in (left.type, right.type):
         target = comparison_type(left.type, right.type)
         left, right = convert(left, target), convert(right, target)
@@ -205,7 +205,7 @@ def _opaque_hint(left: TypedExpression, right: TypedExpression) -> str | None:
 
 
 def equatable(left: ValueType, right: ValueType) -> bool:
-    """Whether Esper compares values of these types: anything with an Object or Number on the left, and values of one kind."""
+    """Return whether Esper compares values of these types: anything with an Object or Number on the left, and values of one kind."""
     if is_null(left) or is_null(right) or left == OBJECT or left.boxed == right.boxed:
         return True
     if is_numeric(left) and is_numeric(right):
