@@ -20,18 +20,23 @@ from runtime.expressions import Environment
 from runtime.fused import fuse
 from runtime.operators.operator_context import OperatorContext, StatementContext
 from runtime.statements.create_variable import RunningCreateVariable
+from runtime.statements.join_statement import RunningJoin
 from runtime.statements.on_set import RunningOnSet
 from runtime.statements.on_split import RunningSplit
 from runtime.statements.running import NO_STATE, Declaration, Running
-from runtime.statements.select_statement import RunningSelect
+from runtime.statements.select_statement import RunningSelect, SelectOperators
 from runtime.statements.select_without_from import RunningSelectRow
 from runtime.statements.update_istream import RunningUpdate
 from windows.protocol import Sink, State
 
 
 def _select(plan: SelectPlan, context: OperatorContext) -> Running:
-    running = RunningSelect(plan, context)
-    fuse(running)
+    running: SelectOperators
+    if plan.join is None:
+        running = RunningSelect(plan, context)
+        fuse(running)
+    else:
+        running = RunningJoin(plan, context)
     for stream in running.streams:
         stream.entry.repeat()
     return running

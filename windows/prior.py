@@ -29,13 +29,15 @@ class PriorBuffer:
         prior(1) of old       -     -     -
 
     ``largest``: the largest n that is asked for. ``retains``: whether events leave by the remove stream; without windows, or after a
-    derived-value window, they do not, and only the last delta's events are known.
+    derived-value window, they do not, and only the last delta's events are known. ``forgets``: whether old events are
+    forgotten as soon as ``child`` has had them; else it calls ``forget``.
     """
 
     child: Sink
 
-    def __init__(self, largest: int, *, retains: bool = True) -> None:
+    def __init__(self, largest: int, *, retains: bool = True, forgets: bool = True) -> None:
         self.retains = retains
+        self._forgets = forgets
         self.latest: deque[Event] = deque(maxlen=largest)
         self.before: dict[Event, tuple[Event, ...]] = {}
 
@@ -49,8 +51,13 @@ class PriorBuffer:
         try:
             self.child.update(new, old)
         finally:
-            for event in old:
-                before.pop(event, None)
+            if self._forgets:
+                self.forget(old)
+
+    def forget(self, old: Sequence[Event]) -> None:
+        """Nothing asks for the predecessors of these events any more."""
+        for event in old:
+            self.before.pop(event, None)
 
     def prior(self, event: Event, index: int) -> Event | None:
         """Return the event ``index`` before ``event`` (0: itself); None where there is none, or where ``event`` has not come out yet."""

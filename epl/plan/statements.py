@@ -9,6 +9,7 @@ from epl.event_types import EventType
 from epl.plan.checks import check
 from epl.plan.declared import Declared
 from epl.plan.expressions import TypedExpression
+from epl.plan.joins import JoinPlan
 from epl.plan.match_recognize import RowRecognitionPlan
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.streams import StreamPlan
@@ -58,12 +59,13 @@ class BodyPlan:
 
 @attrs.frozen(kw_only=True)
 class SelectPlan(BodyPlan):
-    """select … from streams: source → windows → where → match_recognize → result set → insert into.
+    """select … from streams: source → windows → join → where → match_recognize → result set → insert into.
 
-    ``where`` is None where it has been moved into the filter.
+    ``where`` is None where it has been moved into the filter or the join. ``join``: of several streams.
     """
 
     streams: tuple[StreamPlan, ...]
+    join: JoinPlan | None = None
     result_set: ResultSetPlan
     where: TypedExpression | None = None
     row_recognition: RowRecognitionPlan | None = None
@@ -72,6 +74,8 @@ class SelectPlan(BodyPlan):
 
     def __attrs_post_init__(self) -> None:
         check(self.streams != (), "a select without a stream")
+        joined = 1 if self.join is None else len(self.join.kinds) + 1
+        check(joined == len(self.streams), f"a join of {joined} streams over {len(self.streams)}")
         check(self.row_recognition is None or len(self.streams) == 1, "match_recognize over a join")
         check(self.result_set.arity == len(self.streams), f"a result set of {self.result_set.arity} streams over {len(self.streams)}")
         emitted = self.result_set.output_type if self.insert is None else self.insert.target

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
@@ -26,6 +26,15 @@ log = logging.getLogger("epl")
 
 ErrorHandler = Callable[[BaseException, str, Event | None], None]
 """handler(error, statement name, event or None for a timer or a listener)."""
+
+
+class AfterTimers(Protocol):
+    """What gathers the deltas of several timers of a statement: a join."""
+
+    name: str
+
+    def release(self) -> object:
+        """Process what was gathered."""
 
 
 def log_error(error: BaseException, statement: str, event: Event | None) -> None:
@@ -66,6 +75,8 @@ class EventLoop:
         self.changed_statements: set[int] | None = None
         """Numbers of the statements that may have changed since changed pages were last asked for; None until they are."""
         self.position = ProcessingPosition()
+        self.after_timers: dict[AfterTimers, None] | None = None
+        """While timers run: what is to be released when all that are due have run."""
 
     # ------------------------------------------------------------------ events
 
@@ -234,11 +245,8 @@ class EventLoop:
                     alone.alone()  # type: ignore[misc]  # take_only gives those that have it
                 except Exception as error:  # noqa: BLE001 - law 6
                     self.on_error(error, str(alone.owner), None)
-            for each in due:
-                try:
-                    each.callback()
-                except Exception as error:  # noqa: BLE001 - law 6
-                    self.on_error(error, str(each.owner), None)
+            if due:
+                self._run_all(due)
             if self.pending:
                 self.flush()
             if self.queue:
@@ -246,6 +254,23 @@ class EventLoop:
         finally:
             self.busy = outer
             at.place = place
+
+    def _run_all(self, due: Sequence[ScheduledTimer]) -> None:
+        """Run the timers, then release what joins have gathered of them."""
+        outer, self.after_timers = self.after_timers, {}
+        try:
+            for each in due:
+                try:
+                    each.callback()
+                except Exception as error:  # noqa: BLE001 - law 6
+                    self.on_error(error, str(each.owner), None)
+        finally:
+            gathered, self.after_timers = self.after_timers, outer
+        for join in gathered:
+            try:
+                join.release()
+            except Exception as error:  # noqa: BLE001 - law 6
+                self.on_error(error, join.name, None)
 
     def advance_span(self, target: int, resolution: int | None = None, max_stops: int | None = None) -> None:
         """Walk: stop at every due time on the way (at multiples of ``resolution`` from now where one is given).

@@ -10,9 +10,9 @@ from windows.event import only_events
 
 
 def row_in(saved: Any) -> Row:
-    """Return a row out of state."""
+    """Return a row out of state; a tuple has None where an outer join has no event."""
     row = tuple(saved) if isinstance(saved, list) else saved
-    only_events(row if isinstance(row, tuple) else (row,))
+    only_events((event for event in row if event is not None) if isinstance(row, tuple) else (row,))
     return row
 
 

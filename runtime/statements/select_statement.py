@@ -2,11 +2,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from epl.plan.expressions import Prior
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import SelectPlan
-from epl.plan.streams import StreamPlan, only_stream
+from epl.plan.streams import StreamPlan
 from epl.plan.walk import expressions_of
 from runtime import match_recognize, result_set
 from runtime.expressions import Environment, compile_predicate
@@ -88,12 +89,12 @@ class RunningStream:
         self.plan = stream = plan.streams[number]
         context.stream = number
         self.chain: View = _chain(stream, plan.result_set, context)
-        self.entry = StreamEntry(stream, context, self.chain, number=number, quiet=plan.where is not None)
+        self.entry = StreamEntry(stream, context, self.chain, number=number, quiet=plan.where is not None or plan.join is not None)
         self.prior: PriorBuffer | None = None
         largest = _largest_prior(plan, number, context.environment)
         if largest is not None:
             retains = any(w.retains for w in stream.windows[-1:]) and plan.row_recognition is None
-            self.prior = context.environment.prior[number] = PriorBuffer(largest, retains=retains)
+            self.prior = context.environment.prior[number] = PriorBuffer(largest, retains=retains, forgets=plan.join is None)
 
     def through_prior(self, sink: Sink) -> Sink:
         """Return the buffer of prior, which passes its deltas to ``sink``; ``sink`` itself where prior is not used."""
@@ -121,40 +122,32 @@ class RunningStream:
             self.prior.restore(state["prior"])
 
 
-class RunningSelect:
-    """streams → where → match_recognize → result set → insert into → listeners."""
+class SelectOperators:
+    """What selects over one stream and over joins have in common: … → where → result set → insert into → listeners."""
 
     def __init__(self, plan: SelectPlan, context: OperatorContext) -> None:
         self.plan = plan
         self.context = context
-        only_stream(plan.streams)
         self.streams = tuple(RunningStream(plan, number, context) for number in range(len(plan.streams)))
-        self.stream = self.streams[0]
-        """What is upstream of where, with the contents that iterators read; joins come with an operator of these members."""
-        self.chain, self.entry = self.stream.chain, self.stream.entry
-        self.where = Where(compile_predicate(plan.where, context.environment)) if plan.where is not None else None
-        self.recognizer: View | None = match_recognize.build(plan.row_recognition, context) if plan.row_recognition is not None else None
+        self.where = Where(_row_test(plan, context.environment)) if plan.where is not None else None
         self.result_set = result_set.build(plan.result_set, context.environment, context=context)
-        self.result_set.contents = self._contents
+        self.result_set.contents = self.contents
         self.inserter = Inserter(plan.insert, plan.result_set, context, context.output) if plan.insert is not None else None
         context.divide_output(plan.delivery)
-        self._connect()
 
-    def _connect(self) -> None:
-        """Chain the operators, last first."""
-        sink: Sink = self.inserter or self.context.output
-        self.result_set.child = sink
+    def rows(self) -> Iterable[Event]:
+        """The rows that where has seen enter and not leave."""
+        raise NotImplementedError
+
+    def connect(self) -> Sink:
+        """Chain the operators from where on, last first; return the first of them."""
+        self.result_set.child = self.inserter or self.context.output
         withholds = any(w.withholds for stream in self.plan.streams for w in stream.windows)
-        sink = Gate(self.result_set, self.context) if withholds else self.result_set
+        sink: Sink = Gate(self.result_set, self.context) if withholds else self.result_set
         if self.where is not None:
             self.where.child = sink
             sink = self.where
-        sink = self.stream.through_prior(sink)
-        if self.recognizer is not None:
-            self.recognizer.child = sink
-            self.recognizer.parent_contents = lambda: iter(self.chain)  # type: ignore[attr-defined]
-            sink = self.recognizer
-        self.chain.child = sink
+        return sink
 
     def start(self) -> None:
         for stream in self.streams:
@@ -163,21 +156,42 @@ class RunningSelect:
     def close(self) -> None:
         for stream in self.streams:
             stream.close()
-        if self.recognizer is not None:
-            self.recognizer.close()
         self.result_set.close()
         self.context.close()
 
     def iterate(self) -> Iterable[Event]:
-        rows = self.result_set.iterate(self._contents())
+        rows = self.result_set.iterate(self.contents())
         if self.inserter is None:
             return rows
         return [self.inserter.convert(row) for row in rows]
 
-    def _contents(self) -> Iterable[Event]:
+    def contents(self) -> Iterable[Event]:
         """The rows that the result set has taken in and not lost."""
-        contents: Iterable[Event] = self.recognizer if self.recognizer is not None else self.chain
-        return contents if self.where is None else self.where.contents(contents)
+        return self.rows() if self.where is None else self.where.contents(self.rows())
+
+
+class RunningSelect(SelectOperators):
+    """stream → match_recognize → where → result set → insert into → listeners."""
+
+    def __init__(self, plan: SelectPlan, context: OperatorContext) -> None:
+        super().__init__(plan, context)
+        self.stream = self.streams[0]
+        self.chain, self.entry = self.stream.chain, self.stream.entry
+        self.recognizer: View | None = match_recognize.build(plan.row_recognition, context) if plan.row_recognition is not None else None
+        sink = self.stream.through_prior(self.connect())
+        if self.recognizer is not None:
+            self.recognizer.child = sink
+            self.recognizer.parent_contents = lambda: iter(self.chain)
+            sink = self.recognizer
+        self.chain.child = sink
+
+    def rows(self) -> Iterable[Event]:
+        return self.recognizer if self.recognizer is not None else self.chain
+
+    def close(self) -> None:
+        super().close()
+        if self.recognizer is not None:
+            self.recognizer.close()
 
     def state(self) -> State:
         return {
@@ -192,6 +206,14 @@ class RunningSelect:
         if self.recognizer is not None:
             self.recognizer.restore(state["match_recognize"])
         self.result_set.restore(state["result_set"])
+
+
+def _row_test(plan: SelectPlan, environment: Environment) -> Callable[[Any], bool]:
+    """The where clause, of an event or of a row of several."""
+    assert plan.where is not None
+    arity = plan.result_set.arity
+    test = compile_predicate(plan.where, environment, arity)
+    return test if arity == 1 else lambda row: test(*row)
 
 
 def _chain(stream: StreamPlan, rows: ResultSetPlan, context: OperatorContext) -> View:
@@ -215,4 +237,4 @@ def _priors(plan: SelectPlan) -> list[tuple[int, int]]:
     return [(n.stream, n.index) for n in nodes if isinstance(n, Prior)]
 
 
-__all__ = ["RunningSelect", "RunningStream"]
+__all__ = ["RunningSelect", "RunningStream", "SelectOperators"]

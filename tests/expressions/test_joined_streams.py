@@ -44,8 +44,3 @@ def test_the_recording_has_both_kinds() -> None:
     assert sum(c["message"] is not None for _, c in CASES) > 100
 
 
-def test_a_valid_join_is_unsupported_not_accepted() -> None:
-    runtime = Runtime()
-    runtime.deploy("create schema A(id string); create schema B(id string)")
-    with pytest.raises(EplUnsupportedError, match="Joins are not supported yet"):
-        runtime.deploy("select a.id from A#keepall as a, B#keepall as b where a.id = b.id")

@@ -24,7 +24,7 @@ from runtime.batch.select_statement.kernel import select_kernel
 from runtime.batch.tier.build import build_run
 from runtime.expressions import Environment
 from runtime.operators.operator_context import OperatorContext, StatementContext
-from runtime.statements.select_statement import RunningSelect, RunningStream
+from runtime.statements.select_statement import RunningStream
 from windows.event import event_class
 
 SCHEMA = "@public @buseventtype create schema T(k string, x int);\n"
@@ -50,12 +50,9 @@ def over_timer(plan: StatementPlan) -> StatementPlan:
     return attrs.evolve(plan, body=attrs.evolve(plan.body, streams=streams))
 
 
-def joined(text: str) -> StatementPlan:
-    """The statement, its only stream twice."""
-    plan = statement(text)
-    body: Any = plan.body
-    rows = attrs.evolve(body.result_set, arity=2)
-    return attrs.evolve(plan, body=attrs.evolve(body, streams=body.streams * 2, result_set=rows))
+def joined(columns: str = "a.k") -> StatementPlan:
+    """A join of T with itself."""
+    return statement(f"select {columns} from T#keepall as a, T#keepall as b")
 
 
 def context_of(runtime: Runtime, plan: StatementPlan) -> OperatorContext:
@@ -83,26 +80,23 @@ def test_the_batch_tier_refuses_other_sources_and_joins_by_name(compiled: Callab
     body: Any = over_timer(statement()).body
     with pytest.raises(NotCompilable, match=f"^a timer {words}$"):
         compiled(body)
-    body = joined("select k from T#keepall").body
+    body = joined().body
     with pytest.raises(NotCompilable, match=f"^more than one stream {words}$"):
         compiled(body)
 
 
 def test_partitioning_refuses_other_sources_and_joins_by_name() -> None:
-    for plan, operator in ((over_timer(statement()), "the stream over a timer"), (joined("select k from T"), "the join")):
+    for plan, operator in ((over_timer(statement()), "the stream over a timer"), (joined(), "the join")):
         found = partitioning_of([plan], "s")
         assert isinstance(found, Whole)
         assert found.describe() == f"not at all: {operator} of statement 's': it is not known to be local to a key"
 
 
-def test_the_row_tier_refuses_other_sources_and_joins_by_name() -> None:
+def test_the_row_tier_refuses_other_sources_by_name() -> None:
     runtime = Runtime()
     plan = over_timer(statement())
     with pytest.raises(EplUnsupportedError, match=r"^A timer is not supported here$"):
         RunningStream(plan.body, 0, context_of(runtime, plan))  # type: ignore[arg-type]
-    plan = joined("select k from T#keepall")
-    with pytest.raises(EplUnsupportedError, match=r"^More than one stream is not supported here$"):
-        RunningSelect(plan.body, context_of(runtime, plan))  # type: ignore[arg-type]
 
 
 def test_spark_does_not_filter_for_other_sources() -> None:
@@ -125,7 +119,7 @@ def test_what_a_statement_reads_is_found_inside_any_source() -> None:
 
 
 def test_the_only_stream_is_asked_for_by_name() -> None:
-    streams = joined("select k from T").body.streams  # type: ignore[attr-defined]
+    streams = joined().body.streams  # type: ignore[attr-defined]
     assert only_stream(streams[:1]) is streams[0]
     with pytest.raises(LookupError, match="more than one stream"):
         only_stream(streams, LookupError)
@@ -135,7 +129,7 @@ def test_the_only_stream_is_asked_for_by_name() -> None:
 
 
 def test_streams_of_one_statement_receive_an_event_in_their_order() -> None:
-    plan = joined("select k from T#keepall")
+    plan = joined()
     context = context_of(Runtime(), plan)
     streams = [RunningStream(plan.body, number, context) for number in (0, 1)]  # type: ignore[arg-type]
     orders = [stream.entry.receiver.order for stream in streams]
@@ -144,11 +138,11 @@ def test_streams_of_one_statement_receive_an_event_in_their_order() -> None:
 
 def test_prior_and_prev_look_back_in_their_own_stream() -> None:
     """Each stream has a buffer as long as its own prior asks for, and windows of its own that prev reads."""
-    plan = joined("select prior(1, k), prev(1, k) from T#keepall")
+    plan = joined("prior(1, a.k), prev(1, a.k), prev(1, b.k)")
     body: Any = plan.body
     event_type = body.streams[0].event_type
     event = StreamEvent(stream=1, type=EventOf(event_type))
-    columns = (body.result_set.columns[0], Prior(stream=1, index=3, value=event, type=EventOf(event_type)))
+    columns = (*body.result_set.columns[:2], Prior(stream=1, index=3, value=event, type=EventOf(event_type)))
     body = attrs.evolve(body, result_set=attrs.evolve(body.result_set, columns=columns))
     context = context_of(Runtime(), attrs.evolve(plan, body=body))
     streams = [RunningStream(body, number, context) for number in (0, 1)]

@@ -10,7 +10,7 @@ from epl.errors import EplValidationError
 from epl.event_types import EventType
 from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.plan.streams import StreamPlan, filter_of
-from epl.syntax import Comparison, Declaration, Expression, From, Select, StreamWildcard, Wildcard
+from epl.syntax import Comparison, Declaration, Expression, From, Join, Select, StreamWildcard, Wildcard
 from epl.unparse import expression_text
 
 
@@ -40,21 +40,33 @@ def check_streams(from_: From, plans: Sequence[StreamPlan]) -> None:
             )
 
 
-def check_on_clauses(from_: From, streams: Sequence[ScopeStream], catalog: Catalog, declarations: tuple[Declaration, ...] = ()) -> None:
-    """Check that each pair of an outer join's on clause compares a property of the joined stream with one of a stream before it; refuse in
-    Esper's words.
+def bind_on_clauses(
+    from_: From, streams: Sequence[ScopeStream], catalog: Catalog, declarations: tuple[Declaration, ...] = ()
+) -> tuple[tuple[TypedExpression, ...], ...]:
+    """Return for each joined stream the comparisons of its on clause: each of a property of the stream with one of a stream before it,
+    the same one for all. Refuse others in Esper's words.
     """
     scope = Scope(catalog, tuple(streams), clause="on-clause join", declarations=declarations)
-    for joined, join in enumerate(from_.joins, 1):
-        for left, right in join.on:
-            try:
-                one, other = _bind_pair(left, right, left, scope), _bind_pair(left, right, right, scope)
-                _bind_pair(left, right, Comparison(operator="=", left=left, right=right, span=left.span), scope)
-                _check_pair(joined, one, other, left)
-            except EplValidationError as error:
+    return tuple(_bind_on_clause(joined, join, scope) for joined, join in enumerate(from_.joins, 1))
+
+
+def _bind_on_clause(joined: int, join: Join, scope: Scope) -> tuple[TypedExpression, ...]:
+    pairs = []
+    for left, right in join.on:
+        try:
+            one, other = _bind_pair(left, right, left, scope), _bind_pair(left, right, right, scope)
+            pairs.append(_bind_pair(left, right, Comparison(operator="=", left=left, right=right, span=left.span), scope))
+            _check_pair(joined, one, other, left)
+            if pairs[-1].streams != pairs[0].streams:
                 raise EplValidationError(
-                    f"Failed to validate outer-join expression: {error.message}", span=error.span, hint=error.hint
-                ) from error
+                    "Outer join ON-clause columns must refer to properties of the same joined streams when using multiple columns in the "
+                    "on-clause", span=left.span
+                )
+        except EplValidationError as error:
+            raise EplValidationError(
+                f"Failed to validate outer-join expression: {error.message}", span=error.span, hint=error.hint
+            ) from error
+    return tuple(pairs)
 
 
 def _bind_pair(left: Expression, right: Expression, part: Expression, scope: Scope) -> TypedExpression:

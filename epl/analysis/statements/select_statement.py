@@ -11,7 +11,8 @@ import attrs
 from epl.analysis.clauses import result_set
 from epl.analysis.clauses.delivery import bind_delivery
 from epl.analysis.clauses.inserts import insert_columns, plan_insert
-from epl.analysis.clauses.joins import check_joined_wildcard, check_on_clauses, check_streams
+from epl.analysis.clauses.join_plan import plan_join
+from epl.analysis.clauses.joins import bind_on_clauses, check_joined_wildcard, check_streams
 from epl.analysis.clauses.precedence import bind_precedence
 from epl.analysis.clauses.previous import check_previous
 from epl.analysis.clauses.streams import analyse_stream
@@ -25,6 +26,7 @@ from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
 from epl.plan.expressions import Previous, Prior, TypedExpression
+from epl.plan.joins import JoinPlan, optional_streams
 from epl.plan.match_recognize import RowRecognitionPlan
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import DeliveryPlan, InsertPlan, SelectPlan
@@ -42,6 +44,8 @@ class SelectFacts:
     name: str
     streams: tuple[StreamPlan, ...] = ()
     scopes: tuple[ScopeStream, ...] = ()
+    on: tuple[tuple[TypedExpression, ...], ...] = ()
+    join: JoinPlan | None = None
     row_recognition: RowRecognitionPlan | None = None
     where: TypedExpression | None = None
     result_set: ResultSetPlan | None = None
@@ -64,7 +68,6 @@ def refuse_what_cannot_be_planned(facts: SelectFacts) -> SelectFacts:
 def refuse_what_cannot_run(facts: SelectFacts) -> SelectFacts:
     """Refuse clauses that are not supported yet; last, so that other errors are reported first."""
     refusals = (
-        (len(facts.streams) > 1, "Joins are not supported yet"),
         (facts.statement.context, "Contexts are not supported yet"),
     )
     return _refused(refusals, facts)
@@ -82,7 +85,9 @@ def bind_streams(facts: SelectFacts) -> SelectFacts:
     assert facts.select.from_ is not None
     hints = hints_of(facts.statement)
     bound = [analyse_stream(s, facts.catalog, facts.statement.declarations, hints) for s in facts.select.from_.streams]
-    return attrs.evolve(facts, streams=tuple(p for p, _ in bound), scopes=tuple(s for _, s in bound))
+    optional = optional_streams([join.kind for join in facts.select.from_.joins])
+    scopes = tuple(attrs.evolve(scope, optional=number in optional) for number, (_, scope) in enumerate(bound))
+    return attrs.evolve(facts, streams=tuple(p for p, _ in bound), scopes=scopes)
 
 
 def check_join(facts: SelectFacts) -> SelectFacts:
@@ -92,8 +97,7 @@ def check_join(facts: SelectFacts) -> SelectFacts:
     if len(facts.streams) > 1 and facts.select.match_recognize is not None:
         raise EplValidationError("Joins are not allowed when using match-recognize", span=facts.select.match_recognize.span)
     check_streams(from_, facts.streams)
-    check_on_clauses(from_, facts.scopes, facts.catalog, facts.statement.declarations)
-    return facts
+    return attrs.evolve(facts, on=bind_on_clauses(from_, facts.scopes, facts.catalog, facts.statement.declarations))
 
 
 def bind_match_recognize(facts: SelectFacts) -> SelectFacts:
@@ -236,6 +240,17 @@ def bind_for(facts: SelectFacts) -> SelectFacts:
     return attrs.evolve(facts, delivery=bind_delivery(facts.select.delivery, output, facts.catalog))
 
 
+def bind_join(facts: SelectFacts) -> SelectFacts:
+    """Several streams: how their rows are found; where keeps what is evaluated on the rows."""
+    from_ = facts.select.from_
+    assert from_ is not None
+    if len(facts.streams) == 1:
+        return facts
+    driving = [number for number, stream in enumerate(from_.streams) if stream.unidirectional]
+    plan, where = plan_join([join.kind for join in from_.joins], facts.on, facts.where, driving, hints_of(facts.statement))
+    return attrs.evolve(facts, join=plan, where=where)
+
+
 def check_looking_back(facts: SelectFacts) -> SelectFacts:
     """Check that the windows answer prev and its relatives."""
     assert facts.result_set is not None
@@ -254,6 +269,7 @@ SELECT_PASSES: tuple[Callable[[SelectFacts], SelectFacts], ...] = (
     bind_insert,
     bind_for,
     check_looking_back,
+    bind_join,
     refuse_what_cannot_run,
 )
 
@@ -266,6 +282,7 @@ def analyse_select(statement: Statement, select: Select, catalog: Catalog, name:
     assert facts.result_set is not None
     output = facts.insert.target if facts.insert else facts.result_set.output_type
     return SelectPlan(
-        output_type=output, streams=facts.streams, result_set=facts.result_set, where=facts.where, row_recognition=facts.row_recognition,
+        output_type=output, streams=facts.streams, join=facts.join, result_set=facts.result_set, where=facts.where,
+        row_recognition=facts.row_recognition,
         insert=facts.insert, delivery=facts.delivery,
     )

@@ -1,0 +1,168 @@
+"""Joins: conditions → for each driving stream, the steps that find its rows."""
+from __future__ import annotations
+
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from itertools import combinations
+
+import attrs
+
+from epl.analysis.clauses.join_order import branches, inner_orders
+from epl.analysis.lookups.planner import conjuncts, plan_lookup
+from epl.errors import EplUnsupportedError
+from epl.plan import expressions as typed
+from epl.plan.expressions import Equality, Logic, StreamProperty, TypedExpression
+from epl.plan.joins import DrivePlan, JoinKind, JoinPlan, JoinStep
+from epl.value_types import BOXED_BOOLEAN
+
+On = Sequence[Sequence[TypedExpression]]
+"""For each joined stream, from 1, the comparisons of its on clause."""
+
+HARMLESS = (
+    typed.StreamProperty, typed.PropertyOf, typed.Constant, typed.Parameter, typed.VariableValue, typed.ContextValue, typed.CurrentTime,
+    typed.Convert, typed.Arithmetic, typed.Bitwise, typed.Concatenation, typed.Negation, typed.Not, typed.Logic, typed.Equality,
+    typed.Order, typed.Range, typed.Membership, typed.Conditional, typed.Coalesce,
+)  # fmt: skip
+"""What may be evaluated more or less often than Esper does, and of rows that are dropped later: it has no effect and does not raise."""
+
+
+def plan_join(
+    kinds: Sequence[JoinKind], on: On, where: TypedExpression | None, unidirectional: Sequence[int] = (), hints: Container[str] = ()
+) -> tuple[JoinPlan, TypedExpression | None]:
+    """Return the plan, and what of ``where`` is still to be evaluated on its rows.
+
+    The conditions of an inner join are evaluated where its rows are found. An outer join finds its rows by the on clauses alone, in which
+    null equals null.
+    """
+    driving = tuple(unidirectional) or range(len(kinds) + 1)
+    if not any(kind in ("left", "right", "full") for kind in kinds):
+        conditions, rest = _steering(where)
+        conditions = (*(condition for each in on for condition in each), *conditions)
+        drives = _inner(len(kinds) + 1, driving, conditions, hints)
+        return JoinPlan(kinds=tuple(kinds), drives=drives, unidirectional=tuple(unidirectional)), rest
+    if "comma" in kinds:
+        raise EplUnsupportedError("An outer join beside a stream without an on clause is not supported")
+    tree = _Tree(kinds, on)
+    plan = JoinPlan(
+        kinds=tuple(kinds), drives=tuple(DrivePlan(stream=stream, steps=tree.steps(stream)) for stream in driving),
+        unidirectional=tuple(unidirectional), required=tree.required,
+    )  # fmt: skip
+    return plan, where
+
+
+def _steering(where: TypedExpression | None) -> tuple[tuple[TypedExpression, ...], TypedExpression | None]:
+    """The conjuncts that may steer look-ups, and the condition that the others are."""
+    steering: list[TypedExpression] = []
+    others: list[TypedExpression] = []
+    for condition in conjuncts(where):
+        harmless = bool(condition.streams) and all(isinstance(node, HARMLESS) for node in condition.walk())
+        (steering if harmless else others).append(condition)
+    if len(others) < 2:
+        return tuple(steering), others[0] if others else None
+    return tuple(steering), Logic(operator="and", operands=tuple(others), type=BOXED_BOOLEAN)
+
+
+# ------------------------------------------------------------------ inner joins
+
+
+def _inner(
+    count: int, driving: Collection[int], conditions: Sequence[TypedExpression], hints: Container[str]
+) -> tuple[DrivePlan, ...]:
+    conditions = (*conditions, *_implied(conditions))
+    orders = inner_orders(count, _related(count, conditions), hints)
+    return tuple(_drive(stream, orders[stream], conditions) for stream in range(count) if stream in driving)
+
+
+def _drive(stream: int, order: Sequence[int], conditions: Sequence[TypedExpression]) -> DrivePlan:
+    known, steps = {stream}, []
+    for sought in order:
+        useful = [c for c in conditions if sought in c.streams and c.streams <= {sought, *known}]
+        steps.append(JoinStep(lookup=plan_lookup(useful, sought, known)))
+        known.add(sought)
+    return DrivePlan(stream=stream, steps=tuple(steps), conditions=tuple(c for c in conditions if c.streams == {stream}))
+
+
+def _implied(conditions: Sequence[TypedExpression]) -> Iterator[Equality]:
+    """Yield ``a.x = c.x`` where ``a.x = b.x and b.x = c.x`` is written: properties of one type, each equal to all others."""
+    equal: dict[StreamProperty, dict[StreamProperty, None]] = {}
+    written = set()
+    for condition in conditions:
+        if isinstance(condition, Equality) and not condition.negated and not condition.null_safe and not condition.arrays:
+            left, right = condition.left, condition.right
+            if isinstance(left, StreamProperty) and isinstance(right, StreamProperty) and left.type == right.type:
+                written.add(frozenset((left, right)))
+                together = {**equal.get(left, {left: None}), **equal.get(right, {right: None})}
+                equal.update(dict.fromkeys(together, together))
+    for together in {id(each): each for each in equal.values()}.values():
+        for left, right in combinations(together, 2):
+            if left.stream != right.stream and frozenset((left, right)) not in written:
+                yield Equality(type=BOXED_BOOLEAN, left=left, right=right)
+
+
+def _related(count: int, conditions: Sequence[TypedExpression]) -> Mapping[int, set[int]]:
+    """Which streams a look-up can go to from which."""
+    related: dict[int, set[int]] = {stream: set() for stream in range(count)}
+    for condition in conditions:
+        if _is_navigable(condition) and len(condition.streams) == 2:
+            one, other = condition.streams
+            related[one].add(other)
+            related[other].add(one)
+    return related
+
+
+def _is_navigable(condition: TypedExpression) -> bool:
+    return isinstance(condition, (Equality, typed.Order, typed.Range, typed.Membership)) and not getattr(condition, "negated", False)
+
+
+# ------------------------------------------------------------------ outer joins
+
+
+class _Tree:
+    """The streams of outer joins, each related to one of those before it: by its on clause, without one to the last of them."""
+
+    def __init__(self, kinds: Sequence[JoinKind], on: On) -> None:
+        self.conditions: dict[frozenset[int], tuple[TypedExpression, ...]] = {}
+        self._optional: set[tuple[int, int]] = set()
+        self._related: dict[int, list[int]] = {stream: [] for stream in range(len(kinds) + 1)}
+        inner: set[int] = set()
+        for joined, (kind, conditions) in enumerate(zip(kinds, on), 1):
+            earlier = min(conditions[0].streams) if conditions else joined - 1
+            self.conditions[frozenset((earlier, joined))] = tuple(_null_equals_null(condition) for condition in conditions)
+            self._related[earlier].append(joined)
+            self._related[joined].append(earlier)
+            if kind in ("left", "full"):
+                self._optional.add((earlier, joined))
+            if kind in ("right", "full"):
+                self._optional.add((joined, earlier))
+            if kind == "inner":
+                inner |= {earlier, joined}
+        self.required = tuple(sorted(inner))
+
+    def steps(self, start: int) -> tuple[JoinStep, ...]:
+        """The steps from a driving stream."""
+        children: dict[int, list[int]] = {start: []}
+        waiting = [start]
+        for stream in waiting:
+            for other in sorted(self._related[stream]):
+                if other not in children:
+                    children[stream].append(other)
+                    children[other] = []
+                    waiting.append(other)
+        return tuple(self._below(start, children))
+
+    def _below(self, stream: int, children: Mapping[int, Sequence[int]]) -> Iterator[JoinStep]:
+        for child in branches(stream, children):
+            lookup = plan_lookup(self.conditions[frozenset((stream, child))], child, {stream})
+            step = JoinStep(lookup=lookup, optional=(stream, child) in self._optional, source=stream)
+            below = tuple(self._below(child, children))
+            if step.optional and any(not each.optional for each in below):
+                yield attrs.evolve(step, then=below)
+            else:
+                yield step
+                yield from below
+
+
+def _null_equals_null(condition: TypedExpression) -> TypedExpression:
+    return attrs.evolve(condition, null_safe=True) if isinstance(condition, Equality) else condition
+
+
+__all__ = ["plan_join"]

@@ -1,0 +1,116 @@
+"""How the rows of a join are found: for each stream whose events drive it, which streams are looked up next, and how."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal as Choice
+
+import attrs
+
+from epl.plan.checks import check
+from epl.plan.expression_text import PropertyText, expression_text
+from epl.plan.expressions import TypedExpression
+from epl.plan.lookups import LookupPlan
+
+JoinKind = Choice["comma", "inner", "left", "right", "full"]
+
+
+@attrs.frozen(kw_only=True)
+class JoinStep:
+    """Each row so far is continued with each event that ``lookup`` finds for it; one for which nothing is found is dropped.
+
+    ``optional``: it stays, without an event of the stream. ``source``: the stream that an outer join's on clause relates this one to; a
+    row without an event of it finds nothing. ``then``: steps that the events found have to pass before they count as found.
+    """
+
+    lookup: LookupPlan
+    optional: bool = False
+    source: int | None = None
+    then: tuple[JoinStep, ...] = ()
+
+    @property
+    def streams(self) -> Iterator[int]:
+        """Yield the streams that the step and those within it look up."""
+        yield self.lookup.sought
+        for step in self.then:
+            yield from step.streams
+
+
+@attrs.frozen(kw_only=True)
+class DrivePlan:
+    """How rows are found for an event that enters or leaves ``stream``. ``conditions``: without them there are none."""
+
+    stream: int
+    steps: tuple[JoinStep, ...]
+    conditions: tuple[TypedExpression, ...] = ()
+
+    @property
+    def streams(self) -> Iterator[int]:
+        """Yield all streams, in the order in which they are known."""
+        yield self.stream
+        for step in self.steps:
+            yield from step.streams
+
+
+@attrs.frozen(kw_only=True)
+class JoinPlan:
+    """The join of a select. ``kinds``: of streams 1, 2, … to those before them. ``drives``: one for each stream whose events make rows,
+    all of them but where some are ``unidirectional``. ``required``: streams of which every row has an event, whatever was optional.
+    ``optional``: those of which a row may have none.
+    """
+
+    kinds: tuple[JoinKind, ...]
+    drives: tuple[DrivePlan, ...]
+    unidirectional: tuple[int, ...] = ()
+    required: tuple[int, ...] = ()
+
+    def __attrs_post_init__(self) -> None:
+        streams = list(range(len(self.kinds) + 1))
+        check(self.drives != (), "a join that no stream drives")
+        for drive in self.drives:
+            check(sorted(drive.streams) == streams, f"steps from stream {drive.stream} that do not look up each other stream once")
+
+    @property
+    def outer(self) -> bool:
+        """Whether a row may lack an event of some stream."""
+        return any(kind in ("left", "right", "full") for kind in self.kinds)
+
+    def lines(self, streams: Sequence[PropertyText]) -> Iterator[str]:
+        """What explain() prints."""
+        for drive in self.drives:
+            yield f"from {_name(drive.stream, streams)}{_where(drive.conditions, streams)}:"
+            yield from _steps(drive.steps, streams, "  ")
+        if self.required:
+            yield f"rows have an event of {', '.join(_name(stream, streams) for stream in self.required)}"
+
+
+def _name(stream: int, streams: Sequence[PropertyText]) -> str:
+    return streams[stream]("") if stream < len(streams) else f"s{stream}"
+
+
+def _where(conditions: Sequence[TypedExpression], streams: Sequence[PropertyText]) -> str:
+    return f" where {' and '.join(expression_text(c, streams) for c in conditions)}" if conditions else ""
+
+
+def _steps(steps: Sequence[JoinStep], streams: Sequence[PropertyText], indent: str) -> Iterator[str]:
+    for step in steps:
+        word = "or none: " if step.optional else ""
+        yield f"{indent}{_name(step.lookup.sought, streams)}: {word}{step.lookup.text(streams)}"
+        yield from _steps(step.then, streams, indent + "  ")
+
+
+def optional_streams(kinds: Sequence[JoinKind]) -> frozenset[int]:
+    """Return the streams of which rows may lack an event.
+
+    >>> sorted(optional_streams(["left", "inner", "right"]))
+    [0, 1, 2]
+    """
+    optional: set[int] = set()
+    for joined, kind in enumerate(kinds, 1):
+        if kind in ("left", "full"):
+            optional.add(joined)
+        if kind in ("right", "full"):
+            optional.update(range(joined))
+    return frozenset(optional)
+
+
+__all__ = ["DrivePlan", "JoinKind", "JoinPlan", "JoinStep", "optional_streams"]

@@ -1,0 +1,1 @@
+"""Joins: deltas of several streams → deltas of rows."""

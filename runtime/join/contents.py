@@ -1,0 +1,105 @@
+"""What a join holds of one stream."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from epl.plan.joins import JoinPlan, JoinStep
+from epl.plan.lookups import IndexPlan
+from epl.plan.streams import StreamPlan
+from runtime.expressions import Environment
+from runtime.expressions.compiled import compile_row
+from runtime.result_set.hash_order import ordering
+from runtime.stores.indexes import IndexedRows
+from windows.event import NO_EVENTS, Event
+from windows.keys import freeze
+from windows.protocol import State, View
+
+Take = Callable[[int, Sequence[Event], Sequence[Event]], None]
+
+
+class JoinedStream:
+    """Downstream of a stream's windows: ``rows`` is what they retain, as far as the join has taken it in.
+
+    ``keeps``: whether there is anything to look up (not so of a stream that drives alone). ``in_order``: the rows as an iterator reads
+    them: in the order of the index by which the stream is looked up, as Esper does.
+    """
+
+    def __init__(self, number: int, plan: StreamPlan, join: JoinPlan, environment: Environment, take: Take) -> None:
+        self.number = number
+        self.rows = IndexedRows()
+        self.keeps = number not in join.unidirectional
+        self._take = take
+        self._retains = all(window.retains for window in plan.windows[-1:])
+        """Whether what leaves is the event that came."""
+        self._ordered_by_arrival = len(plan.windows) == 1 and plan.windows[0].leaves_in_order and not plan.windows[0].is_batch
+        index = next((i for drive in join.drives for i in _indexes(drive.steps, number) if i is not None), None)
+        self.in_order = _by_arrival if index is None else _by_index(index, environment)
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        """Take a delta of the windows."""
+        self._take(self.number, new, old)
+
+    def apply(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        """Let ``rows`` be what the windows retain after a delta."""
+        if self.keeps:
+            self.rows.update(new, old if self._retains else self._held(old))
+
+    def _held(self, old: Sequence[Event]) -> Sequence[Event]:
+        """The rows that leave: a derived-value window emits the values that it had, not the row that it emitted before."""
+        if not old:
+            return NO_EVENTS
+        gone = {freeze(row.values()) for row in old}
+        return [row for row in self.rows if freeze(row.values()) in gone]
+
+    def contents(self) -> Iterable[Event]:
+        return self.in_order(self.rows)
+
+    def state(self) -> State:
+        """None where the window has the same events in the same order."""
+        return None if self._ordered_by_arrival or not self.keeps else self.rows.state()
+
+    def restore(self, state: State, window: View) -> None:
+        if self._ordered_by_arrival:
+            self.rows.update(tuple(window), NO_EVENTS)
+        elif state is not None:
+            self.rows.restore(state)
+
+
+def _indexes(steps: Iterable[JoinStep], stream: int) -> Iterable[IndexPlan | None]:
+    """The indexes by which the steps look the stream up."""
+    for step in steps:
+        if step.lookup.sought == stream:
+            yield step.lookup.index
+        yield from _indexes(step.then, stream)
+
+
+def _by_arrival(rows: Iterable[Event]) -> Iterable[Event]:
+    return rows
+
+
+def _by_index(index: IndexPlan, environment: Environment) -> Callable[[Iterable[Event]], Iterable[Event]]:
+    """rows → the same, by hash as in Java, and where hashes are equal by the sorted keys."""
+    hashed, ranges = compile_row(index.hash, environment), compile_row(index.ranges, environment)
+    order = ordering([key.type for key in index.hash]) if index.hash else None
+    single = len(index.hash) == 1
+
+    def by_range(row: Event) -> Any:
+        return tuple([(value is None, value) for value in ranges(row, True, ())])
+
+    def in_order(rows: Iterable[Event]) -> Iterable[Event]:
+        if index.ranges:
+            rows = sorted(rows, key=by_range)
+        if order is None:
+            return rows
+        buckets: dict[Any, list[Event]] = {}
+        for row in rows:
+            values = hashed(row, True, ())
+            buckets.setdefault(freeze(values[0]) if single else freeze(values), []).append(row)
+        keys = list(buckets)
+        return [row for place in order(keys) for row in buckets[keys[place]]]
+
+    return in_order
+
+
+__all__ = ["JoinedStream"]

@@ -1,0 +1,82 @@
+"""One event for several streams of a join: it makes one delta.
+
+The receivers of the streams let what they take wait in the join; a receiver that comes after them releases it.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from epl.event_types import EventType
+from epl.plan.streams import StreamPlan, filter_of
+from runtime.event_loop.filter_index import Entry
+from runtime.expressions.generated_steps import EmitSteps
+from runtime.join.join import Join
+from runtime.operators.operator_context import OperatorContext
+from runtime.operators.stream_entry import StreamEntry
+from windows.event import Event
+
+
+class Releasing:
+    """Receives an event after the join's streams."""
+
+    __slots__ = ("name", "order", "drop", "write", "_join", "_drops")
+
+    def __init__(self, join: Join, context: OperatorContext, order: tuple[int, int, int]) -> None:
+        self.name = context.name
+        self.order = order
+        self.write: EmitSteps | None = None
+        self.drop = self._drops = context.drops
+        """Whether the event goes no further: once one of the streams has it."""
+        self._join = join
+
+    def receive(self, event: Event) -> None:
+        join = self._join
+        self.drop = self._drops and join.holding
+        if join.holding:
+            join.release()
+
+
+class SharedEntries:
+    """The entries, from ``start`` to ``close``, that release what one event brings to several streams; none where no event can."""
+
+    def __init__(self, streams: Sequence[StreamPlan], entries: Sequence[StreamEntry], join: Join, context: OperatorContext) -> None:
+        types = [filter_of(stream).event_type for stream in streams]
+        shared = [_meets_another(number, types) for number in range(len(types))]
+        for entry, is_shared in zip(entries, shared):
+            if is_shared:
+                _hold(entry, join)
+        met = [event_type for event_type, is_shared in zip(types, shared) if is_shared]
+        roots = dict.fromkeys(each for each in met if not any(each is not other and each.is_a(other) for other in met))
+        order = context.order(len(streams))
+        self._filters = context.core.filters
+        self._entries = [(root, Entry(Releasing(join, context, order), None, None, (), (), context.environment)) for root in roots]
+
+    def start(self) -> None:
+        for event_type, entry in self._entries:
+            self._filters.add(event_type, entry)
+
+    def close(self) -> None:
+        for event_type, entry in self._entries:
+            self._filters.remove(event_type, entry)
+
+
+def _meets_another(number: int, types: Sequence[EventType]) -> bool:
+    """Whether an event of the stream may be one of another stream too."""
+    mine = types[number]
+    return any(mine.is_a(other) or other.is_a(mine) for place, other in enumerate(types) if place != number)
+
+
+def _hold(entry: StreamEntry, join: Join) -> None:
+    """Let what the stream's receiver takes wait."""
+    receiver = entry.receiver
+    receive = receiver.receive
+
+    def hold(event: Event) -> None:
+        join.holding = True
+        receive(event)
+
+    receiver.receive = hold  # type: ignore[method-assign]
+    receiver.drop = False
+
+
+__all__ = ["SharedEntries"]

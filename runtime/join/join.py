@@ -1,0 +1,168 @@
+"""The join of a statement: deltas of its streams → a delta of rows, each a tuple of events.
+
+Old rows are found for what leaves before it is gone from any stream; new rows for what enters once every stream has it. What an event
+brings to several streams of the statement, and what several of its timers evict at one time, makes one delta: it waits for ``release``.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol
+
+from epl.plan.joins import JoinPlan
+from epl.plan.lookups import LookupPlan
+from epl.plan.statements import SelectPlan
+from runtime.join.contents import JoinedStream
+from runtime.join.drive import JoinedRow, LookUp, compile_drive
+from runtime.operators.operator_context import OperatorContext
+from runtime.stores.lookup import compile_lookup
+from windows.event import Event
+from windows.failures import Failures
+from windows.prior import PriorBuffer
+from windows.protocol import State, View
+from windows.shape import ANYTHING, takes
+
+NO_ROWS: tuple[JoinedRow, ...] = ()
+
+
+class RowSink(Protocol):
+    """Whatever takes a delta of rows."""
+
+    def update(self, new: Sequence[JoinedRow], old: Sequence[JoinedRow]) -> None: ...
+
+
+class Delta:
+    """What has changed in one stream."""
+
+    __slots__ = ("stream", "new", "old")
+
+    def __init__(self, stream: JoinedStream, new: Sequence[Event], old: Sequence[Event]) -> None:
+        self.stream = stream
+        self.new = new
+        self.old = old
+
+
+class Join:
+    """See above. ``streams``: where the deltas of each stream go; ``child`` gets those of rows. ``name``: the statement's."""
+
+    child: RowSink
+
+    def __init__(self, plan: SelectPlan, context: OperatorContext) -> None:
+        assert plan.join is not None
+        self.plan: JoinPlan = plan.join
+        self.name = context.name
+        self._context = context
+        self._loop = context.core
+        self._arity = len(plan.streams)
+        environment = context.environment
+        self.streams = tuple(
+            JoinedStream(number, stream, plan.join, environment, self._take) for number, stream in enumerate(plan.streams)
+        )
+        self._priors: tuple[PriorBuffer | None, ...] = (None,) * len(plan.streams)
+        self._drives: list[Callable[[Iterable[Event]], list[JoinedRow]] | None] = [None] * len(plan.streams)
+        for drive in plan.join.drives:
+            self._drives[drive.stream] = compile_drive(drive, plan.join, self._look_up, environment)
+        self._needs_old = not _only_new(plan)
+        self.holding = False
+        """Whether what comes waits for ``release``: the same event is on its way to other streams of the join."""
+        self._waiting: dict[int, Delta] = {}
+        self._withheld = False
+
+    def _look_up(self, plan: LookupPlan) -> LookUp:
+        """What a step asks for the events of a stream."""
+        return compile_lookup(plan, self.streams[plan.sought].rows, self._context.environment, self._arity)
+
+    def set_priors(self, priors: Sequence[PriorBuffer | None]) -> None:
+        """The buffers of prior, which keep what they know of old events until the rows have been made."""
+        self._priors = tuple(priors)
+
+    # ------------------------------------------------------------------ deltas
+
+    def _take(self, stream: int, new: Sequence[Event], old: Sequence[Event]) -> None:
+        after_timers = self._loop.after_timers
+        if not self.holding and after_timers is None:
+            self._process((Delta(self.streams[stream], new, old),))
+            return
+        waiting = self._waiting.get(stream)
+        if waiting is None:
+            self._waiting[stream] = Delta(self.streams[stream], list(new), list(old))
+        else:
+            waiting.new = [*waiting.new, *new]
+            waiting.old = [*waiting.old, *old]
+        self._withheld = self._withheld or self._context.withholding
+        if not self.holding and after_timers is not None:
+            after_timers[self] = None
+
+    def release(self) -> bool:
+        """Process what waits; return whether anything came."""
+        self.holding = False
+        waiting, self._waiting = self._waiting, {}
+        withheld, self._withheld = self._withheld, False
+        if waiting:
+            deltas = [waiting[stream] for stream in sorted(waiting)]
+            if withheld:
+                self._context.withholding, outer = True, self._context.withholding
+                try:
+                    self._process(deltas)
+                finally:
+                    self._context.withholding = outer
+            else:
+                self._process(deltas)
+        return bool(waiting)
+
+    def _process(self, deltas: Sequence[Delta]) -> None:
+        failures = Failures()
+        old_rows = self._rows([(delta.stream, delta.old) for delta in deltas], failures) if self._needs_old else NO_ROWS
+        for delta in deltas:
+            delta.stream.apply(delta.new, delta.old)
+        new_rows = self._rows([(delta.stream, delta.new) for delta in deltas], failures)
+        try:
+            if new_rows or old_rows:
+                self.child.update(new_rows, old_rows)
+        finally:
+            for delta in deltas:
+                prior = self._priors[delta.stream.number]
+                if prior is not None:
+                    prior.forget(delta.old)
+        failures.settle()
+
+    def _rows(self, parts: Sequence[tuple[JoinedStream, Sequence[Event]]], failures: Failures) -> Sequence[JoinedRow]:
+        """The rows that the events are part of; each once, though events of several streams find it."""
+        rows: list[JoinedRow] = []
+        for stream, events in parts:
+            drive = self._drives[stream.number]
+            if events and drive is not None:
+                try:
+                    rows += drive(events)
+                except Exception as error:  # noqa: BLE001 - raised once all is done
+                    failures.note(error)
+        return rows if len(parts) == 1 else tuple(dict.fromkeys(rows))
+
+    # ------------------------------------------------------------------ contents
+
+    def __iter__(self) -> Iterator[JoinedRow]:
+        """The rows that the streams make now; of a unidirectional join none."""
+        if self.plan.unidirectional:
+            return iter(NO_ROWS)
+        driving = self.plan.drives if self.plan.outer else self.plan.drives[:1]
+        parts = [(self.streams[drive.stream], tuple(self.streams[drive.stream].contents())) for drive in driving]
+        failures = Failures()
+        rows = self._rows(parts, failures)
+        failures.settle()
+        return iter(rows)
+
+    def state(self) -> State:
+        return [stream.state() for stream in self.streams]
+
+    @takes([ANYTHING])
+    def restore(self, state: State, windows: Sequence[View]) -> None:
+        for stream, saved, window in zip(self.streams, state, windows, strict=True):
+            stream.restore(saved, window)
+
+
+def _only_new(plan: SelectPlan) -> bool:
+    """Whether the remove stream is of no use to anything after the join."""
+    rows = plan.result_set
+    return rows.shape == "un-aggregated" and rows.selector == "istream" and not rows.raw and rows.output is None
+
+
+__all__ = ["Join", "RowSink"]

@@ -1,0 +1,60 @@
+"""A select over a join."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from epl.errors import EplRuntimeError
+from epl.plan.statements import SelectPlan
+from runtime.join.entries import SharedEntries
+from runtime.join.join import Join
+from runtime.operators.operator_context import OperatorContext
+from runtime.statements.select_statement import SelectOperators
+from windows.event import Event
+from windows.protocol import State
+from windows.shape import ANYTHING, takes
+
+
+class RunningJoin(SelectOperators):
+    """streams → join → where → result set → insert into → listeners."""
+
+    def __init__(self, plan: SelectPlan, context: OperatorContext) -> None:
+        super().__init__(plan, context)
+        self.join = Join(plan, context)
+        self.join.child = self.connect()  # type: ignore[assignment]  # rows are tuples from here on
+        self.join.set_priors([stream.prior for stream in self.streams])
+        for stream, joined in zip(self.streams, self.join.streams):
+            stream.chain.child = stream.through_prior(joined)
+        self._shared = SharedEntries(plan.streams, [stream.entry for stream in self.streams], self.join, context)
+
+    def start(self) -> None:
+        super().start()
+        self._shared.start()
+
+    def close(self) -> None:
+        self._shared.close()
+        super().close()
+
+    def rows(self) -> Iterable[Event]:
+        return iter(self.join)  # type: ignore[return-value]
+
+    def iterate(self) -> Iterable[Event]:
+        if self.join.plan.unidirectional:
+            raise EplRuntimeError("Iteration over a unidirectional join is not supported")
+        return super().iterate()
+
+    def state(self) -> State:
+        return {
+            "streams": [stream.state() for stream in self.streams],
+            "join": self.join.state(),
+            "result_set": self.result_set.state(),
+        }
+
+    @takes({"streams": [{"windows": ANYTHING, "prior": ANYTHING}], "join": ANYTHING, "result_set": ANYTHING})
+    def restore(self, state: State) -> None:
+        for stream, saved in zip(self.streams, state["streams"], strict=True):
+            stream.restore(saved)
+        self.join.restore(state["join"], [stream.chain for stream in self.streams])
+        self.result_set.restore(state["result_set"])
+
+
+__all__ = ["RunningJoin"]
