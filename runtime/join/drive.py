@@ -32,7 +32,7 @@ def compile_drive(
     required = join.required
 
     def drive(events: Iterable[Event]) -> list[JoinedRow]:
-        found: list[JoinedRow] = []
+        joined: list[JoinedRow] = []
         for event in events:
             if tests and not all(test(*before, event) for test in tests):
                 continue
@@ -41,10 +41,10 @@ def compile_drive(
                 rows = step(rows)
                 if not rows:
                     break
-            found += rows
+            joined += rows
         if required:
-            return [row for row in found if all(row[each] is not None for each in required)]
-        return found
+            return [row for row in joined if all(row[each] is not None for each in required)]
+        return joined
 
     return drive
 
