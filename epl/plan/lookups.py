@@ -1,7 +1,7 @@
 """Look-ups: which rows of a window satisfy conditions with events of other streams, and the index that answers."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import attrs
 
@@ -12,9 +12,9 @@ from epl.plan.expressions import TypedExpression
 
 @attrs.frozen(kw_only=True)
 class IndexPlan:
-    """An index over the rows of a window. Statements that need equal indexes of the same rows share one.
+    """An index over the rows of a window. Streams and statements that need equal indexes of the same rows share one.
 
-    ``hash``: rows are found by equal values of these expressions; ``ranges``: and then sorted by these, one after the other. They read
+    ``hash``: rows are found by equal values of these expressions; ``ranges``: and then sorted by this one, if any. They read
     the row alone, which is stream 0. ``unique``: at most one row has a key; a later row replaces it.
     """
 
@@ -25,6 +25,7 @@ class IndexPlan:
     def __attrs_post_init__(self) -> None:
         check(bool(self.hash or self.ranges), "an index without a key")
         check(all(key.streams == {0} for key in (*self.hash, *self.ranges)), "an index key that does not read the row alone")
+        check(len(self.ranges) < 2, "an index sorted by several keys")
         check(not (self.unique and self.ranges), "a unique index over a range")
 
     @property
@@ -41,53 +42,69 @@ class IndexPlan:
 
 @attrs.frozen(kw_only=True)
 class Bounds:
-    """The values that one sorted key may have; None: no such bound. ``swap``: the two come in either order."""
+    """The values that one sorted key may have; None: no such bound. ``swap``: the two come in either order. ``outside``: the values that
+    are not within the bounds.
+    """
 
     low: TypedExpression | None = None
     high: TypedExpression | None = None
     include_low: bool = True
     include_high: bool = True
     swap: bool = False
+    outside: bool = False
 
     def __attrs_post_init__(self) -> None:
-        check(self.low is not None or self.high is not None, "bounds without an end")
-        check(not self.swap or (self.low is not None and self.high is not None), "bounds in either order without two ends")
+        ends = (self.low is not None) + (self.high is not None)
+        check(ends > 0, "bounds without an end")
+        check(ends == 2 or not (self.swap or self.outside), "bounds in either order, or values outside of them, without two ends")
 
 
 @attrs.frozen(kw_only=True)
 class LookupPlan:
     """How the rows of stream ``sought`` that satisfy all conditions are found, given an event of each stream that is known.
 
-    ``index``: None reads all rows. ``keys``: for each hash key of the index the values it may have, one of an equality, several of an
-    in-list; expressions over the known streams. ``null_safe``: for each hash key whether null finds null (``is``). ``bounds``: for each
-    sorted key. ``conditions``: what is evaluated on each row that the index gives, over all streams. ``applied``: the conditions of the
-    statement that this look-up takes care of, as they were written; a caller need not evaluate them again.
+    ``index``: None reads all rows. ``keys``: the value of each hash key of the index, over the known streams; ``null_safe``: for each
+    whether null finds null (``is``). ``listed``: the index has one key and ``keys`` are the values that it may have (``in``), looked up
+    one after the other. ``others``: more hash indexes of one key, asked for the same value. ``bounds``: for each sorted key.
+
+    ``conditions``: what is evaluated on each row that an index gives, over all streams. ``applied``: the conditions of the statement that
+    this look-up takes care of, as they were written; a caller need not evaluate them again.
     """
 
     sought: int
     index: IndexPlan | None = None
-    keys: tuple[tuple[TypedExpression, ...], ...] = ()
+    others: tuple[IndexPlan, ...] = ()
+    keys: tuple[TypedExpression, ...] = ()
     null_safe: tuple[bool, ...] = ()
+    listed: bool = False
     bounds: tuple[Bounds, ...] = ()
     conditions: tuple[TypedExpression, ...] = ()
     applied: tuple[TypedExpression, ...] = ()
 
     def __attrs_post_init__(self) -> None:
-        index = self.index
-        count, ranges = (len(index.hash), len(index.ranges)) if index is not None else (0, 0)
-        check(len(self.keys) == len(self.null_safe) == count, "a look-up with other keys than its index")
-        check(len(self.bounds) == ranges, "a look-up with other bounds than its index")
+        hashed, ranges = (self.index.hash, self.index.ranges) if self.index is not None else ((), ())
+        if self.listed:
+            check(len(hashed) == 1 and bool(self.keys) and not self.others, "an in-list without one key")
+        else:
+            check(len(self.keys) == len(self.null_safe) == len(hashed), "a look-up with other keys than its index")
+        check(len(self.bounds) == len(ranges), "a look-up with other bounds than its index")
+        check(all(len(other.hash) == len(hashed) == 1 for other in self.others), "one value for several keys")
+
+    @property
+    def indexes(self) -> tuple[IndexPlan, ...]:
+        """The indexes that are asked, in order."""
+        return () if self.index is None else (self.index, *self.others)
 
     def text(self, streams: Sequence[PropertyText] = ()) -> str:
         """Return which index answers, and what is evaluated on each row that it gives."""
-        return ", ".join(self._parts(streams))
+        answer = " and ".join(index.title for index in self.indexes) or "all rows"
+        looked_up = [condition for condition in self.applied if condition not in self.conditions]
+        by = f" by {_joined(looked_up, streams)}" if looked_up else ""
+        return answer + by + (f", where {_joined(self.conditions, streams)}" if self.conditions else "")
 
-    def _parts(self, streams: Sequence[PropertyText]) -> Iterator[str]:
-        yield "all rows" if self.index is None else self.index.title
-        looked_up = [c for c in self.applied if c not in self.conditions]
-        for word, conditions in (("by", looked_up), ("where", self.conditions)):
-            if conditions:
-                yield f"{word} {' and '.join(expression_text(c, streams) for c in conditions)}"
+
+def _joined(conditions: Sequence[TypedExpression], streams: Sequence[PropertyText]) -> str:
+    return " and ".join(expression_text(condition, streams) for condition in conditions)
 
 
 __all__ = ["Bounds", "IndexPlan", "LookupPlan"]

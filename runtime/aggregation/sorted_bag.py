@@ -142,6 +142,22 @@ class SortedBag:
             else:
                 yield from block[: place(block, value)]
 
+    def between(self, low: Any, high: Any, *, include_low: bool, include_high: bool) -> Iterator[Any]:
+        """Yield the values from ``low`` to ``high``, either end included or not, ascending; None is no end."""
+        blocks = self.blocks
+        first = 0 if low is None else (bisect_left if include_low else bisect_right)(self._largest, low)
+        start = bisect_left if include_low else bisect_right
+        stop = bisect_right if include_high else bisect_left
+        for at in range(first, len(blocks)):
+            block = blocks[at]
+            begin = start(block, low) if low is not None and at == first else 0
+            if high is None or block[-1] < high:
+                yield from block[begin:] if begin else block
+            else:
+                yield from block[begin : stop(block, high)]
+                if high < block[-1]:
+                    return
+
     def below(self, value: Any) -> Iterator[Any]:
         """Yield the values below ``value``, descending."""
         at = bisect_left(self._largest, value)

@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Protocol
 
+from epl.plan.exact import exact_operand
 from epl.plan.expressions import TypedExpression
-from epl.value_types import Scalar
-from runtime.event_loop.range_tables import OneEndedRanges, TwoEndedRanges, put, take
+from runtime.event_loop.range_tables import OneEndedRanges, TwoEndedRanges
 from runtime.expressions import Environment
 from runtime.expressions.compiled import function_of
-from runtime.expressions.print_numbers import exact_operand
+from runtime.expressions.print_keys import key_text
 from runtime.expressions.printer import Printer
+from windows.buckets import put, take
 from windows.event import Event
 
 Ranges = OneEndedRanges | TwoEndedRanges
@@ -66,7 +67,7 @@ class HashTable(_Table):
         self.leave = partial(take, self._buckets)
 
     def text(self, printer: Printer) -> str:
-        return f"{printer.bind(self._buckets.get, 'look_up')}({_key_text(self._expressions, printer)})"
+        return f"{printer.bind(self._buckets.get, 'look_up')}({key_text(self._expressions, printer)})"
 
 
 class RangeTable(_Table):
@@ -110,7 +111,7 @@ class HashedRanges(_Table):
     def text(self, printer: Printer) -> str:
         ranges, get = printer.temporary(), printer.bind(self._ranges.get, "look_up")
         value = printer.value(exact_operand(self._expression))
-        return f"(None if ({ranges} := {get}({_key_text(self._expressions, printer)})) is None else {ranges}.find({value}))"
+        return f"(None if ({ranges} := {get}({key_text(self._expressions, printer)})) is None else {ranges}.find({value}))"
 
 
 class EntryList(_Table):
@@ -130,19 +131,4 @@ class EntryList(_Table):
         return f"({printer.bind(self._entries, 'entries')} or None)"
 
 
-def key_part(node: TypedExpression, printer: Printer) -> str:
-    """Return a value as hash tables hold it: Java's ``equals`` distinguishes 0.0 from -0.0 and finds NaN."""
-    node = exact_operand(node)
-    text = printer.value(node)
-    if isinstance(node.type, Scalar) and node.type.kind in ("double", "float"):
-        name = printer.temporary()
-        return f"({name} if ({name} := {text}) and {name} == {name} else double_key({name}))"
-    return text
-
-
-def _key_text(expressions: Sequence[TypedExpression], printer: Printer) -> str:
-    parts = [key_part(expression, printer) for expression in expressions]
-    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
-
-
-__all__ = ["EntryList", "FilterTable", "HashTable", "HashedRanges", "MakeRanges", "RangeTable", "key_part"]
+__all__ = ["EntryList", "FilterTable", "HashTable", "HashedRanges", "MakeRanges", "RangeTable"]

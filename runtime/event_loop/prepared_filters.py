@@ -15,14 +15,15 @@ from copy import copy
 from typing import Any, Protocol
 
 from epl.generated_code import local_name
+from epl.plan.exact import exact_operand
 from epl.plan.expressions import Logic, TypedExpression
 from epl.plan.filter_specifications import EqualLookup, FilterSpecification, RangeLookup
 from epl.value_types import BOXED_BOOLEAN
-from runtime.event_loop.filter_tables import EntryList, FilterTable, HashedRanges, HashTable, MakeRanges, RangeTable, key_part
+from runtime.event_loop.filter_tables import EntryList, FilterTable, HashedRanges, HashTable, MakeRanges, RangeTable
 from runtime.event_loop.range_tables import OneEndedRanges, TwoEndedRanges
 from runtime.expressions import Environment
 from runtime.expressions.compiled import function_of
-from runtime.expressions.print_numbers import exact_operand
+from runtime.expressions.print_keys import key_part
 from runtime.expressions.printer import Printer
 from windows.event import Event
 

@@ -6,35 +6,10 @@ boundaries, then in the order in which it came. Boundaries are neither null nor 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
 from typing import Any
 
 from runtime.aggregation.sorted_bag import SortedBag
-
-Bucket = Iterable[Any]
-"""The items of one key: a tuple of one, or a dict of several whose keys they are."""
-
-
-def put(buckets: dict[Any, Any], key: Any, item: Any) -> bool:
-    """Add the item to the bucket of the key; whether it is the first."""
-    bucket = buckets.get(key)
-    if bucket is None:
-        buckets[key] = (item,)
-        return True
-    if type(bucket) is tuple:
-        bucket = buckets[key] = {bucket[0]: None}
-    bucket[item] = None
-    return False
-
-
-def take(buckets: dict[Any, Any], key: Any, item: Any) -> bool:
-    """Remove the item, which is there, from the bucket of the key; whether it was the last."""
-    bucket = buckets[key]
-    if type(bucket) is dict and len(bucket) > 1:
-        del bucket[item]
-        return False
-    del buckets[key]
-    return True
+from windows.buckets import Bucket, put, take
 
 
 class OneEndedRanges:
@@ -206,4 +181,4 @@ class TwoEndedRanges:
             self._root = self._root.items[0] if self._root.items else _Node([], [])
 
 
-__all__ = ["OneEndedRanges", "TwoEndedRanges", "put", "take"]
+__all__ = ["OneEndedRanges", "TwoEndedRanges"]

@@ -21,8 +21,9 @@ PRINTERS = (print_numbers, print_logic, print_values)
 OPERATIONS: dict[str, Any] = {
     "insert_stream": True,
     **{f.__name__: f for f in (
-        operations.same_double, operations.double_key, operations.same_decimal, operations.same_object, operations.same_event,
-        operations.member, operations.member_object, operations.quantified,
+        operations.same_double, operations.same_decimal, operations.same_object, operations.same_event,
+        operations.double_key, operations.decimal_key, operations.object_key, operations.member,
+        operations.member_object, operations.quantified,
         operations.element_at, operations.dynamic_value, operations.dynamic_exists, operations.dynamic_index, operations.index_exists,
         operations.dynamic_key,
         operations.sized_array, operations.no_nulls, operations.each,

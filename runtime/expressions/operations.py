@@ -32,6 +32,11 @@ def double_key(value: float | None) -> float | None:
     return NAN  # this one object: tables look for the same object first
 
 
+def decimal_key(value: Decimal | None) -> tuple[Decimal, int] | None:
+    """What stands for a BigDecimal in a hash table, so that keys are equal where ``same_decimal`` says so; null for null."""
+    return None if value is None else (value, java.scale_of(value))
+
+
 def same_decimal(left: Decimal, right: Decimal) -> bool:
     """Implement ``BigDecimal.equals``: 2.0 does not equal 2.00."""
     return left == right and java.scale_of(left) == java.scale_of(right)
@@ -52,7 +57,35 @@ def same_object(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
+def object_key(value: Any) -> Any:
+    """What stands for a value in a hash table whose type is only known now: keys are equal where ``same_object`` says so or lists have
+    equal elements, and may be equal for others. Null for null."""
+    if value is None:
+        return None
+    kind = type(value)
+    if kind is float:
+        return kind, double_key(value)
+    if kind in (str, int, bool, bytes):
+        return kind, value
+    if kind in (list, tuple):
+        return kind, tuple([each if type(each) in (str, int, bool, float, Decimal) else type(each) for each in value])
+    return kind, len(value) if kind is dict else None
+
+
 # ------------------------------------------------------------------ in, any, all
+
+
+def equal_to(value: Any) -> Callable[[Any], bool]:
+    """Return Java's ``equals`` with a value for which Python's ``==`` does not do: a zero, NaN, a BigDecimal."""
+    if type(value) is float:
+        return lambda item: type(item) in (float, int) and same_double(float(item), value)
+    return lambda item: type(item) is Decimal and same_decimal(item, value)
+
+
+def _contains(values: Iterable[Any], value: Any) -> bool:
+    if type(value) is Decimal or (type(value) is float and (not value or value != value)):
+        return any(map(equal_to(value), values))
+    return value in values
 
 
 def _contains_object(values: Iterable[Any], value: Any) -> bool:
@@ -61,7 +94,7 @@ def _contains_object(values: Iterable[Any], value: Any) -> bool:
 
 def member(
     value: Any, plain: Sequence[Any], arrays: Sequence[Any], collections: Sequence[Any],
-    contains: Callable[[Any, Any], bool] = operator.contains,
+    contains: Callable[[Any, Any], bool] = _contains,
 ) -> bool | None:
     """``value in (…)``. Null if the value is null and there is anything to compare with, or if it is not found and an item or an array's
     element is null. ``contains``: whether values contain one.
@@ -124,7 +157,7 @@ def quantified(
         return every
     if value is None:
         return None
-    compare = (COMPARE_OBJECTS if by_object else COMPARE)[comparator]
+    compare = COMPARE_OBJECTS[comparator] if by_object else _comparison(comparator, value)
     compared = null = False
     for candidate in spread_out(items, spread):
         if candidate is None or (ordered and isinstance(candidate, str) is not isinstance(value, str)):
@@ -138,6 +171,13 @@ def quantified(
     if not compared or (ordered and not every):
         return False if compared else None
     return None if null else every
+
+
+def _comparison(comparator: str, value: Any) -> Callable[[Any, Any], bool]:
+    if comparator[0] not in "<>" and type(value) in (float, Decimal):
+        equal, negated = equal_to(value), comparator in ("!=", "is not")
+        return lambda _, item: equal(item) is not negated
+    return COMPARE[comparator]
 
 
 def spread_out(items: Sequence[Any], spread: Sequence[bool]) -> Iterable[Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from epl.functions.like import like_pattern
 from epl.functions.patterns import java_pattern
 from epl.generated_code import literal
+from epl.plan.exact import exact_operand
 from epl.plan.expressions import (
     Conditional,
     Constant,
@@ -25,7 +26,6 @@ from epl.plan.expressions import (
 )
 from epl.value_types import NUMBER, OBJECT, ArrayType, CollectionType, MapType, ValueType, is_null, is_numeric
 from runtime.expressions.casts import text_function
-from runtime.expressions.print_numbers import exact_operand
 from runtime.expressions.printer import TESTS, Printer, kind_of, may_be_null, prints
 
 FLOATING = ("double", "float")
@@ -225,7 +225,10 @@ def _constant_set(node: Membership) -> frozenset[Any] | None:
     """The non-null constants of a list that holds nothing else."""
     if any(node.spread) or not all(isinstance(i, Constant) for i in node.items) or kind_of(node.value) in ("", "Object", "BigDecimal"):
         return None
-    return frozenset(i.value for i in node.items if isinstance(i, Constant) and i.value is not None)
+    constants = [i.value for i in node.items if isinstance(i, Constant) and i.value is not None]
+    if kind_of(node.value) in FLOATING and not all(value and value == value for value in constants):
+        return None  # a set takes one zero for the other
+    return frozenset(constants)
 
 
 def _member_call(printer: Printer, node: Membership) -> str:

@@ -8,7 +8,6 @@ from epl.generated_code import literal
 from epl.plan.expressions import Arithmetic, Bitwise, Constant, Convert, Extreme, Negation, TypedExpression
 from runtime.expressions.printer import Printer, kind_of, prints
 
-EXACT_IN_DOUBLE = ("byte", "short", "int")
 WRAPPERS = {"int": ("-2147483648", "2147483647", "wrap_int"), "long": ("-9223372036854775808", "9223372036854775807", "wrap_long")}
 WRAPPED = ("+", "-", "*")
 
@@ -71,15 +70,6 @@ def _from_integer(node: TypedExpression) -> bool:
 def _stripped(node: TypedExpression) -> TypedExpression:
     """Python turns an integer beside a float into the nearest double, as Java does."""
     return node.operand if isinstance(node, Convert) and kind_of(node.operand) in java.BITS else node
-
-
-def exact_operand(node: TypedExpression) -> TypedExpression:
-    """Return the operand for comparisons, which Python makes exactly: an int that stands for a double need not be converted."""
-    if isinstance(node, Convert) and kind_of(node) == "double" and kind_of(node.operand) in EXACT_IN_DOUBLE:
-        return node.operand
-    if isinstance(node, Convert) and kind_of(node) in java.BITS:
-        return node.operand
-    return node
 
 
 def division(printer: Printer, node: Arithmetic, kind: str, left: str, right: str) -> str:

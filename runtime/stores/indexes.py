@@ -1,21 +1,207 @@
 """The rows of one window, and the indexes over them."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol
 
-from windows.event import Event
+from epl.plan.lookups import IndexPlan
+from runtime.aggregation.sorted_bag import SortedBag
+from runtime.expressions import Environment
+from runtime.expressions.compiled import function_of
+from runtime.expressions.print_keys import key_text
+from runtime.expressions.printer import Printer
+from runtime.stores.counting import active
+from windows.buckets import is_sparse, put, take
+from windows.event import NO_EVENTS, Event
 from windows.paging import Long
 from windows.shape import EVENT, takes
 
+Rows = Iterable[Event]
+KeyOf = Callable[[Event], Any]
+"""The key of a row; of an index by hash and range, the pair of both keys."""
+
+
+class Index(Protocol):
+    """A row that is added twice is held once; one that is not held may be removed."""
+
+    def update(self, new: Rows, old: Rows) -> None: ...
+
+    def clear(self) -> None: ...
+
+
+class HashIndex:
+    """Rows by key, those of one key in order of arrival."""
+
+    __slots__ = ("_key_of", "_buckets", "find")
+
+    def __init__(self, key_of: KeyOf) -> None:
+        self._key_of = key_of
+        self._buckets: dict[Any, Any] = {}
+        self.find: Callable[[Any], Rows | None] = self._buckets.get
+        """The rows of a key, None where there are none."""
+
+    def update(self, new: Rows, old: Rows) -> None:
+        buckets, key_of = self._buckets, self._key_of
+        for row in new:
+            key = key_of(row)
+            bucket = buckets.get(key)
+            if bucket is None:
+                buckets[key] = (row,)
+            elif bucket.__class__ is dict:
+                bucket[row] = None
+            else:
+                buckets[key] = {bucket[0]: None, row: None}
+        for row in old:
+            take(buckets, key_of(row), row)
+
+    def find_each(self, keys: Iterable[Any]) -> Rows:
+        """Return the rows of one key after the other; null finds nothing, and a key that was there before nothing more."""
+        buckets = self._buckets
+        return [row for key in dict.fromkeys(keys) if key is not None for row in buckets.get(key, NO_EVENTS)]
+
+    def clear(self) -> None:
+        self._buckets.clear()
+
+
+class UniqueIndex(HashIndex):
+    """At most one row of a key: the last."""
+
+    __slots__ = ()
+
+    def update(self, new: Rows, old: Rows) -> None:
+        buckets, key_of = self._buckets, self._key_of
+        for row in new:
+            buckets[key_of(row)] = (row,)
+        for row in old:
+            take(buckets, key_of(row), row)
+
+
+class SortedRows:
+    """Rows by a key in ascending order, those of equal keys in order of arrival. Null is in no range, NaN only outside of one."""
+
+    __slots__ = ("_buckets", "_keys", "_unordered")
+
+    def __init__(self) -> None:
+        self._buckets: dict[Any, Any] = {}
+        self._keys = SortedBag()
+        self._unordered: dict[Event, None] = {}
+
+    def add(self, key: Any, row: Event) -> None:
+        if key is None:
+            return
+        if key != key:
+            self._unordered[row] = None
+        elif put(self._buckets, key, row):
+            self._keys.add(key)
+
+    def remove(self, key: Any, row: Event) -> None:
+        if key is None:
+            return
+        if key != key:
+            self._unordered.pop(row, None)
+        elif take(self._buckets, key, row):
+            self._keys.remove(key)
+
+    def __bool__(self) -> bool:
+        return bool(self._buckets or self._unordered)
+
+    def clear(self) -> None:
+        self._buckets.clear()
+        self._keys.clear()
+        self._unordered.clear()
+
+    def between(self, low: Any, high: Any, include_low: bool, include_high: bool) -> Rows:
+        """Return the rows from ``low`` to ``high``, each included or not; None is no bound."""
+        if low != low or high != high:
+            return NO_EVENTS
+        buckets = self._buckets
+        keys = self._keys.between(low, high, include_low=include_low, include_high=include_high)
+        return [row for key in keys for row in buckets[key]]
+
+    def outside(self, low: Any, high: Any, include_low: bool, include_high: bool) -> Rows:
+        """Return the rows that are not from ``low`` to ``high``, each included or not, where ``low`` is not above ``high``."""
+        if not low <= high or (low == high and not (include_low or include_high)):
+            return [*self.between(None, None, True, True), *self._unordered]
+        return [
+            *self.between(None, low, True, not include_low), *self.between(high, None, not include_high, True), *self._unordered]
+
+
+class SortedIndex(SortedRows):
+    """Rows in the order of one key."""
+
+    __slots__ = ("_key_of",)
+
+    def __init__(self, key_of: KeyOf) -> None:
+        super().__init__()
+        self._key_of = key_of
+
+    def update(self, new: Rows, old: Rows) -> None:
+        key_of = self._key_of
+        for row in new:
+            self.add(key_of(row), row)
+        for row in old:
+            self.remove(key_of(row), row)
+
+
+class HashedSortedIndex:
+    """Rows by one key, those of one key in the order of another."""
+
+    __slots__ = ("_keys_of", "_buckets", "find")
+
+    def __init__(self, keys_of: KeyOf) -> None:
+        self._keys_of = keys_of
+        self._buckets: dict[Any, SortedRows] = {}
+        self.find: Callable[[Any], SortedRows | None] = self._buckets.get
+        """The rows of a hash key, None where there are none."""
+
+    def update(self, new: Rows, old: Rows) -> None:
+        buckets, keys_of = self._buckets, self._keys_of
+        for row in new:
+            hashed, key = keys_of(row)
+            if key is not None:
+                rows = buckets.get(hashed)
+                if rows is None:
+                    rows = buckets[hashed] = SortedRows()
+                rows.add(key, row)
+        for row in old:
+            hashed, key = keys_of(row)
+            rows = buckets.get(hashed)
+            if rows is not None:
+                rows.remove(key, row)
+                if not rows:
+                    del buckets[hashed]
+
+    def clear(self) -> None:
+        self._buckets.clear()
+
+
+def build_index(plan: IndexPlan, environment: Environment) -> Index:
+    """Return an empty index; its key is compiled once a statement."""
+    key_of = environment.printed("index key", (plan,), lambda: _key_of(plan))
+    if not plan.hash:
+        return SortedIndex(key_of)
+    return HashedSortedIndex(key_of) if plan.ranges else UniqueIndex(key_of) if plan.unique else HashIndex(key_of)
+
+
+def _key_of(plan: IndexPlan) -> KeyOf:
+    printer = Printer(Environment(), 1)
+    texts = [key_text(plan.hash, printer)] if plan.hash else []
+    texts += [printer.value(key) for key in plan.ranges]
+    return function_of(f"def evaluate(e0):\n    return {', '.join(texts)}\n", printer.bindings)
+
 
 class IndexedRows:
-    """Rows in order of arrival, each once. Indexes are shared by all who ask for equal ones."""
+    """Rows in order of arrival, each once, and the indexes over them. Equal indexes are one, for all who ask; the last to release it drops
+    it."""
 
-    __slots__ = ("_rows",)
+    __slots__ = ("_rows", "_indexes", "_users", "counts")
 
-    def __init__(self, rows: Iterable[Event] = ()) -> None:
+    def __init__(self, rows: Rows = ()) -> None:
         self._rows: dict[Event, None] = dict.fromkeys(rows)
+        self._indexes: dict[IndexPlan, Index] = {}
+        self._users: dict[IndexPlan, int] = {}
+        self.counts = active()
+        """Where rows that are read are counted, for tests; None elsewhere."""
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Add the rows ``new``, then remove the rows ``old``; those that are not held are ignored."""
@@ -24,9 +210,33 @@ class IndexedRows:
             rows[row] = None
         for row in old:
             rows.pop(row, None)
+        if is_sparse(rows):
+            self._rows = dict(rows)
+        for index in self._indexes.values():
+            index.update(new, old)
+
+    def index(self, plan: IndexPlan, environment: Environment) -> Index:
+        """Return the index, built now if no one has asked for it before."""
+        index = self._indexes.get(plan)
+        if index is None:
+            index = self._indexes[plan] = build_index(plan, environment)
+            index.update(self._rows, ())
+        self._users[plan] = self._users.get(plan, 0) + 1
+        return index
+
+    def release(self, plan: IndexPlan) -> None:
+        """The caller does not need the index any more."""
+        self._users[plan] -= 1
+        if not self._users[plan]:
+            del self._users[plan], self._indexes[plan]
+
+    @property
+    def indexes(self) -> tuple[IndexPlan, ...]:
+        """Return the indexes that are kept."""
+        return tuple(self._indexes)
 
     def __iter__(self) -> Iterator[Event]:
-        return iter(self._rows)
+        return iter(self._rows) if self.counts is None else self.counts.read(self._rows)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -34,13 +244,22 @@ class IndexedRows:
     def __contains__(self, row: object) -> bool:
         return row in self._rows
 
+    def clear(self) -> None:
+        self._replace({})
+
     def state(self) -> Any:
         """Return the rows; indexes are built again from them."""
         return Long(self._rows)
 
     @takes([EVENT])
     def restore(self, state: Any) -> None:
-        self._rows = dict.fromkeys(state)
+        self._replace(dict.fromkeys(state))
+
+    def _replace(self, rows: dict[Event, None]) -> None:
+        self._rows = rows
+        for index in self._indexes.values():
+            index.clear()
+            index.update(rows, ())
 
 
-__all__ = ["IndexedRows"]
+__all__ = ["HashIndex", "HashedSortedIndex", "Index", "IndexedRows", "SortedIndex", "SortedRows", "UniqueIndex"]

@@ -1,6 +1,7 @@
 """SortedBag against a sorted list."""
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,3 +32,15 @@ def test_equals_a_sorted_list(steps: list[tuple[bool, int]]) -> None:
         assert list(SortedBag(plain)) == plain
     finally:
         sorted_bag.LOAD = before
+
+
+@given(st.lists(st.integers(-3, 12)), st.none() | st.integers(-4, 13), st.none() | st.integers(-4, 13), st.booleans(), st.booleans())
+def test_between(values: list[int], low: int | None, high: int | None, include_low: bool, include_high: bool) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("runtime.aggregation.sorted_bag.LOAD", 3)
+        bag = SortedBag()
+        for value in values:
+            bag.add(value)
+        above = [v for v in sorted(values) if low is None or v > low or (include_low and v == low)]
+        within = [v for v in above if high is None or v < high or (include_high and v == high)]
+        assert list(bag.between(low, high, include_low=include_low, include_high=include_high)) == within

@@ -1,4 +1,4 @@
-"""min and max of the two zeros: -0.0 is less than 0.0 in either tier, in sources that run as they are and compiled ones."""
+"""min, max and in-lists of the two zeros: -0.0 is less than 0.0 and does not equal it in either tier, in plain and compiled sources."""
 from __future__ import annotations
 
 from typing import Any
@@ -19,6 +19,7 @@ STATEMENTS = [
     *(f"select irstream {BOTH} from T{window}" for window in ("#length(3)", "#time(4 msec)", "#unique(n)", "#keepall", "#length_batch(3)")),
     *(f"select irstream k, {BOTH} from T{window} group by k" for window in ("", "#length(3)", "#unique(n)")),
     *(f"select irstream {FLOATS} from T{window}" for window in ("", "#length(3)", "#unique(n)")),
+    "select x, n, x in (n, 1.0) as i, x not in (0.0, 1) as j, x in (x, 5) as l from T(x in (x * -1, n, 0.0) or b)",
     "select k, x from T#length_batch(4) order by x, k desc", "select k, x from T#length_batch(4) order by x desc",
     "select * from T match_recognize (measures min(A.x) as lo, max(A.x) as hi pattern (A A A))",
     "select * from T match_recognize (measures min(A.x - B.x) as lo, max(A.x) as hi pattern (A A B A))",

@@ -147,3 +147,18 @@ def test_in_and_any_agree_with_three_valued_logic(value: int | None, items: list
     assert run(bench, f"bi in ({listed})", bi=value) is expected
     assert run(bench, f"bi = any ({listed})", bi=value) is expected
     assert run(bench, f"bi not in ({listed})", bi=value) is (None if expected is None else not expected)
+
+
+# ------------------------------------------------------------------ Java's equals in lists (Esper 9.0.0 was asked)
+
+
+@pytest.mark.parametrize(("expression", "values", "expected"), [
+    ("d in (0.0, 5)", {"d": -0.0}, False), ("d in (e, 5)", {"d": -0.0, "e": 0.0}, False), ("d in (e)", {"d": -0.0, "e": -0.0}, True),
+    ("d in (e, 7)", {"d": float("nan"), "e": float("nan")}, True), ("d in (5, 7)", {"d": float("nan")}, False),
+    ("d not in (e)", {"d": -0.0, "e": 0.0}, True), ("d in ({0.0, 7.0})", {"d": -0.0}, False), ("d in (0, 5)", {"d": -0.0}, False),
+    ("d = any(e, 5)", {"d": -0.0, "e": 0.0}, False), ("d != all (e, 5)", {"d": -0.0, "e": 0.0}, True), ("d in (0.0, 5)", {"d": 0.0}, True),
+    ("dec in (dec2)", {"dec": Decimal("1.0"), "dec2": Decimal("1.00")}, False), ("dec in (1, 2)", {"dec": Decimal("2")}, True),
+    ("dec = any(dec2, 5)", {"dec": Decimal("1.0"), "dec2": Decimal("1.00")}, False),
+])
+def test_lists_compare_as_equals_does(bench: Bench, expression: str, values: dict[str, Any], expected: bool) -> None:
+    assert bench.run(parse_expression(expression), **values) is expected

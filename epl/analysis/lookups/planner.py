@@ -1,30 +1,110 @@
-"""Conditions between streams → a plan that looks up rows of one of them, given events of others."""
+"""Conditions between streams → a plan that looks up rows of one of them, given events of others.
+
+Esper 9.0.0 was asked which conditions it looks up, since that shows in the order of rows (docs/design/lookups.md): equalities and, below
+them, ranges; else an in-list; else all rows are read.
+"""
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from epl.plan.expressions import Logic, TypedExpression
-from epl.plan.lookups import LookupPlan
+import attrs
 
-
-def conjuncts(expression: TypedExpression | None) -> tuple[TypedExpression, ...]:
-    """Return the operands of ``and`` at any depth, in order; none of no expression. All are true where the expression is."""
-    if expression is None:
-        return ()
-    if isinstance(expression, Logic) and expression.operator == "and":
-        return tuple(part for operand in expression.operands for part in conjuncts(operand))
-    return (expression,)
+from epl.analysis.lookups.conditions import (
+    Condition,
+    EqualKey,
+    ListKey,
+    RangeKey,
+    SeveralKeys,
+    conditions_of,
+    conjuncts,
+)
+from epl.plan.expressions import SubqueryValue, TypedExpression
+from epl.plan.lookups import Bounds, IndexPlan, LookupPlan
 
 
 def plan_lookup(conditions: Sequence[TypedExpression], sought: int, known: Iterable[int] = ()) -> LookupPlan:
     """Plan how rows of stream ``sought`` that satisfy the conditions are found once events of the streams ``known`` are.
 
-    ``conditions``: conjuncts over the statement's streams. Those that read any other stream are not used; ``applied`` of the plan are
-    those that are.
+    ``conditions``: conjuncts over the statement's streams. Those that read any other stream or a sub-query are not used; ``applied`` of
+    the plan are those that are.
     """
-    readable = {sought, *known}
-    applied = tuple(condition for condition in conditions if condition.streams <= readable)
-    return LookupPlan(sought=sought, conditions=applied, applied=applied)
+    known = frozenset(known) - {sought}
+    applied = tuple(condition for condition in conditions if _is_readable(condition, known | {sought}))
+    return _Choice(sought, applied, list(conditions_of(applied, sought, known))).plan()
+
+
+def _is_readable(condition: TypedExpression, streams: frozenset[int]) -> bool:
+    return condition.streams <= streams and not any(isinstance(node, SubqueryValue) for node in condition.walk())
+
+
+class _Choice:
+    """Takes conditions that an index can look up, one kind after the other, out of those that are evaluated on each row."""
+
+    def __init__(self, sought: int, applied: tuple[TypedExpression, ...], conditions: list[Condition]) -> None:
+        self._sought = sought
+        self._applied = applied
+        self._conditions = conditions
+
+    def plan(self) -> LookupPlan:
+        equal = list(self._equal_keys())
+        key, bounds = self._range()
+        if equal or key is not None:
+            index = IndexPlan(hash=tuple(each.key for each in equal), ranges=() if key is None else (key,))
+            return self._planned(
+                index=index, keys=tuple(each.value for each in equal), null_safe=tuple(each.null_safe for each in equal), bounds=bounds)
+        for condition in self._conditions:
+            lookup = condition.lookup
+            if isinstance(lookup, ListKey):
+                self._look_up(condition)
+                return self._planned(index=IndexPlan(hash=(lookup.key,)), keys=lookup.values, listed=True)
+            if isinstance(lookup, SeveralKeys):
+                self._look_up(condition)
+                first, *others = (IndexPlan(hash=(key,)) for key in lookup.keys)
+                return self._planned(index=first, others=tuple(others), keys=(lookup.value,), null_safe=(False,))
+        return self._planned()
+
+    def _planned(self, **parts: object) -> LookupPlan:
+        left = tuple(condition.expression for condition in self._conditions)
+        return LookupPlan(sought=self._sought, conditions=left, applied=self._applied, **parts)  # type: ignore[arg-type]
+
+    def _look_up(self, condition: Condition) -> None:
+        """Do not evaluate the condition again, unless the index may give rows that do not satisfy it."""
+        if condition.exact:
+            self._conditions.remove(condition)
+
+    def _equal_keys(self) -> Iterator[EqualKey]:
+        """Yield one equality for each key."""
+        keys: list[TypedExpression] = []
+        for condition in list(self._conditions):
+            if isinstance(condition.lookup, EqualKey) and condition.lookup.key not in keys:
+                keys.append(condition.lookup.key)
+                self._look_up(condition)
+                yield condition.lookup
+
+    def _range(self) -> tuple[TypedExpression | None, tuple[Bounds, ...]]:
+        """Return the first key that has two bounds, else the first with one, else the first whose values are outside of bounds."""
+        keys = dict.fromkeys(c.lookup.key for c in self._conditions if isinstance(c.lookup, RangeKey))
+        choices = [(key, *self._bounds(key)) for key in keys]
+        if not choices:
+            return None, ()
+        key, bounds, used = max(choices, key=lambda choice: _rank(choice[1]))
+        for condition in used:
+            self._look_up(condition)
+        return key, (bounds,)
+
+    def _bounds(self, key: TypedExpression) -> tuple[Bounds, list[Condition]]:
+        """Return the bounds of a key, from one condition with two, else from the first below and the first above."""
+        ranges = [(c, c.lookup.bounds) for c in self._conditions if isinstance(c.lookup, RangeKey) and c.lookup.key == key]
+        condition, bounds = max(ranges, key=lambda each: _rank(each[1]))
+        low = next(((c, b) for c, b in ranges if b.high is None), None)
+        high = next(((c, b) for c, b in ranges if b.low is None), None)
+        if low is None or high is None or _rank(bounds) == 2:
+            return bounds, [condition]
+        return attrs.evolve(low[1], high=high[1].high, include_high=high[1].include_high), [low[0], high[0]]
+
+
+def _rank(bounds: Bounds) -> int:
+    return 0 if bounds.outside else 1 if bounds.low is None or bounds.high is None else 2
 
 
 __all__ = ["conjuncts", "plan_lookup"]

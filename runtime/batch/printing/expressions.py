@@ -327,16 +327,19 @@ def _equality(printer: ScalarPrinter, node: Equality) -> Text:
     left, right = printer.value(node.left), printer.value(node.right)
     if node.null_safe and (left.valid or right.valid):
         left, right = printer.keep(left), printer.keep(right)
-    if kind in ("float", "double") and not any(isinstance(s, Constant) and s.value and s.value == s.value for s in (node.left, node.right)):
-        same = f"same_double({left.value}, {right.value})"
-    else:
-        same = f"({left.value} == {right.value})"
+    floating = kind in ("float", "double") and not (is_plain_number(node.left) or is_plain_number(node.right))
+    same = f"same_double({left.value}, {right.value})" if floating else f"({left.value} == {right.value})"
     if not node.null_safe:
         return Text(f"(not {same})" if node.negated else same, both(left.valid, right.valid))
     if left.valid or right.valid:
         there, other = left.valid or "True", right.valid or "True"
         same = f"({same} if ({there} and {other}) else ((not {there}) and (not {other})))"
     return Text(f"(not {same})" if node.negated else same)
+
+
+def is_plain_number(node: TypedExpression) -> bool:
+    """Return whether ``==`` with the constant is Java's ``equals`` for doubles: it is neither zero nor NaN."""
+    return isinstance(node, Constant) and bool(node.value) and node.value == node.value
 
 
 def _is_null(printer: ScalarPrinter, node: Equality) -> Text:
@@ -386,8 +389,12 @@ def _membership(printer: ScalarPrinter, node: Membership) -> Text:
     if any(kind_of(i.type) != kind for i in node.items if not is_null(i)):
         raise NotCompilable("in with values of another type")
     value = printer.keep(printer.value(node.value))
-    items = [printer.keep(printer.value(i)) if not isinstance(i, Constant) else printer.value(i) for i in node.items if not is_null(i)]
-    same = [f"{value.value} == {item.value}" for item in items]
+    nodes = [item for item in node.items if not is_null(item)]
+    items = [printer.value(item) if isinstance(item, Constant) else printer.keep(printer.value(item)) for item in nodes]
+    same = [
+        f"same_double({value.value}, {text.value})" if kind in ("float", "double") and not is_plain_number(item)
+        else f"{value.value} == {text.value}" for item, text in zip(nodes, items)
+    ]
     there = [test if item.valid is None else f"({item.valid} and {test})" for item, test in zip(items, same)]
     member = f"({' or '.join(there) or 'False'})"
     valid = value.valid

@@ -1,0 +1,260 @@
+"""One condition between streams → what an index could look up of it."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeGuard
+
+import attrs
+
+from epl.analysis.expressions.rewriting import replaced
+from epl.event_types import EventOf
+from epl.plan.exact import exact_operand
+from epl.plan.expressions import (
+    Arithmetic,
+    Concatenation,
+    Constant,
+    Convert,
+    DynamicProperty,
+    Element,
+    Equality,
+    Logic,
+    MapValue,
+    Membership,
+    Negation,
+    Order,
+    PropertyOf,
+    Range,
+    StreamEvent,
+    StreamProperty,
+    TypedExpression,
+)
+from epl.plan.lookups import Bounds
+from epl.value_types import BOXED_BOOLEAN, MapType, Scalar, is_null
+
+NUMBERS = ("byte", "short", "int", "long", "float", "double")
+WHOLE = ("byte", "short", "int", "long", "BigInteger")
+"""Kinds of numbers of which none is infinite or NaN: they are converted to BigDecimal without errors."""
+SORTED = (*NUMBERS, "BigInteger", "BigDecimal", "String")
+"""Kinds of values that are in one order."""
+HASHED = (*SORTED, "boolean", "char", "Date", "Calendar", "LocalDateTime", "LocalDate", "LocalTime", "ZonedDateTime", "OffsetDateTime")
+"""Kinds of values whose keys are equal just where the values are."""
+LISTED = (*NUMBERS, "BigInteger", "String", "boolean", "char")
+COARSE = ("", "Object")
+"""Kinds of values that an index finds by a part of what makes them equal: the condition is evaluated as well."""
+COMPUTED = (StreamProperty, StreamEvent, PropertyOf, DynamicProperty, Element, MapValue, Convert, Arithmetic, Negation, Concatenation,
+            Constant)  # fmt: skip
+"""What a key of an index consists of: it depends on the row alone, and never raises."""
+MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+@attrs.frozen
+class EqualKey:
+    """``key = value``; ``null_safe``: ``key is value``."""
+
+    key: TypedExpression
+    value: TypedExpression
+    null_safe: bool = False
+
+
+@attrs.frozen
+class RangeKey:
+    """``low < key < high``."""
+
+    key: TypedExpression
+    bounds: Bounds
+
+
+@attrs.frozen
+class ListKey:
+    """``key in (values)``."""
+
+    key: TypedExpression
+    values: tuple[TypedExpression, ...]
+
+
+@attrs.frozen
+class SeveralKeys:
+    """``value in (keys)``."""
+
+    keys: tuple[TypedExpression, ...]
+    value: TypedExpression
+
+
+@attrs.frozen
+class Condition:
+    """``lookup``: None where no index helps. ``exact``: whether all rows that an index gives satisfy the condition."""
+
+    expression: TypedExpression
+    lookup: EqualKey | RangeKey | ListKey | SeveralKeys | None = None
+    exact: bool = True
+
+
+def conjuncts(expression: TypedExpression | None) -> tuple[TypedExpression, ...]:
+    """Return the operands of ``and`` at any depth, in order; none of no expression. All are true where the expression is."""
+    if expression is None:
+        return ()
+    if isinstance(expression, Logic) and expression.operator == "and":
+        return tuple(part for operand in expression.operands for part in conjuncts(operand))
+    return (expression,)
+
+
+def conditions_of(expressions: Sequence[TypedExpression], sought: int, known: frozenset[int]) -> Iterator[Condition]:
+    """Yield what rows of stream ``sought`` must satisfy, given the streams ``known``."""
+    sides = _Sides(sought, known)
+    for expression in expressions:
+        yield from sides.conditions(expression)
+
+
+class _Sides:
+    """Distinguishes keys of the row sought from values that are known."""
+
+    def __init__(self, sought: int, known: frozenset[int]) -> None:
+        self._sought = sought
+        self._known = known
+
+    def conditions(self, node: TypedExpression) -> Iterator[Condition]:
+        if isinstance(node, Equality):
+            yield self._equality(node)
+        elif isinstance(node, Order):
+            yield self._order(node)
+        elif isinstance(node, Range):
+            yield from self._range(node)
+        elif isinstance(node, (Membership, Logic)):
+            yield self._list(node)
+        else:
+            yield Condition(node)
+
+    # ------------------------------------------------------------------ sides
+
+    def _is_known(self, node: TypedExpression) -> bool:
+        return node.streams <= self._known
+
+    def _is_key(self, node: TypedExpression) -> bool:
+        """Return whether an index can hold the expression's value of each row."""
+        return node.streams == {self._sought} and all(_is_computed(part) for part in node.walk())
+
+    def _is_property(self, node: TypedExpression) -> bool:
+        """Return whether the expression is a property of the row, of values that are in one order."""
+        return self._is_key(node) and kind_of(node) in SORTED and not any(
+            isinstance(part, (Arithmetic, Negation, Concatenation)) for part in node.walk())
+
+    def _key(self, node: TypedExpression) -> TypedExpression:
+        """Return the expression over a row alone."""
+        return replaced(exact_operand(node), _over_row)
+
+    # ------------------------------------------------------------------ kinds of conditions
+
+    def _equality(self, node: Equality) -> Condition:
+        kind = kind_of(node.left)
+        if node.negated or kind != kind_of(node.right) or not (kind in HASHED or (_is_coarse(node.left) and _is_coarse(node.right))):
+            return Condition(node)
+        for one, other in ((node.left, node.right), (node.right, node.left)):
+            if self._is_key(one) and self._is_known(other) and not is_null(other.type):
+                exact = kind not in COARSE and not node.arrays
+                return Condition(node, EqualKey(self._key(one), exact_operand(other), node.null_safe), exact)
+        return Condition(node)
+
+    def _order(self, node: Order) -> Condition:
+        sides = ((node.left, node.right, node.operator), (node.right, node.left, MIRRORED[node.operator]))
+        for one, other, operator in sides:
+            if self._is_property(one) and self._is_known(other):
+                value, included = exact_operand(other), operator[1:] == "="
+                bounds = Bounds(low=value, include_low=included) if operator[0] == ">" else Bounds(high=value, include_high=included)
+                return Condition(node, RangeKey(self._key(one), bounds))
+        return Condition(node)
+
+    def _range(self, node: Range) -> Iterator[Condition]:
+        ends = (node.low, node.high)
+        if self._is_property(node.value) and all(map(self._is_known, ends)):
+            bounds = Bounds(
+                low=exact_operand(node.low), high=exact_operand(node.high), include_low=node.include_low, include_high=node.include_high,
+                swap=node.swap, outside=node.negated)
+            yield Condition(node, RangeKey(self._key(node.value), bounds))
+            return
+        if self._is_known(node.value) and all(map(self._is_property, ends)):
+            # so does Esper: its sorted indexes of the two ends find rows of which the low end comes first, whatever the condition says
+            for end, sign, included in ((node.low, ">", node.include_low), (node.high, "<", node.include_high)):
+                operator = f"{sign}=" if included else sign
+                yield self._order(Order(type=BOXED_BOOLEAN, operator=operator, left=node.value, right=end))  # type: ignore[arg-type]
+            if not node.negated:
+                return
+        yield Condition(node)
+
+    def _list(self, node: Membership | Logic) -> Condition:
+        """Return what to look up of in-lists, also written as ``x = 1 or x = 2``; Esper looks up properties only."""
+        pairs = list(_equal_pairs(node))
+        if not pairs or any(kind_of(one) != kind_of(other) or kind_of(one) not in LISTED for one, other in pairs):
+            return Condition(node)
+        for pairs_turned in (pairs, [(other, one) for one, other in pairs]):
+            values, items = [value for value, _ in pairs_turned], [item for _, item in pairs_turned]
+            if any(value != values[0] for value in values):
+                continue
+            if self._is_key(values[0]) and all(map(self._is_known, items)):
+                return Condition(node, ListKey(self._key(values[0]), tuple(map(exact_operand, items))))
+            if self._is_known(values[0]) and all(map(self._is_key, items)):
+                keys = tuple(dict.fromkeys(map(self._key, items)))
+                return Condition(node, SeveralKeys(keys, exact_operand(values[0])))
+        return Condition(node)
+
+
+def _equal_pairs(node: TypedExpression) -> Iterator[tuple[TypedExpression, TypedExpression]]:
+    """Yield the pairs of which one must be equal; nothing where that is not all."""
+    if isinstance(node, Membership):
+        if not node.negated and not any(node.spread):
+            yield from ((node.value, item) for item in node.items if not is_null(item.type) and not _is_null_constant(item))
+    elif isinstance(node, Logic) and node.operator == "or":
+        operands = list(_disjuncts(node))
+        if all(isinstance(o, Equality) and not (o.negated or o.null_safe or o.arrays) for o in operands):
+            sides = [(o.left, o.right) for o in operands if isinstance(o, Equality)]
+            value = next((side for side in sides[0] if all(side in pair for pair in sides)), None)
+            if value is not None:
+                yield from ((value, right if left == value else left) for left, right in sides)
+
+
+def _disjuncts(node: TypedExpression) -> Iterator[TypedExpression]:
+    if isinstance(node, Logic) and node.operator == "or":
+        for operand in node.operands:
+            yield from _disjuncts(operand)
+    else:
+        yield node
+
+
+def _is_null_constant(node: TypedExpression) -> bool:
+    node = exact_operand(node)
+    return isinstance(node, Constant) and node.value is None
+
+
+def _is_computed(node: TypedExpression) -> bool:
+    if not isinstance(node, COMPUTED):
+        return False
+    if isinstance(node, (Arithmetic, Negation)):
+        return kind_of(node) in NUMBERS
+    if isinstance(node, Constant):
+        return isinstance(node.value, (bool, int, float, str))
+    if isinstance(node, (Element, MapValue)):
+        return _is_fixed(node.index if isinstance(node, Element) else node.key)
+    if isinstance(node, Convert):
+        return kind_of(node) in NUMBERS or kind_of(node.operand) in WHOLE
+    return True
+
+
+def _is_coarse(node: TypedExpression) -> bool:
+    return kind_of(node) in COARSE and not isinstance(node.type, (EventOf, MapType))
+
+
+def _is_fixed(node: TypedExpression) -> TypeGuard[Constant]:
+    return isinstance(node, Constant) and node.value is not None
+
+
+def _over_row(node: TypedExpression) -> TypedExpression | None:
+    if isinstance(node, StreamProperty):
+        return attrs.evolve(node, stream=0, optional=False)
+    return attrs.evolve(node, stream=0) if isinstance(node, StreamEvent) else None
+
+
+def kind_of(node: TypedExpression) -> str:
+    """Return the scalar kind (``int``, ``String``), or empty."""
+    return node.type.kind if isinstance(node.type, Scalar) else ""
+
+
+__all__ = ["Condition", "EqualKey", "ListKey", "RangeKey", "SeveralKeys", "conditions_of", "conjuncts"]
