@@ -113,19 +113,22 @@ def _declared_without_arguments(first: Name, node: Chain, scope: Scope) -> Typed
 
 
 def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
-    """A property of a stream, ``stream.property``, or the stream itself."""
+    """A property of a stream, ``stream.property``, or the stream itself. An alias that several streams have as a property is the stream."""
     links, first = node.links, node.links[0]
     assert isinstance(first, Name)
     owners = streams_with(first.name, scope) if scope.unqualified else []
     elements = _elements_with(first.name, scope)
+    number = stream_by_name(first.name, scope)
+    aliased = number is not None and scope.streams[number].alias == first.name
     if len(owners) + len(elements) > 1:
-        raise EplValidationError(f"Property named '{first.name}' is ambiguous as is valid for more then one stream", span=node.span)
+        if elements or not aliased:
+            raise EplValidationError(f"Property named '{first.name}' is ambiguous as is valid for more then one stream", span=node.span)
+        owners = []
     if elements:
         return follow(elements[0], links, scope, node)
-    number = stream_by_name(first.name, scope)
     if owners and not (number is not None and len(links) > 1 and _next_is_property(number, links[1], scope)):
         return follow(stream_value(owners[0], scope), links, scope, node)
-    if number is not None and (len(links) > 1 or scope.streams[number].alias == first.name):
+    if number is not None and (len(links) > 1 or aliased):
         if len(links) == 2 and isinstance(links[1], Name) and not _next_is_property(number, links[1], scope):
             raise _unknown_property_of(number, links[1].name, node, scope)
         return follow(stream_value(number, scope), links[1:], scope, node)
