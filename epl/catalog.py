@@ -8,6 +8,7 @@ import attrs
 
 from epl.event_types import EventType
 from epl.functions.registry import FunctionRegistry
+from epl.historical_sources import Database, Method
 from epl.plan.declared import KINDS, Declared
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings
@@ -32,7 +33,8 @@ class Catalog:
     """Everything that names in a statement can mean.
 
     ``window_configs``: by name and by ``namespace:name``. ``aggregations``: by function name (epl.functions.aggregations). ``enums``: by
-    the name that a column's type may have. Named windows, tables and contexts are not supported yet.
+    the name that a column's type may have. ``methods``, ``databases``, ``static_tables``: what historical streams name; a table is the
+    type of its rows. Named windows, tables and contexts are not supported yet.
     """
 
     event_types: Mapping[str, EventType]
@@ -45,6 +47,9 @@ class Catalog:
     contexts: Mapping[str, Any] = attrs.field(factory=dict)
     aggregations: Mapping[str, Any] = attrs.field(factory=dict)
     enums: Mapping[str, EnumType] = attrs.field(factory=dict)
+    methods: Mapping[str, Method] = attrs.field(factory=dict)
+    databases: Mapping[str, Database] = attrs.field(factory=dict)
+    static_tables: Mapping[str, EventType] = attrs.field(factory=dict)
     settings: Settings = attrs.field(factory=Settings)
     imports: tuple[str, ...] = ()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from epl.plan.historical import historical_of
 from epl.plan.on_statements import OnSetPlan, UpdateIstreamPlan
 from epl.plan.splitting import OnSplitPlan
 from epl.plan.statements import (
@@ -20,6 +21,7 @@ from runtime.expressions import Environment
 from runtime.fused import fuse
 from runtime.operators.operator_context import OperatorContext, StatementContext
 from runtime.statements.create_variable import RunningCreateVariable
+from runtime.statements.historical_select import RunningHistoricalSelect
 from runtime.statements.join_statement import RunningJoin
 from runtime.statements.on_set import RunningOnSet
 from runtime.statements.on_split import RunningSplit
@@ -31,6 +33,8 @@ from windows.protocol import Sink, State
 
 
 def _select(plan: SelectPlan, context: OperatorContext) -> Running:
+    if all(historical_of(stream) is not None for stream in plan.streams):
+        return RunningHistoricalSelect(plan, context)
     running: SelectOperators
     if plan.join is None:
         running = RunningSelect(plan, context)

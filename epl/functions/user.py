@@ -161,14 +161,20 @@ def _to_decimal(value: Any) -> Any:
 _CONVERSIONS: Mapping[str, Callable[[Any], Any]] = {"float": float, "Decimal": _to_decimal}
 
 
+def with_arguments(function: Callable[..., Any], steps: Sequence[str]) -> Callable[..., Any]:
+    """Return the function with its arguments converted, each by its step; the function itself where there are no steps."""
+    if not steps:
+        return function
+    converts = [_CONVERSIONS.get(s) for s in steps]
+    return lambda *arguments: function(*[a if c is None or a is None else c(a) for c, a in zip(converts, arguments)])
+
+
 def converted(function: Callable[..., Any], steps: tuple[str, ...], result: str) -> Callable[..., Any]:
     """Convert numbers to what the hints say, going in and coming out; tuples and sets come out as lists."""
-    converts = [_CONVERSIONS.get(s) for s in steps]
+    function = with_arguments(function, steps)
     finish = _CONVERSIONS.get(result)
 
     def call(*arguments: Any) -> Any:
-        if converts:
-            arguments = tuple(a if c is None or a is None else c(a) for c, a in zip(converts, arguments))
         value = function(*arguments)
         if value is not None and finish is not None:
             return finish(value)

@@ -123,7 +123,8 @@ class Clauses:
         metadata = Opt(kit.key("metadatasql") + kit.field("metadata_query", kit.string))
         sql = kit.node(
             S.SqlSource,
-            kit.key("sql :") + kit.field("database", kit.name) + kit.key("[") + kit.field("query", kit.string) + metadata + kit.key("]"),
+            kit.key("sql :") + kit.field("database", kit.name) + kit.key("[") + kit.field("query", kit.string) + metadata + kit.key("]")
+            + annotations,
         )
         by_word = kit.dispatch({"pattern": self.pattern_source, "sql": sql}, self.type_filter)
         source = kit.ahead(lambda token, after: token.key == "method" and after.key == ":", method, "method") | by_word

@@ -11,6 +11,7 @@ from epl.event_types import EventType
 from epl.plan import expressions as typed
 from epl.plan.contained import ContainedPlan
 from epl.plan.expression_text import PropertyText, constant_text, expression_text, of, plain
+from epl.plan.historical import HistoricalPlan
 from epl.plan.joins import JoinPlan
 from epl.plan.match_recognize import Condition, Operand, RowPattern, RowRecognitionPlan
 from epl.plan.statements import SelectPlan, StatementPlan
@@ -81,6 +82,8 @@ def _named(name: str, item: Any, indent: str, streams: Streams) -> Iterator[str]
     elif isinstance(item, JoinPlan):
         yield f"{indent}{label}: {', '.join(item.kinds)}"
         yield from (f"{indent}  {line}" for line in item.lines(streams))
+    elif isinstance(item, HistoricalPlan):
+        yield f"{indent}{label}: {item.text(streams)}"
     elif callable(dump):
         yield f"{indent}{label}:"
         yield from (f"{indent}  {line}" for line in dump().splitlines())

@@ -82,11 +82,12 @@ class MethodSource(Source):
 
 @attrs.frozen
 class SqlSource(Source):
-    """``sql:db ["select …" metadatasql "…"]``."""
+    """``sql:db ["select …" metadatasql "…"] @type(T)``."""
 
     database: str
     query: str
     metadata_query: str | None = None
+    annotations: tuple[Annotation, ...] = ()
 
 
 @attrs.frozen

@@ -66,7 +66,7 @@ def method_source(node: S.MethodSource, text: Text) -> str:
 
 def sql_source(node: S.SqlSource, text: Text) -> str:
     metadata = "" if node.metadata_query is None else f" metadatasql {string(node.metadata_query)}"
-    return f"sql:{name(node.database)} [{string(node.query)}{metadata}]"
+    return joined(f"sql:{name(node.database)} [{string(node.query)}{metadata}]", *map(text, node.annotations))
 
 
 def stream(node: S.Stream, text: Text) -> str:

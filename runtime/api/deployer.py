@@ -22,6 +22,7 @@ from runtime.api.substitution_parameters import check_all_used, parameters_of
 from runtime.build import prepare
 from runtime.event_loop.loop import EventLoop
 from runtime.expressions import Environment, compile_expression
+from runtime.expressions.environment import HistoricalSources
 from runtime.state.runtime_state import Counts
 from runtime.statements.statement import Listener, Statement, StatementHost
 from runtime.stores.variables import VariableCell
@@ -31,18 +32,19 @@ from windows.protocol import State
 class Deployer:
     """The deployments of one runtime; used under its lock.
 
-    ``functions``, ``types``, ``variables``: the runtime's own, as they are at any time. ``catalog_of(declared)``: what was registered, and
-    what deployments have declared; ``undeploy(id)``: what ``Deployment.undeploy`` calls.
+    ``functions``, ``types``, ``variables``, ``historical``: the runtime's own, as they are at any time.
+    ``catalog_of(declared)``: what was registered, and what deployments have declared; ``undeploy(id)``: what ``Deployment.undeploy`` calls.
     """
 
     def __init__(
         self, host: StatementHost, core: EventLoop, *, functions: FunctionRegistry, types: Mapping[str, EventType],
-        variables: dict[str, VariableCell], catalog_of: Callable[[Sequence[Declared]], Catalog], undeploy: Callable[[str], None],
+        variables: dict[str, VariableCell], historical: HistoricalSources, catalog_of: Callable[[Sequence[Declared]], Catalog],
+        undeploy: Callable[[str], None],
     ) -> None:
         self.deployments: dict[str, Deployment] = {}
         self.counts = Counts()
         self._host, self._core, self._settings = host, core, core.settings
-        self._functions, self._types, self._variables = functions, types, variables
+        self._functions, self._types, self._variables, self._historical = functions, types, variables, historical
         self._catalog_of, self._undeploy = catalog_of, undeploy
 
     # ------------------------------------------------------------------ compile
@@ -168,7 +170,8 @@ class Deployer:
     def environment(self, parameters: dict[str | int, Any]) -> Environment:
         """Return what the expressions of a statement with these parameters may touch."""
         return Environment(
-            functions=self._functions, variables=self._variables, clock=self._core.clock, parameters=parameters, settings=self._settings
+            functions=self._functions, variables=self._variables, clock=self._core.clock, parameters=parameters, settings=self._settings,
+            historical=self._historical,
         )
 
     def _prepare(self, plan: StatementPlan, deployment_id: str, parameters: dict[str | int, Any]) -> Statement:

@@ -48,7 +48,7 @@ class _Question:
             deployment_id, text, catalog.settings, catalog.imports, _items(catalog.event_types), _items(catalog.declarations),
             tuple((name, Same(v.type), repr(v.type), v.constant, repr(v.value)) for name, v in catalog.variables.items()),
             _items(user_functions), _items(catalog.functions.aggregations), _items(catalog.window_configs),
-            repr(sorted(catalog.functions.constants)),
+            repr(sorted(catalog.functions.constants)), _items(catalog.methods), _items(catalog.static_tables),
         )
 
     def __eq__(self, other: object) -> bool:
@@ -69,7 +69,10 @@ def _planned(question: _Question) -> ModulePlan:
 
 def planned(catalog: Catalog, user_functions: Mapping[str, Callable[..., Any]], deployment_id: str, text: str) -> ModulePlan:
     """Return the plan of a module that is deployed under that id, where ``catalog`` is what it sees. ``user_functions``: the
-    application's."""
+    application's. What databases answer may differ each time: a module that may ask them is analysed again.
+    """
+    if catalog.databases:
+        return analyse_module(parsed(text), catalog)
     return _planned(_Question(deployment_id, text, catalog, user_functions))
 
 

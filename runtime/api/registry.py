@@ -1,4 +1,4 @@
-"""What users make known to a runtime: event types, functions, aggregations, enums, variables."""
+"""What users make known to a runtime: event types, functions, aggregations, enums, variables, historical sources."""
 from __future__ import annotations
 
 import enum
@@ -19,6 +19,12 @@ from epl.settings import Settings
 from epl.value_types import EnumType
 from runtime.conversion.python_types import Known, enum_type, enums_in, event_type_of
 from runtime.conversion.python_types import value_type as resolve
+from runtime.expressions.environment import HistoricalSources
+from runtime.historical.cache import CacheConfig
+from runtime.historical.database import Database
+from runtime.historical.method_source import methods_of
+from runtime.historical.result_rows import MAX_ROWS
+from runtime.historical.static_table import static_table
 from runtime.stores.variables import VariableCell
 from windows.registry import WINDOWS, by_name
 
@@ -42,6 +48,7 @@ class Registry:
         self._classes: dict[type, EventType] = {}
         """Event types of the Python classes that were registered."""
         self._windows: Mapping[str, type[WindowConfig]] = WINDOWS
+        self._historical = HistoricalSources()
         self.is_closed = False
 
     def _check_open(self) -> bool:
@@ -88,6 +95,10 @@ class Registry:
         """Declare an event type made elsewhere. The same layout under the same name again is the same type."""
         with self.lock:
             self._check_open()
+            if event_type.name in self._historical.tables:
+                raise EplDeploymentError(
+                    f"Event type named '{event_type.name}' has already been declared", hint="a static table has the name"
+                )
             known = self._types.get(event_type.name)
             if known is not None:
                 if all(getattr(known, part) == getattr(event_type, part) for part in LAYOUT):
@@ -148,12 +159,86 @@ class Registry:
                 raise EplDeploymentError(f"EPL has a data window named '{taken[0]}'")
             self._windows = {**self._windows, **by_name(config)}
 
+    # ------------------------------------------------------------------ historical sources
+
+    def register_method(
+        self, name: str, source: Any, *, row: Any = None, cache: CacheConfig | None = None, max_rows: int = MAX_ROWS
+    ) -> None:
+        """Make a Python function a source of rows: ``from Trade as t, method:name(t.symbol) as m``.
+
+        ``source``: a function, or a class, a module or an object whose public functions become ``method:name.function(…)`` (of a class its
+        static and class methods). Type hints give the arguments and the rows: ``-> list[Row]``, where Row is a dataclass, an attrs or
+        pydantic class, a TypedDict or a NamedTuple; ``row`` gives what they do not say: such a class, a schema as for ``register``, or the
+        name of an event type. ``method:name(…) @type(T)`` says it in EPL.
+
+        A function returns None, one row, an iterable of rows, or a pyarrow or pandas table; a row is a mapping, a tuple or an object.
+        ``cache``: LruCache or ExpiryCache, one for each stream that names it. ``max_rows``: the most that one call may return. A function
+        that a deployed statement calls goes on as it is. Raises EplDeploymentError.
+        """
+        with self.lock:
+            self._check_open()
+            known = Known(self._types, self._enum_types, self._classes)
+            for method in methods_of(name, source, row=row, cache=cache, max_rows=max_rows, known=known):
+                self._historical.methods[method.declared.name] = method
+
+    def register_database(
+        self, name: str, connect: Callable[[], Any], *, paramstyle: str | None = None, timeout: float | None = None,
+        cache: CacheConfig | None = None, max_rows: int = MAX_ROWS
+    ) -> None:
+        """Make a database known to EPL: ``from Trade as t, sql:name ["select … where k = ${t.symbol}"] as m``.
+
+        ``connect()`` opens a DB-API connection (PEP 249), in autocommit mode where there is a choice; all calls of it come from one thread.
+        ``paramstyle``: that of the driver where its module does not say it. ``timeout``: seconds that one look-up may take, None for no
+        limit. ``cache``, ``max_rows``: as for ``register_method``. Raises EplDeploymentError.
+        """
+        database = Database(name, connect, paramstyle=paramstyle, timeout=timeout, cache=cache, max_rows=max_rows)
+        with self.lock:
+            self._check_open()
+            self._historical.databases[name] = database
+
+    def register_table(self, name: str, frame: Any, *, keys: str | Iterable[str] = ()) -> EventType:
+        """Make a frame a source of rows and return their type: ``from Trade as t, name as d where t.k = d.k``.
+
+        ``frame``: a pyarrow table or batch, a pandas, Polars or Spark frame (which is collected). Its rows are indexed once for all
+        statements. ``keys``: columns whose values differ from row to row; a key that occurs twice is refused. Raises EplDeploymentError,
+        also where an event type has the name.
+        """
+        known = Known(self._types, self._enum_types, self._classes)
+        table = static_table(name, frame, keys, known, self.settings.units_per_second)
+        with self.lock:
+            self._check_open()
+            if name in self._historical.tables:
+                raise EplDeploymentError(f"Static table '{name}' has already been registered", hint="refresh_table replaces its rows")
+            if name in self._types or self._is_declared(name):
+                raise EplDeploymentError(f"Event type named '{name}' has already been declared", hint="give the static table another name")
+            self._historical.tables[name] = table
+        return table.row_type
+
+    def refresh_table(self, name: str, frame: Any) -> None:
+        """Replace the rows of a static table, for all statements at once: between two events, never within one. ``frame`` has the columns
+        of the first one. Raises EplRuntimeError; the rows stay then.
+        """
+        table = self._historical.tables.get(name)
+        if table is None:
+            raise EplRuntimeError(f"Static table '{name}' has not been registered", hint="Runtime.register_table registers it")
+        rows = table.refreshed(frame, self.settings.units_per_second)  # read and indexed while statements go on
+        with self.lock:
+            self._check_open()
+            table.rows = rows
+
+    def _is_declared(self, name: str) -> bool:
+        """Whether a deployment declares an event type of that name."""
+        raise NotImplementedError
+
     def _catalog_of(self, declared: Sequence[Declared]) -> Catalog:
         """All that names can mean: what was registered, and what deployments have declared."""
         variables = {n: c.variable for n, c in self._variables.items() if c.deployment is None}
         registered = Catalog(
             dict(self._types), self._functions, self._windows, variables, aggregations=self._aggregations, settings=self.settings,
             imports=tuple(self.settings.imports), enums=self._enum_types,
+            methods={name: method.declared for name, method in self._historical.methods.items()},
+            databases=dict(self._historical.databases),
+            static_tables={name: table.row_type for name, table in self._historical.tables.items()},
         )
         return registered.with_declared(declared)
 

@@ -21,6 +21,7 @@ from epl.syntax import Module
 from runtime.api.plan_cache import parsed, planned, types_of
 from runtime.clock.instants import FIRST, LAST
 from runtime.event_loop.loop import ErrorHandler
+from runtime.expressions.environment import HistoricalSources
 from runtime.state.codec import list_of, map_of
 from runtime.state.described_types import undescribe
 from runtime.state.page_reader import PageReader, pages_in
@@ -41,6 +42,8 @@ class Provided:
     aggregations: Mapping[str, Callable[[], Any]] = attrs.field(factory=dict)
     python_imports: tuple[str, ...] = ()
     windows: Mapping[str, type[WindowConfig]] = attrs.field(factory=dict)
+    register: Callable[[Any], object] | None = None
+    """Called with the new runtime before anything is deployed: registers methods, databases and static tables."""
 
     def missing(self, head: Mapping[str, Any]) -> EplDeploymentError | None:
         """Return the error for functions, aggregations and imports that are not given; None where all are."""
@@ -106,11 +109,25 @@ def restore(
         settings = Settings(**{**_settings(map_of(head["settings"])), "python_imports": provided.python_imports})
         runtime = make(start_time=clock["now"], settings=settings, on_error=on_error, tier=tier)
         _declare(runtime, head, clock, provided)
+    if provided.register is not None:
+        provided.register(runtime)
+    _check_sources(runtime.state().historical, head)
     state = runtime.state()
     _redeploy(runtime, state, head, values)
     with _collector_stopped():
         _restore_state(runtime, state, reader)
     return runtime
+
+
+def _check_sources(registered: HistoricalSources, head: Mapping[str, Any]) -> None:
+    """Raise EplDeploymentError for methods, databases and static tables that the other runtime had and this one has not."""
+    for what, names in map_of(head.get("historical", {})).items():
+        missing = sorted(set(_names(names)) - getattr(registered, what, {}).keys())
+        if missing:
+            raise EplDeploymentError(
+                f"the snapshot uses {what} that are not given: {', '.join(missing)}",
+                hint="Runtime.restore(…, register=f), where f(runtime) registers them"
+            )
 
 
 @contextmanager

@@ -68,8 +68,8 @@ class Runtime(Registry):
         self.on_fault: ErrorHandler | None = None
         """Called with exceptions in expressions after the error handler; what it raises ends the call (runtime.api.faults)."""
         self._deployer = Deployer(
-            self, self._core, functions=self._functions, types=self._types, variables=self._variables, catalog_of=self._catalog_of,
-            undeploy=self.undeploy,
+            self, self._core, functions=self._functions, types=self._types, variables=self._variables, historical=self._historical,
+            catalog_of=self._catalog_of, undeploy=self.undeploy,
         )
         self._acquire: Callable[[], object] = self.lock.acquire
         self._release, self._intakes = self.lock.release, self._core.intakes
@@ -98,6 +98,9 @@ class Runtime(Registry):
     def _forget_type(self, event_type: EventType) -> None:
         self._deployer.check_replaceable(event_type)
         self._core.forget_generated()
+
+    def _is_declared(self, name: str) -> bool:
+        return self._deployer.declared_type(name) is not None
 
     def _settle(self) -> None:
         self._core.flush()
@@ -420,7 +423,7 @@ class Runtime(Registry):
         """Return what snapshots consist of: the runtime's own objects, to be read under its lock."""
         return RuntimeState(
             self.settings, self._types, self._user_functions, self._functions.aggregations, self.own_windows, self._enums, self._variables,
-            self._deployer.deployments, self._deployer.counts, self._core,
+            self._deployer.deployments, self._deployer.counts, self._core, self._historical,
         )
 
     def _check_nothing_waits(self) -> None:
@@ -435,17 +438,19 @@ class Runtime(Registry):
         cls, blob: bytes | Mapping[str, bytes], *, functions: Mapping[str, Callable[..., Any]] | None = None,
         on_error: ErrorHandler = log_error, aggregations: Mapping[str, Callable[[], Any]] | None = None, tier: str = "auto",
         python_imports: Collection[str] = (), snapshot_key: bytes | None = None, windows: Collection[type[WindowConfig]] = (),
+        register: Callable[[Runtime], object] | None = None,
     ) -> Runtime:
         """Return the runtime that ``snapshot()`` or ``pages()`` saw, whatever tiers its statements ran in. User functions and aggregations
         are given again by name, data windows of the application's own (``windows``) as for ``register_window``; listeners are attached
-        again by the caller.
+        again by the caller. ``register(runtime)`` is called before the modules are deployed: it registers the methods, databases and static
+        tables that they use; what their look-ups returned is not part of a snapshot.
 
         ``python_imports``: as in ``Settings``, and never taken from the snapshot, since importing runs code. ``snapshot_key``: the one that
         it was written with. Raises EplDeploymentError, before anything runs, for functions, aggregations, windows and imports that are not
         given;
         EplRuntimeError for a snapshot that is damaged, of another version, or sealed with another key.
         """
-        provided = Provided(dict(functions or {}), dict(aggregations or {}), tuple(python_imports), by_name(*windows))
+        provided = Provided(dict(functions or {}), dict(aggregations or {}), tuple(python_imports), by_name(*windows), register)
         return restored(cls, blob, provided, on_error, tier, snapshot_key)
 
     # ------------------------------------------------------------------ manners
@@ -456,6 +461,8 @@ class Runtime(Registry):
             self._system_clock.stop()
         with self.lock:
             self.undeploy_all()
+            for database in self._historical.databases.values():
+                database.close()
             self.is_closed = True
             self._acquire = self._check_open
 

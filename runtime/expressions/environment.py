@@ -25,6 +25,15 @@ class PriorAccess(Protocol):
     def prior(self, event: Any, index: int) -> Any: ...
 
 
+@attrs.frozen
+class HistoricalSources:
+    """What historical streams ask, by name (runtime.historical): a runtime's own, as they are at any time."""
+
+    methods: dict[str, Any] = attrs.field(factory=dict)
+    databases: dict[str, Any] = attrs.field(factory=dict)
+    tables: dict[str, Any] = attrs.field(factory=dict)
+
+
 T = TypeVar("T")
 
 
@@ -46,6 +55,7 @@ class Environment:
     prior: dict[int, PriorAccess] = attrs.field(factory=dict)
     context: Mapping[str, Any] = attrs.field(factory=dict)
     settings: Settings = attrs.field(factory=Settings)
+    historical: HistoricalSources = attrs.field(factory=HistoricalSources)
     _printed: dict[Any, tuple[object, Any]] = attrs.field(factory=dict, repr=False, eq=False)
     _shared: dict[Any, tuple[object, Any]] = attrs.field(factory=dict, init=False, repr=False, eq=False)
 

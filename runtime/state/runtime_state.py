@@ -11,6 +11,7 @@ from epl.plan.statements import ModulePlan
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings
 from runtime.event_loop.loop import EventLoop
+from runtime.expressions.environment import HistoricalSources
 from runtime.statements.statement import Statement
 from runtime.stores.variables import VariableCell
 
@@ -38,7 +39,8 @@ class RuntimeState:
     """A runtime's own objects, not copies: what is read here is as it is at the time of reading.
 
     ``types``: the registered ones; ``functions``, ``aggregations``, ``windows``: the application's own, by name; ``enums``: constants by
-    name; ``variables``: all, those of deployments included; ``core``: clock, timers, and which statements have been touched.
+    name; ``variables``: all, those of deployments included; ``core``: clock, timers, and which statements have been touched;
+    ``historical``: what historical streams ask.
     """
 
     settings: Settings
@@ -51,6 +53,7 @@ class RuntimeState:
     deployments: Mapping[str, Deployed]
     counts: Counts
     core: EventLoop
+    historical: HistoricalSources
 
 
 __all__ = ["Counts", "Deployed", "RuntimeState"]

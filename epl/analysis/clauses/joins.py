@@ -9,6 +9,7 @@ from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType
 from epl.plan.expressions import StreamProperty, TypedExpression
+from epl.plan.historical import historical_of
 from epl.plan.streams import StreamPlan, filter_of
 from epl.syntax import Comparison, Declaration, Expression, From, Join, Select, StreamWildcard, Wildcard
 from epl.unparse import expression_text
@@ -31,8 +32,11 @@ def check_streams(from_: From, plans: Sequence[StreamPlan]) -> None:
                 f"The unidirectional keyword requires that no views are declared onto the stream (applies to stream {number})",
                 span=from_.streams[number].span,
             )
+    calls = {number for number, plan in enumerate(plans) if historical_of(plan) is not None}
+    if len(calls) >= len(plans) - 1:
+        return  # the events of the only other stream are looked up as they come
     for number, plan in enumerate(plans):
-        if number not in driving and not plan.windows:
+        if number not in driving and number not in calls and not plan.windows:
             name = plan.alias or filter_of(plan).event_type.name
             raise EplValidationError(
                 f"Joins require that at least one view is specified for each stream, no view was specified for {name}",

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 import attrs
 
 from epl.analysis.clauses.contained import analyse_contained
+from epl.analysis.clauses.historical import analyse_historical, is_historical
 from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.remedies import unknown_type
@@ -21,10 +22,7 @@ from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused, check_
 from epl.syntax import (
     Declaration,
     Expression,
-    MethodSource,
     Ordered,
-    PatternSource,
-    SqlSource,
     Stream,
     TimePeriod,
     TypeFilter,
@@ -33,16 +31,16 @@ from epl.syntax import (
 )
 from epl.unparse import expression_text
 
-REFUSED_SOURCES = {PatternSource: "Patterns", MethodSource: "Method joins", SqlSource: "SQL joins"}
-
 
 def analyse_stream(
     stream: Stream, catalog: Catalog, declarations: tuple[Declaration, ...] = (), hints: Mapping[str, str] | None = None
 ) -> tuple[StreamPlan, ScopeStream]:
     """Return one stream of a from clause: its plan, and how expressions of the statement see it. ``hints``: those of the statement."""
     source = stream.source
+    if is_historical(source, catalog):
+        return analyse_historical(stream, catalog)
     if not isinstance(source, TypeFilter):
-        raise EplUnsupportedError(f"{REFUSED_SOURCES[type(source)]} are not supported yet", span=stream.span)
+        raise EplUnsupportedError("Patterns are not supported yet", span=stream.span)
     event_type = source_type(source, catalog)
     inner = ScopeStream(stream.alias, event_type)
     scope = Scope(catalog, (inner,), clause="filter", declarations=declarations, allow_previous=False)

@@ -92,6 +92,7 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
     _refuse_scripts(statement)
     statement = number_parameters(statement)
     body, declared = analyse(statement, catalog, name)
+    _refuse_names_of_tables(declared, catalog)
     check_type_sizes(body)
     priority = statement.annotation("priority")
     value = priority.get() if priority else 0
@@ -106,6 +107,14 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
         parameters=tuple(parameter_types(n for e in expressions_of(body) for n in e.walk() if isinstance(n, Parameter)).items()),
     )
     return plan, declared
+
+
+def _refuse_names_of_tables(declared: tuple[Declared, ...], catalog: Catalog) -> None:
+    for each in declared:
+        if each.kind == "event_type" and each.name in catalog.static_tables:
+            raise EplValidationError(
+                f"Event type named '{each.name}' has already been declared", hint=f"Runtime.register_table has registered '{each.name}'"
+            )
 
 
 def _refuse_scripts(statement: Statement) -> None:

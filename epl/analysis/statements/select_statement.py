@@ -10,6 +10,7 @@ import attrs
 
 from epl.analysis.clauses import result_set
 from epl.analysis.clauses.delivery import bind_delivery
+from epl.analysis.clauses.historical import bind_arguments, check_prior
 from epl.analysis.clauses.inserts import insert_columns, plan_insert
 from epl.analysis.clauses.join_plan import plan_join
 from epl.analysis.clauses.joins import bind_on_clauses, check_joined_wildcard, check_streams
@@ -26,6 +27,7 @@ from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
 from epl.plan.expressions import Previous, Prior, TypedExpression
+from epl.plan.historical import historical_of
 from epl.plan.joins import JoinPlan, optional_streams
 from epl.plan.match_recognize import RowRecognitionPlan
 from epl.plan.result_set import ResultSetPlan
@@ -68,6 +70,7 @@ def refuse_what_cannot_be_planned(facts: SelectFacts) -> SelectFacts:
 def refuse_what_cannot_run(facts: SelectFacts) -> SelectFacts:
     """Refuse clauses that are not supported yet; last, so that other errors are reported first."""
     refusals = (
+        (len(facts.streams) > 1 and any(map(historical_of, facts.streams)), "Joins with historical streams are not supported yet"),
         (facts.statement.context, "Contexts are not supported yet"),
     )
     return _refused(refusals, facts)
@@ -88,6 +91,19 @@ def bind_streams(facts: SelectFacts) -> SelectFacts:
     optional = optional_streams([join.kind for join in facts.select.from_.joins])
     scopes = tuple(attrs.evolve(scope, optional=number in optional) for number, (_, scope) in enumerate(bound))
     return attrs.evolve(facts, streams=tuple(p for p, _ in bound), scopes=scopes)
+
+
+def bind_historical(facts: SelectFacts) -> SelectFacts:
+    """The arguments of methods and database queries, which may read any other stream."""
+    from_ = facts.select.from_
+    assert from_ is not None
+    if all(historical_of(stream) is None for stream in facts.streams):
+        return facts
+    if facts.select.match_recognize is not None and len(facts.streams) == 1:
+        raise EplValidationError("match_recognize over a historical stream is not allowed", span=facts.select.match_recognize.span)
+    return attrs.evolve(
+        facts, streams=bind_arguments(from_, facts.streams, facts.scopes, facts.catalog, facts.statement.declarations)
+    )
 
 
 def check_join(facts: SelectFacts) -> SelectFacts:
@@ -132,8 +148,8 @@ def bind_where(facts: SelectFacts) -> SelectFacts:
 
 
 def _is_bare(streams: tuple[StreamPlan, ...]) -> bool:
-    """Whether the rows are the events of one stream as they come: no join, no window, no contained events."""
-    return len(streams) == 1 and not any(stream.windows or stream.contained is not None for stream in streams)
+    """Whether the rows are the events of one stream as they come: no join, no window, no contained events, no call."""
+    return len(streams) == 1 and not any(s.windows or s.contained is not None or historical_of(s) is not None for s in streams)
 
 
 def _with_conditions(facts: SelectFacts, conditions: tuple[TypedExpression, ...]) -> StreamPlan:
@@ -189,9 +205,10 @@ def bind_result_set(facts: SelectFacts) -> SelectFacts:
     scopes = _visible(facts)
     target = facts.catalog.event_types.get(select.insert_into.target) if select.insert_into else None
     data_windows = any(stream.windows for stream in facts.streams)
+    asked = all(historical_of(stream) is not None for stream in facts.streams)
     plan = result_set.analyse(
         select, scopes, facts.catalog, output_name=f"{facts.name}_out", insert_target=target,
-        has_remove_stream=data_windows, is_unbound=not data_windows, declarations=facts.statement.declarations,
+        has_remove_stream=data_windows, is_unbound=not (data_windows or asked), declarations=facts.statement.declarations,
         reclaim=reclaim_of(hints_of(facts.statement), facts.catalog.settings.units_per_second),
         hints=hints_of(facts.statement),
         iterable_unbound=facts.statement.annotation("IterableUnbound") is not None,
@@ -255,12 +272,14 @@ def check_looking_back(facts: SelectFacts) -> SelectFacts:
     """Check that the windows answer prev and its relatives."""
     assert facts.result_set is not None
     check_previous(facts.select, facts.streams, facts.where, facts.result_set, recognized=facts.row_recognition is not None)
+    check_prior(facts.streams, (facts.where, facts.result_set), facts.select.span)
     return facts
 
 
 SELECT_PASSES: tuple[Callable[[SelectFacts], SelectFacts], ...] = (
     refuse_what_cannot_be_planned,
     bind_streams,
+    bind_historical,
     check_join,
     bind_match_recognize,
     bind_where,

@@ -1,0 +1,1 @@
+"""Rows that come from calls: Python methods, databases, static tables; their caches."""

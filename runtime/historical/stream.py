@@ -1,0 +1,120 @@
+"""A historical stream of one statement: the rows that its call gives for a row of the other streams."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from sys import maxsize
+from typing import Any
+
+from epl.plan.historical import HistoricalPlan, MethodPlan, SqlPlan, TablePlan
+from epl.plan.lookups import LookupPlan
+from runtime.expressions import Environment, compile_expression
+from runtime.historical.cache import Cache, CacheConfig, LruResults
+from runtime.stores.indexes import IndexedRows
+from runtime.stores.lookup import LookUp, compile_lookup
+from windows.event import Event
+from windows.keys import freeze
+
+PartialRow = Sequence["Event | None"]
+"""An event (or None) of each stream of the statement; those that the arguments read are there."""
+
+
+class Result:
+    """The rows that one call gave, with the look-ups among them. ``kept``: whether they may be asked for again."""
+
+    __slots__ = ("kept", "look_ups", "rows")
+
+    def __init__(self, rows: IndexedRows, *, kept: bool) -> None:
+        self.rows, self.kept = rows, kept
+        self.look_ups: dict[int, LookUp] = {}
+
+
+class HistoricalStream:
+    """Rows of a method, a query or a static table, in a statement of ``arity`` streams.
+
+    Results are kept by arguments in the source's cache, if it has one; during ``one_iteration`` equal arguments are asked once in any case.
+    """
+
+    def __init__(self, plan: HistoricalPlan, environment: Environment, arity: int) -> None:
+        self.plan = plan
+        self._environment, self._arity = environment, arity
+        self._arguments = [compile_expression(argument, environment, arity) for argument in plan.arguments]
+        self._call, config = _source(plan, environment)
+        clock = environment.clock
+        assert clock is not None
+        self._cache: Cache | None = None if config is None else config.build(clock, environment.settings.units_per_second)
+        self._iteration: Cache | None = None
+        self._table: Result | None = None
+        self._look_ups = 0
+
+    def rows(self, partial: PartialRow) -> IndexedRows:
+        """Return the rows for a partial row, in the order in which the call gave them. Raise EplRuntimeError where the call fails."""
+        return self._result(partial).rows
+
+    def look_up(self, plan: LookupPlan) -> LookUp:
+        """Return the function that finds, among the rows for a partial row, those that satisfy conditions. Rows that may be asked for again
+        are indexed."""
+        number = self._look_ups = self._look_ups + 1
+        environment, arity, result_of = self._environment, self._arity, self._result
+        every_row = environment.shared(
+            "every row", (plan,), lambda: LookupPlan(sought=plan.sought, conditions=plan.applied, applied=plan.applied)
+        )
+
+        def look_up(partial: PartialRow) -> Any:
+            result = result_of(partial)
+            find = result.look_ups.get(number)
+            if find is None:
+                find = compile_lookup(plan if result.kept else every_row, result.rows, environment, arity)
+                result.look_ups[number] = find
+            return find(partial)
+
+        return look_up
+
+    @contextmanager
+    def one_iteration(self) -> Iterator[None]:
+        """Ask once for equal arguments, whether the source has a cache or not."""
+        outer, self._iteration = self._iteration, self._iteration or LruResults(maxsize)
+        try:
+            yield
+        finally:
+            self._iteration = outer
+
+    def _result(self, partial: PartialRow) -> Result:
+        arguments = [evaluate(*partial) for evaluate in self._arguments]
+        if isinstance(self.plan, TablePlan):
+            return self._result_of_table()
+        cache = self._cache if self._cache is not None else self._iteration
+        if cache is None:
+            return Result(self._call(arguments), kept=False)
+        key = tuple(map(freeze, arguments))
+        result: Result | None = cache.get(key)
+        if result is None:
+            result = Result(self._call(arguments), kept=True)
+            cache.put(key, result)
+        return result
+
+    def _result_of_table(self) -> Result:
+        """The table's rows as they are now: ``refresh_table`` gives it others."""
+        rows = self._call(())
+        if self._table is None or self._table.rows is not rows:
+            self._table = Result(rows, kept=True)
+        return self._table
+
+
+def _source(plan: HistoricalPlan, environment: Environment) -> tuple[Callable[[Sequence[Any]], IndexedRows], CacheConfig | None]:
+    """What answers, and how it is cached."""
+    sources, units = environment.historical, environment.settings.units_per_second
+    if isinstance(plan, MethodPlan):
+        method = sources.methods[plan.name]
+        call = method.caller(plan.row_type, plan.steps, units)
+        return lambda arguments: IndexedRows(call(arguments)), method.cache
+    if isinstance(plan, SqlPlan):
+        database = sources.databases[plan.database]
+        query = database.caller(plan, units)
+        return lambda arguments: IndexedRows(query(arguments)), database.cache
+    assert isinstance(plan, TablePlan)
+    table = sources.tables[plan.name]
+    return lambda _: table.rows, None
+
+
+__all__ = ["HistoricalStream", "PartialRow"]

@@ -1,0 +1,63 @@
+"""A select whose streams are all historical: nothing arrives, so it emits nothing; its iterator asks for the rows."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import attrs
+
+from epl.plan.historical import HistoricalPlan
+from epl.plan.statements import SelectPlan
+from epl.plan.streams import only_stream
+from runtime import result_set
+from runtime.expressions import compile_predicate
+from runtime.historical.stream import HistoricalStream
+from runtime.operators.insert_into import Inserter
+from runtime.operators.operator_context import OperatorContext
+from windows.event import Event
+from windows.protocol import State
+
+
+class Discard:
+    """What a result set emits while the iterator lets it aggregate."""
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        pass
+
+
+class RunningHistoricalSelect:
+    """Each iteration looks up all rows and passes them through a result set of its own. There is no state and no output."""
+
+    def __init__(self, plan: SelectPlan, context: OperatorContext) -> None:
+        source = only_stream(plan.streams).source
+        assert isinstance(source, HistoricalPlan)
+        environment = context.environment
+        self._context = context
+        self._stream = HistoricalStream(source, environment, 1)
+        self._rows = environment.shared("iterated", (plan.result_set,), lambda: attrs.evolve(plan.result_set, output=None))
+        self._where = None if plan.where is None else compile_predicate(plan.where, environment)
+        self._inserter = None if plan.insert is None else Inserter(plan.insert, plan.result_set, context, Discard())
+
+    def start(self) -> None:
+        pass
+
+    def close(self) -> None:
+        self._context.close()
+
+    def iterate(self) -> Iterable[Event]:
+        where = self._where
+        rows = [row for row in self._stream.rows((None,)) if where is None or where(row)]
+        results = result_set.build(self._rows, self._context.environment)
+        results.child = Discard()
+        results.keep(rows, ())
+        events = results.iterate(rows)
+        return events if self._inserter is None else [self._inserter.convert(event) for event in events]
+
+    def state(self) -> State:
+        return None
+
+    def restore(self, state: State) -> None:
+        if state is not None:
+            raise ValueError("a select of historical streams has no state")
+
+
+__all__ = ["RunningHistoricalSelect"]

@@ -1,0 +1,56 @@
+"""Method joins as Esper 9.0.0 recorded them: rows, their order, iterators, refusals, and by which call each row was made."""
+from __future__ import annotations
+
+import json
+import pathlib
+from typing import Any
+
+import pytest
+
+from runtime import Runtime
+from runtime.replay.player import TracePlayer
+from tests.historical.lookups import Lookup, register
+from tests.test_cases import step_difference
+
+RECORDED = pathlib.Path(__file__).resolve().parent / "recorded"
+CASES = {
+    f"{path.stem}/{case['name']}": {"listen": "all", **case}
+    for path in sorted(RECORDED.glob("*.json")) for case in json.loads(path.read_text(encoding="utf-8"))
+}
+
+
+class Player(TracePlayer):
+    """A player whose runtimes know the methods."""
+
+    lookup: Lookup
+
+    def _new_runtime(self) -> Runtime:
+        runtime = super()._new_runtime()
+        self.lookup = register(runtime)
+        return runtime
+
+    def restart(self) -> None:
+        def same_counter(runtime: Runtime) -> None:
+            calls, self.lookup = self.lookup.calls, register(runtime)
+            self.lookup.calls = calls
+
+        self.runtime = Runtime.restore(self.runtime.snapshot(), on_error=self._on_error, tier=self.tier, register=same_counter)
+        attached, self.listening, self.listeners = self.listening, [], {}
+        for deployment_id, name in attached:
+            self._listen(self.runtime.deployments[deployment_id][name])
+
+
+@pytest.mark.parametrize("restart", [False, True], ids=["", "restart"])
+@pytest.mark.parametrize("name", CASES)
+def test_recorded(name: str, restart: bool) -> None:
+    case = CASES[name]
+    player = Player(case, "row")
+    for number, step in enumerate(case["steps"]):
+        if restart:
+            player.restart()
+        wrong = step_difference(step, player.play(step))
+        assert wrong is None, f"step {number} {_shown(step)}: {wrong}"
+
+
+def _shown(step: dict[str, Any]) -> str:
+    return str(step.get("epl") or step.get("props") or step["op"])
