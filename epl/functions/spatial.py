@@ -36,7 +36,7 @@ RECTANGLE = 4
 
 
 def inside(px: float, py: float, x: float, y: float, width: float, height: float) -> bool:
-    """Whether the point is in the rectangle.
+    """Return whether the point is in the rectangle.
 
     >>> inside(0, 0, 0, 0, 10, 10), inside(10, 0, 0, 0, 10, 10)
     (True, False)
@@ -45,7 +45,7 @@ def inside(px: float, py: float, x: float, y: float, width: float, height: float
 
 
 def intersects(x: float, y: float, width: float, height: float, *other: float) -> bool:
-    """Whether two rectangles have a point in common, edges included.
+    """Return whether two rectangles have a point in common, edges included.
 
     >>> intersects(0, 0, 5, 5, 5, 5, 1, 1), intersects(0, 0, 5, 5, 5.1, 5, 1, 1)
     (True, False)
@@ -63,7 +63,7 @@ def _maker(function: Callable[..., bool]) -> Callable[[], Callable[..., bool]]:
 
 
 def add_spatial(registry: FunctionRegistry) -> None:
-    """By key alone: the analysis knows the pair of calls that stands for each."""
+    """Register by key alone: the analysis knows the pair of calls that stands for each."""
     functions: tuple[Callable[..., bool], ...] = (inside, intersects)
     for method, function in zip(METHODS, functions, strict=True):
         registry.by_key[method.key] = FunctionSpec(key=method.key, bind=_bind, make=_maker(function))

@@ -13,7 +13,8 @@ from epl.errors import EplRuntimeError
 from runtime.batch.available import is_available
 from runtime.cli import UsageError
 from runtime.cli.progress import Progress
-from runtime.replay.files import Job, Outcome, replay_files, trace_files
+from runtime.replay.files import Job, Outcome, replay_files
+from runtime.replay.reading import trace_files
 
 LIMIT, LONG_LIMIT = 60.0, 600.0
 """Seconds a trace."""

@@ -7,7 +7,7 @@ from typing import Any
 from epl.event_types import EventOf, EventType
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import InsertPlan
-from epl.value_types import ArrayType, ValueType
+from epl.value_types import ArrayType, Scalar, ValueType
 from runtime.expressions import compile_expression
 from runtime.expressions.structs import default_of, struct_as, widening_to
 from runtime.operators.operator_context import OperatorContext
@@ -126,7 +126,13 @@ def _conversion(to: ValueType | None) -> Callable[[Any], Any] | None:
         return struct_as(to)
     if isinstance(to, ArrayType):
         return _only_element(to.element)
+    if isinstance(to, Scalar) and to.kind == "char":
+        return _first_character
     return None if to is None else widening_to(to)
+
+
+def _first_character(text: str) -> str | None:
+    return text[:1] or None
 
 
 def _only_element(element: ValueType) -> Callable[[Any], Any]:

@@ -1,22 +1,20 @@
-"""Folders of traces: read, replay in several processes with a time limit a trace, write."""
+"""Folders of traces: replay in several processes with a time limit a trace, write."""
 
 from __future__ import annotations
 
-import gzip
-import json
 import signal
-import sys
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import attrs
 
+from runtime.replay.neighbours import with_neighbours
 from runtime.replay.player import Feed, replay_trace
+from runtime.replay.reading import read_traces, write_traces
 
 
 class TraceTimeout(BaseException):
@@ -54,47 +52,6 @@ class Outcome:
     spread: tuple[int, int, int] = (0, 0, 0)
 
 
-def trace_files(path: Path) -> list[tuple[Path, Path]]:
-    """Return (file, path relative to ``path``) of all trace files of a folder, or of the one file."""
-    if path.is_file():
-        return [(path, Path(path.name))]
-    paths = sorted(p for p in path.rglob("*") if p.name.endswith((".json", ".json.gz")) and p.name not in ("index.json", "ledger.json"))
-    return [(p, p.relative_to(path)) for p in paths]
-
-
-@contextmanager
-def integers_of_any_length() -> Iterator[None]:
-    """Read and write integers of more digits than Python does by default; the process's own limit holds again afterwards."""
-    limit = sys.get_int_max_str_digits()
-    sys.set_int_max_str_digits(0)
-    try:
-        yield
-    finally:
-        sys.set_int_max_str_digits(limit)
-
-
-def read_traces(path: Path) -> list[dict[str, Any]]:
-    """Return the traces of one file, .json or .json.gz: a list of traces, or a single one."""
-    opener = gzip.open if path.name.endswith(".gz") else open
-    with opener(path, "rt", encoding="utf-8") as handle, integers_of_any_length():
-        try:
-            traces = json.load(handle)
-        except RecursionError:
-            raise ValueError("nested too deeply") from None
-    if isinstance(traces, dict):
-        traces = [traces]
-    if not isinstance(traces, list) or not all(isinstance(t, dict) and "steps" in t for t in traces):
-        raise ValueError("a list of traces is expected")
-    return traces
-
-
-def write_traces(path: Path, traces: list[dict[str, Any]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    opener = gzip.open if path.name.endswith(".gz") else open
-    with opener(path, "wt", encoding="utf-8") as handle, integers_of_any_length():
-        json.dump(traces, handle, ensure_ascii=False)
-
-
 def with_limit(seconds: float, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Run ``work``, raising TraceTimeout when it takes longer; without a limit where the platform has no alarms."""
     if not hasattr(signal, "setitimer"):
@@ -122,7 +79,7 @@ def replay_file(job: Job) -> Outcome:
 
 
 def _replay_file(job: Job) -> Outcome:
-    recorded = read_traces(job.source)
+    recorded = [with_neighbours(trace, job.source.parent) for trace in read_traces(job.source)]
     replay = _spread() if job.distributed else _in_one_engine(job)
     done: list[dict[str, Any]] = []
     broken: list[tuple[str, str]] = []

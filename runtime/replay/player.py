@@ -14,11 +14,13 @@ from typing import Any, Protocol
 
 import attrs
 
-from epl.errors import EplError, EplRuntimeError
+from epl.errors import EplError, EplRuntimeError, EplValidationError
 from epl.plan.statements import SelectPlan
+from epl.value_types import OBJECT, ValueType
 from runtime.api.deployment import Deployment
 from runtime.api.runtime import Runtime
 from runtime.batch.refusals import NotInBatchTier
+from runtime.conversion.from_python import to_event
 from runtime.conversion.rows import Rows
 from runtime.replay.trace_schema import TraceTypes, add_variant_streams, settings_of, types_of
 from runtime.replay.trace_values import from_json, from_text, json_row, json_value
@@ -124,6 +126,8 @@ class TracePlayer:
         self.listeners: dict[tuple[str, str], Any] = {}
         self.outside: str | None = None
         """Why something did not run in the batch tier, where everything is to."""
+        self._compiled: list[str] = []
+        """Texts of compile steps, in order."""
         self.runtime = self._new_runtime()
 
     def _new_runtime(self) -> Runtime:
@@ -268,8 +272,19 @@ class TracePlayer:
             done.update(refused=False, code="internal", message=_text(error))
 
     def compile(self, step: Step, done: Done) -> None:
-        if step.get("kind") != "faf":
+        """Compile, if need be with what earlier steps compiled: the trace does not say which of it is on the compiler's path."""
+        if step.get("kind") == "faf":
+            return
+        try:
             self.runtime.compile(step["epl"])
+        except EplValidationError:
+            path = [self.runtime.deploy(text) for text in self._compiled]
+            try:
+                self.runtime.compile(step["epl"])
+            finally:
+                for deployment in reversed(path):
+                    deployment.undeploy()
+        self._compiled.append(step["epl"])
 
     def add_listener(self, step: Step, done: Done) -> None:
         self._listen(self._statement(step))
@@ -331,8 +346,16 @@ class TracePlayer:
                 "refers to a Object[] event type"
             )
         if known is not None and isinstance(props, dict):
-            props = {name: from_json(value, known.type_of(name)) for name, value in props.items()}
+            of_class = known.kind == "bean"
+            props = {name: self._value(value, known.type_of(name), of_class) for name, value in props.items()}
         return step["type"], props
+
+    def _value(self, value: Any, declared: ValueType | None, of_class: bool) -> Any:
+        """Return a property's value; an object's class, which the trace does not say, by its properties."""
+        if of_class and declared == OBJECT and isinstance(value, dict):
+            event_type = self.types.class_of(value)
+            return value if event_type is None else to_event(event_type, value)
+        return from_json(value, declared)
 
     def route(self, step: Step, done: Done) -> None:
         self.runtime.route(step["type"], step["props"])

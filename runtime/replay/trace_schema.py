@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -72,6 +72,20 @@ class TraceTypes:
     enums: dict[str, EnumType]
     enum_names: dict[str, str] = attrs.field(factory=dict)
     """Simple name → full class name."""
+
+    def class_of(self, names: Iterable[str]) -> EventType | None:
+        """Return the type of a Java object by the names of its properties: the most special bean type that has just these,
+        else one that is everything that they make up. None where that is not clear."""
+        known = frozenset(names)
+        beans = [t for t in self.event_types.values() if t.kind == "bean" and t.properties and known >= set(t.names)]
+        exact = [t for t in beans if known == set(t.names)]
+        special = [t for t in exact if all(t.is_a(other) for other in exact)]
+        if special or exact:
+            return special[0] if special else None
+        if not beans or known != {name for t in beans for name in t.names}:
+            return None
+        properties = {name: prop for t in beans for name, prop in t.properties.items()}
+        return EventType("object", "bean", properties, tuple(beans), is_bus=False)
 
     def value_type(self, written: str) -> ValueType:
         """Return the type that a simple Java name stands for; unknown classes are opaque.

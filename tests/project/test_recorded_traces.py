@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from runtime.replay.columns import ColumnFeed
-from runtime.replay.files import read_traces, trace_files
 from runtime.replay.player import replay_trace
+from runtime.replay.reading import read_traces, trace_files
 
 MOST_STEPS = 200
 """Longer traces take minutes with a restart at every step; ``conformance_floor.py --restart`` replays them all."""

@@ -17,7 +17,7 @@ from epl.plan.structs import StructAs
 from epl.syntax import Assignment, Declaration, Expression
 from epl.syntax.expressions import Call, Chain, Index, Name
 from epl.unparse import expression_text
-from epl.value_types import BIG_DECIMAL, NULL, OBJECT, ArrayType, Scalar, ValueType, is_null, is_numeric
+from epl.value_types import BIG_DECIMAL, NULL, OBJECT, STRING, ArrayType, Scalar, ValueType, is_null, is_numeric
 
 NARROW = ("byte", "short")
 WHOLE = ("byte", "short", "int", "long")
@@ -148,6 +148,8 @@ def _fits(source: ValueType, target: EventOf) -> bool:
 
 def assigned_column(assignment: Assignment, value: TypedExpression, target: ValueType, column: str) -> TypedExpression:
     """Do as ``assigned``; the refusal speaks of the property ``column``."""
+    if isinstance(target, Scalar) and target.kind == "char" and value.type == STRING:
+        return Cast(type=target.boxed, operand=value)  # the first character
     converted = assigned(value, target)
     if converted is None:
         assert assignment.value is not None

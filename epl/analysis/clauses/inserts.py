@@ -12,7 +12,7 @@ from epl.plan.expressions import StreamEvent, TypedExpression
 from epl.plan.result_set import StreamSelector
 from epl.plan.statements import InsertPlan
 from epl.syntax import InsertInto, Select, Wildcard
-from epl.value_types import NULL, OBJECT, ArrayType, CollectionType, MapType, Scalar, ValueType, is_numeric
+from epl.value_types import NULL, OBJECT, STRING, ArrayType, CollectionType, MapType, Scalar, ValueType, is_numeric
 
 UNTYPED = ("map", "objectarray")
 WIDENING = ("byte", "short", "int", "long", "float", "double", "BigDecimal")
@@ -148,6 +148,8 @@ def _assignable(name: str, declared: ValueType, selected: ValueType, target: Eve
         raise EplValidationError(_differing(name, declared, selected, target), span=clause.span)
     if selected in (NULL, OBJECT) or declared in (OBJECT, NULL) or declared.boxed == selected.boxed:
         return None
+    if isinstance(declared, Scalar) and declared.kind == "char" and selected == STRING:
+        return declared
     if isinstance(declared, Scalar) and isinstance(selected, Scalar) and is_numeric(declared) and is_numeric(selected):
         if declared.kind in WIDENING and selected.kind in WIDENING and WIDENING.index(selected.kind) <= WIDENING.index(declared.kind):
             return declared

@@ -22,7 +22,7 @@ INDEX_PARAMETERS = ("x", "y", "width", "height")
 
 
 def spatial_method(links: Sequence[syntax.Link]) -> SpatialMethod | None:
-    """The method that the first two links of a chain name."""
+    """Return the method that the first two links of a chain name."""
     if len(links) < 2 or not all(isinstance(link, Call) for link in links[:2]):
         return None
     names = tuple(getattr(link, "name", "") for link in links[:2])
@@ -30,7 +30,7 @@ def spatial_method(links: Sequence[syntax.Link]) -> SpatialMethod | None:
 
 
 def bind_spatial(method: SpatialMethod, node: Chain, scope: Scope) -> TypedExpression:
-    """The call of the first two links."""
+    """Bind the call of the first two links."""
     left, right = node.links[:2]
     assert isinstance(left, Call) and isinstance(right, Call)
     rectangle = _rectangle(right.arguments)
@@ -75,7 +75,7 @@ def _coordinate(written: syntax.Expression, at: int, refusal: str, scope: Scope)
 
 
 def _check_index(method: SpatialMethod, argument: syntax.NamedArgument, rectangle: Call, scope: Scope) -> None:
-    """``filterindex: name`` of an expression that calls the index that the method takes."""
+    """Check that ``filterindex: name`` names an expression that calls the index of the method."""
     span = argument.span
     if argument.name.lower() != "filterindex":
         raise EplValidationError(f"{method.function} does not accept '{argument.name}' as a named parameter", span=span)
