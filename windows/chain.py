@@ -83,7 +83,7 @@ class PassThrough(View):
         return iter(())
 
     def steps(self) -> WindowSteps:
-        return WindowSteps(scope={})
+        return WindowSteps()
 
     def state(self) -> Any:
         return None

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import attrs
 
@@ -13,18 +12,16 @@ that is due and change nothing, and the lines that let it go. ``conditions``, un
 
 @attrs.frozen(kw_only=True)
 class WindowSteps:
-    """``update`` of a window with one event ``e``, as lines over the objects of ``scope``.
+    """``update`` of a window with one event ``e``, as lines over its ``objects()``.
 
     ``guards``: conditions under which ``update`` itself has to be called. ``oldest``: lines that set ``o`` to the event that leaves with
     this one, or None, and change nothing; no lines where none does. ``enter(time)``: the lines that take ``e`` and let ``o`` go; ``time``
-    is the text of engine time. ``timer`` and ``expire``: where the window's timer lets one event go, if it can be written.
+    is the text of engine time. ``expire``: where the window's timer, its object ``timer``, lets one event go, if it can be written.
     """
 
-    scope: dict[str, Any]
     guards: Sequence[str] = ()
     oldest: Sequence[str] = ()
     enter: Callable[[str], Sequence[str]] = lambda time: ()
-    timer: Any = None
     expire: Expire | None = None
 
 

@@ -67,7 +67,10 @@ class LengthView(SlidingView):
             self.child.update(new, gone)
 
     def steps(self) -> WindowSteps:
-        return WindowSteps(scope={"view": self}, guards=self.rare_text(), oldest=self._oldest_lines(), enter=self._enter_lines)
+        return WindowSteps(guards=self.rare_text(), oldest=self._oldest_lines(), enter=self._enter_lines)
+
+    def objects(self) -> dict[str, Any]:
+        return {"view": self}
 
     @once_a_class
     def _oldest_lines(self) -> Sequence[str]:

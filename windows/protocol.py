@@ -62,6 +62,10 @@ class View:
         """Return the view's own steps as source lines, for a function that is generated for the whole statement; None where it has none."""
         return None
 
+    def objects(self) -> dict[str, Any]:
+        """Return the view's own objects that its steps name."""
+        return {}
+
     def close(self) -> None:
         """Undeploy: cancel timers."""
 

@@ -86,10 +86,11 @@ class TimeView(TimedView):
     # ------------------------------------------------------------------ in generated functions
 
     def steps(self) -> WindowSteps:
-        return WindowSteps(
-            scope={"view": self, "timer": self.timer, "duration": self.duration}, guards=self.rare_text(), enter=self._enter_lines,
-            timer=self.timer, expire=None if self.duration.calendar else self._expire_lines,
-        )
+        expire = None if self.duration.calendar else self._expire_lines
+        return WindowSteps(guards=self.rare_text(), enter=self._enter_lines, expire=expire)
+
+    def objects(self) -> dict[str, Any]:
+        return {"view": self, "timer": self.timer, "duration": self.duration}
 
     @once_a_class
     def _enter_lines(self, time: str) -> Sequence[str]:

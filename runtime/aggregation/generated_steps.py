@@ -60,19 +60,16 @@ def is_floating(plan: AggregationPlan) -> bool:
 
 @attrs.frozen(kw_only=True)
 class GroupSteps:
-    """How rows enter and leave groups, as lines over the objects of ``scope``.
+    """How rows enter and leave groups, as lines over the aggregator's ``objects()``.
 
     With ``keyed``, an event that enters has the key ``k`` and the group ``g``, one that leaves ``kl`` and ``gl``. ``guard``: a condition
     under which some aggregation does not count some row, and the operators themselves have to be called. ``find``: (key, group) → the line
     that finds a key's group, or None. ``uncounted``: name of a group → conditions under which it does not count all of its rows.
-    ``enter`` and ``leave`` come before the accumulators' own steps. ``readers``: what is read of the
-    group of all rows, ``blank``: of an empty group. ``entered``, ``left``, ``known``: the text of the readers of ``g``, of
-    ``gl``, and of ``g`` where it may be None.
+    ``enter`` and ``leave`` come before the accumulators' own steps. ``blank``: what is read of an empty group. ``entered``, ``left``,
+    ``known``: the text of the readers of ``g``, of ``gl``, and of ``g`` where it may be None.
     """
 
-    scope: dict[str, Any]
     guard: str
-    readers: Any
     blank: Any
     keyed: bool = False
     find: Callable[[str, str], str] = lambda key, group: ""

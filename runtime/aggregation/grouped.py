@@ -54,6 +54,10 @@ class Aggregator:
         """Return the aggregator's own steps as source lines; None where it has none."""
         return None
 
+    def objects(self) -> dict[str, Any]:
+        """Return the aggregator's own objects that its steps name."""
+        return {}
+
     def clear(self) -> None:
         raise NotImplementedError
 
@@ -95,7 +99,10 @@ class Ungrouped(Aggregator):
 
     def steps(self) -> GroupSteps:
         guard, blank = f"{named('group', self.group).failed}", self.factory.blank
-        return GroupSteps(scope={"group": self.group}, guard=guard, readers=self.group.readers, blank=blank)
+        return GroupSteps(guard=guard, blank=blank)
+
+    def objects(self) -> dict[str, Any]:
+        return {"group": self.group}
 
     def state(self) -> Any:
         return self.group.state()
@@ -201,20 +208,20 @@ class Keyed(Aggregator):
 
     def steps(self) -> GroupSteps | None:
         """Return the steps; None where groups are reclaimed."""
-        if self.reclaim is not None:
-            return None
-        scope = {
+        return attrs.evolve(self._steps_text(self._counted), blank=self.blank) if self.reclaim is None else None
+
+    def objects(self) -> dict[str, Any]:
+        return {
             "keyed": self, "groups": self.groups, "group_of": self.groups.get, "make_group": self.factory, "empty": self.empty,
             "drop_empty": self.drop_empty, "pages": self.pages, "key_of": self.key, "blank": self.blank,
         }
-        return attrs.evolve(self._steps_text(self._counted), scope=scope, readers=self.blank, blank=self.blank)
 
     @once_a_class
     def _steps_text(self, counted: bool) -> GroupSteps:
         """Its steps without its objects."""
         keyed, pages, g, gl = named("keyed", self), named("pages", self.pages), named_class("g", Group), named_class("gl", Group)
         return GroupSteps(
-            scope={}, guard=f"{keyed.failed}", readers=(), blank=(), keyed=True, find=lambda key, group: f"{group} = group_of({key})",
+            guard=f"{keyed.failed}", blank=(), keyed=True, find=lambda key, group: f"{group} = group_of({key})",
             uncounted={"g": f"g is not None and {g.failed}", "gl": f"gl is None or {gl.failed}"},
             enter=(
                 "if empty:", "    drop_empty()", "    g = group_of(k)", "if g is None: g = groups[k] = make_group()",

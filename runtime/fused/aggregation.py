@@ -20,7 +20,7 @@ from epl.plan.expressions import (
 )
 from epl.plan.result_set import ResultSetPlan
 from runtime.aggregation.generated_steps import AccumulatorSteps, GroupSteps, accumulator_steps
-from runtime.aggregation.grouped import Aggregator
+from runtime.aggregation.grouped import Aggregator, Ungrouped
 from runtime.aggregation.keys import needs_freezing
 from runtime.expressions import Environment
 from runtime.expressions.generated_steps import PlacePrinter
@@ -30,6 +30,10 @@ from runtime.expressions.source_lines import under
 GROUPS = {"k": "g", "kl": "gl"}
 NOT_TWICE = (Aggregated, AggregationMethodCall, Invoke, Local, Previous, Prior, SubqueryValue)
 """What is not asked for before it is known that all goes well: a function may have effects, the others look at what changes."""
+
+
+Reach = Callable[[Any], Any] | None
+"""What an aggregation reads → its accumulator; None where that is the same."""
 
 
 class SelectPrinter(PlacePrinter):
@@ -65,23 +69,23 @@ class Aggregations:
     plan: ResultSetPlan
     groups: GroupSteps
     accumulators: tuple[AccumulatorSteps, ...]
+    reach: tuple[Reach, ...]
     printer: SelectPrinter
 
     @classmethod
-    def of(cls, plan: ResultSetPlan, aggregator: Aggregator, printer: SelectPrinter, scope: dict[str, Any]) -> Aggregations | None:
-        """Return what prints them; None where one of them, or the key, cannot be printed; what they name goes into ``scope``."""
+    def of(cls, plan: ResultSetPlan, aggregator: Aggregator, printer: SelectPrinter) -> Aggregations | None:
+        """Return what prints them; None where one of them, or the key, cannot be printed."""
         groups = aggregator.steps()
-        if groups is None:
-            return None
-        known = printer.environment.printed("accumulators", (plan,), lambda: _accumulators(plan, groups.blank))
-        if known is None:
-            return None
-        steps, reach = known
-        scope |= groups.scope
-        if not groups.keyed:
-            for n, (of, reader) in enumerate(zip(reach, groups.readers)):
-                scope[f"a{n}"] = reader if of is None else of(reader)
-        return cls(plan, groups, steps, printer)
+        known = None if groups is None else _accumulators(plan, groups.blank)
+        return None if groups is None or known is None else cls(plan, groups, *known, printer)
+
+    def objects(self, aggregator: Aggregator) -> dict[str, Any]:
+        """Return the objects of an instance that the texts name. ``aggregator``: the instance's."""
+        named = aggregator.objects()
+        if isinstance(aggregator, Ungrouped):
+            for n, (reach, reader) in enumerate(zip(self.reach, aggregator.group.readers)):
+                named[f"a{n}"] = reader if reach is None else reach(reader)
+        return named
 
     @property
     def keyed(self) -> bool:
@@ -150,10 +154,6 @@ class Aggregations:
         """Return Slot → the text of its value."""
         a = "b" if leaving and self.keyed else "a"
         return {n: steps.value(f"{a}{n}") for n, steps in enumerate(self.accumulators)}
-
-
-Reach = Callable[[Any], Any] | None
-"""What an aggregation reads → its accumulator; None where that is the same."""
 
 
 def _accumulators(plan: ResultSetPlan, blank: Sequence[Any]) -> tuple[tuple[AccumulatorSteps, ...], tuple[Reach, ...]] | None:

@@ -1,10 +1,11 @@
 """match_recognize without the operators in front of it: the row goes straight to it, from no window or a time window."""
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from runtime.conversion.computed_rows import computed_row_lines
-from runtime.expressions.generated_steps import EmitSteps, GeneratedSteps, Place, PlacePrinter
+from runtime.expressions.generated_steps import GeneratedSteps, Place, PlacePrinter
 from runtime.match_recognize import RowRecognition
 from runtime.match_recognize.shared import SharedRowRecognition
 from runtime.result_set.shapes import Forward
@@ -23,27 +24,27 @@ def fuse_recognition(running: RunningSelect) -> None:
         receiver = running.entry.receiver
         receiver.receive = recognizer.receive  # type: ignore[method-assign]
         if isinstance(recognizer, SharedRowRecognition) and recognizer.can_be_written:
-            receiver.write = _writer(running, recognizer)
+            receiver.write = partial(_written, running, recognizer)
     elif type(view) is TimeView and not view.duration.calendar:
         running.entry.receiver.receive = view.one_entering(recognizer.receive)  # type: ignore[assignment]
         view.timer.callback = view.one_expiring(recognizer.leave)  # type: ignore[attr-defined]
 
 
-def _writer(running: RunningSelect, recognizer: SharedRowRecognition) -> EmitSteps:
-    """``recognizer.receive`` as text; where the rows of matches are what comes out, listeners are called with them."""
-    context, on_match, scope = running.context, [], {"pending": running.context.core.pending}
+def _written(
+    running: RunningSelect, recognizer: SharedRowRecognition, place: Place, bindings: dict[str, Any], leave: str
+) -> GeneratedSteps:
+    """``recognizer.receive`` as text; where the rows of matches are what comes out, listeners are called with them
+    (runtime.expressions.generated_steps.EmitSteps)."""
+    context, on_match = running.context, list[str]()
+    scope: dict[str, Any] = {"pending": context.core.pending}
     statement = context.output
     assert isinstance(statement, Statement)
     if recognizer.emits_one and _comes_out(running, recognizer):
         on_match = [*computed_row_lines("r", "values"), *statement.delivery_lines("r")]
         scope |= statement.delivery_scope(recognizer.output_type)
-
-    def write(place: Place, bindings: dict[str, Any], leave: str) -> GeneratedSteps:
-        steps = recognizer.written(PlacePrinter(context.environment, place, bindings), on_match)
-        before = [f"if pending or {statement.delivery_guard()}: {leave}"] if on_match else []
-        return GeneratedSteps(before, steps.then, {**steps.scope, **scope})
-
-    return write
+    steps = recognizer.written(PlacePrinter(context.environment, place, bindings), on_match)
+    before = [f"if pending or {statement.delivery_guard()}: {leave}"] if on_match else []
+    return GeneratedSteps(before, steps.then, {**steps.scope, **scope})
 
 
 def _comes_out(running: RunningSelect, recognizer: SharedRowRecognition) -> bool:

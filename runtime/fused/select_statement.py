@@ -36,10 +36,18 @@ def fuse(running: RunningSelect) -> None:
     if running.recognizer is not None:
         if running.stream.plan.contained is None:
             fuse_recognition(running)
-    elif running.where is None and running.stream.plan.contained is None and _is_simple(running):
-        select = _Select(running)
-        if select.possible:
-            select.attach()
+    else:
+        fused = running.context.environment.printed("fused", (running.plan,), lambda: _fused(running))
+        if fused is not None:
+            fused.attach(running)
+
+
+def _fused(running: RunningSelect) -> _Fused | None:
+    """Return what all instances have in common with this one; None where the operators are not fused."""
+    if running.where is not None or running.stream.plan.contained is not None or not _is_simple(running):
+        return None
+    select = _Select(running)
+    return select.printed() if select.possible else None
 
 
 def _is_simple(running: RunningSelect) -> bool:
@@ -63,7 +71,10 @@ class _Way:
 
 
 class _Select:
-    """One statement's functions: ``take(e)`` for an event, ``expire()`` for the timer of a time window."""
+    """Prints one statement's functions: ``take(e)`` for an event, ``expire()`` for the timer of a time window.
+
+    ``running``: any instance; what is printed names the objects of one only by names, which ``_objects`` resolves.
+    """
 
     def __init__(self, running: RunningSelect) -> None:
         self._running = running
@@ -77,20 +88,12 @@ class _Select:
         if isinstance(self._rows, OutputStage):
             self._stage, self._rows = self._rows, self._rows.inner
         self._printer = SelectPrinter(context.environment)
-        self._scope: dict[str, Any] = {"careful": running.chain.update, **steps.scope}
-        """The objects of this instance that the lines name; those that all instances share are in ``_shared``."""
         self._aggregations: Aggregations | None = None
         self.possible = True
         if isinstance(self._rows, Aggregating):
-            self._aggregations = Aggregations.of(self._plan, self._rows.aggregator, self._printer, self._scope)
+            self._aggregations = Aggregations.of(self._plan, self._rows.aggregator, self._printer)
             self.possible = self._aggregations is not None
-        if running.inserter is not None:
-            self._scope["insert"] = running.inserter.update
         self._delivers = running.inserter is None and self._stage is None and self._emits_rows()
-        if self._stage is not None:
-            self._scope |= {**self._level.steps().scope, **self._stage.condition.steps().scope}
-        if steps.expire is not None:
-            self._scope["careful_expire"] = steps.timer.callback
         self._shared: dict[str, Any] = context.environment.printed("fused scope", (running.plan,), self._shared_scope)
 
     def _shared_scope(self) -> dict[str, Any]:
@@ -108,19 +111,7 @@ class _Select:
         plan, output = self._plan, self._plan.output_type
         return self._running.plan.delivery is None and (plan.forward is not None or (not output.open and output.kind != "variant"))
 
-    def attach(self) -> None:
-        """Put the generated functions, bound to this instance's operators, in the place of what they stand for."""
-        running, timer = self._running, self._window.timer
-        environment, receiver = running.context.environment, running.entry.receiver
-        functions = environment.printed("fused", (running.plan,), self._printed)(self._scope, environment)
-        receiver.receive = functions["take"]  # type: ignore[method-assign]
-        receiver.write = partial(_written, running)
-        if "add_rows" in functions:
-            self._level.add_rows = functions["add_rows"]
-        if "expire" in functions:
-            timer.callback, timer.alone = functions["expire"], functions.get("alone") if lone_receiver.ENABLED else None
-
-    def _printed(self) -> FunctionFactory:
+    def printed(self) -> _Fused:
         """The functions as text: ``take`` for an event, ``expire`` and ``alone`` for the timer, ``add_rows`` for limited output."""
         before, then = self._take(_Way("return careful((e,), NO_EVENTS)"))
         functions = {"take": ("def take(e):", [*before, *then])}
@@ -130,9 +121,10 @@ class _Select:
         if expire is not None:
             functions["expire"] = "def expire():", self._expire(expire, _Way("return careful_expire()"))
             if self._delivers:
-                functions["alone"] = "def alone():", self._expire(expire, _Way("return expire()", delivers=True))
-        lines = [line for head, body in functions.values() for line in (head, *indented(body))]
-        return FunctionFactory(list(functions), lines, self._shared, list(self._scope), self._printer)
+                found["alone"] = "def alone():", self._expire(expire, _Way("return expire()", delivers=True))
+        lines = [line for head, body in found.values() for line in (head, *indented(body))]
+        own = _objects(self._running, self._aggregations)
+        return _Fused(FunctionFactory(list(found), lines, self._shared, list(own), self._printer), self._aggregations)
 
     def written(self, place: Place, scope: dict[str, Any], leave: str) -> GeneratedSteps:
         """``take`` for a function of which it is the only receiver, over values that are not in an event."""
@@ -141,7 +133,7 @@ class _Select:
             before, then = self._take(_Way(leave, self._delivers))
         finally:
             self._printer.place, self._printer.bindings = None, {}
-        return GeneratedSteps(before, then, {**self._shared, **self._scope})
+        return GeneratedSteps(before, then, {**self._shared, **_objects(self._running, self._aggregations)})
 
     # ------------------------------------------------------------------ an event
 
@@ -253,6 +245,47 @@ class _Select:
         else:
             lines = [*self._statement.update_lines(*names)]
         return lines if self._plan.having is None or len(names) > 1 else [f"if {names[0]} is not None:", *indented(lines)]
+
+
+@attrs.frozen
+class _Fused:
+    """The functions of a fused select, to be bound to any of its instances."""
+
+    factory: FunctionFactory
+    aggregations: Aggregations | None
+
+    def attach(self, running: RunningSelect) -> None:
+        """Put the functions, bound to the instance's operators, in the place of what they stand for."""
+        objects, receiver = _objects(running, self.aggregations), running.entry.receiver
+        functions = self.factory(objects, running.context.environment)
+        receiver.receive = functions["take"]  # type: ignore[method-assign]
+        receiver.write = partial(_written, running)
+        if "add_rows" in functions:
+            objects["level"].add_rows = functions["add_rows"]
+        if "expire" in functions:
+            timer = objects["timer"]
+            timer.callback, timer.alone = functions["expire"], functions.get("alone") if lone_receiver.ENABLED else None
+
+
+def _objects(running: RunningSelect, aggregations: Aggregations | None) -> dict[str, Any]:
+    """Return the objects of an instance that the lines name; those that all instances share are in ``_Select._shared``."""
+    chain, rows = running.chain, running.result_set
+    objects = {"careful": chain.update, **chain.objects()}
+    timer = objects.get("timer")
+    if timer is not None:
+        objects["careful_expire"] = timer.callback
+    if isinstance(rows, OutputStage):
+        level = rows.last_rows()
+        assert level is not None
+        objects |= level.objects()
+        objects |= rows.condition.objects()
+        rows = rows.inner
+    if aggregations is not None:
+        assert isinstance(rows, Aggregating)
+        objects |= aggregations.objects(rows.aggregator)
+    if running.inserter is not None:
+        objects["insert"] = running.inserter.update
+    return objects
 
 
 def _written(running: RunningSelect, place: Place, scope: dict[str, Any], leave: str) -> GeneratedSteps:

@@ -41,8 +41,12 @@ class Condition:
         """Cancel timers."""
 
     def steps(self) -> GeneratedSteps:
-        """Return the steps of ``add`` of one event that comes in."""
-        return GeneratedSteps([], [f"{named('condition', self).add}(1, 0)"], {"condition": self})
+        """``add`` of one event that comes in."""
+        return GeneratedSteps([], [f"{named('condition', self).add}(1, 0)"], self.objects())
+
+    def objects(self) -> dict[str, Any]:
+        """Return its own objects that its steps name."""
+        return {"condition": self}
 
     def state(self) -> State:
         raise NotImplementedError

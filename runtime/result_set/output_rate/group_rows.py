@@ -38,7 +38,11 @@ class OneLevel:
         before."""
         level, pages = named("level", self), named("level_pages", self.pages)
         noted = [f"{level.rows}[k] = e", f"{level.touched.add}(k)", f"if {pages.touched} is not None: {pages.touched}[k] = None"]
-        return GeneratedSteps([], noted, {"level": self, "level_pages": self.pages})
+        return GeneratedSteps([], noted, self.objects())
+
+    def objects(self) -> dict[str, Any]:
+        """Return its own objects that its steps name."""
+        return {"level": self, "level_pages": self.pages}
 
     def touch(self, new: Sequence[Row], old: Sequence[Row], needs_old: bool) -> None:
         """Note the groups of a delta that is about to be applied."""

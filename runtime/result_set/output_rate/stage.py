@@ -74,7 +74,7 @@ class AtTimes(Condition):
     def steps(self) -> GeneratedSteps:
         """Return the steps; once the first time is known nothing is to be done."""
         condition = named("condition", self)
-        return GeneratedSteps([], [f"if {condition.next} is None: {condition.add}(1, 0)"], {"condition": self})
+        return GeneratedSteps([], [f"if {condition.next} is None: {condition.add}(1, 0)"], self.objects())
 
     def _due(self) -> None:
         self._schedule()
