@@ -1,12 +1,13 @@
 """``length(n)``: the last n events."""
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
 import attrs
 
-from epl.attribute_text import named, once_a_class
+from epl.attribute_text import named, named_class, once_a_class
 from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
 from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
@@ -79,8 +80,8 @@ class LengthView(SlidingView):
 
     @once_a_class
     def _enter_lines(self, time: str) -> Sequence[str]:
-        entries = named("entries", self.entries)
-        return f"{entries.append}(e)", f"if o is not None: {entries.popleft}()"
+        view, entries = named("view", self), named_class("entries", deque[Event])
+        return f"if not entries: entries = {view.begin}()", f"{entries.append}(e)", f"if o is not None: {entries.popleft}()"
 
     def state(self) -> Any:
         return {"size": self.size, "events": super().state()}

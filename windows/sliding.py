@@ -18,6 +18,9 @@ __all__ = ["SlidingView", "TimedView"]
 NONE_REMOVED: Any = frozenset()
 """What most windows have removed: a set of their own is made for the first event that a parent removes."""
 
+NONE_YET: Any = ()
+"""What a window without events holds until the first one comes: an empty deque takes 760 bytes."""
+
 
 class SlidingView(View):
     """Base of windows that keep events in order of arrival, oldest first, and let the oldest go.
@@ -28,7 +31,7 @@ class SlidingView(View):
     """
 
     def __init__(self, context: BuildContext) -> None:
-        self.entries: deque[Event] = deque()
+        self.entries: deque[Event] = NONE_YET
         self.removed: set[Event] = NONE_REMOVED
         self.members: set[Event] | None = None
         context.publish_random_access(self)
@@ -46,8 +49,14 @@ class SlidingView(View):
             return reversed(self.entries)
         return (e for e in reversed(self.entries) if e not in self.removed)
 
+    def begin(self) -> deque[Event]:
+        """Return ``entries``, to which something is to be added, made at the first time."""
+        if self.entries is NONE_YET:
+            self.entries = deque()
+        return self.entries
+
     def add(self, events: Sequence[Event]) -> None:
-        self.entries.extend(events)
+        (self.entries or self.begin()).extend(events)
         if self.members is not None:
             self.members.update(events)
 
@@ -121,11 +130,17 @@ class TimedView(SlidingView):
 
     def __init__(self, context: BuildContext) -> None:
         super().__init__(context)
-        self.times: deque[int] = deque()
+        self.times: deque[int] = NONE_YET
+
+    def begin_times(self) -> deque[int]:
+        """Return ``times``, to which something is to be added, made at the first time."""
+        if self.times is NONE_YET:
+            self.entries, self.times = deque(), deque()
+        return self.times
 
     def add_at(self, event: Event, time: int) -> None:
+        (self.times or self.begin_times()).append(time)
         self.entries.append(event)
-        self.times.append(time)
         if self.members is not None:
             self.members.add(event)
 

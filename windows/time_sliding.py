@@ -1,6 +1,7 @@
 """``time(period)``: the events of the last stretch of time."""
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -69,11 +70,16 @@ class TimeView(TimedView):
         if new:
             now = self.now()
             if not self.times:
-                self.timer.set(self.duration.after(now))
+                self.begin_at(now)
             for event in new:
                 self.add_at(event, now)
         if new or gone:
             self.child.update(new, gone)
+
+    def begin_at(self, now: int) -> deque[int]:
+        """Set the timer for the first event, which comes now, into the empty window; return ``times``."""
+        self.timer.set(self.duration.after(now))
+        return self.begin_times()
 
     def expire(self) -> None:
         """Evict, as the timer asks, what is due, and set the timer for the next."""
@@ -94,9 +100,9 @@ class TimeView(TimedView):
 
     @once_a_class
     def _enter_lines(self, time: str) -> Sequence[str]:
-        view, timer, duration = named("view", self), named("timer", self.timer), named("duration", self.duration)
+        view = named("view", self)
         return (
-            f"now = {time}", f"times = {view.times}", f"if not times: {timer.set}({duration.after}(now))", f"{view.entries}.append(e)",
+            f"now = {time}", f"times = {view.times}", f"if not times: times = {view.begin_at}(now)", f"{view.entries}.append(e)",
             "times.append(now)",
         )
 
@@ -119,7 +125,7 @@ class TimeView(TimedView):
 
     def one_entering(self, receive: Callable[[Event], None]) -> Callable[[Event], None]:
         """Return ``update`` with one event, for a child that takes it by ``receive``."""
-        timer, now, duration = self.timer, self.now, self.duration
+        now = self.now
 
         def take(event: Event) -> None:
             if self.members is not None or self.removed:
@@ -127,7 +133,7 @@ class TimeView(TimedView):
                 return
             time, times = now(), self.times
             if not times:
-                timer.set(duration.after(time))
+                times = self.begin_at(time)
             self.entries.append(event)
             times.append(time)
             receive(event)

@@ -85,11 +85,20 @@ def _plain(make: Callable[[Arguments], Any]) -> Factory:
     return build
 
 
+def _count(a: Arguments) -> Callable[[], Any]:
+    make = partial(CountValues, a.value) if a.plan.arguments else CountRows
+    return (lambda: Growing(make())) if a.plan.ever else make
+
+
+def _extreme(largest: bool) -> Callable[[Arguments], Callable[[], Any]]:
+    return lambda a: partial(ExtremeEver if a.plan.ever else Extreme, a.value, largest)
+
+
 PLAIN_MAKERS: Mapping[str, Callable[[Arguments], Callable[[], Any]]] = {
-    "count": lambda a: partial(CountValues, a.value) if a.plan.arguments else CountRows,
+    "count": _count,
     "sum": lambda a: partial(SUMS[_kind(a)], a.value),
-    "min": lambda a: partial(Extreme, a.value, False),
-    "max": lambda a: partial(Extreme, a.value, True),
+    "min": _extreme(largest=False),
+    "max": _extreme(largest=True),
 }
 """Of functions whose accumulators stand alone, what makes them, decided as far as the plan goes."""
 
@@ -98,18 +107,13 @@ def maker_of(arguments: Arguments) -> Callable[[], Any] | None:
     """Return what makes the accumulator of a plan, being both what is read and what takes the rows; None where that is not all
     (``Factory``)."""
     plan = arguments.plan
-    if plan.distinct or arguments.condition is not None or plan.ever:
+    if plan.distinct or arguments.condition is not None:
         return None
     if plan.function == "avg" and _kind(arguments) not in ("BigDecimal", "BigInteger"):
         make_sum = partial(SUMS[_kind(arguments)], arguments.value)
         return lambda: Average(make_sum())
     make = PLAIN_MAKERS.get(plan.function)
     return None if make is None else make(arguments)
-
-
-def _count(a: Arguments) -> Any:
-    accumulator: Any = CountValues(a.value) if a.plan.arguments else CountRows()
-    return Growing(accumulator) if a.plan.ever else accumulator
 
 
 class Growing(HasSteps):
@@ -144,10 +148,6 @@ def _average(a: Arguments) -> Any:
         return Average(SUMS[_kind(a)](a.value))
     configured = a.environment.settings.math_context
     return AverageBig(SumBigDecimal(a.value), None if configured is None else java.math_context(*configured))
-
-
-def _extreme(largest: bool) -> Callable[[Arguments], Any]:
-    return lambda a: ExtremeEver(a.value, largest) if a.plan.ever else Extreme(a.value, largest)
 
 
 def _event_of(a: Arguments) -> Callable[[Row], Any]:
@@ -227,11 +227,8 @@ def _rate(a: Arguments) -> Any:
 
 
 FACTORIES: Mapping[str, Factory] = {
-    "count": _plain(_count),
-    "sum": _plain(lambda a: SUMS[_kind(a)](a.value)),
+    **{function: _plain(lambda a: PLAIN_MAKERS[a.plan.function](a)()) for function in PLAIN_MAKERS},
     "avg": _plain(_average),
-    "min": _plain(_extreme(largest=False)),
-    "max": _plain(_extreme(largest=True)),
     "median": _plain(lambda a: Median(a.value)),
     "stddev": _plain(lambda a: StandardDeviation(a.value)),
     "avedev": _plain(lambda a: MeanDeviation(a.value)),

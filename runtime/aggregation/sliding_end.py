@@ -7,6 +7,9 @@ from typing import Any
 
 from runtime.aggregation.sorted_bag import SortedBag
 
+NONE_YET: Any = ()
+"""What is held before the first value comes: an empty deque takes 760 bytes."""
+
 
 class SlidingEnd:
     """One end of a multiset. ``ends[0]`` is it; after it are the next ends, once all before them have left::
@@ -22,15 +25,18 @@ class SlidingEnd:
 
     def __init__(self, largest: bool) -> None:
         self.largest = largest
-        self.ends: deque[Any] = deque()
-        self._order: deque[Any] = deque()
+        self.ends: deque[Any] = NONE_YET
+        self._order: deque[Any] = NONE_YET
         self._bag: SortedBag | None = None
 
     def add(self, value: Any) -> None:
         if self._bag is not None:
             self._bag.add(value)
             return
-        self._order.append(value)
+        order = self._order
+        if order is NONE_YET:
+            self.ends, self._order = deque(), (order := deque())
+        order.append(value)
         ends = self.ends
         if self.largest:
             while ends and ends[-1] < value:
@@ -70,8 +76,7 @@ class SlidingEnd:
         return self._bag.last() if self.largest else self._bag.first()
 
     def clear(self) -> None:
-        self.ends.clear()
-        self._order.clear()
+        self.ends = self._order = NONE_YET
         self._bag = None
 
     def __len__(self) -> int:

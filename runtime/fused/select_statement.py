@@ -121,10 +121,10 @@ class _Select:
         if expire is not None:
             functions["expire"] = "def expire():", self._expire(expire, _Way("return careful_expire()"))
             if self._delivers:
-                found["alone"] = "def alone():", self._expire(expire, _Way("return expire()", delivers=True))
-        lines = [line for head, body in found.values() for line in (head, *indented(body))]
+                functions["alone"] = "def alone():", self._expire(expire, _Way("return expire()", delivers=True))
+        lines = [line for head, body in functions.values() for line in (head, *indented(body))]
         own = _objects(self._running, self._aggregations)
-        return _Fused(FunctionFactory(list(found), lines, self._shared, list(own), self._printer), self._aggregations)
+        return _Fused(FunctionFactory(list(functions), lines, self._shared, list(own), self._printer), self._aggregations)
 
     def written(self, place: Place, scope: dict[str, Any], leave: str) -> GeneratedSteps:
         """``take`` for a function of which it is the only receiver, over values that are not in an event."""

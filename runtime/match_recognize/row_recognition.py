@@ -44,6 +44,12 @@ class RowRecognition(View):
     operator matches for the iterator.
     """
 
+    __slots__ = (
+        "interval", "iterate_only", "_all", "_can_begin", "_counts_only", "_earliest_only", "_has_window", "_histories", "_key", "_keys",
+        "_lookback", "_machine", "_may_start", "_measures", "_no_history", "_numbers", "_pages", "_partitions", "_prunes", "_ranking",
+        "_row", "_states", "_terminates",
+    )
+
     parent_contents: Callable[[], Iterable[Event]]
     iterating: Callable[[Iterable[Event], dict[Event, History]], list[list[Match]]] | None = None
 

@@ -43,6 +43,11 @@ class LayeredPartition(Partition):
 class SharedRowRecognition(RowRecognition):
     """A row costs work by the steps of the program, whatever the number of partial matches; see ``lattice``."""
 
+    __slots__ = (
+        "lattice", "_emits_one", "_measure_values", "_measures_of_rows", "_plan", "_since", "_source", "_step", "_take", "_variable_count",
+        "_variables",
+    )
+
     def __init__(
         self, plan: RowRecognitionPlan, machine: Machine, key: Callable[[Event], Any] | None, measures: Callable[[Match], Event],
         states: Any, source: StepSource, measures_of_rows: Callable[[list[list[Event]]], Event],
