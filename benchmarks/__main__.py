@@ -72,13 +72,13 @@ class Bench:
 
     def resident(self) -> str:
         """In rows a tenth of the events: these take as long."""
-        found = []
+        sizes = []
         for name in self.workloads:
             for engine in (e for e in ("batch", "row") if e in self.engines):
                 report_progress(f"resident {engine} {name}")
-                found.append(grown(engine, name, self.events * 10 if engine == "batch" else self.events))
-        self.failed.extend(f"resident {g.workload}, {g.engine}" for g in found if not g.megabytes)
-        return report.resident(found)
+                sizes.append(grown(engine, name, self.events * 10 if engine == "batch" else self.events))
+        self.failed.extend(f"resident {g.workload}, {g.engine}" for g in sizes if not g.megabytes)
+        return report.resident(sizes)
 
     def compiling(self) -> str:
         report_progress("compiling")
@@ -98,11 +98,11 @@ def report_progress(text: str) -> None:
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
-def found(names: Sequence[str], made: Callable[[str], Engine]) -> dict[str, Engine]:
+def engines_of(names: Sequence[str], make: Callable[[str], Engine]) -> dict[str, Engine]:
     """The engines that are to be had; one line for each that is not."""
     engines: dict[str, Engine] = {}
     for name in names:
-        engine = made(name)
+        engine = make(name)
         try:
             with prepared({name: engine}, Data(1000)):
                 engines[name] = engine
@@ -135,7 +135,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     workloads = names_of(options.workloads, list(WORKLOADS), "workload")
     parts = names_of(options.parts, (*PARTS, *ON_DEMAND), "part") or (("throughput",) if workloads or options.events < ALL_PARTS else PARTS)
-    engines = found(
+    engines = engines_of(
         names_of(options.engines, list(ENGINES), "engine") or [n for n in ENGINES if n not in ON_REQUEST], lambda name: ENGINES[name](),
     )
     if not engines:

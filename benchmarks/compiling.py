@@ -53,21 +53,21 @@ def _timed(work: Callable[[], object]) -> float:
 
 def in_this_process() -> list[Took]:
     """Parsing, and parsing with planning. In a fresh process the first figure holds what is made once (imports, the grammar)."""
-    found = []
+    timings = []
     began = time.perf_counter()
     from epl.parse import parse_module
     from runtime import Runtime
 
     imported = (time.perf_counter() - began) * 1000
-    found.append(Took("import runtime", imported, 0.0))
+    timings.append(Took("import runtime", imported, 0.0))
     for name, text in TEXTS.items():
         parses = [_timed(lambda text=text, k=k: parse_module(text.replace("{number}", str(k)))) for k in range(ROUNDS)]  # type: ignore[misc]
-        found.append(Took(f"parse {name}", parses[0], statistics.median(parses[1:])))
+        timings.append(Took(f"parse {name}", parses[0], statistics.median(parses[1:])))
     with Runtime() as runtime:
         runtime.deploy(SCHEMA)
         plans = [_timed(lambda k=k: runtime.compile(AGGREGATED.replace("{number}", str(k)))) for k in range(ROUNDS)]  # type: ignore[misc]
-        found.append(Took("parse and plan the aggregation", plans[0], statistics.median(plans[1:])))
-    return found
+        timings.append(Took("parse and plan the aggregation", plans[0], statistics.median(plans[1:])))
+    return timings
 
 
 def kernels() -> dict[str, float]:
@@ -89,13 +89,13 @@ def kernels() -> dict[str, float]:
         return milliseconds
 
     start(first)
-    found = {}
+    seconds = {}
     for name, workload in WORKLOADS.items():
         try:
-            found[name] = start(workload)
+            seconds[name] = start(workload)
         except Exception as error:  # noqa: BLE001 - the others continue; the message is printed
             print(f"{name} is skipped: {type(error).__name__}: {error}", file=sys.stderr)
-    return found
+    return seconds
 
 
 def _kernels_in_a_process(cache: str) -> dict[str, float]:

@@ -45,31 +45,31 @@ class Target:
 
 
 def prepared(rt: Runtime, condition: str) -> PreparedFilter:
-    wanted = rt.event_type("Reading")
-    scope = Scope(rt.catalog(), (ScopeStream("e", wanted), ScopeStream("a", rt.event_type("Began"))), "filter")
-    specification = filter_specification(wanted, bind_filters((parse_expression(condition),), scope))
+    event_type = rt.event_type("Reading")
+    scope = Scope(rt.catalog(), (ScopeStream("e", event_type), ScopeStream("a", rt.event_type("Began"))), "filter")
+    specification = filter_specification(event_type, bind_filters((parse_expression(condition),), scope))
     return rt._core.filters.prepare(specification, Environment(), "s", (0, 1, 0))
 
 
 def measured(rt: Runtime, shape: Shape, size: int) -> tuple[float, float, float]:
     """Microseconds of an activation, a deactivation, an event: the best run of each."""
     condition, values, event = shape
-    wanted, target = prepared(rt, condition), Target()
+    prepared_filter, target = prepared(rt, condition), Target()
     rows = [values(n, size) for n in range(size)]
     random.Random(1).shuffle(rows)
-    active = [wanted.activate(row, target) for row in rows]
+    active = [prepared_filter.activate(row, target) for row in rows]
     events = [event(n, size) for n in range(min(size, 2_000))]
     changed = random.Random(2).sample(range(size), min(size, 2_000))
     gc.collect()
     gc.freeze()  # full passes of the collector are not the filters' cost
     starts, stops, sends = [], [], []
     for _ in range(RUNS):
-        some, given = [active[n] for n in changed], [rows[n] for n in changed]
+        some, again = [active[n] for n in changed], [rows[n] for n in changed]
         began = perf_counter()
         for each in some:
             each.deactivate()
         stopped = perf_counter()
-        fresh = [wanted.activate(row, target) for row in given]
+        fresh = [prepared_filter.activate(row, target) for row in again]
         started = perf_counter()
         for n, each in zip(changed, fresh):
             active[n] = each
@@ -81,7 +81,7 @@ def measured(rt: Runtime, shape: Shape, size: int) -> tuple[float, float, float]
         starts.append((started - stopped) / len(changed))
     for each in active:
         each.deactivate()
-    wanted.close()
+    prepared_filter.close()
     return min(starts) * 1e6, min(stops) * 1e6, min(sends) * 1e6
 
 

@@ -49,10 +49,10 @@ def java_version() -> str:
         if shutil.which(_tool(tool)) is None:
             raise NotRun(f"no {tool} of a JDK 17 or newer")
     done = subprocess.run([_tool("javac"), "-version"], capture_output=True, text=True, check=False)
-    found = re.search(r"(\d+)[\d._]*", done.stdout + done.stderr)
-    if found is None or int(found.group(1)) < 17:
+    match = re.search(r"(\d+)[\d._]*", done.stdout + done.stderr)
+    if match is None or int(match.group(1)) < 17:
         raise NotRun(f"needs a JDK 17 or newer, this is {(done.stdout + done.stderr).strip()}")
-    return found.group(0)
+    return match.group(0)
 
 
 def _tool(name: str) -> str:
@@ -60,9 +60,9 @@ def _tool(name: str) -> str:
     return str(Path(home) / "bin" / name) if home else name
 
 
-def jars(wanted: dict[str, str]) -> list[Path]:
+def jars(digests: dict[str, str]) -> list[Path]:
     """Paths of the jars, checked; raises NotRun where one cannot be had."""
-    return [_jar(coordinates, digest) for coordinates, digest in wanted.items()]
+    return [_jar(coordinates, digest) for coordinates, digest in digests.items()]
 
 
 def _jar(coordinates: str, digest: str) -> Path:
@@ -100,16 +100,16 @@ def compiled(program: str, class_path: Sequence[Path]) -> Path:
     stamp = _digest(source.read_bytes() + repr([p.name for p in class_path]).encode() + java_version().encode())[:16]
     folder = cache_folder() / f"{program}-{stamp}"
     if not folder.is_dir():
-        made = Path(tempfile.mkdtemp(dir=folder.parent))
-        command = [_tool("javac"), "-nowarn", "-encoding", "UTF-8", "-cp", _joined(class_path), "-d", str(made), str(source)]
+        building = Path(tempfile.mkdtemp(dir=folder.parent))
+        command = [_tool("javac"), "-nowarn", "-encoding", "UTF-8", "-cp", _joined(class_path), "-d", str(building), str(source)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
-            shutil.rmtree(made)
+            shutil.rmtree(building)
             raise NotRun(f"{program}.java does not compile: {done.stderr.strip()}")
         try:
-            os.replace(made, folder)
+            os.replace(building, folder)
         except OSError:  # another process was faster
-            shutil.rmtree(made)
+            shutil.rmtree(building)
     return folder
 
 

@@ -11,13 +11,13 @@ import numpy as np
 
 
 def filtered(symbol: Any, price: Any, one: Any, two: Any) -> int:
-    made = 0
+    written = 0
     for i in range(len(price)):
         if price[i] > 990:
-            one[made] = symbol[i]
-            two[made] = price[i]
-            made += 1
-    return made
+            one[written] = symbol[i]
+            two[written] = price[i]
+            written += 1
+    return written
 
 
 def running(state: Any, volume: Any, one: Any, two: Any) -> int:
@@ -36,7 +36,7 @@ def in_time(groups: Any, prices: Any, ring: Any, symbol: Any, price: Any, volume
     """10 sec by symbol, an event a ms. groups: [sum of volume, count] by symbol; ring: [symbol, volume] of the last 10,000 events;
     prices: sums by symbol, behind them the prices of those events.
     """
-    made = 0
+    written = 0
     keys = len(groups)
     for i in range(len(symbol)):
         place = (first + i) % 10_000
@@ -45,18 +45,18 @@ def in_time(groups: Any, prices: Any, ring: Any, symbol: Any, price: Any, volume
             prices[g] -= prices[keys + place]
             groups[g, 0] -= ring[place, 1]
             groups[g, 1] -= 1
-            one[made] = prices[g] / groups[g, 1] if groups[g, 1] else np.nan
-            two[made] = groups[g, 0]
-            made += 1
+            one[written] = prices[g] / groups[g, 1] if groups[g, 1] else np.nan
+            two[written] = groups[g, 0]
+            written += 1
         g = symbol[i]
         ring[place, 0], ring[place, 1], prices[keys + place] = g, volume[i], price[i]
         prices[g] += price[i]
         groups[g, 0] += volume[i]
         groups[g, 1] += 1
-        one[made] = prices[g] / groups[g, 1]
-        two[made] = groups[g, 0]
-        made += 1
-    return made
+        one[written] = prices[g] / groups[g, 1]
+        two[written] = groups[g, 0]
+        written += 1
+    return written
 
 
 def sliding(state: Any, ring: Any, queue: Any, price: Any, first: int, one: Any, two: Any) -> int:
@@ -85,25 +85,25 @@ def rising_falling(runs: Any, last: Any, symbol: Any, price: Any, begin: float, 
     """A B+ C by symbol: A below ``begin``, B rises, C falls and is below ``end``. runs: number of B, -1 without A; last: price of the event
     before, and of A.
     """
-    made = 0
+    written = 0
     for i in range(len(symbol)):
         g, x = symbol[i], price[i]
         if runs[g] >= 0 and x > last[g, 0]:
             runs[g] += 1
         elif runs[g] > 0 and x < last[g, 0] and x < end:
-            one[made], two[made] = last[g, 1], x
-            made += 1
+            one[written], two[written] = last[g, 1], x
+            written += 1
             runs[g] = -1
         else:
             runs[g] = 0 if x < begin else -1
             last[g, 1] = x
         last[g, 0] = x
-    return made
+    return written
 
 
 def four_rising(length: Any, held: Any, last: Any, symbol: Any, price: Any, first: int, one: Any, two: Any) -> int:
     """A B C D by symbol, each above the one before, all of the last 10,000 events. held: row numbers of the partial match."""
-    made = 0
+    written = 0
     for i in range(len(symbol)):
         g, x, row = symbol[i], price[i], first + i
         n = length[g]
@@ -117,11 +117,11 @@ def four_rising(length: Any, held: Any, last: Any, symbol: Any, price: Any, firs
         n += 1
         last[g] = x
         if n == 4:
-            one[made], two[made] = held[g, 0], row
-            made += 1
+            one[written], two[written] = held[g, 0], row
+            written += 1
             n = 0
         length[g] = n
-    return made
+    return written
 
 
 def divided(symbol: Any, price: Any, one: Any, two: Any) -> int:
@@ -142,13 +142,13 @@ def divided(symbol: Any, price: Any, one: Any, two: Any) -> int:
 
 def last_each_second(state: Any, sums: Any, waiting: Any, symbol: Any, volume: Any, first: int, one: Any, two: Any) -> int:
     """Sums by symbol, those that changed emitted every second. state: [number waiting, next output]; waiting: [symbols in order, flags]."""
-    made, count, due = 0, state[0], state[1]
+    written, count, due = 0, state[0], state[1]
     for i in range(len(symbol)):
         if first + i + 1 >= due:
             for j in range(count):
                 g = waiting[0, j]
-                one[made], two[made] = g, np.int32(sums[g])
-                made += 1
+                one[written], two[written] = g, np.int32(sums[g])
+                written += 1
                 waiting[1, g] = 0
             count = 0
             due += 1000
@@ -159,7 +159,7 @@ def last_each_second(state: Any, sums: Any, waiting: Any, symbol: Any, volume: A
             waiting[0, count] = g
             count += 1
     state[0], state[1] = count, due
-    return made
+    return written
 
 
 __all__ = ["divided", "filtered", "four_rising", "in_time", "last_each_second", "rising_falling", "running", "sliding"]

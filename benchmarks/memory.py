@@ -92,9 +92,9 @@ def of_esper(engine: Esper, statement: str, events: int) -> float:
         before = session.heap()
         for first in range(part, events, part):
             session.run(first, min(first + part, events))
-        found = (session.heap() - before) / (events - part)
+        per_event = (session.heap() - before) / (events - part)
         session.close()
-    return found
+    return per_event
 
 
 def held(engine: str, statement: str, events: int, esper: Esper | None) -> Held:

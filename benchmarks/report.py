@@ -31,10 +31,10 @@ def number(value: float) -> str:
 
 
 def by_workload(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
-    found: dict[str, dict[str, Result]] = {}
+    results_by_engine: dict[str, dict[str, Result]] = {}
     for result in results:
-        found.setdefault(result.workload.name, {})[result.engine] = result
-    return found
+        results_by_engine.setdefault(result.workload.name, {})[result.engine] = result
+    return results_by_engine
 
 
 # ------------------------------------------------------------------ throughput
@@ -42,24 +42,24 @@ def by_workload(results: Sequence[Result]) -> dict[str, dict[str, Result]]:
 
 def throughput(results: Sequence[Result]) -> str:
     """CPU time, wall time, ratios to Esper, notes."""
-    found = by_workload(results)
+    measured = by_workload(results)
     engines = list(dict.fromkeys(r.engine for r in results))
-    parts = ["ns an event, CPU time (Esper: of the sending thread):", _figures(found, engines, "cpu")]
+    parts = ["ns an event, CPU time (Esper: of the sending thread):", _figures(measured, engines, "cpu")]
     if "esper" in engines:
-        parts += ["Esper's CPU time / this engine's (in brackets: the goal):", _ratios(found, engines, "cpu")]
+        parts += ["Esper's CPU time / this engine's (in brackets: the goal):", _ratios(measured, engines, "cpu")]
         parts += ["Esper's CPU time, garbage collection and compilation in the background included / this engine's:"]
-        parts += [_ratios(found, engines, "process")]
-    parts += ["ns an event by the clock on the wall:", _figures(found, engines, "wall"), "Notes:", _notes(results)]
+        parts += [_ratios(measured, engines, "process")]
+    parts += ["ns an event by the clock on the wall:", _figures(measured, engines, "wall"), "Notes:", _notes(results)]
     return "\n\n".join(parts)
 
 
-def _figures(found: dict[str, dict[str, Result]], engines: Sequence[str], what: str) -> str:
+def _figures(measured: dict[str, dict[str, Result]], engines: Sequence[str], what: str) -> str:
     rows = []
-    for name, by_engine in found.items():
+    for name, by_engine in measured.items():
         some = next((r for r in by_engine.values() if r.runs), None)
-        made = number(some.runs[0].rows / some.runs[0].events) if some else "-"
+        rows_per_event = number(some.runs[0].rows / some.runs[0].events) if some else "-"
         title = next(iter(by_engine.values())).workload.title
-        rows.append([f"{name} {title}", made, *(_figure(by_engine.get(e), what) for e in engines)])
+        rows.append([f"{name} {title}", rows_per_event, *(_figure(by_engine.get(e), what) for e in engines)])
     return table(["workload", "rows / event", *engines], rows)
 
 
@@ -67,10 +67,10 @@ def _figure(result: Result | None, what: str) -> str:
     return number(getattr(result, what)) if result is not None and result.runs else "-"
 
 
-def _ratios(found: dict[str, dict[str, Result]], engines: Sequence[str], what: str) -> str:
+def _ratios(measured: dict[str, dict[str, Result]], engines: Sequence[str], what: str) -> str:
     others = [e for e in engines if e != "esper"]
     rows = []
-    for name, by_engine in found.items():
+    for name, by_engine in measured.items():
         esper = by_engine.get("esper")
         cells = []
         for engine in others:
@@ -100,18 +100,18 @@ def _notes(results: Sequence[Result]) -> str:
 # ------------------------------------------------------------------ the other parts
 
 
-def memory(found: Sequence[Held]) -> str:
+def memory(results: Sequence[Held]) -> str:
     """Bytes an event by statement and engine."""
-    engines = list(dict.fromkeys(h.engine for h in found))
-    sizes = {(h.statement, h.engine): f"{h.bytes_per_event:,.0f}" for h in found if h.bytes_per_event is not None}
-    rows = [[s, *(sizes.get((s, e), "-") for e in engines)] for s in dict.fromkeys(h.statement for h in found)]
-    notes = sorted({f"{h.engine}: {h.note}" for h in found if h.note})
+    engines = list(dict.fromkeys(h.engine for h in results))
+    sizes = {(h.statement, h.engine): f"{h.bytes_per_event:,.0f}" for h in results if h.bytes_per_event is not None}
+    rows = [[s, *(sizes.get((s, e), "-") for e in engines)] for s in dict.fromkeys(h.statement for h in results)]
+    notes = sorted({f"{h.engine}: {h.note}" for h in results if h.note})
     return f"Bytes a retained event:\n\n{table(['statement', *engines], rows)}\n\n{'; '.join(notes)}."
 
 
-def resident(found: Sequence[Grown]) -> str:
+def resident(results: Sequence[Grown]) -> str:
     """Megabytes after each tenth of the events."""
-    rows = [[g.workload, g.engine, f"{g.events:,}", *(f"{m:,}" for m in g.megabytes), g.note] for g in found]
+    rows = [[g.workload, g.engine, f"{g.events:,}", *(f"{m:,}" for m in g.megabytes), g.note] for g in results]
     head = ["workload", "engine", "events", *map(str, range(1, 11)), ""]
     return "Megabytes of the process after each tenth of the events:\n\n" + table(head, rows)
 
@@ -131,15 +131,15 @@ def scaling(curves: Sequence[Curve]) -> str:
     return "\n\n".join(parts)
 
 
-def compiling(found: Sequence[Took]) -> str:
+def compiling(results: Sequence[Took]) -> str:
     """Milliseconds, first and warm."""
-    rows = [[t.what, number(t.first), number(t.warm) if t.warm else "-"] for t in found]
+    rows = [[t.what, number(t.first), number(t.warm) if t.warm else "-"] for t in results]
     return "Milliseconds:\n\n" + table(["what", "first / cold", "warm"], rows)
 
 
-def shapes(found: Sequence[Compiled]) -> str:
+def shapes(results: Sequence[Compiled]) -> str:
     """CPU seconds, cold and kept, the slowest first."""
-    rows = [[c.shape, f"{c.cold:.2f}", f"{c.kept:.2f}"] for c in sorted(found, key=lambda c: -c.cold)]
+    rows = [[c.shape, f"{c.cold:.2f}", f"{c.kept:.2f}"] for c in sorted(results, key=lambda c: -c.cold)]
     return "CPU seconds:\n\n" + table(["shape", "cold", "from the cache folder"], rows)
 
 

@@ -34,16 +34,16 @@ class Grown:
 
 def sizes(engine: str, name: str, events: int) -> tuple[list[int], str]:
     """(megabytes after each tenth, tier) of this process; call it once a process."""
-    found, chunk = [], min(ROWS_AT_ONCE[engine], events // TENTHS)
+    megabytes, chunk = [], min(ROWS_AT_ONCE[engine], events // TENTHS)
     workload, data = WORKLOADS[name], Data(chunk)
     session = RowSession(workload, data) if engine == "row" else BatchSession(workload, data, chunk, encoded=True)
     for first in range(0, events, chunk):
         session.data = Data(chunk, start=first)
         session.run(0, chunk)
-        if (first + chunk) * TENTHS // events > len(found):
+        if (first + chunk) * TENTHS // events > len(megabytes):
             gc.collect()
-            found.append(resident() >> 20)
-    return found, session.note
+            megabytes.append(resident() >> 20)
+    return megabytes, session.note
 
 
 def grown(engine: str, name: str, events: int) -> Grown:

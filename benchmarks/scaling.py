@@ -94,7 +94,7 @@ def _axis(
             for result in measure(axis.workload(size), some, events, warm_up, report_progress, REPETITIONS):
                 if result.runs:
                     points[result.engine].append((size, result.cpu))
-    return (Curve(axis, name, tuple(found)) for name, found in points.items() if found)
+    return (Curve(axis, name, tuple(curve)) for name, curve in points.items() if curve)
 
 
 @contextmanager

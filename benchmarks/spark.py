@@ -61,10 +61,10 @@ def driver(epl: str) -> Callable[[DataFrame, str], Any]:
     """The driver host with a checkpoint, the output counted by a batch listener."""
 
     def begin(frame: DataFrame, folder: str) -> Any:
-        found = [0]
+        count = [0]
         job = start(epl, {"Trade": frame}, time="ts", checkpoint=folder)
-        job.statement("s0").add_batch_listener(lambda new, old, s, r: found.__setitem__(0, found[0] + (0 if new is None else new.num_rows)))
-        return job.streaming_query, lambda: found[0]
+        job.statement("s0").add_batch_listener(lambda new, old, s, r: count.__setitem__(0, count[0] + (0 if new is None else new.num_rows)))
+        return job.streaming_query, lambda: count[0]
 
     return begin
 
@@ -75,13 +75,13 @@ def spread(epl: str) -> Callable[[DataFrame, str], Any]:
 
 
 def _counted(frame: DataFrame, folder: str) -> Any:
-    found = [0]
+    counted = [0]
 
     def count(batch: DataFrame, _: int) -> None:
-        found[0] += batch.count()
+        counted[0] += batch.count()
 
     query = frame.writeStream.foreachBatch(count).option("checkpointLocation", folder).start()
-    return query, lambda: found[0]
+    return query, lambda: counted[0]
 
 
 def nothing(frame: DataFrame, folder: str) -> Any:
@@ -96,12 +96,12 @@ def by_hand(frame: DataFrame, folder: str) -> Any:
     def match(key: Any, parts: Iterator[pd.DataFrame], group: Any) -> Iterator[pd.DataFrame]:
         last, ap, bp, stage = group.get if group.exists else (float("nan"), 0.0, 0.0, 0)
         rows = pd.concat(list(parts)).sort_values("ts")
-        found = []
+        matches = []
         for price in rows["price"].tolist():
             if stage and price > last:
                 stage, bp = 2, price
             elif stage == 2 and price < last and price < 5:
-                found.append((key[0], ap, bp, price))
+                matches.append((key[0], ap, bp, price))
                 stage = 0
             elif price < 10:
                 stage, ap = 1, price
@@ -109,7 +109,7 @@ def by_hand(frame: DataFrame, folder: str) -> Any:
                 stage = 0
             last = price
         group.update((last, ap, bp, stage))
-        yield pd.DataFrame(found, columns=["symbol", "ap", "bp", "cp"])
+        yield pd.DataFrame(matches, columns=["symbol", "ap", "bp", "cp"])
 
     matched = frame.groupBy("symbol").applyInPandasWithState(match, out, state, "append", "NoTimeout")
     return _counted(matched, folder)
@@ -155,12 +155,12 @@ class Run:
             if subject.keys not in written:
                 written[subject.keys] = self._write(number, first, last, subject.keys)
             os.link(written[subject.keys], self.folder / f"in{place}" / f"{number:06}.parquet")
-            query, found = subject.query
+            query, row_count = subject.query
             query.processAllAvailable()
             done = [p for p in query.recentProgress if p["numInputRows"]]
             assert len(done) == number + 1 and done[-1]["numInputRows"] == last - first, (subject.name, len(done))
             subject.times.append(done[-1]["durationMs"]["triggerExecution"] / 1000)
-            subject.rows.append(found())
+            subject.rows.append(row_count())
 
     def _write(self, number: int, first: int, last: int, keys: int) -> Path:
         path = self.folder / f"{keys}-{number}.parquet"
@@ -170,8 +170,8 @@ class Run:
     def check(self) -> None:
         """Those that look for the same have found as much; where there are enough rows, something."""
         for kind in {s.alike for s in self.subjects if s.alike}:
-            found = {s.name: s.rows[-1] for s in self.subjects if s.alike == kind}
-            assert len(set(found.values())) == 1 and (min(found.values()) > 0 or not self.large), found
+            counts = {s.name: s.rows[-1] for s in self.subjects if s.alike == kind}
+            assert len(set(counts.values())) == 1 and (min(counts.values()) > 0 or not self.large), counts
 
     def stop(self) -> None:
         for subject in self.subjects:

@@ -40,8 +40,8 @@ class Result:
     @property
     def spread(self) -> tuple[float, float]:
         """Least and most ns an event, CPU time."""
-        found = [r.cpu_ns / r.events for r in self.runs]
-        return min(found), max(found)
+        times = [r.cpu_ns / r.events for r in self.runs]
+        return min(times), max(times)
 
 
 def measure(
@@ -82,13 +82,13 @@ def measure(
 
 def differing(workload: Workload, measured: Mapping[str, Measured], segment: tuple[int, int]) -> dict[str, str]:
     """The engines whose output is not that of the first one: what differs, by name."""
-    found = {}
+    differences = {}
     reference = next(iter(measured), "")
     for name, each in measured.items():
         differs = agree(workload.columns, measured[reference], each)
         if differs:
-            found[name] = f"DISAGREES with {reference} on the events {segment[0]:,} to {segment[1]:,}: {differs}"
-    return found
+            differences[name] = f"DISAGREES with {reference} on the events {segment[0]:,} to {segment[1]:,}: {differs}"
+    return differences
 
 
 __all__ = ["REPETITIONS", "Result", "differing", "measure"]

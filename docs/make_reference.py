@@ -48,8 +48,8 @@ TITLES = {
 
 def read_examples() -> dict[str, Any]:
     """examples.json."""
-    found: dict[str, Any] = json.loads(EXAMPLES.read_text(encoding="utf-8"))
-    return found
+    examples: dict[str, Any] = json.loads(EXAMPLES.read_text(encoding="utf-8"))
+    return examples
 
 
 def write_examples(examples: Mapping[str, Any]) -> None:
@@ -92,9 +92,9 @@ def entries() -> dict[str, dict[str, Entry]]:
     }
 
 
-def _sorted(found: dict[str, Entry]) -> dict[str, Entry]:
+def _sorted(entries: dict[str, Entry]) -> dict[str, Entry]:
     """Class by class, each in the order of registration."""
-    return dict(sorted(found.items(), key=lambda item: _class_of(item[0])))
+    return dict(sorted(entries.items(), key=lambda item: _class_of(item[0])))
 
 
 def _class_of(key: str) -> str:
@@ -146,11 +146,11 @@ def statement(example: Example) -> str:
 
 def schemas(text: str, types: Mapping[str, str]) -> list[str]:
     """The declarations of the types that a text names, each after those that it needs itself."""
-    found: list[str] = []
+    texts: list[str] = []
     for name in re.findall(r"\w+", text):
         if name in types and types[name] != text:
-            found += [s for s in (*schemas(types[name], types), types[name]) if s not in found]
-    return found
+            texts += [s for s in (*schemas(types[name], types), types[name]) if s not in texts]
+    return texts
 
 
 def _step(step: Mapping[str, Any]) -> dict[str, Any]:
@@ -267,8 +267,8 @@ def main(arguments: list[str]) -> None:
     """Write the pages; with ``--results`` the results of the examples first."""
     examples = read_examples()
     if "--results" in arguments:
-        found = {page: {k: run(e, examples) for k, e in shown.items()} for page, shown in examples["pages"].items()}
-        examples = {**examples, "pages": found}
+        results = {page: {k: run(e, examples) for k, e in shown.items()} for page, shown in examples["pages"].items()}
+        examples = {**examples, "pages": results}
         write_examples(examples)
     for page, text in pages(examples).items():
         (FOLDER / f"{page}.md").write_text(text, encoding="utf-8")

@@ -46,7 +46,7 @@ def main() -> tuple[int, str, list[dict[str, object]]]:
 
 
 if __name__ == "__main__":
-    found, _, averages = main()
-    print(f"{found} rows")
+    row_count, _, averages = main()
+    print(f"{row_count} rows")
     for each in averages:
         print(each)

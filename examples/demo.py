@@ -96,9 +96,9 @@ def report(title: str, matches: list[Match], seconds: float, rows: int) -> None:
     for name, ms, columns in matches:
         by_statement[name].append((ms, dict(columns)))
     for example in EXAMPLES:
-        found = by_statement[example.name]
-        first = f"first at +{found[0][0] - START_MS} ms: {found[0][1]}" if found else ""
-        print(f"  {example.name:22} {len(found):7,}  {first}")
+        matches_of_example = by_statement[example.name]
+        first = f"first at +{matches_of_example[0][0] - START_MS} ms: {matches_of_example[0][1]}" if matches_of_example else ""
+        print(f"  {example.name:22} {len(matches_of_example):7,}  {first}")
 
 
 def run_on_spark(folder: Path) -> tuple[list[Match], int]:

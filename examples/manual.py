@@ -130,16 +130,16 @@ EXAMPLES = (
 
 def matches(example: Example) -> list[tuple[int, dict[str, Any]]]:
     """Return (ms, match) for every match that the statement emits."""
-    found: list[tuple[int, dict[str, Any]]] = []
+    rows: list[tuple[int, dict[str, Any]]] = []
     with Runtime() as runtime:
         statement = runtime.deploy(example.epl)["matches"]
-        statement.add_listener(lambda new, old, statement, runtime: found.extend((runtime.now, row.to_dict()) for row in new))
+        statement.add_listener(lambda new, old, statement, runtime: rows.extend((runtime.now, row.to_dict()) for row in new))
         for ms, event in example.events():
             runtime.advance_time_span(ms)
             runtime.send("TemperatureSensorEvent", event)
         if example.until:
             runtime.advance_time_span(example.until)
-    return found
+    return rows
 
 
 def main() -> None:

@@ -12,10 +12,10 @@ HERE = Path(__file__).resolve().parent
 
 
 def main() -> list[tuple[str, dict[str, object]]]:
-    found: list[tuple[str, dict[str, object]]] = []
+    rows: list[tuple[str, dict[str, object]]] = []
 
     def collect(new: Rows, old: Rows, statement: Statement, runtime: Runtime) -> None:
-        found.extend((statement.name, row.to_dict()) for row in new)
+        rows.extend((statement.name, row.to_dict()) for row in new)
 
     with Runtime() as runtime:
         runtime.deploy((HERE / "shop.epl").read_text(encoding="utf-8"), listeners={"LargeSale": collect, "Rising": collect})
@@ -26,9 +26,9 @@ def main() -> list[tuple[str, dict[str, object]]]:
                 runtime.advance_time_span(instruction.ms)
             else:
                 runtime.advance_time_span(runtime.now + instruction.ms)
-    for name, row in found:
+    for name, row in rows:
         print(f"{name}: {row}")
-    return found
+    return rows
 
 
 if __name__ == "__main__":

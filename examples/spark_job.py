@@ -53,7 +53,7 @@ def make_tables() -> list[dict[str, pa.Table]]:
                 rows["Decline"].append({"card": card, "at": at, "n": n})
             else:
                 rows["Purchase"].append({"card": card, "amount": round(chance.expovariate(1 / 200), 2), "at": at, "n": n})
-        batches.append({name: pa.Table.from_pylist(chance.sample(found, len(found))) for name, found in rows.items()})
+        batches.append({name: pa.Table.from_pylist(chance.sample(of_type, len(of_type))) for name, of_type in rows.items()})
     return batches
 
 
@@ -125,18 +125,18 @@ def main() -> list[Suspect]:
     with tempfile.TemporaryDirectory(prefix="epl-spark-job-") as name:
         folder = Path(name)
         write(folder, batches)
-        found, micro_batches = streaming(spark, folder)
+        suspects, micro_batches = streaming(spark, folder)
         batch_job = as_a_batch_job(spark, folder)
     length = SECONDS_A_BATCH * 1000
-    spanning = sum(since // length != at // length for at, _, since, _ in found)
-    print(f"{len(found)} suspects in {micro_batches} micro-batches, {spanning} of them span micro-batches; the first:")
-    for at, card, since, amount in found[:5]:
+    spanning = sum(since // length != at // length for at, _, since, _ in suspects)
+    print(f"{len(suspects)} suspects in {micro_batches} micro-batches, {spanning} of them span micro-batches; the first:")
+    for at, card, since, amount in suspects[:5]:
         print(f"  {since:6} to {at:6} ms  {card:4}  {amount}")
     assert micro_batches == BATCHES and spanning
-    assert found == in_process(batches), "micro-batches and send agree"
-    assert sorted(each[1:] for each in found) == sorted(batch_job), "and so does the batch job, partitioned by card"
+    assert suspects == in_process(batches), "micro-batches and send agree"
+    assert sorted(each[1:] for each in suspects) == sorted(batch_job), "and so does the batch job, partitioned by card"
     print("the same in process, and as a batch DataFrame")
-    return found
+    return suspects
 
 
 if __name__ == "__main__":

@@ -76,13 +76,13 @@ def as_a_batch_job(spark: SparkSession, folder: Path) -> list[Rise]:
 
 
 def in_process(rows: list[dict[str, object]]) -> list[Rise]:
-    found: list[Rise] = []
+    rises: list[Rise] = []
     with Runtime() as runtime:
         deployment = runtime.deploy(MODULE)
         print(deployment["rises"].partitioning.describe())
-        deployment["rises"].add_listener(lambda new, old, statement, _: found.extend(tuple(row.values()) for row in new))
+        deployment["rises"].add_listener(lambda new, old, statement, _: rises.extend(tuple(row.values()) for row in new))
         runtime.send_batch("Tick", pa.Table.from_pylist(rows), time="ts", sequence="n")
-    return sorted(found)
+    return sorted(rises)
 
 
 def main() -> list[Rise]:
@@ -92,14 +92,14 @@ def main() -> list[Rise]:
         folder = Path(name)
         (folder / "in").mkdir()
         write(folder / "in", rows)
-        found = streaming(spark, folder)
+        rises = streaming(spark, folder)
         batch_job = as_a_batch_job(spark, folder)
-    print(f"{len(found)} rises of three prices and more; the first:")
-    for symbol, since, til, low, high in found[:5]:
+    print(f"{len(rises)} rises of three prices and more; the first:")
+    for symbol, since, til, low, high in rises[:5]:
         print(f"  {symbol:4} rows {since:5} to {til:5}  {low:6} to {high:6}")
-    assert found == in_process(rows), "distributed and in process agree"
-    assert found == batch_job, "and so does the batch job"
-    return found
+    assert rises == in_process(rows), "distributed and in process agree"
+    assert rises == batch_job, "and so does the batch job"
+    return rises
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ from runtime.statements.statement import Statement
 
 def tiers(statements: Sequence[Statement]) -> str:
     """The tiers that the statements run in now, with the reasons for the row tier."""
-    found = dict.fromkeys(s.runtime.tier_of(s) for s in statements)
-    return "; ".join(f"{tier} tier: {reason}" if tier == "row" and reason else f"{tier} tier" for tier, reason in found)
+    reasons = dict.fromkeys(s.runtime.tier_of(s) for s in statements)
+    return "; ".join(f"{tier} tier: {reason}" if tier == "row" and reason else f"{tier} tier" for tier, reason in reasons)
 
 
 def sums_of(columns: tuple[Column, ...], batches: list[pa.RecordBatch]) -> tuple[float, ...]:

@@ -54,11 +54,11 @@ class Flink:
     process: JavaProcess | None = None
 
     def prepare(self, prepared: Prepared) -> None:
-        found = importlib.util.find_spec("pyflink")
-        if found is None or not found.submodule_search_locations:
+        package = importlib.util.find_spec("pyflink")
+        if package is None or not package.submodule_search_locations:
             raise NotRun("pip install apache-flink-libraries")
         if self.process is None:
-            folder = Path(next(iter(found.submodule_search_locations))) / "lib"
+            folder = Path(next(iter(package.submodule_search_locations))) / "lib"
             own = [path for path in sorted(folder.glob("*.jar")) if "log4j" not in path.name]
             java = java_version()
             self.version = f"Flink {next(p.stem for p in own if p.name.startswith('flink-dist')).rpartition('-')[2]}, Java {java}"

@@ -41,8 +41,8 @@ class Loop:
         def step(first: int, last: int) -> Columns:
             columns = [getattr(data, name)[first:last] for name in self.columns]
             one, two = (np.empty(self.room * (last - first), kind) for kind in self.kinds)
-            made = kernel(*state, *columns, *self.constants, *((first,) if self.placed else ()), one, two)
-            return one[:made], two[:made]
+            written = kernel(*state, *columns, *self.constants, *((first,) if self.placed else ()), one, two)
+            return one[:written], two[:written]
 
         return step
 

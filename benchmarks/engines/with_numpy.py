@@ -24,16 +24,16 @@ class NumpySession:
 
     def run(self, first: int, last: int) -> Measured:
         gc.collect()
-        cpu, wall, made = timed(lambda: self.step(first, last))
-        return Measured(last - first, cpu, cpu, wall, len(made[0]), sums_of(self.workload, made))
+        cpu, wall, output = timed(lambda: self.step(first, last))
+        return Measured(last - first, cpu, cpu, wall, len(output[0]), sums_of(self.workload, output))
 
     def close(self) -> None:
         pass
 
 
-def sums_of(workload: Workload, made: Columns) -> tuple[float, ...]:
+def sums_of(workload: Workload, output: Columns) -> tuple[float, ...]:
     """As the listeners of other engines add up; NaN stands for null."""
-    return tuple(0 if c.mode == "touch" else np.nansum(values).item() for c, values in zip(workload.columns, made))
+    return tuple(0 if c.mode == "touch" else np.nansum(values).item() for c, values in zip(workload.columns, output))
 
 
 def filtered(data: Data) -> Step:
@@ -105,10 +105,10 @@ class Numpy:
         self.data = prepared.data
 
     def open(self, workload: Workload) -> NumpySession:
-        made: Any = STEPS.get(workload.name)
-        if made is None:
+        step_of: Any = STEPS.get(workload.name)
+        if step_of is None:
             raise NotRun("needs a loop over the events")
-        return NumpySession(workload, made(self.data))
+        return NumpySession(workload, step_of(self.data))
 
     def close(self) -> None:
         pass

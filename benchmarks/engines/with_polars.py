@@ -35,9 +35,9 @@ def running(polars: Any, frame: Any) -> Step:
         nonlocal total
         rows = frame.slice(first, last - first).lazy()
         sums = polars.col("volume").cast(polars.Int64).cum_sum() + total
-        made = rows.select(c=polars.int_range(first + 1, last + 1), s=sums).collect()
-        total = made["s"][-1]
-        return _columns(made.with_columns(polars.col("s").cast(polars.Int32, wrap_numerical=True).cast(polars.Int64)))
+        output = rows.select(c=polars.int_range(first + 1, last + 1), s=sums).collect()
+        total = output["s"][-1]
+        return _columns(output.with_columns(polars.col("s").cast(polars.Int32, wrap_numerical=True).cast(polars.Int64)))
 
     return step
 
@@ -72,10 +72,10 @@ class Polars:
         self.frame = frame_of(polars, prepared.data)
 
     def open(self, workload: Workload) -> NumpySession:
-        made = STEPS.get(workload.name)
-        if made is None:
+        step_of = STEPS.get(workload.name)
+        if step_of is None:
             raise NotRun("no expression of Polars gives these rows")
-        return NumpySession(workload, made(self.polars, self.frame))
+        return NumpySession(workload, step_of(self.polars, self.frame))
 
     def close(self) -> None:
         pass

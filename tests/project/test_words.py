@@ -56,7 +56,7 @@ def empty_names(text: str) -> list[str]:
     return [f"{number}: {name}" for number, name in names if name in EMPTY_NAMES]
 
 
-@pytest.mark.parametrize("folder", ["epl", "windows", "runtime"])
+@pytest.mark.parametrize("folder", ["epl", "windows", "runtime", "examples", "benchmarks"])
 def test_names_say_what_they_hold(folder: str) -> None:
     texts = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / folder).rglob("*.py"))}
     assert len(texts) > 5
