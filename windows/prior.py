@@ -55,7 +55,7 @@ class PriorBuffer:
                 self.forget(old)
 
     def forget(self, old: Sequence[Event]) -> None:
-        """Nothing asks for the predecessors of these events any more."""
+        """Forget the predecessors of these events: nothing asks for them any more."""
         for event in old:
             self.before.pop(event, None)
 

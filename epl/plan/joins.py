@@ -75,7 +75,7 @@ class JoinPlan:
         return any(kind in ("left", "right", "full") for kind in self.kinds)
 
     def lines(self, streams: Sequence[PropertyText]) -> Iterator[str]:
-        """What explain() prints."""
+        """Yield what explain() prints."""
         for drive in self.drives:
             yield f"from {_name(drive.stream, streams)}{_where(drive.conditions, streams)}:"
             yield from _steps(drive.steps, streams, "  ")

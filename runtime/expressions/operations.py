@@ -33,7 +33,7 @@ def double_key(value: float | None) -> float | None:
 
 
 def decimal_key(value: Decimal | None) -> tuple[Decimal, int] | None:
-    """What stands for a BigDecimal in a hash table, so that keys are equal where ``same_decimal`` says so; null for null."""
+    """Return what stands for a BigDecimal in a hash table, so that keys are equal where ``same_decimal`` says so; null for null."""
     return None if value is None else (value, java.scale_of(value))
 
 
@@ -58,8 +58,8 @@ def same_object(left: Any, right: Any) -> bool:
 
 
 def object_key(value: Any) -> Any:
-    """What stands for a value in a hash table whose type is only known now: keys are equal where ``same_object`` says so or lists have
-    equal elements, and may be equal for others. Null for null."""
+    """Return what stands for a value in a hash table whose type is only known now: keys are equal where ``same_object`` says so or lists
+    have equal elements, and may be equal for others. Null for null."""
     if value is None:
         return None
     kind = type(value)
@@ -96,8 +96,8 @@ def member(
     value: Any, plain: Sequence[Any], arrays: Sequence[Any], collections: Sequence[Any],
     contains: Callable[[Any, Any], bool] = _contains,
 ) -> bool | None:
-    """``value in (…)``. Null if the value is null and there is anything to compare with, or if it is not found and an item or an array's
-    element is null. ``contains``: whether values contain one.
+    """Implement ``value in (…)``. Null if the value is null and there is anything to compare with, or if it is not found and an item or an
+    array's element is null. ``contains``: whether values contain one.
     """
     null = False
     for item in plain:
@@ -126,7 +126,7 @@ def member(
 
 
 def member_object(value: Any, plain: Sequence[Any], arrays: Sequence[Any], collections: Sequence[Any]) -> bool | None:
-    """``member`` of values that are compared as ``same_object`` does."""
+    """Do as ``member`` of values that are compared as ``same_object`` does."""
     return member(value, plain, arrays, collections, _contains_object)
 
 
@@ -149,8 +149,8 @@ COMPARE_OBJECTS: dict[str, Callable[[Any, Any], bool]] = {
 def quantified(
     comparator: str, value: Any, items: Sequence[Any], spread: Sequence[bool], every: bool, by_object: bool = False
 ) -> bool | None:
-    """``value op any|all (items)``. Equality: three-valued. Order: any passes over nulls (null if there are only nulls), all is null at
-    the first null. ``by_object``: equality is ``same_object``.
+    """Implement ``value op any|all (items)``. Equality: three-valued. Order: any passes over nulls (null if there are only nulls), all is
+    null at the first null. ``by_object``: equality is ``same_object``.
     """
     ordered = comparator[0] in "<>"
     if not items:

@@ -56,7 +56,7 @@ class JoinedStream:
         return self.in_order(self.rows)
 
     def state(self) -> State:
-        """None where the window has the same events in the same order."""
+        """Return the state; None where the window has the same events in the same order."""
         return None if self._ordered_by_arrival or not self.keeps else self.rows.state()
 
     def restore(self, state: State, window: View) -> None:

@@ -72,7 +72,7 @@ class Join:
         return compile_lookup(plan, self.streams[plan.sought].rows, self._context.environment, self._arity)
 
     def set_priors(self, priors: Sequence[PriorBuffer | None]) -> None:
-        """The buffers of prior, which keep what they know of old events until the rows have been made."""
+        """Set the buffers of prior, which keep what they know of old events until the rows have been made."""
         self._priors = tuple(priors)
 
     # ------------------------------------------------------------------ deltas

@@ -136,7 +136,7 @@ class SelectOperators:
         context.divide_output(plan.delivery)
 
     def rows(self) -> Iterable[Event]:
-        """The rows that where has seen enter and not leave."""
+        """Return the rows that where has seen enter and not leave."""
         raise NotImplementedError
 
     def connect(self) -> Sink:
@@ -166,7 +166,7 @@ class SelectOperators:
         return [self.inserter.convert(row) for row in rows]
 
     def contents(self) -> Iterable[Event]:
-        """The rows that the result set has taken in and not lost."""
+        """Return the rows that the result set has taken in and not lost."""
         return self.rows() if self.where is None else self.where.contents(self.rows())
 
 

@@ -225,7 +225,7 @@ class IndexedRows:
         return index
 
     def release(self, plan: IndexPlan) -> None:
-        """The caller does not need the index any more."""
+        """Release the index, which the caller does not need any more."""
         self._users[plan] -= 1
         if not self._users[plan]:
             del self._users[plan], self._indexes[plan]

@@ -214,7 +214,7 @@ def is_untyped_parameter(expression: TypedExpression) -> bool:
 
 
 def is_builtin(value_type: ValueType) -> bool:
-    """Whether values are text, truth values or numbers of a known kind, or arrays of these; all else is of a class to Esper."""
+    """Return whether values are text, truth values or numbers of a known kind, or arrays of these; all else is of a class to Esper."""
     if isinstance(value_type, ArrayType):
         return is_builtin(value_type.element)
     return isinstance(value_type, Scalar) and value_type != NUMBER and (is_numeric(value_type) or value_type.kind in PLAIN)

@@ -258,7 +258,7 @@ def bind_for(facts: SelectFacts) -> SelectFacts:
 
 
 def bind_join(facts: SelectFacts) -> SelectFacts:
-    """Several streams: how their rows are found; where keeps what is evaluated on the rows."""
+    """Plan how rows of several streams are found; where keeps what is evaluated on the rows."""
     from_ = facts.select.from_
     assert from_ is not None
     if len(facts.streams) == 1:
