@@ -20,6 +20,7 @@ from runtime.event_loop.loop import EventLoop
 from runtime.expressions import Environment
 from runtime.fused import fuse
 from runtime.operators.operator_context import OperatorContext, StatementContext
+from runtime.operators.subquery import Subqueries
 from runtime.statements.create_variable import RunningCreateVariable
 from runtime.statements.historical_select import RunningHistoricalSelect
 from runtime.statements.join_statement import RunningJoin
@@ -29,6 +30,7 @@ from runtime.statements.running import NO_STATE, Declaration, Running
 from runtime.statements.select_statement import RunningSelect, SelectOperators
 from runtime.statements.select_without_from import RunningSelectRow
 from runtime.statements.update_istream import RunningUpdate
+from runtime.statements.with_subqueries import WithSubqueries
 from windows.protocol import Sink, State
 
 
@@ -38,7 +40,8 @@ def _select(plan: SelectPlan, context: OperatorContext) -> Running:
     running: SelectOperators
     if plan.join is None:
         running = RunningSelect(plan, context)
-        fuse(running)
+        if not plan.subqueries:
+            fuse(running)
     else:
         running = RunningJoin(plan, context)
     for stream in running.streams:
@@ -88,13 +91,22 @@ class PreparedStatement:
         """
         context = OperatorContext(self.context, partition, properties, restoring=state is not NO_STATE)
         try:
-            running = self._build(self._body, context)
+            running = self._operators(context)
             if context.restoring:
                 running.restore(state)
                 context.restoring = False
         except BaseException:
             context.abandon()
             raise
+        return running
+
+    def _operators(self, context: OperatorContext) -> Running:
+        body = self._body
+        if not body.subqueries:
+            return self._build(body, context)
+        subqueries = Subqueries(body.subqueries, context)
+        running = WithSubqueries(self._build(body, context), subqueries)
+        subqueries.open()
         return running
 
 

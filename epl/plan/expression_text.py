@@ -117,6 +117,14 @@ def _aggregated(node: typed.Aggregated, text: Writer) -> str:
     return f"{plan.function}({'distinct ' if plan.distinct else ''}{arguments})"
 
 
+def _subquery(node: typed.SubqueryValue, text: Writer) -> str:
+    plan = node.plan
+    words = {"value": "", "rows": "", "exists": "exists ", "in": "in ", "any": f"{plan.operator} any ", "all": f"{plan.operator} all "}
+    value = "" if node.operand is None else f"{text(node.operand)} "
+    columns = ", ".join(plan.names)
+    return f"{value}{words[plan.use]}(select {columns} from {plan.stream.alias or plan.stream.event_type.name})"
+
+
 TEXTS: dict[type, Callable[[Any, Writer], str]] = {
     typed.Constant: lambda n, text: constant_text(n.value),
     typed.Parameter: lambda n, text: f"?:{n.key}" if isinstance(n.key, str) else f"?{n.key}",
@@ -158,6 +166,7 @@ TEXTS: dict[type, Callable[[Any, Writer], str]] = {
     typed.AggregationMethodCall: lambda n, text: f"{text(n.operand)}.{n.method}({text.list(n.arguments)})",
     typed.CurrentTime: lambda n, text: "current_timestamp()",
     typed.Local: lambda n, text: str(n.name),
+    typed.SubqueryValue: _subquery,
     typed.TimeSpan: lambda n, text: " ".join(f"{text(e)} {u}" for u, e in n.parts),
 }
 

@@ -473,9 +473,14 @@ class GroupingCall(TypedExpression):
 
 @attrs.frozen(kw_only=True)
 class SubqueryValue(TypedExpression):
-    """The result of subquery number ``number`` of the statement (not supported yet)."""
+    """What a sub-query gives; ``plan`` is its epl.plan.subqueries.SubqueryPlan. ``operand``: what ``in``, any and all compare.
 
-    number: int
+    ``outer``: the events of the statement's own streams that the sub-query reads, which are its streams 1, 2, … in this order.
+    """
+
+    plan: Any = attrs.field(repr=False)
+    operand: TypedExpression | None = None
+    outer: tuple[TypedExpression, ...] = ()
 
 
 @attrs.frozen(kw_only=True)

@@ -13,6 +13,7 @@ from epl.plan.joins import JoinPlan
 from epl.plan.match_recognize import RowRecognitionPlan
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.streams import StreamPlan
+from epl.plan.subqueries import SubqueryPlan
 from epl.syntax import Annotation, Declaration
 from epl.value_types import ValueType
 
@@ -52,9 +53,12 @@ class DeliveryPlan:
 
 @attrs.frozen
 class BodyPlan:
-    """What a statement does. ``output_type``: the type of what its listeners get, None where it has no output."""
+    """What a statement does. ``output_type``: the type of what its listeners get, None where it has no output. ``subqueries``: those of
+    all its expressions, equal ones once (epl.analysis.statements.modules collects them).
+    """
 
     output_type: EventType | None
+    subqueries: tuple[SubqueryPlan, ...] = attrs.field(default=(), kw_only=True)
 
 
 @attrs.frozen(kw_only=True)

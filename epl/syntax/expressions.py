@@ -346,7 +346,10 @@ class CronPart(Expression):
 
 @attrs.frozen
 class Subquery(Expression):
-    """``(select …)`` as a value, an operand of any / all / in, or (``exists``) of exists. ``select``: a ``Select``."""
+    """``(select …)`` as a value, an operand of any / all / in, or (``exists``) of exists. ``select``: a ``Select``. ``number``: which one
+    of the statement it is, from 1, in order of the text.
+    """
 
     select: Body
     exists: bool = False
+    number: int = attrs.field(default=1, eq=False)

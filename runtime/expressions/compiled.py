@@ -80,13 +80,16 @@ def compile_predicate(expression: TypedExpression, environment: Environment, ari
     return _compiled("test", (expression,), environment, arity, lambda p: (_signature(arity), _truth(p, expression)))
 
 
-def compile_row(expressions: Sequence[TypedExpression], environment: Environment, arity: int = 1) -> Callable[..., tuple[Any, ...]]:
-    """Compile ``f(e0, …, insert_stream, aggregations)`` → a tuple of the expressions' values."""
-    def write(printer: Printer) -> tuple[str, str]:
-        values = "".join(f"{printer.value(e)}, " for e in expressions)
-        return _signature(arity, "insert_stream", "aggregations"), f"return ({values})"
+def compile_row(
+    expressions: Sequence[TypedExpression], environment: Environment, arity: int = 1, given_locals: int = 0
+) -> Callable[..., tuple[Any, ...]]:
+    """Compile ``f(e0, …, insert_stream, aggregations, *locals)`` → a tuple of the expressions' values; locals: see ``compile_scalar``."""
+    parameters = _signature(arity, "insert_stream", "aggregations", *map(local_name, range(given_locals)))
 
-    return _compiled("row", tuple(expressions), environment, arity, write)
+    def write(printer: Printer) -> tuple[str, str]:
+        return parameters, f"return ({''.join(f'{printer.value(e)}, ' for e in expressions)})"
+
+    return _compiled(("row", given_locals), tuple(expressions), environment, arity, write)
 
 
 def compile_event(expressions: Sequence[TypedExpression], event_class: type[Event], environment: Environment) -> Callable[..., Any]:

@@ -34,16 +34,21 @@ class HistoricalSources:
     tables: dict[str, Any] = attrs.field(factory=dict)
 
 
+class SubqueryAccess(Protocol):
+    answer: Callable[..., Any]
+    """answer(what is compared with its rows, if anything, the events of the statement that it reads) → what it gives."""
+
+
 T = TypeVar("T")
 
 
 @attrs.define
 class Environment:
     """``functions``: what calls mean; ``variables``: cells by name; ``clock.now``: engine time; ``parameters``: values of ``?``;
-    ``random_access`` / ``prior``: by stream number, may be filled after expressions are compiled; ``context``: properties of the context
-    partition.
+    ``random_access`` / ``prior``: by stream number, may be filled after expressions are compiled; ``subqueries``: plan and operator of
+    each; ``context``: properties of the context partition.
 
-    Instances of one statement share it where their expressions read nothing of the last three; else each has one of its own, for the same
+    Instances of one statement share it where their expressions read nothing of the last four; else each has one of its own, for the same
     compiled functions (``of_instance``).
     """
 
@@ -53,6 +58,7 @@ class Environment:
     parameters: Mapping[str | int, Any] = attrs.field(factory=dict)
     random_access: dict[int, RandomAccess] = attrs.field(factory=dict)
     prior: dict[int, PriorAccess] = attrs.field(factory=dict)
+    subqueries: list[tuple[Any, SubqueryAccess]] = attrs.field(factory=list)
     context: Mapping[str, Any] = attrs.field(factory=dict)
     settings: Settings = attrs.field(factory=Settings)
     historical: HistoricalSources = attrs.field(factory=HistoricalSources)
@@ -60,8 +66,8 @@ class Environment:
     _shared: dict[Any, tuple[object, Any]] = attrs.field(factory=dict, init=False, repr=False, eq=False)
 
     def of_instance(self, context: Mapping[str, Any] | None = None) -> Environment:
-        """Return the same with no windows, and the properties of another context partition."""
-        return attrs.evolve(self, random_access={}, prior={}, context=self.context if context is None else context)
+        """Return the same with no windows and sub-queries, and the properties of another context partition."""
+        return attrs.evolve(self, random_access={}, prior={}, subqueries=[], context=self.context if context is None else context)
 
     def shared(self, kind: str, parts: tuple[object, ...], make: Callable[[], T]) -> T:
         """Return what ``make`` gives for these parts of the plan, the same object each time: for what depends on nothing else and keeps

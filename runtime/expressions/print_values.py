@@ -320,6 +320,14 @@ def _seen_from(printer: Printer, stream: int, name: str, value: TypedExpression)
         printer.streams[stream] = outer
 
 
+@prints(SubqueryValue)
+def print_subquery(printer: Printer, node: SubqueryValue) -> str:
+    plan = node.plan
+    operator = printer.bind_cell(lambda environment: next(o for p, o in environment.subqueries if p is plan or p == plan), "subquery")
+    arguments = [*(() if node.operand is None else (node.operand,)), *node.outer]
+    return f"{operator}.answer({', '.join(map(printer.value, arguments))})"
+
+
 @prints(TimeSpan)
 def print_time_span(printer: Printer, node: TimeSpan) -> str:
     """Print a time span as functions take it: unit, number, unit, number …; what each unit means, and that parts are cut to whole numbers
@@ -338,5 +346,4 @@ def _refuse(what: str) -> object:
     return refuse
 
 
-prints(SubqueryValue)(_refuse("subqueries are"))  # type: ignore[arg-type]
 prints(GroupingCall)(_refuse("grouping functions are"))  # type: ignore[arg-type]

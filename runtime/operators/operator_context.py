@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from epl.collation import collation_key
-from epl.plan.expressions import Aggregated, Constant, ContextValue, Logic, Previous, Prior, TypedExpression, VariableValue
+from epl.plan.expressions import Aggregated, Constant, ContextValue, Logic, Previous, Prior, SubqueryValue, TypedExpression, VariableValue
 from epl.plan.statements import DeliveryPlan, StatementPlan
 from epl.plan.walk import expressions_of
 from epl.value_types import BOXED_BOOLEAN
@@ -32,7 +32,7 @@ class StatementContext:
         self.number = number
         self.environment = environment
         self.output = output
-        self._has_cells = any(isinstance(node, (Previous, Prior, ContextValue)) for node in _nodes(plan.body))
+        self._has_cells = any(isinstance(node, (Previous, Prior, ContextValue, SubqueryValue)) for node in _nodes(plan.body))
 
     def environment_of_instance(self, context: Mapping[str, Any] | None) -> Environment:
         """Return what the expressions of a new instance may touch: the statement's, where they read nothing that is the instance's own."""

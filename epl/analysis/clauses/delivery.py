@@ -8,6 +8,8 @@ from epl.event_types import EventType
 from epl.plan.statements import DeliveryPlan
 from epl.syntax import ForDelivery
 
+NO_SUBQUERY = "Subselects not allowed within the for-clause"
+
 
 def bind_delivery(clause: ForDelivery | None, output_type: EventType, catalog: Catalog) -> DeliveryPlan | None:
     """Return the plan; keys see the output's columns only."""
@@ -28,5 +30,5 @@ def bind_delivery(clause: ForDelivery | None, output_type: EventType, catalog: C
         raise StatementRefusal(
             "The for-clause with the grouped_delivery keyword requires one or more grouping expressions", span=clause.span
         )
-    scope = Scope(catalog, (ScopeStream(None, output_type),), clause="for-clause", allow_previous=False)
+    scope = Scope(catalog, (ScopeStream(None, output_type),), clause="for-clause", allow_previous=False, subquery_refusal=NO_SUBQUERY)
     return DeliveryPlan(tuple(bind_in_clause(key, scope) for key in clause.keys))

@@ -19,7 +19,16 @@ from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.catalog import Catalog
 from epl.errors import EplError, EplUnsupportedError
 from epl.event_types import EventType
-from epl.plan.expressions import Aggregated, Constant, Previous, Prior, StreamProperty, TypedExpression, VariableValue
+from epl.plan.expressions import (
+    Aggregated,
+    Constant,
+    Previous,
+    Prior,
+    StreamProperty,
+    SubqueryValue,
+    TypedExpression,
+    VariableValue,
+)
 from epl.plan.result_set import AggregationPlan, LimitPlan, OrderKey, ReclaimGroups, ResultSetPlan, Shape, StreamSelector
 from epl.plan.walk import plans_of
 from epl.syntax import Chain, Expression, Literal, Name, Select, StreamWildcard, SubstitutionParameter, Unary, Wildcard
@@ -50,7 +59,10 @@ def analyse(
     """
     output = analyse_output(select.output, catalog, ordered=bool(select.order_by), hints=hints)
     plain = Scope(catalog, streams, declarations=declarations)
-    grouping = analyse_group_by(select.group_by, attrs.evolve(plain, clause="group-by-clause", aggregation_refusal=GROUP_BY_AGGREGATED))
+    key_scope = attrs.evolve(
+        plain, clause="group-by-clause", aggregation_refusal=GROUP_BY_AGGREGATED, subquery_refusal="Subselects not allowed within group-by"
+    )
+    grouping = analyse_group_by(select.group_by, key_scope)
     collector = _collector(select, grouping, has_remove_stream)
     scope = attrs.evolve(plain, aggregations=collector)
     selection = analyse_selection(select.items, scope, output_name)
@@ -198,7 +210,7 @@ def _order_by(select: Select, scope: Scope) -> tuple[OrderKey, ...]:
             return columns.get(node.links[0].name)
         return None
 
-    inner = attrs.evolve(scope, clause="order-by-clause")
+    inner = attrs.evolve(scope, clause="order-by-clause", subquery_refusal="Subselects not allowed within order-by clause")
     return tuple(OrderKey(bind_in_clause(replaced_syntax(item.expression, replace), inner), item.descending) for item in select.order_by)
 
 
@@ -264,6 +276,7 @@ def decide_shape(
             return "un-aggregated"
         only_aggregated = not select_reads and not selection.whole and not selection.streams and not _looks_back(selection.expressions)
         only_aggregated = only_aggregated and (having is None or not reads((having,)))
+        only_aggregated = only_aggregated and not _asks_of_row((*selection.expressions, *((having,) if having is not None else ())))
         return "fully aggregated" if only_aggregated and local else "aggregated"
     of_row = select_reads if having is None else (*select_reads, *reads((having,)))
     reason = _why_not_per_group(selection, of_row, grouping)
@@ -291,6 +304,11 @@ def _why_not_per_group(selection: Selection, select_reads: Sequence[Any], groupi
 def _local_groups_match(aggregations: Sequence[AggregationPlan], grouping: Grouping) -> bool:
     """Whether every ``group_by:`` takes its keys from the statement's own."""
     return all(a.group_by is None or set(a.group_by) <= set(grouping.keys) for a in aggregations)
+
+
+def _asks_of_row(expressions: Sequence[TypedExpression]) -> bool:
+    """Whether a sub-query reads the row."""
+    return any(isinstance(n, SubqueryValue) and n.outer for e in expressions for n in e.walk())
 
 
 def _looks_back(expressions: Sequence[TypedExpression]) -> bool:

@@ -31,6 +31,8 @@ from epl.syntax import (
 )
 from epl.unparse import expression_text
 
+NO_SUBQUERY = "Sub-select, previous or prior functions are not supported in this context"
+
 
 def analyse_stream(
     stream: Stream, catalog: Catalog, declarations: tuple[Declaration, ...] = (), hints: Mapping[str, str] | None = None
@@ -43,7 +45,7 @@ def analyse_stream(
         raise EplUnsupportedError("Patterns are not supported yet", span=stream.span)
     event_type = source_type(source, catalog)
     inner = ScopeStream(stream.alias, event_type)
-    scope = Scope(catalog, (inner,), clause="filter", declarations=declarations, allow_previous=False)
+    scope = Scope(catalog, (inner,), clause="filter", declarations=declarations, allow_previous=False, in_filter=True)
     conditions = bind_filters(source.filters, scope)
     contained = None
     if source.contained:
@@ -128,7 +130,8 @@ def _arguments(
 ) -> list[WindowArgument]:
     """The parameters, bound over the stream; the first one of an expr window also sees the window's own names and aggregations."""
     stream = (ScopeStream(None, event_type, has_window=True),)
-    plain = Scope(catalog, stream, clause="view parameter", declarations=declarations, allow_previous=False)
+    plain = Scope(catalog, stream, clause="view parameter", declarations=declarations, allow_previous=False,
+                  subquery_refusal=NO_SUBQUERY)
     builtins = config.builtins(event_type)
     if not builtins:
         return [_argument(a, plain, i, config) for i, a in enumerate(view.arguments)]

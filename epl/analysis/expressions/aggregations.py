@@ -108,10 +108,11 @@ class Collector(AggregationCollector):
             if not isinstance(argument, NamedArgument):
                 continue
             if argument.name.lower() == "filter":
-                condition = self._filter(argument, scope)
+                condition = self._filter(argument, attrs.evolve(scope, subquery_refusal="Subselects not allowed within group-by"))
             elif argument.name.lower() == "group_by":
                 items = argument.value.items if isinstance(argument.value, Row) else (argument.value,)
-                without = attrs.evolve(scope, aggregations=None, aggregation_refusal=GROUP_BY_AGGREGATED)
+                without = attrs.evolve(scope, aggregations=None, aggregation_refusal=GROUP_BY_AGGREGATED,
+                                       subquery_refusal="Subselects not allowed within group-by")
                 try:
                     groups = tuple(bind(item, without) for item in items)
                 except StatementRefusal as refusal:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from functools import singledispatch
 from typing import Any
+from typing import Literal as Choice
 
 from epl.analysis.expressions.scope import Scope
 from epl.errors import EplUnsupportedError, EplValidationError
@@ -20,6 +21,20 @@ def bind_node(expression: Any, scope: Scope) -> TypedExpression:
     raise EplUnsupportedError(
         f"an expression of kind {type(expression).__name__} is not supported "
         "here", span=getattr(expression, "span", None))
+
+
+SubqueryUse = Choice["value", "rows", "exists", "in", "any", "all"]
+"""What is asked of the rows of a sub-query."""
+
+
+@singledispatch
+def bind_subquery(
+    subquery: Any, scope: Scope, use: SubqueryUse, compared: Expression | None = None, operator: str = "="
+) -> TypedExpression:
+    """The typed expression of a sub-query (epl.analysis.clauses.subqueries registers it). ``compared``: what ``in``, any and all compare
+    with its rows by ``operator``.
+    """
+    raise EplUnsupportedError("sub-queries are not supported here", span=getattr(subquery, "span", None))
 
 
 def bind(expression: Expression, scope: Scope) -> TypedExpression:

@@ -46,7 +46,7 @@ def refused_within(place: str, refusal: EplValidationError) -> EplValidationErro
 
 
 def wildcard_event(scope: Scope, function: str) -> TypedExpression:
-    visible = [n for n, s in enumerate(scope.streams) if s.visible]
+    visible = [n for n, s in enumerate(scope.streams) if s.visible and not s.outer]
     if len(visible) != 1:
         raise EplValidationError(
             f"Expression '{function}' only allows a wildcard parameter if there is a single stream available, please use a stream "

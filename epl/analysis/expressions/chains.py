@@ -33,6 +33,7 @@ from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType
 from epl.plan import expressions as typed
 from epl.plan.expressions import TypedExpression
+from epl.plan.subqueries import as_rows, is_subquery_value
 from epl.syntax import expressions as syntax
 from epl.syntax.expressions import Call, Chain, Index, Link, Name
 from epl.unparse import expression_text
@@ -42,7 +43,10 @@ from epl.value_types import STRING, ArrayType, EnumType, MapType
 @bind_node.register
 def bind_chain(node: Chain, scope: Scope) -> TypedExpression:
     if node.root is not None:
-        return follow(bind(node.root, scope), node.links, scope, node)
+        root = bind(node.root, scope)
+        if isinstance(node.root, syntax.Subquery) and is_subquery_value(root) and isinstance(node.links[0], Name):
+            _refuse_property_of_rows(root, node.links[0])
+        return follow(root, node.links, scope, node)
     first = node.links[0]
     if isinstance(first, Call):
         spatial = spatial_method(node.links)
@@ -62,6 +66,13 @@ def bind_chain(node: Chain, scope: Scope) -> TypedExpression:
                 f"Failed to resolve enumeration method, date-time method or mapped property '{expression_text(node)}'", refusal) from None
         raise
     return bound
+
+
+def _refuse_property_of_rows(rows: TypedExpression, link: Name) -> None:
+    """``(select …).name``: what a sub-query gives is a collection, except for a declared expression."""
+    if isinstance(rows.type, EventOf):
+        raise EplValidationError(
+            f"Could not find event property or method named '{link.name}' in collection of events of type '{rows.type}'", span=link.span)
 
 
 def _like_mapped_property(node: Chain) -> bool:
@@ -132,8 +143,12 @@ def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
         if len(links) == 2 and isinstance(links[1], Name) and not _next_is_property(number, links[1], scope):
             raise _unknown_property_of(number, links[1].name, node, scope)
         return follow(stream_value(number, scope), links[1:], scope, node)
-    if scope.unqualified and (optional_at(links, 0) or any(s.visible and s.event_type.any_type for s in scope.streams)):
+    if scope.unqualified and (optional_at(links, 0) or any(s.visible and not s.outer and s.event_type.any_type for s in scope.streams)):
         return _dynamic_of_stream(node, scope)
+    if any(s.visible and s.outer and s.event_type.property(first.name) is not None for s in scope.streams):
+        raise EplValidationError(
+            f"Property named '{expression_text(node)}' must be prefixed by a stream name, use the stream name itself or use the as-clause "
+            'to name the stream with the property in the format "stream.property"', span=node.span)
     return None
 
 
@@ -150,7 +165,7 @@ def _local(local: LocalName) -> typed.Local:
 
 
 def _dynamic_of_stream(node: Chain, scope: Scope) -> TypedExpression:
-    visible = [n for n, s in enumerate(scope.streams) if s.visible]
+    visible = [n for n, s in enumerate(scope.streams) if s.visible and not s.outer]
     if len(visible) != 1:
         raise EplValidationError(
             f"Property named '{expression_text(node)}' is ambiguous as is valid for more then one "
@@ -166,8 +181,12 @@ def _next_is_property(number: int, link: Link, scope: Scope) -> bool:
 
 
 def streams_with(name: str, scope: Scope) -> list[int]:
-    """Return numbers of the visible streams whose type declares the property."""
-    return [n for n, s in enumerate(scope.streams) if s.visible and not s.group and s.event_type.property(name) is not None]
+    """Return numbers of the visible streams whose type declares the property. In a sub-query those of its own; in that of a filter, if
+    there are none, also those of the statement that it belongs to.
+    """
+    numbers = [n for n, s in enumerate(scope.streams) if s.visible and not s.group and s.event_type.property(name) is not None]
+    own = [n for n in numbers if not scope.streams[n].outer]
+    return own or (numbers if scope.in_filter else [])
 
 
 def stream_by_alias(name: str, scope: Scope) -> int | None:
@@ -390,6 +409,8 @@ def _call_on(value: TypedExpression, link: Call, scope: Scope, node: Chain) -> T
         if keyed is not None:
             return keyed
     enumeration = scope.catalog.functions.enumeration.get(link.name.lower())
+    if enumeration is not None and isinstance(value, typed.SubqueryValue) and is_subquery_value(value):
+        value = as_rows(value)
     if enumeration is not None and _is_one_of_many(value):
         value = typed.Single(type=ArrayType(value.type), operand=value)
     if enumeration is not None and is_iterable(value.type):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import attrs
 
 from epl.analysis.expressions import calls
-from epl.analysis.expressions.binding import bind, bind_node
+from epl.analysis.expressions.binding import bind, bind_node, bind_subquery
 from epl.analysis.expressions.conversions import (
     boxed_name,
     common_type,
@@ -338,8 +338,8 @@ def bind_time_period(node: syntax.TimePeriod, scope: Scope) -> TypedExpression:
 
 
 @bind_node.register
-def bind_subquery(node: syntax.Subquery, scope: Scope) -> TypedExpression:
-    raise EplUnsupportedError("subqueries are not supported", span=node.span)
+def bind_subquery_value(node: syntax.Subquery, scope: Scope) -> TypedExpression:
+    return bind_subquery(node, scope, "exists" if node.exists else "value")
 
 
 @bind_node.register

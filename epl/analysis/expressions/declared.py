@@ -74,7 +74,7 @@ def bind_declared(declaration: Declaration, call: syntax.Call, scope: Scope) -> 
 
 def _argument(argument: syntax.Expression, scope: Scope, name: str) -> TypedExpression:
     if isinstance(argument, syntax.Wildcard):
-        visible = [n for n, s in enumerate(scope.streams) if s.visible]
+        visible = [n for n, s in enumerate(scope.streams) if s.visible and not s.outer]
         if len(visible) != 1:
             raise EplValidationError(
                 f"Expression '{name}' only allows a wildcard parameter if there is a single stream available, please use a stream "
@@ -90,7 +90,7 @@ def _body_scope(declaration: Declaration, values: list[TypedExpression], scope: 
         if isinstance(value, typed.StreamEvent):
             names.setdefault(value.stream, name)
     streams: list[ScopeStream] = [
-        attrs.evolve(s, alias=names.get(n), visible=n in names) for n, s in enumerate(scope.streams)
+        attrs.evolve(s, alias=names.get(n), visible=n in names, outer=False) for n, s in enumerate(scope.streams)
     ]
     return attrs.evolve(
         scope, streams=tuple(streams), unqualified=True, locals=(), substitutions=tuple(zip(declaration.parameters, values)))

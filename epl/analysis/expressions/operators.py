@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from epl import java
-from epl.analysis.expressions.binding import StatementRefusal, bind, bind_node
+from epl.analysis.expressions.binding import StatementRefusal, bind, bind_node, bind_subquery
 from epl.analysis.expressions.conversions import (
     PLAIN,
     arithmetic_type,
@@ -255,8 +255,9 @@ def _range(operands: list[TypedExpression], negated: bool, **ends: bool) -> Type
 
 @bind_node.register
 def bind_in(node: syntax.In, scope: Scope) -> TypedExpression:
-    if any(isinstance(i, syntax.Subquery) for i in node.items):
-        raise EplUnsupportedError("subqueries are not supported", span=node.span)
+    if len(node.items) == 1 and isinstance(node.items[0], syntax.Subquery):
+        member = bind_subquery(node.items[0], scope, "in", node.value)
+        return typed.Not(type=member.type, operand=member) if node.negated else member
     value = bind(node.value, scope)
     items, spread = _items(value, [bind(i, scope) for i in node.items])
     target = _membership_type(value, items, spread)
@@ -269,8 +270,8 @@ def bind_in(node: syntax.In, scope: Scope) -> TypedExpression:
 
 @bind_node.register
 def bind_quantified(node: syntax.QuantifiedComparison, scope: Scope) -> TypedExpression:
-    if any(isinstance(i, syntax.Subquery) for i in node.operands):
-        raise EplUnsupportedError("subqueries are not supported", span=node.span)
+    if len(node.operands) == 1 and isinstance(node.operands[0], syntax.Subquery):
+        return bind_subquery(node.operands[0], scope, node.quantifier, node.left, node.operator)
     value = bind(node.left, scope)
     items, spread = _items(value, [bind(i, scope) for i in node.operands])
     if node.operator in ("<", "<=", ">", ">="):

@@ -17,6 +17,7 @@ from epl.plan.expressions import (
     StreamEvent,
     StreamEvents,
     StreamProperty,
+    SubqueryValue,
     TypedExpression,
 )
 
@@ -33,7 +34,7 @@ class Read:
 
 
 def reads(expressions: Iterable[TypedExpression]) -> tuple[Read, ...]:
-    """Return every read of the expressions, in order, each once. Values of aggregations are not looked into."""
+    """Return every read of the expressions, each once, in order. Values of aggregations and sub-queries are not looked into."""
     return tuple(dict.fromkeys(read for expression in expressions for read in _reads(expression)))
 
 
@@ -41,6 +42,9 @@ def _reads(expression: TypedExpression) -> Iterator[Read]:
     whole = path_of(expression)
     if whole is not None:
         yield whole
+        return
+    if isinstance(expression, SubqueryValue):
+        yield from _reads(expression.operand) if expression.operand is not None else ()
         return
     if isinstance(expression, (Previous, Prior)):
         yield from _reads(expression.value) if expression.value is not None else ()

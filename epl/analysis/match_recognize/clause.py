@@ -8,7 +8,7 @@ import attrs
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.binding import StatementRefusal
 from epl.analysis.expressions.scope import Scope, ScopeStream
-from epl.analysis.match_recognize.measures import MeasureBinder
+from epl.analysis.match_recognize.measures import NO_SUBQUERY, MeasureBinder
 from epl.analysis.match_recognize.operands import row_condition
 from epl.analysis.match_recognize.pattern import group_variables, normalise, variable_names, visible_variables
 from epl.analysis.match_recognize.program import compile_program
@@ -88,7 +88,7 @@ def _measure(expression: Expression, alias: str | None, measures: MeasureBinder,
 
 def _partition_by(clause: MatchRecognize, stream: ScopeStream, catalog: Catalog) -> tuple[TypedExpression, ...]:
     scope = Scope(
-        catalog, (stream,), clause="match-recognize partition", allow_previous=False,
+        catalog, (stream,), clause="match-recognize partition", allow_previous=False, subquery_refusal=NO_SUBQUERY,
         aggregation_refusal="Aggregation functions are not supported in the partition-by of match-recognize",
     )
     return tuple(bind_in_clause(e, scope) for e in clause.partition_by)
@@ -97,7 +97,8 @@ def _partition_by(clause: MatchRecognize, stream: ScopeStream, catalog: Catalog)
 def _interval(clause: MatchRecognize, catalog: Catalog) -> TypedExpression | None:
     if clause.interval is None:
         return None
-    return bind_in_clause(clause.interval, Scope(catalog, clause="match-recognize interval", allow_previous=False))
+    scope = Scope(catalog, clause="match-recognize interval", allow_previous=False, subquery_refusal=NO_SUBQUERY)
+    return bind_in_clause(clause.interval, scope)
 
 
 # ------------------------------------------------------------------ define
@@ -126,7 +127,7 @@ def _condition(number: int, expression: Expression, variables: Variables, row_ty
     if groups_type is not None:
         streams.append(ScopeStream(None, groups_type))
     scope = Scope(
-        catalog, tuple(streams), clause="match-recognize define", aggregation_refusal=NO_AGGREGATIONS
+        catalog, tuple(streams), clause="match-recognize define", aggregation_refusal=NO_AGGREGATIONS, subquery_refusal=NO_SUBQUERY
     )
     try:
         bound = bind_in_clause(expression, scope)

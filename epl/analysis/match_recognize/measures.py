@@ -28,6 +28,9 @@ SOME_GROUP = (
 NO_GROUP_BY = "Match-recognize does not allow aggregation functions to specify a group-by"
 
 
+NO_SUBQUERY = "Subselects not allowed within match_recognize"
+
+
 class MeasureBinder:
     """Binds measures one after the other; their aggregations come together in ``aggregations``."""
 
@@ -37,7 +40,8 @@ class MeasureBinder:
         self._match_type = match_type
         self._collector = _GroupCollector(catalog, names, groups, row_type, has_window)
         self._scope = Scope(
-            catalog, (ScopeStream(None, match_type),), clause="match-recognize measure", aggregations=self._collector, allow_previous=False
+            catalog, (ScopeStream(None, match_type),), clause="match-recognize measure", aggregations=self._collector, allow_previous=False,
+            subquery_refusal=NO_SUBQUERY
         )
 
     def bind(self, expression: Expression) -> TypedExpression:
@@ -65,7 +69,7 @@ class _GroupCollector(AggregationCollector):
         self._groups = groups
         self._scope = Scope(
             catalog, tuple(ScopeStream(name, row_type, optional=not group) for name, group in zip(names, groups)),
-            clause="match-recognize measure", unqualified=False, allow_previous=False,
+            clause="match-recognize measure", unqualified=False, allow_previous=False, subquery_refusal=NO_SUBQUERY,
         )
         self._has_window = has_window
         self.aggregations: list[GroupAggregation] = []

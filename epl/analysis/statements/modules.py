@@ -7,12 +7,14 @@ from typing import Any
 
 import attrs
 
+from epl.analysis.clauses import subqueries
 from epl.analysis.statements.annotations import check_annotations
 from epl.analysis.statements.on_set import analyse_on_set
 from epl.analysis.statements.on_split import analyse_on_split
 from epl.analysis.statements.schemas import analyse_schema
 from epl.analysis.statements.select_statement import analyse_select
 from epl.analysis.statements.select_without_from import analyse_select_row
+from epl.analysis.statements.subquery_numbers import number_subqueries
 from epl.analysis.statements.substitution_parameters import number_parameters, parameter_types
 from epl.analysis.statements.type_sizes import check_type_sizes
 from epl.analysis.statements.update_istream import analyse_update_istream
@@ -30,11 +32,14 @@ from epl.plan.statements import (
     SelectPlan,
     StatementPlan,
 )
+from epl.plan.subqueries import distinct_subqueries
 from epl.plan.walk import expressions_of
 from epl.syntax import Body, CreateExpression, CreateSchema, CreateVariable, Module, OnSet, OnSplit, Select, Statement, UpdateIstream
 from epl.unparse import unparse
 
 ACCESS = ("private", "protected", "public")
+EXPRESSIONS = (subqueries,)
+"""Kinds of expressions that are analysed above epl.analysis.expressions, which they register with."""
 
 
 def analyse_module(module: Module, catalog: Catalog) -> ModulePlan:
@@ -91,7 +96,8 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
         raise EplUnsupportedError("Inlined classes are not supported", span=statement.span, hint="register a Python function instead")
     _refuse_scripts(statement)
     statement = number_parameters(statement)
-    body, declared = analyse(statement, catalog, name)
+    body, declared = analyse(number_subqueries(statement), catalog, name)
+    body = attrs.evolve(body, subqueries=distinct_subqueries(body))
     _refuse_names_of_tables(declared, catalog)
     check_type_sizes(body)
     priority = statement.annotation("priority")

@@ -26,7 +26,7 @@ from epl.analysis.statements.hints import hints_of, reclaim_of
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
-from epl.plan.expressions import Previous, Prior, TypedExpression
+from epl.plan.expressions import Previous, Prior, SubqueryValue, TypedExpression
 from epl.plan.historical import historical_of
 from epl.plan.joins import JoinPlan, optional_streams
 from epl.plan.match_recognize import RowRecognitionPlan
@@ -141,8 +141,8 @@ def bind_where(facts: SelectFacts) -> SelectFacts:
     refusal = "An aggregate function may not appear in a WHERE clause (use the HAVING clause)"
     scope = Scope(facts.catalog, scopes, clause="filter", aggregation_refusal=refusal, declarations=facts.statement.declarations)
     conditions = _where_conditions(where, scope, facts)
-    looks_back = any(isinstance(n, (Previous, Prior)) for c in conditions for n in c.walk())
-    if _is_bare(facts.streams) and not looks_back:
+    stays = any(isinstance(n, (Previous, Prior, SubqueryValue)) for c in conditions for n in c.walk())
+    if _is_bare(facts.streams) and not stays:
         return attrs.evolve(facts, streams=(_with_conditions(facts, conditions),))
     return attrs.evolve(facts, where=bind_in_clause(where, scope))
 
@@ -181,7 +181,7 @@ def _filter_conditions(stream: StreamPlan, facts: SelectFacts) -> tuple[TypedExp
     written = [s.source for s in facts.select.from_.streams if isinstance(s.source, TypeFilter)]
     scope = Scope(
         facts.catalog, (ScopeStream(stream.alias, filter_of(stream).event_type),), clause="filter",
-        declarations=facts.statement.declarations, allow_previous=False,
+        declarations=facts.statement.declarations, allow_previous=False, in_filter=True,
     )
     return tuple(condition for source in written for condition in bind_filters(source.filters, scope))
 

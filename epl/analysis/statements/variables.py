@@ -30,6 +30,7 @@ def analyse_create_variable(body: CreateVariable, catalog: Catalog, name: str) -
         scope = Scope(
             catalog, (), clause="variable-assignment", allow_previous=False,
             aggregation_refusal="Aggregation functions are not allowed here",
+            subquery_refusal="Subselects not allowed in the initial value of a variable",
         )
         initial = _initial(body, bind_in_clause(body.value, scope), value_type)
     value = initial.value if body.constant and isinstance(initial, Constant) else None

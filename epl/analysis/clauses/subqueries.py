@@ -1,0 +1,345 @@
+"""Sub-queries: ``(select …)`` in an expression → a typed node with its plan. Rules and refusals are Esper 9.0.0's (tests/cases/subqueries).
+
+A sub-query's own row is its stream 0; the streams of the statement that it belongs to follow.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+
+from epl.analysis.clauses.streams import analyse_stream
+from epl.analysis.expressions.aggregations import Collector
+from epl.analysis.expressions.bind import bind, bind_in_clause, column_name
+from epl.analysis.expressions.binding import StatementRefusal, SubqueryUse, bind_subquery
+from epl.analysis.expressions.conversions import boxed_name, comparison_type, convert, is_array, is_opaque, require_numeric
+from epl.analysis.expressions.operators import equatable
+from epl.analysis.expressions.properties import Read, missing, path_of, reads
+from epl.analysis.expressions.rewriting import replaced
+from epl.analysis.expressions.scope import Scope, ScopeStream
+from epl.analysis.lookups.planner import conjuncts, plan_lookup
+from epl.errors import EplUnsupportedError, EplValidationError
+from epl.plan.expressions import (
+    Aggregated,
+    Constant,
+    Local,
+    Logic,
+    Previous,
+    Prior,
+    StreamEvent,
+    StreamProperty,
+    SubqueryValue,
+    TypedExpression,
+    event_of,
+)
+from epl.plan.lookups import LookupPlan
+from epl.plan.result_set import AggregationPlan
+from epl.plan.streams import StreamPlan, filter_of
+from epl.plan.subqueries import SubqueryPlan, row_type, value_type
+from epl.syntax import Expression, GroupElement, Select, SelectItem, StreamWildcard, TypeFilter, Wildcard
+from epl.syntax.expressions import Subquery
+from epl.value_types import BOXED_BOOLEAN, NULL, STRING, CollectionType, MapType, ValueType, is_boolean, is_null, is_numeric
+
+NO_WINDOW = "Subqueries require one or more views to limit the stream, consider declaring a length or time window"
+NO_AGGREGATION = (
+    "Aggregation functions are not supported within subquery filters, consider using a having-clause or insert-into instead"
+)
+TESTS: tuple[SubqueryUse, ...] = ("exists", "in", "any", "all")
+
+
+@bind_subquery.register
+def _bind(
+    node: Subquery, scope: Scope, use: SubqueryUse, compared: Expression | None = None, operator: str = "="
+) -> TypedExpression:
+    if scope.subquery_refusal is not None:
+        kind = StatementRefusal if scope.clause in ("group-by-clause", "order-by-clause") else EplValidationError
+        raise kind(scope.subquery_refusal, span=node.span)
+    if scope.in_subquery:
+        raise StatementRefusal("Invalid nested subquery, subquery-within-subquery is not supported", span=node.span)
+    return _Subquery(node, scope, use, operator).bound(compared)
+
+
+class _Subquery:
+    """One sub-query while it is analysed."""
+
+    def __init__(self, node: Subquery, scope: Scope, use: SubqueryUse, operator: str) -> None:
+        assert isinstance(node.select, Select)
+        self.node = node
+        self.select: Select = node.select
+        self.scope = scope
+        self.use = use
+        self.operator = operator
+        self.stream, own = self._stream()
+        self.title = f"subquery number {node.number} querying {filter_of(self.stream).event_type.name}"
+        self.collector = Collector(
+            has_remove_stream=bool(self.stream.windows), group_by_refusal="Subselect aggregations functions cannot specify a group-by")
+        outer = tuple(attrs.evolve(stream, outer=True) for stream in scope.streams)
+        self.inner = attrs.evolve(
+            scope, streams=(own, *outer), clause="select-clause", unqualified=True, in_subquery=True, allow_previous=True,
+            aggregations=None, aggregation_refusal=NO_AGGREGATION, locals=(), substitutions=())
+
+    def _stream(self) -> tuple[StreamPlan, ScopeStream]:
+        """The only stream. Its refusals are those of a from clause: nothing precedes them."""
+        from_ = self.select.from_
+        assert from_ is not None
+        source = from_.streams[0]
+        if not isinstance(source.source, TypeFilter):
+            raise EplUnsupportedError("Sub-queries read streams of events only", span=source.span)
+        try:
+            return analyse_stream(source, self.scope.catalog, self.scope.declarations)
+        except EplValidationError as error:
+            raise StatementRefusal(error.message, span=error.span, hint=error.hint) from error
+
+    # ------------------------------------------------------------------ the whole
+
+    def bound(self, compared: Expression | None) -> TypedExpression:
+        """The node. ``compared``: what in, any and all compare with its rows."""
+        try:
+            plan = self._plan()
+        except StatementRefusal as refusal:
+            if getattr(refusal, "is_whole", False):
+                raise
+            raise self._refused(refusal) from refusal
+        except EplValidationError as refusal:
+            raise self._refused(refusal) from refusal
+        operand = None
+        if compared is not None:
+            operand, plan = self._compared(compared, plan)
+        read = sorted({s for e in (*plan.columns, plan.where, plan.having) if e is not None for s in e.streams if s > 0})
+        outer = tuple(event_of(s - 1, self.inner.streams[s].event_type) for s in read)
+        plan = self._finished(plan, read)
+        value = value_type(plan) if self.use == "value" else BOXED_BOOLEAN
+        return SubqueryValue(type=value, plan=plan, operand=operand, outer=outer)
+
+    def _refused(self, refusal: EplValidationError) -> StatementRefusal:
+        verb = "validate" if self.scope.in_filter else "plan"
+        return StatementRefusal(f"Failed to {verb} {self.title}: {refusal.message}", span=refusal.span, hint=refusal.hint)
+
+    def _plan(self) -> SubqueryPlan:
+        select = self.select
+        group_by = self._group_by(select.group_by)
+        names, columns = self._columns()
+        having = self._having()
+        where = self._where()
+        aggregations = tuple(self.collector.plans)
+        aggregated = bool(aggregations or group_by)
+        if having is not None and not _is_aggregated(having):
+            where, having = _both(where, having), None  # so does Esper: it is evaluated on each row
+        self._check_previous((*columns, where, having))
+        self._check_aggregations(aggregations)
+        if aggregated:
+            self._check_columns(columns, group_by)
+        self._check_window(columns, where, aggregated)
+        columns, having = self._over_groups(columns, having, group_by, aggregated)
+        return SubqueryPlan(
+            use=self.use, stream=self.stream, columns=columns, names=names, row_type=row_type(names, columns) if len(columns) > 1 else None,
+            outer=tuple(s.alias or s.event_type.name for s in self.inner.streams[1:]), where=where, lookup=LookupPlan(sought=0),
+            having=having, aggregations=aggregations, group_by=group_by, aggregated=aggregated,
+            running=aggregated and not _is_correlated(where), operator=self.operator)
+
+    @staticmethod
+    def _finished(plan: SubqueryPlan, read: Sequence[int]) -> SubqueryPlan:
+        """The plan with only those outer streams that it reads, and its look-up."""
+        numbers = {0: 0, **{stream: place for place, stream in enumerate(read, 1)}}
+
+        def replace(node: TypedExpression) -> TypedExpression | None:
+            if isinstance(node, (StreamProperty, StreamEvent)):
+                return attrs.evolve(node, stream=numbers[node.stream])
+            return None
+
+        where = None if plan.where is None else replaced(plan.where, replace)
+        return attrs.evolve(
+            plan, columns=tuple(replaced(column, replace) for column in plan.columns), where=where,
+            having=None if plan.having is None else replaced(plan.having, replace),
+            lookup=plan_lookup(conjuncts(where), 0, range(1, 1 + len(read))), outer=tuple(plan.outer[stream - 1] for stream in read))
+
+    # ------------------------------------------------------------------ clauses
+
+    def _columns(self) -> tuple[tuple[str, ...], tuple[TypedExpression, ...]]:
+        items = self.select.items
+        scope = attrs.evolve(self.inner, aggregations=self.collector)
+        wild = any(isinstance(item.expression, (Wildcard, StreamWildcard)) for item in items)
+        if len(items) > 1 and wild:
+            raise EplValidationError(
+                "Subquery multi-column select does not allow wildcard or stream wildcard when selecting multiple columns.",
+                span=items[0].span)
+        if len(items) > 1 and (self.use in TESTS or self.scope.in_filter):
+            raise EplValidationError("Subquery multi-column select is not allowed in this context.", span=items[0].span)
+        names = tuple(self._name(item, scope) for item in items)
+        twice = next((place for place, name in enumerate(names) if name in names[:place]), None)
+        if twice is not None:
+            raise self._whole(f"Column {twice} in subquery does not have a unique column name assigned")
+        return names, tuple(self._column(item, scope) for item in items)
+
+    def _name(self, item: SelectItem, scope: Scope) -> str:
+        if item.alias is not None:
+            return item.alias
+        if isinstance(item.expression, (Wildcard, StreamWildcard)):
+            return f"subselect_{self.node.number}"
+        return column_name(item.expression, scope)
+
+    def _column(self, item: SelectItem, scope: Scope) -> TypedExpression:
+        if isinstance(item.expression, Wildcard):
+            return event_of(0, scope.streams[0].event_type)
+        clause = "subquery select-clause" if self.scope.in_filter else "select-clause"
+        return bind_in_clause(item.expression, attrs.evolve(scope, clause=clause))
+
+    def _whole(self, message: str) -> StatementRefusal:
+        """A refusal that nothing precedes."""
+        refusal = StatementRefusal(message, span=self.node.span)
+        refusal.is_whole = True  # type: ignore[attr-defined]
+        return refusal
+
+    def _where(self) -> TypedExpression | None:
+        if self.select.where is None:
+            return None
+        where = bind_in_clause(self.select.where, attrs.evolve(self.inner, clause="filter"))
+        if not (is_boolean(where.type) or is_null(where.type)):
+            raise EplValidationError("Subselect filter expression must return a boolean value", span=self.select.where.span)
+        return where
+
+    def _having(self) -> TypedExpression | None:
+        if self.select.having is None:
+            return None
+        having = bind_in_clause(self.select.having, attrs.evolve(self.inner, clause="having-clause", aggregations=self.collector))
+        if not is_boolean(having.type):
+            raise EplValidationError("Subselect having-clause expression must return a boolean value", span=self.select.having.span)
+        return having
+
+    def _group_by(self, elements: tuple[GroupElement, ...]) -> tuple[TypedExpression, ...]:
+        scope = attrs.evolve(
+            self.inner, clause="group-by-clause",
+            aggregation_refusal="Group-by expressions in a subselect may not have an aggregation function")
+        keys: list[TypedExpression] = []
+        for element in elements:
+            if element.kind != "expression" or not isinstance(element.items[0], Expression):
+                raise EplValidationError("Group-by expressions in a subselect may not have rollups", span=self.node.span)
+            key = bind_in_clause(element.items[0], scope)
+            if not reads((key,)):
+                raise EplValidationError("Group-by expressions must refer to property names", span=self.node.span)
+            if any(isinstance(part, (Previous, Prior)) for part in key.walk()):
+                raise EplValidationError(
+                    "Group-by expressions in a subselect may not have a function that requires view resources (prior, prev)",
+                    span=self.node.span)
+            for read in reads((key,)):
+                if read.stream > 0:
+                    raise EplValidationError(
+                        "Subselect with group-by requires that group-by properties are provided by the subselect stream only "
+                        f"({self._shown(read, element.items[0], scope)} is not)", span=self.node.span)
+            keys.append(key)
+        return tuple(keys)
+
+    @staticmethod
+    def _shown(read: Read, key: Expression, scope: Scope) -> str:
+        name = read.path.rsplit(".", 1)[-1]
+        return f"property '{name}'" if name else f"expression '{column_name(key, scope)}' against stream {read.stream}"
+
+    # ------------------------------------------------------------------ rules of aggregation
+
+    def _check_previous(self, expressions: Sequence[TypedExpression | None]) -> None:
+        nodes = (node for e in expressions if e is not None for node in e.walk() if isinstance(node, (Previous, Prior)))
+        if any(node.stream > 0 for node in nodes):
+            raise EplValidationError(
+                "The prev and prior functions of a sub-query look back on its own stream", span=self.node.span)
+
+    def _check_aggregations(self, aggregations: Sequence[AggregationPlan]) -> None:
+        if any(stream > 0 for plan in aggregations for e in plan.expressions for stream in e.streams):
+            raise EplValidationError("Subselect aggregation functions cannot aggregate across correlated properties", span=self.node.span)
+
+    def _check_columns(self, columns: Sequence[TypedExpression], group_by: Sequence[TypedExpression]) -> None:
+        """Which properties a select clause may have beside aggregations."""
+        own = [[read for read in reads((column,)) if read.stream == 0] for column in columns]
+        if any(read and _is_aggregated(column) for read, column in zip(own, columns)):
+            raise EplValidationError("Subselect properties must all be within aggregation functions", span=self.node.span)
+        if group_by:
+            if missing(reads(columns), reads(group_by)) is not None:
+                raise EplValidationError(
+                    "Subselect with group-by requires non-aggregated properties in the select-clause to also appear in the group-by clause",
+                    span=self.node.span)
+        elif len(columns) > 1 and any(own) and any(map(_is_aggregated, columns)):
+            raise EplValidationError(
+                "Subquery with multi-column select requires that either all or none of the selected columns are under aggregation, unless "
+                "a group-by clause is also specified", span=self.node.span)
+
+    def _check_window(self, columns: Sequence[TypedExpression], where: TypedExpression | None, aggregated: bool) -> None:
+        """Without a window rows never leave: allowed where the answer depends on aggregations alone, or on whether there are rows."""
+        if self.stream.windows:
+            return
+        if self.scope.in_filter:
+            raise EplValidationError(NO_WINDOW, span=self.node.span)
+        previous = next((n for e in (*columns, where) if e is not None for n in e.walk() if isinstance(n, Previous)), None)
+        if previous is not None:
+            raise EplValidationError(
+                "Required data window not found for the 'prev' function, specify a data window for which previous events are retained",
+                span=self.node.span)
+        wildcard = isinstance(self.select.items[0].expression, Wildcard)
+        plain = not aggregated and not wildcard and any(read.stream == 0 for read in reads(columns))
+        if _is_correlated(where) or plain:
+            raise EplValidationError(f"{NO_WINDOW} (applies to correlated or non-fully-aggregated subqueries)", span=self.node.span)
+
+    def _over_groups(
+        self, columns: Sequence[TypedExpression], having: TypedExpression | None, group_by: Sequence[TypedExpression], aggregated: bool
+    ) -> tuple[tuple[TypedExpression, ...], TypedExpression | None]:
+        """Columns and having as they are evaluated: of a group, properties are its keys; of all rows they are null."""
+        if not aggregated:
+            return tuple(columns), having
+
+        def replace(node: TypedExpression) -> TypedExpression | None:
+            if node in group_by:
+                number = group_by.index(node)
+                return Local(type=node.type.boxed, number=number, name=f"key {number}")
+            read = path_of(node)
+            if read is not None and read.stream == 0:
+                if group_by:
+                    raise EplUnsupportedError(
+                        "A sub-query with group by that reads a part of a key is not supported", span=self.node.span)
+                return Constant(type=node.type.boxed, value=None)
+            return None
+
+        return tuple(replaced(column, replace) for column in columns), None if having is None else replaced(having, replace)
+
+    # ------------------------------------------------------------------ in, any, all
+
+    def _compared(self, compared: Expression, plan: SubqueryPlan) -> tuple[TypedExpression, SubqueryPlan]:
+        """The value and the column in the type in which they are compared."""
+        value = bind(compared, self.scope)
+        column = plan.columns[0]
+        try:
+            target = self._common_type(value, column)
+        except EplValidationError as refusal:
+            message = f"Failed to validate {self.scope.clause} expression {self.title}: {refusal.message}"
+            raise StatementRefusal(message, span=refusal.span or self.node.span) from refusal
+        if target is None:
+            return value, plan
+        return convert(value, target, whole=True), attrs.evolve(plan, columns=(convert(column, target, whole=True),))
+
+    def _common_type(self, value: TypedExpression, column: TypedExpression) -> ValueType | None:
+        if is_null(value.type) or is_array(value.type) or isinstance(value.type, (CollectionType, MapType)):
+            raise EplValidationError(
+                "Collection or array comparison and null-type values are not allowed for the IN, ANY, SOME or ALL keywords")
+        if self.operator in ("<", "<=", ">", ">=") and not (value.type == STRING and column.type == STRING):
+            for side in (value, column):
+                require_numeric(side)
+        if is_numeric(value.type) and is_numeric(column.type):
+            return comparison_type(value.type, column.type)
+        if is_opaque(value.type) or is_opaque(column.type) or column.type == NULL:
+            return None
+        if not equatable(value.type, column.type):
+            raise EplValidationError(
+                f"Implicit conversion from datatype '{boxed_name(column)}' to '{boxed_name(value)}' is not allowed")
+        return None
+
+
+def _is_correlated(condition: TypedExpression | None) -> bool:
+    return condition is not None and any(stream > 0 for stream in condition.streams)
+
+
+def _both(where: TypedExpression | None, having: TypedExpression) -> TypedExpression:
+    return having if where is None else Logic(type=BOXED_BOOLEAN, operator="and", operands=(where, having))
+
+
+def _is_aggregated(expression: TypedExpression) -> bool:
+    return any(isinstance(node, Aggregated) for node in expression.walk())
+
+
+__all__ = ["NO_WINDOW"]

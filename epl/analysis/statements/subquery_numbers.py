@@ -1,0 +1,43 @@
+"""Sub-queries of one statement, numbered as refusals and column names call them."""
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+from epl.analysis.expressions.rewriting import replaced_syntax
+from epl.syntax import Statement
+from epl.syntax.expressions import Subquery
+from epl.syntax.nodes import Node
+
+SUBQUERY = re.compile(r"\(\s*select\b", re.IGNORECASE)
+
+
+def number_subqueries(statement: Statement) -> Statement:
+    """The statement with its sub-queries numbered from 1 in order of the text."""
+    if SUBQUERY.search(statement.text) is None:
+        return statement
+    subqueries = sorted(_subqueries_in(statement), key=lambda s: s.span.start if s.span else 0)
+    numbers = {id(subquery): number for number, subquery in enumerate(subqueries, 1)}
+
+    def numbered(node: Node) -> Node | None:
+        return attrs.evolve(node, number=numbers[id(node)]) if isinstance(node, Subquery) else None
+
+    return replaced_syntax(statement, numbered)
+
+
+def _subqueries_in(value: Any) -> Iterator[Subquery]:
+    """Those that are not within another one."""
+    if isinstance(value, Subquery):
+        yield value
+    elif isinstance(value, Node):
+        for field in attrs.fields(type(value)):
+            yield from _subqueries_in(getattr(value, field.name))
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _subqueries_in(item)
+
+
+__all__ = ["number_subqueries"]

@@ -1,0 +1,114 @@
+"""Sub-queries: a stream's rows, and what is asked of them."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+from typing import Literal as Choice
+
+import attrs
+
+from epl.event_types import EventOf, EventType, Property
+from epl.plan.checks import check
+from epl.plan.expressions import SubqueryValue, TypedExpression
+from epl.plan.lookups import LookupPlan
+from epl.plan.result_set import AggregationPlan
+from epl.plan.streams import StreamPlan
+from epl.plan.walk import expressions_of
+from epl.value_types import ArrayType, CollectionType, ValueType
+
+Use = Choice["value", "rows", "exists", "in", "any", "all"]
+
+
+@attrs.frozen(kw_only=True)
+class SubqueryPlan:
+    """A sub-query. Its expressions read its own row as stream 0 and the events of the statement that it belongs to as streams 1, 2, …:
+    ``outer``, by the names of their streams.
+
+    ``use``: the value of the only row (null where there are several), all rows for an enumeration method, whether there are rows, or a
+    comparison with each row by ``operator``. ``columns``: named ``names``. Several are an event of ``row_type``, and so are all rows with
+    aggregations; None where there is no such event.
+
+    ``where`` is looked up by ``lookup``. With ``aggregations`` and ``running`` they are kept up to date as rows come and go instead,
+    ``where`` being evaluated for each; else they are computed over the rows found. ``group_by``: keys over the row; columns and having
+    read them as Local nodes of their numbers.
+    """
+
+    use: Use
+    stream: StreamPlan
+    columns: tuple[TypedExpression, ...]
+    names: tuple[str, ...]
+    row_type: EventType | None = None
+    outer: tuple[str, ...] = ()
+    where: TypedExpression | None = None
+    lookup: LookupPlan
+    having: TypedExpression | None = None
+    aggregations: tuple[AggregationPlan, ...] = ()
+    group_by: tuple[TypedExpression, ...] = ()
+    aggregated: bool = False
+    running: bool = False
+    operator: str = "="
+
+    def __attrs_post_init__(self) -> None:
+        check(self.columns != (), "a sub-query without a column")
+        check(len(self.names) == len(self.columns), "columns of a sub-query without names")
+        is_row = self.has_several_columns or (self.aggregated and self.use == "rows")
+        check((self.row_type is not None) == is_row, "a row of a sub-query without its type")
+        check(self.aggregated or not (self.group_by or self.running or self.aggregations), "groups or aggregations of a plain sub-query")
+        read = {stream for e in (*self.columns, self.where, self.having) if e is not None for stream in e.streams}
+        check(all(stream <= len(self.outer) for stream in read), f"streams {sorted(read)} of a sub-query over {len(self.outer)} others")
+
+    @property
+    def arity(self) -> int:
+        """The number of streams that its expressions read."""
+        return 1 + len(self.outer)
+
+    @property
+    def has_several_columns(self) -> bool:
+        return len(self.columns) > 1
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether rows are looked up; running aggregations need none."""
+        return not self.running
+
+
+def value_type(plan: SubqueryPlan) -> ValueType:
+    """The type of the only row's value."""
+    return EventOf(plan.row_type) if plan.row_type is not None else plan.columns[0].type.boxed
+
+
+def row_type(names: Sequence[str], columns: Sequence[TypedExpression]) -> EventType:
+    """A new type, of rows with these columns."""
+    properties = {name: Property(name, column.type.boxed) for name, column in zip(names, columns)}
+    return EventType(name=f"subselect{{{','.join(names)}}}", kind="struct", properties=properties)
+
+
+def as_rows(node: SubqueryValue, *, array: bool = False) -> SubqueryValue:
+    """The same sub-query, giving all of its rows."""
+    plan: SubqueryPlan = node.plan
+    event_type = row_type(plan.names, plan.columns) if plan.aggregated and plan.row_type is None else plan.row_type
+    plan = attrs.evolve(plan, use="rows", row_type=event_type)
+    element = value_type(plan)
+    return attrs.evolve(node, plan=plan, type=ArrayType(element) if array else CollectionType(element))
+
+
+def is_subquery_value(node: TypedExpression) -> bool:
+    """Whether the expression as a whole is a sub-query that gives one row's value."""
+    return isinstance(node, SubqueryValue) and node.plan.use == "value"
+
+
+def subqueries_in(*plans: Any) -> Iterator[SubqueryPlan]:
+    """The sub-queries of all expressions in the plans, as often as they occur."""
+    return (node.plan for e in expressions_of(*plans) for node in e.walk() if isinstance(node, SubqueryValue))
+
+
+def distinct_subqueries(*plans: Any) -> tuple[SubqueryPlan, ...]:
+    """Those of all expressions in the plans, in order, equal ones once."""
+    subqueries: list[SubqueryPlan] = []
+    for plan in subqueries_in(*plans):
+        if plan not in subqueries:
+            subqueries.append(plan)
+    return tuple(subqueries)
+
+
+__all__ = ["SubqueryPlan", "Use", "as_rows", "distinct_subqueries", "is_subquery_value", "row_type", "subqueries_in", "value_type"]

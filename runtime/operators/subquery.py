@@ -1,0 +1,213 @@
+"""Sub-queries at run time: the windows that they read, their rows and running aggregations. ``subquery_answers`` has what they give."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from epl.plan.expressions import Prior
+from epl.plan.streams import StreamPlan
+from epl.plan.subqueries import SubqueryPlan
+from epl.plan.walk import expressions_of
+from runtime.aggregation.grouped import Aggregator, build_aggregator
+from runtime.clock.schedule import ScheduledTimer
+from runtime.expressions import compile_predicate
+from runtime.operators.operator_context import OperatorContext
+from runtime.operators.stream_entry import StreamEntry
+from runtime.operators.subquery_answers import answer_of
+from runtime.stores.indexes import IndexedRows
+from windows.chain import build_chain
+from windows.event import NO_EVENTS, Event
+from windows.keys import freeze
+from windows.prior import PriorBuffer
+from windows.protocol import Sink, State
+from windows.shape import ANYTHING, takes
+
+
+class SubqueryContext(OperatorContext):
+    """What the windows of one stream of sub-queries get while they are built. Their timers follow those of the statement.
+
+    ``place``: the number of the stream among the statement's sub-queries. As Esper has it, their windows receive an event before the
+    statement itself, or after it with ``self_subselect_preeval`` off.
+    """
+
+    __slots__ = ("_parent", "_place")
+
+    def __init__(self, parent: OperatorContext, place: int) -> None:
+        super().__init__(parent.statement, parent.partition, parent.environment.context, restoring=parent.restoring)
+        self._parent = parent
+        self._place = place
+
+    def timer(self, callback: Callable[[], None]) -> ScheduledTimer:
+        return self._parent.timer(callback)
+
+    def order(self, stream: int) -> tuple[int, int, int]:
+        priority, number, _ = super().order(stream)
+        first = -LARGEST_NUMBER if self.core.settings.self_subselect_preeval else LARGEST_NUMBER
+        return priority, number, first + self._place
+
+    @property
+    def drops(self) -> bool:
+        return False
+
+
+LARGEST_NUMBER = 1_000_000
+"""More than streams and sub-queries of a statement."""
+
+
+class SubqueryStream:
+    """One stream that sub-queries read: entry → windows → rows, aggregations. Sub-queries of equal streams share one."""
+
+    def __init__(self, plan: StreamPlan, plans: Sequence[SubqueryPlan], context: SubqueryContext) -> None:
+        self.plan = plan
+        self.context = context
+        self.chain = build_chain(plan.windows, plan.retain, context)
+        self.entry = StreamEntry(plan, context, self.chain)
+        self.entry.repeat()
+        self.rows = IndexedRows()
+        self._derived: dict[Any, Event] | None = None if all(w.retains for w in plan.windows[-1:]) else {}
+        self._keeps_rows = any(each.keeps_rows for each in plans)
+        self.aggregations: list[RunningAggregations] = []
+        self.prior: PriorBuffer | None = None
+        largest = max((n.index for e in expressions_of(*plans) for n in e.walk() if isinstance(n, Prior)), default=None)
+        sink: Sink = self
+        if largest is not None:
+            self.prior = context.environment.prior[0] = PriorBuffer(largest, retains=self._derived is None)
+            self.prior.child, sink = self, self.prior
+        self.chain.child = sink
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        if self._derived is not None:
+            old = self._before(new, old)
+        if self._keeps_rows:
+            self.rows.update(new, old)
+        for aggregations in self.aggregations:
+            aggregations.update(new, old)
+
+    def _before(self, new: Sequence[Event], old: Sequence[Event]) -> list[Event]:
+        """The rows held that the derived-value window's old rows are equal to."""
+        derived = self._derived
+        assert derived is not None
+        gone = [row for row in (derived.pop(_values(each), None) for each in old) if row is not None]
+        derived.update((_values(each), each) for each in new)
+        return gone
+
+    def start(self) -> None:
+        self.entry.start()
+
+    def close(self) -> None:
+        self.entry.close()
+        self.chain.close()
+        self.context.close()
+
+    def state(self) -> State:
+        return {
+            "windows": self.chain.state(),
+            "prior": None if self.prior is None else self.prior.state(),
+            "rows": None if _same_rows(self.rows, self.chain) else self.rows.state(),
+        }
+
+    @takes({"windows": ANYTHING, "prior": ANYTHING, "rows": ANYTHING})
+    def restore(self, state: State) -> None:
+        self.chain.restore(state["windows"])
+        if self.prior is not None:
+            self.prior.restore(state["prior"])
+        if state["rows"] is not None:
+            self.rows.restore(state["rows"])
+        elif self._keeps_rows:
+            self.rows.update(tuple(self.chain), NO_EVENTS)
+        if self._derived is not None:
+            self._derived.update((_values(row), row) for row in self.rows)
+
+
+def _values(row: Event) -> Any:
+    return tuple([freeze(value) for value in row.values()])
+
+
+def _same_rows(rows: Iterable[Event], contents: Iterable[Event]) -> bool:
+    """Whether the window holds just these rows, in this order."""
+    held = list(contents)
+    return len(held) == len(list(rows)) and all(row is event for row, event in zip(rows, held))
+
+
+class RunningAggregations:
+    """Aggregations of a sub-query that are kept up to date as its rows, those that satisfy its conditions, come and go."""
+
+    def __init__(self, plan: SubqueryPlan, context: SubqueryContext) -> None:
+        environment = context.environment
+        self._test = None if plan.where is None else compile_predicate(plan.where, environment, 1)
+        self.aggregator: Aggregator = build_aggregator(
+            plan.aggregations, plan.group_by, environment, 1, unbound=not plan.stream.windows)
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        test = self._test
+        if test is not None:
+            new, old = [row for row in new if test(row)], [row for row in old if test(row)]
+        self.aggregator.apply(new, old)
+
+
+class Subquery:
+    """One sub-query: ``answer``, once its stream is there."""
+
+    __slots__ = ("plan", "running", "answer")
+
+    def __init__(self, plan: SubqueryPlan) -> None:
+        self.plan = plan
+        self.running: RunningAggregations | None = None
+        self.answer: Callable[..., Any]
+
+    def open(self, stream: SubqueryStream) -> None:
+        if self.plan.running:
+            self.running = RunningAggregations(self.plan, stream.context)
+            stream.aggregations.append(self.running)
+        aggregator = None if self.running is None else self.running.aggregator
+        self.answer = answer_of(self.plan, stream.rows, aggregator, stream.context.environment)
+
+
+class Subqueries:
+    """The sub-queries of one instance of a statement. Expressions that are compiled from now on find them in the instance's environment;
+    ``open`` builds their windows, last, so that timers of the statement's own come first.
+    """
+
+    def __init__(self, plans: Sequence[SubqueryPlan], context: OperatorContext) -> None:
+        self._context = context
+        self._subqueries = [Subquery(plan) for plan in plans]
+        self._streams: list[SubqueryStream] = []
+        context.environment.subqueries.extend((each.plan, each) for each in self._subqueries)
+
+    def open(self) -> None:
+        groups: list[list[Subquery]] = []
+        for each in self._subqueries:
+            group = next((g for g in groups if g[0].plan.stream == each.plan.stream), None)
+            if group is None:
+                groups.append([each])
+            else:
+                group.append(each)
+        for place, group in enumerate(groups):
+            plans = [each.plan for each in group]
+            stream = SubqueryStream(plans[0].stream, plans, SubqueryContext(self._context, place))
+            self._streams.append(stream)
+            for each in group:
+                each.open(stream)
+
+    def start(self) -> None:
+        for stream in self._streams:
+            stream.start()
+
+    def close(self) -> None:
+        for stream in self._streams:
+            stream.close()
+
+    def state(self) -> State:
+        running = [each.running.aggregator.state() for each in self._subqueries if each.running is not None]
+        return {"streams": [stream.state() for stream in self._streams], "aggregations": running}
+
+    @takes({"streams": [ANYTHING], "aggregations": [ANYTHING]})
+    def restore(self, state: State) -> None:
+        for stream, kept in zip(self._streams, state["streams"], strict=True):
+            stream.restore(kept)
+        running = [each.running for each in self._subqueries if each.running is not None]
+        for aggregations, kept in zip(running, state["aggregations"], strict=True):
+            aggregations.aggregator.restore(kept)
+
+
+__all__ = ["Subqueries"]

@@ -1,0 +1,247 @@
+"""What a sub-query gives for the current row of its statement, as functions over its rows or its running aggregations.
+
+Rules are Esper 9.0.0's: of rows without aggregations the value, in, any and all also count those for which the where clause is null; exists
+and enumeration methods do not (docs/design/subqueries.md).
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from epl.event_types import EventOf
+from epl.plan.expressions import Constant, Equality, TypedExpression
+from epl.plan.lookups import LookupPlan
+from epl.plan.subqueries import SubqueryPlan
+from epl.value_types import BOOLEAN
+from runtime.aggregation.factory import Readers
+from runtime.aggregation.grouped import Aggregator, Keyed, key_function
+from runtime.aggregation.groups import GroupFactory, evaluate_over
+from runtime.expressions import Environment
+from runtime.expressions.compiled import compile_predicate, compile_row, compile_scalar
+from runtime.expressions.operations import quantified
+from runtime.result_set.hash_order import ordering
+from runtime.stores.indexes import IndexedRows
+from runtime.stores.lookup import compile_lookup
+from windows.event import Event, event_class
+from windows.keys import values_of_key
+
+Answer = Callable[..., Any]
+Outer = tuple[Any, ...]
+Values = Callable[[Outer], Iterable[Any]]
+"""(the statement's events) → the value of each row that counts."""
+
+
+def answer_of(plan: SubqueryPlan, rows: IndexedRows, aggregator: Aggregator | None, environment: Environment) -> Answer:
+    """Return the function that gives what is asked of the sub-query. ``aggregator``: of running aggregations."""
+    if not plan.aggregated:
+        source: _Source = _PlainRows(plan, rows, environment)
+    elif plan.group_by:
+        source = _Groups(plan, rows, aggregator, environment)
+    else:
+        source = _AllRows(plan, rows, aggregator, environment)
+    return ANSWERS[plan.use](source, plan)
+
+
+class _Source:
+    """``values``: of each row that counts for a comparison; ``only``: the value of the only row; ``present``: whether there are rows;
+    ``listed``: all rows for an enumeration method, None where there are none.
+    """
+
+    def values(self, outer: Outer) -> Iterable[Any]:
+        raise NotImplementedError
+
+    def only(self, outer: Outer) -> Any:
+        """The value of the only row; None of none or of several."""
+        value = None
+        for place, each in enumerate(self.values(outer)):
+            if place:
+                return None
+            value = each
+        return value
+
+    def present(self, outer: Outer) -> bool:
+        raise NotImplementedError
+
+    def listed(self, outer: Outer) -> list[Any] | None:
+        raise NotImplementedError
+
+
+def _compared(source: _Source, plan: SubqueryPlan) -> Answer:
+    every, operator = plan.use == "all", plan.operator
+
+    def answer(value: Any, *outer: Any) -> bool | None:
+        values = list(source.values(outer))
+        return quantified(operator, value, (values,), (True,), every) if values else every
+
+    return answer
+
+
+ANSWERS: dict[str, Callable[[_Source, SubqueryPlan], Answer]] = {
+    "value": lambda source, plan: lambda *outer: source.only(outer),
+    "rows": lambda source, plan: lambda *outer: source.listed(outer),
+    "exists": lambda source, plan: lambda *outer: source.present(outer),
+    "in": _compared,
+    "any": _compared,
+    "all": _compared,
+}
+
+
+def _maker(plan: SubqueryPlan, environment: Environment, arity: int, keys: int = 0) -> Callable[..., Any]:
+    """Compile make(row, *outer, insert stream?, readers, *keys) → the value of one row."""
+    row_type = plan.row_type
+    if row_type is None:
+        return compile_scalar(plan.columns[0], environment, arity, keys)
+    make_event, values = event_class(row_type), compile_row(plan.columns, environment, arity, keys)
+    return lambda *arguments: make_event(*values(*arguments))
+
+
+def _not_false(condition: TypedExpression) -> TypedExpression:
+    return Equality(type=BOOLEAN, left=condition, right=Constant(type=BOOLEAN, value=False), negated=True, null_safe=True)
+
+
+# ------------------------------------------------------------------ rows without aggregations
+
+
+class _PlainRows(_Source):
+    """Rows as they are; having has become a part of where."""
+
+    def __init__(self, plan: SubqueryPlan, rows: IndexedRows, environment: Environment) -> None:
+        arity = plan.arity
+        self._candidates = _candidates(plan, rows, environment)
+        self._strict = None if plan.where is None else compile_predicate(plan.where, environment, arity)
+        self._lenient = None if plan.where is None else compile_predicate(_not_false(plan.where), environment, arity)
+        self._make = _maker(plan, environment, arity)
+        self._lists_rows = plan.where is None or not plan.has_several_columns
+        self._scalars = plan.row_type is None and not _is_event(plan)
+
+    def _passing(self, test: Callable[..., bool] | None, outer: Outer) -> Iterator[Event]:
+        candidates = self._candidates(outer)
+        return iter(candidates) if test is None else (row for row in candidates if test(row, *outer))
+
+    def values(self, outer: Outer) -> Iterable[Any]:
+        make = self._make
+        return (make(row, *outer, True, ()) for row in self._passing(self._lenient, outer))
+
+    def present(self, outer: Outer) -> bool:
+        return next(self._passing(self._strict, outer), None) is not None
+
+    def listed(self, outer: Outer) -> list[Any] | None:
+        if not self._lists_rows:
+            return None  # so does Esper
+        make, test = self._make, self._strict
+        candidates = list(self._candidates(outer))
+        values = [make(row, *outer, True, ()) for row in candidates if test is None or test(row, *outer)]
+        return values if values or (candidates and self._scalars) else None
+
+
+def _is_event(plan: SubqueryPlan) -> bool:
+    return isinstance(plan.columns[0].type, EventOf)
+
+
+def _candidates(plan: SubqueryPlan, rows: IndexedRows, environment: Environment) -> Callable[[Outer], Iterable[Event]]:
+    """Rows that the look-up's index finds, before conditions are evaluated."""
+    if plan.lookup.index is None:
+        return lambda outer: rows
+    lookup = compile_lookup(_index_alone(plan.lookup), rows, environment, plan.arity)
+    return lambda outer: lookup((None, *outer))
+
+
+def _index_alone(plan: LookupPlan) -> LookupPlan:
+    return attrs.evolve(plan, conditions=(), null_safe=(True,) * len(plan.null_safe))
+
+
+# ------------------------------------------------------------------ aggregations of all rows
+
+
+def _found(plan: SubqueryPlan, rows: IndexedRows, environment: Environment) -> Callable[[Outer], Iterable[Event]]:
+    """The rows that satisfy the conditions."""
+    lookup = compile_lookup(plan.lookup, rows, environment, plan.arity)
+    return lambda outer: lookup((None, *outer))
+
+
+class _AllRows(_Source):
+    """One row, of the aggregations of all rows. Having that is null lets it pass."""
+
+    def __init__(self, plan: SubqueryPlan, rows: IndexedRows, aggregator: Aggregator | None, environment: Environment) -> None:
+        self._readers = self._computed(plan, rows, environment) if aggregator is None else lambda outer: aggregator.readers(None)
+        self._having = None if plan.having is None else compile_scalar(plan.having, environment, plan.arity)
+        self._make = _maker(plan, environment, plan.arity)
+
+    @staticmethod
+    def _computed(plan: SubqueryPlan, rows: IndexedRows, environment: Environment) -> Callable[[Outer], Readers]:
+        factory, find = GroupFactory(plan.aggregations, environment, 1), _found(plan, rows, environment)
+        return lambda outer: evaluate_over(factory, list(find(outer)))
+
+    def only(self, outer: Outer) -> Any:
+        readers = self._readers(outer)
+        if self._having is not None and self._having(None, *outer, True, readers) is False:
+            return None
+        return self._make(None, *outer, True, readers)
+
+    def values(self, outer: Outer) -> Iterable[Any]:
+        return (self.only(outer),)
+
+    def present(self, outer: Outer) -> bool:
+        return self._having is None or self._having(None, *outer, True, self._readers(outer)) is True
+
+    def listed(self, outer: Outer) -> list[Any] | None:
+        return [self.only(outer)] if self.present(outer) else None
+
+
+# ------------------------------------------------------------------ groups
+
+
+class _Groups(_Source):
+    """A row for each group, in the order of output."""
+
+    def __init__(self, plan: SubqueryPlan, rows: IndexedRows, aggregator: Aggregator | None, environment: Environment) -> None:
+        self._groups = self._computed(plan, rows, environment) if aggregator is None else self._kept(aggregator)
+        keys = self._parts = len(plan.group_by)
+        self._order = ordering([key.type for key in plan.group_by])
+        self._having = None if plan.having is None else compile_scalar(plan.having, environment, plan.arity, keys)
+        self._make = _maker(plan, environment, plan.arity, keys)
+        self._lists_rows = plan.has_several_columns
+
+    @staticmethod
+    def _kept(aggregator: Aggregator) -> Callable[[Outer], Sequence[tuple[Any, Readers]]]:
+        assert isinstance(aggregator, Keyed)
+
+        def groups(outer: Outer) -> Sequence[tuple[Any, Readers]]:
+            aggregator.drop_empty()
+            return [(key, group.readers) for key, group in aggregator.groups.items()]
+
+        return groups
+
+    @staticmethod
+    def _computed(plan: SubqueryPlan, rows: IndexedRows, environment: Environment) -> Callable[[Outer], Sequence[tuple[Any, Readers]]]:
+        factory, find = GroupFactory(plan.aggregations, environment, 1), _found(plan, rows, environment)
+        key_of = key_function(plan.group_by, environment, 1)
+
+        def groups(outer: Outer) -> Sequence[tuple[Any, Readers]]:
+            members: dict[Any, list[Event]] = {}
+            for row in find(outer):
+                members.setdefault(key_of(row), []).append(row)
+            return [(key, evaluate_over(factory, each)) for key, each in members.items()]
+
+        return groups
+
+    def values(self, outer: Outer) -> Iterable[Any]:
+        groups = self._groups(outer)
+        if self._order is not None and len(groups) > 1:
+            groups = [groups[place] for place in self._order([key for key, _ in groups])]
+        having, make, parts = self._having, self._make, self._parts
+        for key, readers in groups:
+            keys = values_of_key(key, parts)
+            if having is None or having(None, *outer, True, readers, *keys) is True:
+                yield make(None, *outer, True, readers, *keys)
+
+    def present(self, outer: Outer) -> bool:
+        return any(True for _ in self.values(outer))
+
+    def listed(self, outer: Outer) -> list[Any] | None:
+        return (list(self.values(outer)) or None) if self._lists_rows else None  # so does Esper
+
+
+__all__ = ["Answer", "answer_of"]
