@@ -2,7 +2,7 @@
 
 Row k: ``symbol`` 'S0' … of ``keys`` symbols and ``price`` 0 ≤ p < 1000, both uniform, ``volume`` 1 … 1000, ``ts`` k + 1 ms. Prices are
 multiples of 1/64, so that sums of them are exact in whatever order an engine adds. As temperatures the same columns are ``id`` 'Ek',
-``device`` the symbol's number and ``temp`` the price.
+``device`` the symbol's number and ``temp`` the price; for joins ``key`` is the symbol and ``x`` the price, of type A and B in turns.
 """
 from __future__ import annotations
 
@@ -52,6 +52,9 @@ class Data:
         symbol = self.symbol[first:last].tolist()
         if layout == "temperature":
             return [{"id": f"E{first + k}", "device": s, "temp": p} for k, (s, p) in enumerate(zip(symbol, price))]
+        if layout == "joined":
+            names = self.names
+            return [{"key": names[s], "x": p} for s, p in zip(symbol, price)]
         names, volume, ts = self.names, self.volume[first:last].tolist(), self.ts[first:last].tolist()
         return [{"symbol": names[s], "price": p, "volume": v, "ts": t} for s, p, v, t in zip(symbol, price, volume, ts)]
 

@@ -12,7 +12,7 @@ import attrs
 from benchmarks.data import KEYS, Data
 from benchmarks.engine import Engine, Prepared
 from benchmarks.throughput import measure
-from benchmarks.workloads import WORKLOADS, Workload, filters, sliding
+from benchmarks.workloads import WORKLOADS, Workload, filters, joined, sliding
 
 MOST_EVENTS = 100_000
 REPETITIONS = 2
@@ -38,6 +38,11 @@ AXES = (
     Axis(
         "window", "rows in the window: avg, max on #length", (100, 1_000, 10_000, 100_000, 1_000_000),
         lambda size: attrs.evolve(WORKLOADS["W4"], name=f"#length({size})", epl=sliding(size)), lambda size: KEYS, lambda size: size,
+    ),
+    Axis(
+        "join", "rows in each of two joined windows: as many keys, one match an event", (100, 1_000, 10_000, 100_000, 1_000_000),
+        lambda size: attrs.evolve(WORKLOADS["W8"], name=f"join of #length({size})", epl=joined(size)), lambda size: size,
+        lambda size: 2 * size,
     ),
     Axis(
         "keys", "keys: sum by symbol", (100, 1_000, 10_000, 100_000, 1_000_000),

@@ -8,6 +8,7 @@ import attrs
 LISTENED = re.compile(r"s0|q\d+")
 """Names of the statements that get a listener."""
 TRADE = "@public @buseventtype create {kind}schema Trade(symbol string, price double, volume int, ts long);\n"
+JOINED = "".join(f"@public @buseventtype create {{kind}}schema {name}(key string, x double);\n" for name in "AB")
 TEMPERATURE = "@public @buseventtype create {kind}schema TemperatureSensorEvent(id string, device int, temp double);\n"
 
 
@@ -36,13 +37,20 @@ class Workload:
     goals: tuple[float | None, float | None] = (None, None)
 
     @property
+    def event_types(self) -> tuple[str, ...]:
+        """The type of each event; of several, event k is of type k modulo their number."""
+        return {"trade": ("Trade",), "temperature": ("TemperatureSensorEvent",), "joined": ("A", "B")}[self.layout]
+
+    @property
     def event_type(self) -> str:
-        return "TemperatureSensorEvent" if self.layout == "temperature" else "Trade"
+        """The only event type."""
+        (name,) = self.event_types
+        return name
 
     def module(self, kind: str = "") -> str:
         """Schema and statements. ``kind``: the representation of events, as in ``create objectarray schema``."""
-        schema = TEMPERATURE if self.layout == "temperature" else TRADE
-        return schema.format(kind=f"{kind} " if kind else "") + self.epl
+        schema = {"trade": TRADE, "temperature": TEMPERATURE, "joined": JOINED}[self.layout]
+        return schema.replace("{kind}", f"{kind} " if kind else "") + self.epl
 
 
 def _columns(*pairs: tuple[str, str]) -> tuple[Column, Column]:
@@ -60,6 +68,11 @@ define B as B.temp > A.temp, C as C.temp > B.temp, D as D.temp > C.temp)"""
 def filters(count: int, keys: int, above: int = 500) -> str:
     """That many statements of one shape, each with a symbol and, where there are more statements than symbols, a price of its own."""
     return "".join(f"@name('q{k}') select * from Trade(symbol = 'S{k % keys}' and price > {above + k // keys});\n" for k in range(count))
+
+
+def joined(length: int) -> str:
+    """A join by key of two windows."""
+    return f"@name('s0') select a.key as k, a.x as ax, b.x as bx from A#length({length}) as a, B#length({length}) as b where a.key = b.key"
 
 
 def sliding(length: int) -> str:
@@ -99,9 +112,12 @@ WORKLOADS: dict[str, Workload] = {w.name: w for w in (
     ),
     Workload("W7", "1,000 filters", filters(1000, 1000), _columns(("symbol", "touch"), ("price", "exact")), goals=(8, 0.1)),
     Workload(
+        "W8", "window join", joined(1000), _columns(("k", "touch"), ("bx", "exact")), layout="joined", goals=(None, 0.15),
+    ),
+    Workload(
         "W10", "output last every 1 sec", "@name('s0') select symbol, sum(volume) as s from Trade group by symbol output last every 1 sec",
         _columns(("symbol", "touch"), ("s", "whole")), moves=True, goals=(10, 0.15),
     ),
 )}
 
-__all__ = ["LISTENED", "WORKLOADS", "Column", "Workload", "filters", "sliding"]
+__all__ = ["LISTENED", "WORKLOADS", "Column", "Workload", "filters", "joined", "sliding"]

@@ -87,6 +87,8 @@ class Batch:
         self.data, self.batch_rows = prepared.data, prepared.batch_rows
 
     def open(self, workload: Workload) -> BatchSession:
+        if len(workload.event_types) > 1:
+            raise NotRun("runs in rows: the figures are those of the row engine")
         try:
             return BatchSession(workload, self.data, self.batch_rows, self.encoded, self.tier)
         except EplUnsupportedError as refused:

@@ -61,15 +61,22 @@ class RowSession:
     def run(self, first: int, last: int) -> Measured:
         events = self.data.dicts(self.workload.layout, first, last)
         times = self.data.ts[first:last].tolist()
+        types = self.workload.event_types
+        send = self._moving if self.workload.moves else self._send if len(types) == 1 else self._in_turns
         tally = self.tally
         tally.rows, tally.sums[:] = 0, (0, 0)
         gc.collect()
         gc.freeze()  # the events were made beforehand: no collection need look at them
-        cpu, wall, _ = timed(lambda: self._moving(events, times) if self.workload.moves else self._send(events))
+        cpu, wall, _ = timed(lambda: send(events, times))
         gc.unfreeze()
         return Measured(last - first, cpu, cpu, wall, tally.rows, tuple(tally.sums))
 
-    def _send(self, events: list[dict[str, Any]]) -> None:
+    def _in_turns(self, events: list[dict[str, Any]], times: list[int]) -> None:
+        send, types = self.runtime.send, self.workload.event_types
+        for time, event in zip(times, events):
+            send(types[time - 1 & 1], event)
+
+    def _send(self, events: list[dict[str, Any]], times: list[int]) -> None:
         send, name = self.runtime.send, self.workload.event_type
         for event in events:
             send(name, event)

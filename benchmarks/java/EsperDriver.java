@@ -35,8 +35,9 @@ public final class EsperDriver implements UpdateListener {
 
     final EPRuntime runtime;
     final EPEventService service;
-    final boolean temperature, moves;
-    final String type, nameOne, nameTwo;
+    final boolean temperature, joined, moves;
+    final String[] types;
+    final String nameOne, nameTwo;
     final char modeOne, modeTwo;
     long rows, wholeOne, wholeTwo;
     double realOne, realTwo;
@@ -44,8 +45,9 @@ public final class EsperDriver implements UpdateListener {
 
     EsperDriver(String[] words) throws Exception {
         temperature = words[2].equals("temperature");
+        joined = words[2].equals("joined");
         moves = words[3].equals("true");
-        type = temperature ? "TemperatureSensorEvent" : "Trade";
+        types = joined ? new String[]{"A", "B"} : new String[]{temperature ? "TemperatureSensorEvent" : "Trade"};
         nameOne = words[4];
         modeOne = words[5].charAt(0);
         nameTwo = words[6];
@@ -95,7 +97,7 @@ public final class EsperDriver implements UpdateListener {
         for (int row = first; row < last; row++) {
             int symbol = symbols.getInt(4 * row);
             double price = prices.getDouble(8 * row);
-            events[row - first] = temperature ? new Object[]{"E" + row, symbol, price}
+            events[row - first] = temperature ? new Object[]{"E" + row, symbol, price} : joined ? new Object[]{names[symbol], price}
                 : new Object[]{names[symbol], price, volumes.getInt(4 * row), row + 1L};
         }
         return events;
@@ -109,7 +111,11 @@ public final class EsperDriver implements UpdateListener {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         com.sun.management.OperatingSystemMXBean system = (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         long process = system.getProcessCpuTime(), cpu = threads.getCurrentThreadCpuTime(), wall = System.nanoTime();
-        if (moves) {
+        String type = types[0];
+        if (joined) {
+            int row = first;
+            for (Object[] event : events) service.sendEventObjectArray(event, types[row++ & 1]);
+        } else if (moves) {
             long time = first + 1L;
             for (Object[] event : events) {
                 service.advanceTime(time++);
