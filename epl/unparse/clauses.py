@@ -75,8 +75,9 @@ def stream(node: S.Stream, text: Text) -> str:
 
 
 def from_(node: S.From, text: Text) -> str:
-    parts = [text(node.streams[0])]
-    for join, joined_stream in zip(node.joins, node.streams[1:], strict=True):
+    first, *others = node.streams
+    parts = [text(first)]
+    for join, joined_stream in zip(node.joins, others, strict=True):
         word = {"comma": ",", "inner": " inner join"}.get(join.kind, f" {join.kind} outer join")
         on = " and ".join(f"{text(left)} = {text(right)}" for left, right in join.on)
         parts.append(f"{word} {text(joined_stream)}{f' on {on}' if on else ''}")

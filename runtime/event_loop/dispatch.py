@@ -17,13 +17,15 @@ from typing import Any
 
 import attrs
 
+from epl.attribute_text import named_class
 from epl.event_types import EventType
 from epl.generated_code import defined, field_name
 from epl.plan.expressions import Logic, StreamProperty, TypedExpression
 from epl.value_types import BOXED_BOOLEAN
 from runtime.conversion.from_python import check_known, checking_scope, checks, made_of, read_mapping
 from runtime.event_loop.filter_index import Entry, TypeIndex, order_of
-from runtime.event_loop.lone_receiver import lone_entry, lone_lines
+from runtime.event_loop.lone_receiver import changed_line, core_text, lone_entry, lone_lines
+from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter
 from runtime.expressions import Environment
 from runtime.expressions.compiled import OPERATIONS
 from runtime.expressions.printer import Printer
@@ -101,15 +103,17 @@ class _Tests:
         for n, entry in enumerate(self.inline):
             self._scope[f"receiver{n}"] = entry.receiver
             lines += [f"{'' if entry.test is None else f'if w{n}: '}receivers.append(receiver{n})"]
-        ask = ["    if entry.test is None or entry.test(e):", "        receivers.append(entry.receiver)"]
+        entry_text, active_text = named_class("entry", Entry), named_class("active", ActiveFilter)
+        ask = [f"    if {entry_text.test} is None or {entry_text.test}(e):", f"        receivers.append({entry_text.receiver})"]
         if self._called:
             self._scope["called"] = self._called
             lines += ["for entry in called:", *ask]
         for n in range(len(self._tables)):
             lines += [f"if b{n} is not None:", f"    for entry in b{n}:", *(f"    {line}" for line in ask)]
         for n in range(len(self._active)):
-            lines += [f"if a{n} is not None:", f"    for active in a{n}:", "        test = active.prepared.test"]
-            lines += ["        if test is None or test(e, *active.values): receivers.append(active)"]
+            lines += [f"if a{n} is not None:", f"    for active in a{n}:"]
+            lines += [f"        test = {named_class(f'{active_text.prepared}', PreparedFilter).test}"]
+            lines += [f"        if test is None or test(e, *{active_text.values}): receivers.append(active)"]
         return [*lines, "if len(receivers) > 1: receivers.sort(key=order_of)"]
 
 
@@ -150,7 +154,7 @@ def intake(
         scope["check_known"] = check_known
         lines = ["check_known(stream_type, d)", *lines]
     if updated:
-        return _function("def take(d):", [*lines, f"core.process({source.event})"], scope)
+        return _function("def take(d):", [*lines, f"{core_text(scope).process}({source.event})"], scope)
     body = [*lines, *_body(indexes, source, scope, whole=True)]
     return _function("def take(d):", body, scope)
 
@@ -175,8 +179,9 @@ def _body(indexes: Sequence[TypeIndex], source: _Source, scope: dict[str, Any], 
         return [*_guarded(asked, source, whole), *(lines if tests.matched == ["True"] else under(f"if {tests.matched[0]}:", lines))]
     delivering = _direct(tests, scope) if tests.direct else ["deliver(receivers, e)"]
     if whole:
-        delivering = ["try:", *indented([*delivering, "if queue: work()"]), "finally:", "    core.busy = outer"]
-        delivering = ["outer = core.busy", "core.busy = True", *delivering]
+        core = core_text(scope)
+        delivering = ["try:", *indented([*delivering, "if queue: work()"]), "finally:", f"    {core.busy} = outer"]
+        delivering = [f"outer = {core.busy}", f"{core.busy} = True", *delivering]
     matched = f"if {' or '.join(tests.matched)}:"
     if tests.direct:
         rest = [*source.assignments, *delivering]
@@ -199,7 +204,7 @@ def _direct(tests: _Tests, scope: dict[str, Any]) -> list[str]:
     for n, entry in enumerate(tests.inline):
         receiver = entry.receiver
         scope |= {f"receive{n}": receiver.receive, f"name{n}": receiver.name, f"statement{n}": receiver.order[1]}
-        call = [f"if core.changed_statements is not None: core.changed_statements.add(statement{n})"]
+        call = [changed_line(core_text(scope), f"statement{n}")]
         call += ["try:", f"    receive{n}(e)", "except Exception as error:", f"    on_error(error, name{n}, e)"]
         lone = entry.test is None or len(tests.inline) == 1
         lines += call if lone else [f"if w{n}:", *indented(call)]

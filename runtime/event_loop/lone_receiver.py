@@ -6,12 +6,24 @@ other part of the engine offers steps for it but those that set ``Receiver.write
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
+from epl.attribute_text import named
 from runtime.event_loop.filter_index import Entry
 from runtime.expressions.generated_steps import EVENT
 from runtime.expressions.source_lines import indented
+from windows.event import Event
+
+
+class Core(Protocol):
+    """What generated code reads of the event loop."""
+
+    busy: bool
+    changed_statements: set[int] | None
+
+    def process(self, event: Event) -> None: ...
+
 
 ENABLED = True
 """The switch: intakes and timers that are generated while it is False call receivers and deliver afterwards, as they do for several."""
@@ -24,6 +36,17 @@ def lone_entry(entries: Sequence[Entry]) -> Entry | None:
     return entries[0]
 
 
+def core_text(scope: Mapping[str, Any]) -> Core:
+    """Return the event loop of a scope, where it is ``core``, as an object whose attributes are source text."""
+    core: Core = scope["core"]
+    return named("core", core)
+
+
+def changed_line(core: Core, number: str) -> str:
+    """Return the line that notes the statement of a number, given as text, as changed. ``core``: of ``core_text``."""
+    return f"if {core.changed_statements} is not None: {core.changed_statements}.add({number})"
+
+
 def lone_lines(entry: Entry, place: Callable[[str], str], values: str, make: Sequence[str], scope: dict[str, Any]) -> list[str]:
     """Return the steps of the receiver and then all that ``EventLoop.process`` does, as source lines; ``scope`` gets what they name.
 
@@ -31,17 +54,18 @@ def lone_lines(entry: Entry, place: Callable[[str], str], values: str, make: Seq
     """
     receiver = entry.receiver
     assert receiver.write is not None
+    core = core_text(scope)
     scope |= {"receiver": receiver, "name": receiver.name, "statement_number": receiver.order[1]}
     steps = receiver.write(place, scope, f"return deliver_alone(receiver, {values})")
     assert all(scope.get(name, each) is each for name, each in steps.scope.items()), "one name for two objects"
     scope |= steps.scope
     named = any(EVENT.search(line) for line in (*steps.before, *steps.then))
-    lines = ["if core.changed_statements is not None: core.changed_statements.add(statement_number)"]
+    lines = [changed_line(core, "statement_number")]
     lines += ["try:", *indented(steps.then or ["pass"])]
     lines += ["except Exception as error:", f"    on_error(error, name, {'e' if named else values})"]
     lines += ["if pending: flush()", "if queue: work()"]
-    head = [*(make if named else ()), *steps.before, "outer = core.busy", "core.busy = True"]
-    return [*head, "try:", *indented(lines), "finally:", "    core.busy = outer"]
+    head = [*(make if named else ()), *steps.before, f"outer = {core.busy}", f"{core.busy} = True"]
+    return [*head, "try:", *indented(lines), "finally:", f"    {core.busy} = outer"]
 
 
-__all__ = ["ENABLED", "lone_entry", "lone_lines"]
+__all__ = ["ENABLED", "Core", "changed_line", "core_text", "lone_entry", "lone_lines"]

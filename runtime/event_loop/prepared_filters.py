@@ -100,6 +100,11 @@ class ListedFilter(ActiveFilter):
 class PreparedFilter:
     """What the entries of one filter of one statement share. ``order``: (−priority, statement number, stream number)."""
 
+    __slots__ = (
+        "activate", "close", "drop", "leave", "listed_value", "name", "order", "specification", "test", "values_of", "_enter", "_leave_one",
+        "_place",
+    )
+
     def __init__(
         self, specification: FilterSpecification, environment: Environment, name: str, order: tuple[int, int, int], *, drop: bool,
         table: FilterTable, close: Callable[[], None],

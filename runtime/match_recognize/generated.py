@@ -10,20 +10,28 @@ from typing import Any
 
 import attrs
 
+from epl.attribute_text import named_class
 from epl.plan.match_recognize import Condition, RowRecognitionPlan
 from epl.value_types import Scalar
 from runtime.expressions import Environment
 from runtime.expressions.function_factory import FunctionFactory
 from runtime.expressions.generated_steps import PlacePrinter
 from runtime.expressions.source_lines import indented, under
+from runtime.match_recognize.partitions import LayeredPartition, States
+from runtime.match_recognize.row_recognition import RowRecognition
 from windows.keys import PLAIN_KINDS
+from windows.paging import Paged
 
 MOST_STEPS = 64
 MOST_LINKS = 1_000
 """Programs beyond are not written out."""
 FEW_STEPS = 6
 """Programs up to this size count bits by a table."""
-NOTED = "if partition_pages.touched is not None: partition_pages.touched[key] = None"
+OPERATOR = named_class("operator", RowRecognition)
+PARTITION = named_class("partition", LayeredPartition)
+STATES = named_class("states", States)
+PAGES = named_class("partition_pages", Paged)
+NOTED = f"if {PAGES.touched} is not None: {PAGES.touched}[key] = None"
 """The partition changes."""
 
 
@@ -110,14 +118,14 @@ class StepWriter:
     def entered(self, on_match: list[str]) -> list[str]:
         """Take a row of the stream; ``on_match``: lines for where a match ends with it."""
         plan = self.plan
-        lines = [f"key = {self._key()}", "operator._row = row = operator._row + 1"]
+        lines = [f"key = {self._key()}", f"{OPERATOR.row} = row = {OPERATOR.row} + 1"]
         lines += ["numbers[e] = row"] if plan.has_window else []
         lines += ["partition = partitions.get(key)"]
         moves, committed = self._moves(), [*self._committed(), *under("if ended:", on_match)]
         if plan.lookback:
-            lines += ["if partition is None: partition = partitions[key] = Partition(key, no_history)", "history = partition.history"]
+            lines += ["if partition is None: partition = partitions[key] = Partition(key, no_history)", f"history = {PARTITION.history}"]
             lines += ["histories[e] = history"] if plan.has_window else []
-            lines += [NOTED, f"partition.history = {'(e,)' if plan.lookback == 1 else '(e, *history[:-1])'}", *self._previous]
+            lines += [NOTED, f"{PARTITION.history} = {'(e,)' if plan.lookback == 1 else '(e, *history[:-1])'}", *self._previous]
             # else the partition stays for its history, and nothing else has changed
             return [*lines, *moves, *under("if taken or known is not None or layers:", committed)]
         rest = ["if partition is None: partition = Partition(key, no_history)", *moves, *committed]
@@ -133,13 +141,13 @@ class StepWriter:
         ``partition.latest``."""
         numbers = range(len(self._steps))
         lines = [f"truth_{v} = None" for v in sorted(self._shared)]
-        lines += [f"{' = '.join(f'now_{n}' for n in numbers)} = taken = 0", "known = partition.latest"]
+        lines += [f"{' = '.join(f'now_{n}' for n in numbers)} = taken = 0", f"known = {PARTITION.latest}"]
         moved = [line for number in numbers for line in self._moved(number)]
-        unpacked = [f"{', '.join(f'was_{n}' for n in numbers)}, = known", "horizon = partition.horizon"]
+        unpacked = [f"{', '.join(f'was_{n}' for n in numbers)}, = known", f"horizon = {PARTITION.horizon}"]
         lines += under("if known is not None:", [*unpacked, *moved])
         for number in self.plan.program.start:
             lines += self._taken(number, "row")
-        return [*lines, "layers = partition.layers"]
+        return [*lines, f"layers = {PARTITION.layers}"]
 
     def _moved(self, number: int) -> list[str]:
         """A step that partial matches may come to."""
@@ -170,10 +178,11 @@ class StepWriter:
         accepts = sum(1 << n for n, step in enumerate(steps) if step.accepts)
         counts = tuple(n.bit_count() for n in range(1 << len(steps))) if len(steps) <= FEW_STEPS else None
         lines = [f"alive = taken & {goes_on}", "held = alive.bit_count()" if counts is None else f"held = {counts}[alive]"]
-        lines += ["if held != partition.held:", "    states.count += held - partition.held", "    partition.held = held"]
-        lines += [f"partition.latest = {self._now} if alive else None", "layers.append((e, row, taken))"]
-        lines += ["if len(layers) > partition.most: trim(partition, alive)"]
-        lines += ["partition.taken[row] = None"] if plan.has_window else []
+        known = PARTITION.held
+        lines += [f"if held != {known}:", f"    {STATES.count} += held - {known}", f"    {known} = held"]
+        lines += [f"{PARTITION.latest} = {self._now} if alive else None", "layers.append((e, row, taken))"]
+        lines += [f"if len(layers) > {PARTITION.most}: trim(partition, alive)"]
+        lines += [f"{PARTITION.taken}[row] = None"] if plan.has_window else []
         lines += [] if plan.lookback else ["partitions[key] = partition", NOTED]
         return [
             "if not taken or (known is None and layers):", f"    ended = commit(partition, e, row, taken, {self._now})",

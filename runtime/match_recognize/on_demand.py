@@ -5,13 +5,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from runtime.match_recognize.machine import History, Machine, PartialMatch
+from runtime.match_recognize.partitions import States
 from runtime.match_recognize.ranking import Match
 from windows.event import Event
 
 
 def matches_in(
     contents: Iterable[Event], machine: Machine, key: Callable[[Event], Any] | None, history_of: Callable[[Event], History],
-    states: Any,
+    states: States,
 ) -> list[list[Match]]:
     """Return all matches, partition by partition in the order of their first matches' last rows; rows are numbered as they are in the
     contents.

@@ -8,26 +8,13 @@ from epl.plan.match_recognize import RowRecognitionPlan
 from runtime.match_recognize.interval import Death, Interval, KeyedMatches
 from runtime.match_recognize.machine import History, Machine, PartialMatch
 from runtime.match_recognize.on_demand import matches_in
+from runtime.match_recognize.partitions import Partition, States
 from runtime.match_recognize.ranking import Match, PathNode, Ranking
 from runtime.match_recognize.state import PartitionKeys, PathReaders, PathWriter, check_histories, check_row, current
 from windows.event import NO_EVENTS, Event
 from windows.failures import Failures
 from windows.paging import Long, Paged
 from windows.protocol import Damaged, State, View
-
-
-class Partition:
-    """Partial matches among the rows of one key, oldest first, and the rows that prev looks back at."""
-
-    __slots__ = ("key", "partial_matches", "history", "taken")
-
-    def __init__(self, key: Any, history: History) -> None:
-        self.key = key
-        self.partial_matches: list[PartialMatch] = []
-        self.history = history
-        self.taken: dict[int, None] = {}
-        """With a data window: the rows in it that a match has taken, in the order in which they were offered last: that of arrival, or,
-        once everything was matched again, that of the window's contents."""
 
 
 class RowRecognition(View):
@@ -45,9 +32,10 @@ class RowRecognition(View):
     """
 
     __slots__ = (
-        "interval", "iterate_only", "_all", "_can_begin", "_counts_only", "_earliest_only", "_has_window", "_histories", "_key", "_keys",
+        "interval", "iterate_only", "row",
+        "_all", "_can_begin", "_counts_only", "_earliest_only", "_has_window", "_histories", "_key", "_keys",
         "_lookback", "_machine", "_may_start", "_measures", "_no_history", "_numbers", "_pages", "_partitions", "_prunes", "_ranking",
-        "_row", "_states", "_terminates",
+        "_states", "_terminates",
     )
 
     parent_contents: Callable[[], Iterable[Event]]
@@ -55,7 +43,7 @@ class RowRecognition(View):
 
     def __init__(
         self, plan: RowRecognitionPlan, machine: Machine, key: Callable[[Event], Any] | None, measures: Callable[[Match], Event],
-        states: Any,
+        states: States,
     ) -> None:
         self.parent_contents = tuple
         self._machine = machine
@@ -83,7 +71,7 @@ class RowRecognition(View):
         self._partitions: dict[Any, Partition] = {}
         self._keys = PartitionKeys([each.type for each in plan.partition_by])
         self._pages = Paged("partitions", lambda: self._partitions, self._keys.values, self._partition_state)
-        self._row = 0
+        self.row = 0
         self._numbers: dict[Event, int] = {}
         self._histories: dict[Event, History] = {}
         self.interval: Interval | None = None
@@ -113,7 +101,7 @@ class RowRecognition(View):
         key = self._key(event) if self._key is not None else None
         partitions = self._partitions
         partition = partitions.get(key)
-        self._row = row = self._row + 1
+        self.row = row = self.row + 1
         if self._has_window:
             self._numbers[event] = row
         if partition is None:
@@ -179,7 +167,7 @@ class RowRecognition(View):
         """Offer a row to its partition's partial matches. ``died`` is filled where an interval asks for it."""
         key = self._key(event) if self._key is not None else None
         partition = self._partitions.get(key)
-        self._row = row = self._row + 1
+        self.row = row = self.row + 1
         if self._has_window:
             self._numbers[event] = row
         if self.interval is not None:
@@ -211,7 +199,7 @@ class RowRecognition(View):
         self, before: list[PartialMatch], event: Event, history: History, ended: list[Match], ends: list[tuple[int, PathNode]] | None
     ) -> list[PartialMatch]:
         """The partial matches after the current row, counted; where a condition raises, the count is what it was."""
-        machine, states, row = self._machine, self._states, self._row
+        machine, states, row = self._machine, self._states, self.row
         truth = machine.nothing_known()
         counted = states.count
         try:
@@ -387,7 +375,7 @@ class RowRecognition(View):
         """Return the state; partitions are paged by key; the rows of a data window are long lists, as they are in the window's own
         state."""
         return {
-            "row": self._row, "partitions": self._pages, "numbers": Long([event, row] for event, row in self._numbers.items()),
+            "row": self.row, "partitions": self._pages, "numbers": Long([event, row] for event, row in self._numbers.items()),
             "taken": Long(self._taken()), "histories": Long([event, list(history)] for event, history in self._histories.items()),
             "interval": None if self.interval is None else self.interval.state(),
         }
@@ -422,7 +410,7 @@ class RowRecognition(View):
         readers = PathReaders(len(self._machine.variables))
         self.close()
         check_row(state["row"])
-        self._row = state["row"]
+        self.row = state["row"]
         for values, (history, written, nodes) in state["partitions"]:
             partition = self._partition_of(self._keys.key(values))
             if partition.key in self._partitions:

@@ -5,52 +5,32 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from epl.attribute_text import named
 from epl.event_types import EventType
 from epl.plan.match_recognize import RowRecognitionPlan
 from runtime.expressions.generated_steps import GeneratedSteps, PlacePrinter
 from runtime.match_recognize.generated import StepSource, StepWriter
 from runtime.match_recognize.interval import KeyedMatches
-from runtime.match_recognize.lattice import Lattice, Layers
+from runtime.match_recognize.lattice import Lattice
 from runtime.match_recognize.machine import History, Machine
+from runtime.match_recognize.partitions import FEW_LAYERS, LayeredPartition, Partition, States
 from runtime.match_recognize.ranking import Match
-from runtime.match_recognize.row_recognition import Partition, RowRecognition
+from runtime.match_recognize.row_recognition import RowRecognition
 from runtime.match_recognize.state import PathReaders, PathWriter, check_layers
 from windows.event import NO_EVENTS, Event
-
-FEW_LAYERS = 16
-
-
-class LayeredPartition(Partition):
-    """``latest``: what ``generated`` keeps of each step, None where nothing is going on; ``horizon``: matches that began there or before
-    are discarded; ``taken_last``: steps that took the last row and go on.
-
-    ``ended``: a match has ended in this delivery; ``broken``: layers of this delivery that nothing leads on from.
-    """
-
-    __slots__ = ("latest", "layers", "horizon", "most", "held", "ended", "broken")
-
-    def __init__(self, key: Any, history: History) -> None:
-        super().__init__(key, history)
-        self.latest: tuple[int, ...] | None = None
-        self.layers: Layers = deque()
-        self.horizon = 0
-        self.most = FEW_LAYERS
-        self.held = 0
-        self.ended = False
-        self.broken: list[Layers] = []
 
 
 class SharedRowRecognition(RowRecognition):
     """A row costs work by the steps of the program, whatever the number of partial matches; see ``lattice``."""
 
     __slots__ = (
-        "lattice", "_emits_one", "_measure_values", "_measures_of_rows", "_plan", "_since", "_source", "_step", "_take", "_variable_count",
+        "lattice", "since", "_emits_one", "_measure_values", "_measures_of_rows", "_plan", "_source", "_step", "_take", "_variable_count",
         "_variables",
     )
 
     def __init__(
         self, plan: RowRecognitionPlan, machine: Machine, key: Callable[[Event], Any] | None, measures: Callable[[Match], Event],
-        states: Any, source: StepSource, measures_of_rows: Callable[[list[list[Event]]], Event],
+        states: States, source: StepSource, measures_of_rows: Callable[[list[list[Event]]], Event],
         measure_values: Callable[[list[list[Event]]], tuple[Any, ...]], lattice: Lattice,
     ) -> None:
         super().__init__(plan, machine, key, measures, states)
@@ -60,7 +40,7 @@ class SharedRowRecognition(RowRecognition):
         self._variables, self._variable_count = machine.variables, machine.variable_count
         self._emits_one = self.lattice.follows_links and not plan.all_matches and plan.interval is None
         """Whether a row ends one match at most that is emitted, which its rows are read off for at once."""
-        self._since = 0
+        self.since = 0
         self._source = source
         self._bind()
 
@@ -79,10 +59,10 @@ class SharedRowRecognition(RowRecognition):
 
     def receive(self, event: Event) -> None:
         """Do ``update`` with one row that comes in."""
-        self._since = self._row
+        self.since = self.row
         if self.interval is not None:
             self._forget_times()
-            self.interval.begins(self._row + 1)
+            self.interval.begins(self.row + 1)
         partition = self._take(event)
         if partition is not None:
             self._emit_ended(partition)
@@ -106,8 +86,8 @@ class SharedRowRecognition(RowRecognition):
         goes to ``child``."""
         on_match = ["values = measure_values(rows_of_one(partition))", *on_match] if on_match else ["emit_ended(partition)"]
         own = {"emit_ended": self._emit_ended, "rows_of_one": self._rows_of_one, "measure_values": self._measure_values}
-        steps = StepWriter(self._plan, printer).entered(on_match)
-        return GeneratedSteps([], ["operator._since = operator._row", *steps], {**self._scope(), **own})
+        operator, steps = named("operator", self), StepWriter(self._plan, printer).entered(on_match)
+        return GeneratedSteps([], [f"{operator.since} = {operator.row}", *steps], {**self._scope(), **own})
 
     def _emit_ended(self, partition: LayeredPartition) -> None:
         """Emit the matches that end with the row that has come in."""
@@ -120,7 +100,7 @@ class SharedRowRecognition(RowRecognition):
             self._ends(partition, candidates, ended)
             self._deliver_ended(candidates, ended)
             return
-        matches: Sequence[Match] = self.lattice.preferred(partition.layers, self._since, partition.horizon)
+        matches: Sequence[Match] = self.lattice.preferred(partition.layers, self.since, partition.horizon)
         if len(matches) > 1:
             matches = self._ranking.chosen(matches)
         if self._prunes:
@@ -136,7 +116,7 @@ class SharedRowRecognition(RowRecognition):
     def _rows_of_one(self, partition: LayeredPartition) -> list[list[Event]]:
         """The rows of the match that ends with the row, by variable; it discards all others of its partition."""
         rows = self.lattice.rows_at_the_end(partition.layers, partition.horizon, self._variables, self._variable_count)
-        partition.horizon = self._row
+        partition.horizon = self.row
         self._nothing(partition)
         self._keep(partition)
         return rows
@@ -144,12 +124,12 @@ class SharedRowRecognition(RowRecognition):
     def _take_all(self, new: Sequence[Event]) -> Exception | None:
         self._forget_times()
         failure: Exception | None = None
-        self._since = self._row
+        self.since = self.row
         matches: KeyedMatches = []
         ended: list[LayeredPartition] = []
         for event in new:
             if self.interval is not None:
-                self.interval.begins(self._row + 1)
+                self.interval.begins(self.row + 1)
             try:
                 partition = self._take(event)
                 if partition is not None:
@@ -174,7 +154,7 @@ class SharedRowRecognition(RowRecognition):
     def _deliver_ended(self, matches: KeyedMatches, ended: Sequence[LayeredPartition]) -> None:
         if not self._all:
             for partition in ended:
-                matches += [(partition.key, match) for match in self._preferred(partition, self._since)]
+                matches += [(partition.key, match) for match in self._preferred(partition, self.since)]
         for partition in ended:
             partition.ended = False
             partition.broken = []
@@ -217,7 +197,7 @@ class SharedRowRecognition(RowRecognition):
     def _trim(self, partition: LayeredPartition, alive: int) -> None:
         """Drop the layers that no partial match needs, nor one that has ended in this delivery."""
         layers = partition.layers
-        needed = self.lattice.needed(layers, alive, self._since)
+        needed = self.lattice.needed(layers, alive, self.since)
         while len(layers) > needed:
             layers.popleft()
         partition.most = 2 * needed + FEW_LAYERS
@@ -275,7 +255,7 @@ class SharedRowRecognition(RowRecognition):
             partition.horizon = 0
             self._nothing(partition)
             self._keep(partition)
-        self._since = self._row
+        self.since = self.row
 
     def _take_again(self, event: Event, row: int) -> None:
         self._step(self._partition(event), event, row, self._history_of(event))
@@ -289,10 +269,10 @@ class SharedRowRecognition(RowRecognition):
 
     def _on_demand(self) -> list[list[Match]]:
         """Matched in partitions of their own, by the same steps."""
-        states, kept, has_window, since = self._states.count, self._partitions, self._has_window, self._since
+        states, kept, has_window, since = self._states.count, self._partitions, self._has_window, self.since
         noted, self._pages.touched = self._pages.touched, None
         partitions: dict[Any, Partition] = {}
-        self._partitions, self._has_window, self._since = partitions, False, -1
+        self._partitions, self._has_window, self.since = partitions, False, -1
         by_partition: dict[Any, list[Match]] = {}
         order: dict[Any, LayeredPartition] = {}
         try:
@@ -301,7 +281,7 @@ class SharedRowRecognition(RowRecognition):
             if not self._all:
                 by_partition = {key: list(self._preferred(partition, -1)) for key, partition in order.items()}
         finally:
-            self._states.count, self._partitions, self._has_window, self._since = states, kept, has_window, since
+            self._states.count, self._partitions, self._has_window, self.since = states, kept, has_window, since
             self._pages.touched = noted
         return list(by_partition.values())
 

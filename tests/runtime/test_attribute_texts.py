@@ -5,20 +5,30 @@ import ast
 import inspect
 import pkgutil
 import re
+from collections import deque
 from collections.abc import Iterator
 from importlib import import_module
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
 
+import runtime.aggregation
+import runtime.event_loop
 import runtime.fused
+import runtime.match_recognize
+import runtime.operators
+import runtime.result_set
+import windows
 from epl.attribute_text import named, once_a_class
 from runtime import Runtime
 from runtime.aggregation.groups import Group
 from runtime.clock.schedule import ScheduledTimer
 from runtime.conversion.computed_rows import ComputedRow
-from runtime.match_recognize.shared import LayeredPartition
+from runtime.event_loop.filter_index import Entry
+from runtime.event_loop.prepared_filters import ActiveFilter
+from runtime.match_recognize.partitions import LayeredPartition
+from windows.event import Event
 from windows.length import LengthView
 
 SCHEMA = "@public @buseventtype create schema T(k string, x int, d double);\n"
@@ -43,7 +53,10 @@ def generated(text: str) -> Iterator[FunctionType]:
         yield from (each for each in found if isinstance(each, FunctionType) and hasattr(each, "source"))
 
 
-LOCALS = {"partition": LayeredPartition, "g": Group, "gl": Group, "r": ComputedRow, "timer": ScheduledTimer}
+LOCALS = {
+    "partition": LayeredPartition, "g": Group, "gl": Group, "r": ComputedRow, "timer": ScheduledTimer,
+    "entry": Entry, "active": ActiveFilter,
+}
 """Classes of what generated functions hold in variables of their own."""
 
 
@@ -91,13 +104,27 @@ def test_text_is_printed_once_a_class() -> None:
     assert printed == ["a", "b", "a"]
 
 
-def test_fused_functions_name_no_attribute_of_an_operator() -> None:
-    """All texts of attributes come from the files of the operators."""
-    modules = list(pkgutil.iter_modules(runtime.fused.__path__, "runtime.fused."))
-    assert len(modules) >= 3
-    for module in modules:
-        tree = ast.parse(inspect.getsource(import_module(module.name)))
+PACKAGES = (
+    runtime.fused, runtime.match_recognize, runtime.event_loop, runtime.aggregation, runtime.result_set, runtime.operators, windows,
+)
+"""Where functions are printed over objects of the engine."""
+BUILT_IN = {name for each in (list, dict, set, deque, int, str, Event) for name in dir(each)}
+
+
+def modules(package: ModuleType) -> Iterator[ModuleType]:
+    """A package with all that is in it."""
+    for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        yield import_module(each.name)
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.__name__)
+def test_no_text_names_an_attribute_of_the_engine(package: ModuleType) -> None:
+    """All texts of attributes are printed from the objects or their classes (``epl.attribute_text``)."""
+    read = list(modules(package))
+    assert read
+    for module in read:
+        tree = ast.parse(inspect.getsource(module))
         documents = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
         texts = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str) and id(n) not in documents]
-        attributes = {name for text in texts for name in re.findall(r"\.([a-z_]\w*)", text)}
-        assert attributes <= {"append"}, module.name  # a list's
+        attributes = {name for text in texts for name in re.findall(r"(?:^|\w)\.([a-z_]\w*)", text)}
+        assert attributes <= BUILT_IN, module.__name__

@@ -66,7 +66,7 @@ def _contained(select: Select, scope: Scope, name: str) -> tuple[ContainedPlan |
     """``from [items]``: the branch sees the contained events in place of the triggering one."""
     if select.from_ is None:
         return None, scope
-    source = select.from_.streams[0]
+    (source,) = select.from_.streams
     if not isinstance(source.source, TypeFilter) or not source.source.contained:
         raise EplUnsupportedError("A branch of a split-stream selects from contained events only", span=source.span)
     plan = analyse_contained(source.source.contained, scope.streams[0], scope.catalog, scope.declarations, f"{name}_contained")
