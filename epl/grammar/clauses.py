@@ -391,14 +391,14 @@ class _Discard(Element):
 class _Unless(Element):
     """The element, unless the word is next, with these two tokens after it."""
 
-    def __init__(self, source: Source, word: str, behind: tuple[str, str], element: ParserElement) -> None:
+    def __init__(self, source: Source, word: str, following: tuple[str, str], element: ParserElement) -> None:
         super().__init__(source)
-        self.word, self.behind, self.element = word, behind, element
+        self.word, self.following, self.element = word, following, element
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         at = self.source.at
         token = at[loc]
-        if token.key == self.word and at[token.end].key == self.behind[0] and at[at[token.end].end].key == self.behind[1]:
+        if token.key == self.word and at[token.end].key == self.following[0] and at[at[token.end].end].key == self.following[1]:
             self.source.fail(loc, token, "an expression", self)
         return self.element._parse(instring, loc, do_actions)
 

@@ -131,9 +131,9 @@ class _Repeated(Element):
         return loc, tokens[0]
 
 
-def _grouped(item: S.RowPattern, behind: str) -> S.RowPattern:
+def _grouped(item: S.RowPattern, following: str) -> S.RowPattern:
     """A single item in parentheses: kept as a group where that makes a difference, ``(A)*`` and ``(A{2})``."""
-    repeated = behind in ("*", "+", "?", "{")
+    repeated = following in ("*", "+", "?", "{")
     if (isinstance(item, S.RowVariable) and repeated) or (isinstance(item, S.RowRepetition) and (repeated or item.low or item.high)):
         return S.RowConcatenation((item,), span=item.span)
     return item

@@ -54,11 +54,11 @@ class Group:
     def _enter_rest(self, place: int, row: Row) -> None:
         """The aggregation at ``place`` has raised: run the others after it."""
         failed = [place]
-        for behind in range(place + 1, len(self.kept)):
+        for later in range(place + 1, len(self.kept)):
             try:
-                self.kept[behind].enter(row)
+                self.kept[later].enter(row)
             except Exception:  # noqa: BLE001 - the first one is raised
-                failed.append(behind)
+                failed.append(later)
         if self._rows_leave:
             self.failed = self.failed or {}
             self.failed[row] = failed

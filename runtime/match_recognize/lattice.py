@@ -180,22 +180,22 @@ class Lattice:
         leading = self._leading(rows, since)
         most = len(rows)
         values: list[dict[int, int]] = [{}] * most
-        behind: dict[int, int] = {}
+        following: dict[int, int] = {}
         for index in range(most - 1, -1, -1):
             reached = leading[index]
             if not reached:
-                behind = {}
+                following = {}
                 continue
             ends = self.accepts if rows[index][1] > since else 0
             here: dict[int, int] = {}
             for step in steps_in(reached):
                 best = index if ends >> step & 1 else -1
                 for target in self.then[step]:
-                    value = behind.get(target, -1)
+                    value = following.get(target, -1)
                     if value > best:
                         best = value
                 here[step] = best + most if self.counted[step] else best
-            values[index] = behind = here
+            values[index] = following = here
         return values
 
     def _along(self, rows: Sequence[Layer], values: Sequence[dict[int, int]], index: int, step: int, value: int, most: int) -> Match:
@@ -210,8 +210,8 @@ class Lattice:
             if value == index:
                 return Match(begin, row, path)
             index += 1
-            behind = values[index]
-            step = next(t for t in self.then[step] if behind.get(t) == value)
+            following = values[index]
+            step = next(t for t in self.then[step] if following.get(t) == value)
 
     def _at_the_end(
         self, rows: Sequence[Layer], since: int, horizon: int, start: Sequence[int], then: Sequence[Sequence[int]]
@@ -227,12 +227,12 @@ class Lattice:
                 if reached >> step & 1:
                     break
             path: PathNode = (None, rows[index][0], step)
-            for behind in range(index + 1, len(rows)):
-                reached = leading[behind]
+            for later in range(index + 1, len(rows)):
+                reached = leading[later]
                 for step in then[step]:  # noqa: B020 - the next step is one of those after this one
                     if reached >> step & 1:
                         break
-                path = (path, rows[behind][0], step)
+                path = (path, rows[later][0], step)
             matches.append(Match(begin, rows[-1][1], path))
             if self._past_last:
                 break

@@ -8,17 +8,17 @@ from collections.abc import Collection
 
 
 class Registers:
-    """Named places of an array of int64. ``truths``: those that are booleans in the kernel.
+    """Named places of an array of int64. ``booleans``: those that are booleans in the kernel.
 
-    >>> counts = Registers("head", "open", truths=["open"])
+    >>> counts = Registers("head", "open", booleans=["open"])
     >>> counts.read("R"), counts.written("R"), counts["open"]
     (['head = R[0]', 'open = R[1] != 0'], ['R[0] = head', 'R[1] = open'], 1)
     """
 
-    def __init__(self, *names: str, truths: Collection[str] = ()) -> None:
-        assert len(set(names)) == len(names) and set(truths) <= set(names)
+    def __init__(self, *names: str, booleans: Collection[str] = ()) -> None:
+        assert len(set(names)) == len(names) and set(booleans) <= set(names)
         self.names = names
-        self._truths = frozenset(truths)
+        self._booleans = frozenset(booleans)
         self._places = {name: place for place, name in enumerate(names)}
 
     def __len__(self) -> int:
@@ -34,7 +34,7 @@ class Registers:
 
     def read(self, array: str) -> list[str]:
         """Return source lines that put the array's numbers into the variables."""
-        return [f"{name} = {array}[{n}]{' != 0' if name in self._truths else ''}" for n, name in enumerate(self.names)]
+        return [f"{name} = {array}[{n}]{' != 0' if name in self._booleans else ''}" for n, name in enumerate(self.names)]
 
     def written(self, array: str) -> list[str]:
         """Return source lines that put the variables into the array."""
@@ -42,11 +42,11 @@ class Registers:
 
     def renamed(self, suffix: str) -> Registers:
         """Return the same registers with other names."""
-        return Registers(*(f"{name}{suffix}" for name in self.names), truths=[f"{name}{suffix}" for name in self._truths])
+        return Registers(*(f"{name}{suffix}" for name in self.names), booleans=[f"{name}{suffix}" for name in self._booleans])
 
 
 SELECT = Registers(
-    "i", "out", "pending", "na", "nb", "oa", "ob", "head", "tail", "now", "timer", "delta", "out_capacity", "need", truths=["timer"],
+    "i", "out", "pending", "na", "nb", "oa", "ob", "head", "tail", "now", "timer", "delta", "out_capacity", "need", booleans=["timer"],
 )
 """Of a select's kernel: ``i`` next row of the batch, ``out`` output rows, ``pending`` a delta that found no space for its output: new
 events at ring positions ``na`` … ``nb``, old ones at ``oa`` … ``ob``; ``head`` … ``tail`` the positions in use; ``now`` engine time,

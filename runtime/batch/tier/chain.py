@@ -77,7 +77,7 @@ class StreamReaders:
         self.inserts = any(n.insert is not None for n in nodes)
         self.runs = SharedRuns([n.member for n in nodes])
 
-    def wants(self, event_type: EventType) -> bool:
+    def takes(self, event_type: EventType) -> bool:
         return event_type.is_a(self.reads)
 
 
@@ -87,18 +87,18 @@ class GroupPipeline:
     def __init__(self, nodes: Sequence[PipelineNode]) -> None:
         self.nodes = tuple(nodes)
         self._readers = _in_order(nodes)
-        self._routes = {n for n in nodes if n.insert is not None and any(r.wants(n.insert.target) for r in self._readers)}
+        self._routes = {n for n in nodes if n.insert is not None and any(r.takes(n.insert.target) for r in self._readers)}
         self._makes = [n.insert.target for n in self._routes if n.insert is not None]
 
     def is_made(self, event_type: EventType) -> bool:
         """Return whether a statement inserts events that a reader of this type sees too."""
-        return any(reader.wants(target) and reader.wants(event_type) for target in self._makes for reader in self._readers)
+        return any(reader.takes(target) and reader.takes(event_type) for target in self._makes for reader in self._readers)
 
     def prepare(self, inputs: Sequence[Input]) -> None:
         """Raise Declined where a run cannot take the rows; nothing has been done then."""
         for reader in self._readers:
             for each in inputs:
-                if reader.wants(each.event_type):
+                if reader.takes(each.event_type):
                     if each.event_type is not reader.reads and any(n.forwards and n.statement.listeners for n in reader.nodes):
                         raise Declined("row listeners of select * get the properties of sub-types too")
                     reader.runs.prepare(each.intake)
@@ -110,7 +110,7 @@ class GroupPipeline:
         """Return at how many times, at most, timers are due in one of the gaps."""
         count, emitted = 0, dict[PipelineNode, int]()
         for reader in self._readers:
-            others = min(gaps.widest, sum(emitted[n] for n in emitted if n.insert is not None and reader.wants(n.insert.target)))
+            others = min(gaps.widest, sum(emitted[n] for n in emitted if n.insert is not None and reader.takes(n.insert.target)))
             for node in reader.nodes:
                 timers = node.run.timers()
                 count += sum(t.in_a_gap(gaps, others) for t in timers)
@@ -126,7 +126,7 @@ class GroupPipeline:
         calls: list[Call] = []
         timeline = Timeline(times)
         for reader in self._readers:
-            received = _together(reader.reads, [i for i in (*inputs, *routed) if reader.wants(i.event_type)])
+            received = _together(reader.reads, [i for i in (*inputs, *routed) if reader.takes(i.event_type)])
             needs_causes = any(s.listeners or (numbered and s.batch_listeners) for s in reader.statements)
             needs_causes = needs_causes or (reader.inserts and any(n in self._routes for n in reader.nodes))
             dues = {n: n.run.call_due() or 0 for n in reader.nodes} if jump and needs_causes else {}
