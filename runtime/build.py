@@ -35,7 +35,7 @@ from windows.protocol import Sink, State
 
 
 def _select(plan: SelectPlan, context: OperatorContext) -> Running:
-    if all(historical_of(stream) is not None for stream in plan.streams):
+    if len(plan.streams) == 1 and historical_of(plan.streams[0]) is not None:
         return RunningHistoricalSelect(plan, context)
     running: SelectOperators
     if plan.join is None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from epl.plan.historical import HistoricalPlan, historical_of
 from epl.plan.joins import JoinPlan, JoinStep
-from epl.plan.lookups import IndexPlan
+from epl.plan.lookups import IndexPlan, LookupPlan
 from epl.plan.streams import StreamPlan
 from runtime.expressions import Environment
 from runtime.expressions.compiled import compile_row
+from runtime.historical.stream import HistoricalStream
 from runtime.result_set.hash_order import ordering
 from runtime.stores.indexes import IndexedRows
+from runtime.stores.lookup import LookUp, compile_lookup
 from windows.event import NO_EVENTS, Event
 from windows.keys import freeze
 from windows.protocol import State, View
@@ -28,6 +31,7 @@ class JoinedStream:
     def __init__(self, number: int, plan: StreamPlan, join: JoinPlan, environment: Environment, take: Take) -> None:
         self.number = number
         self.rows = IndexedRows()
+        self._environment, self._arity = environment, len(join.kinds) + 1
         self.keeps = number not in join.unidirectional
         self._take = take
         self._retains = all(window.retains for window in plan.windows[-1:])
@@ -55,6 +59,10 @@ class JoinedStream:
     def contents(self) -> Iterable[Event]:
         return self.in_order(self.rows)
 
+    def look_up(self, plan: LookupPlan) -> LookUp:
+        """Return the function that finds rows of the stream for rows of the others."""
+        return compile_lookup(plan, self.rows, self._environment, self._arity)
+
     def state(self) -> State:
         """Return the state; None where the window has the same events in the same order."""
         return None if self._ordered_by_arrival or not self.keeps else self.rows.state()
@@ -64,6 +72,43 @@ class JoinedStream:
             self.rows.update(tuple(window), NO_EVENTS)
         elif state is not None:
             self.rows.restore(state)
+
+
+class JoinedCall:
+    """A historical stream of a join: nothing enters or leaves it, its rows are asked for."""
+
+    def __init__(self, number: int, plan: HistoricalPlan, environment: Environment, arity: int) -> None:
+        self.number = number
+        self.historical = HistoricalStream(plan, environment, arity)
+        self.look_up = self.historical.look_up
+        self._nothing = (None,) * arity
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        """Do nothing: there are no windows."""
+
+    def apply(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        """Do nothing: nothing enters or leaves."""
+
+    def contents(self) -> Iterable[Event]:
+        """The rows of a call whose arguments read no other stream."""
+        return self.historical.rows(self._nothing)
+
+    def state(self) -> State:
+        return None
+
+    def restore(self, state: State, window: View) -> None:
+        """Do nothing: what calls return is not kept."""
+
+
+Joined = JoinedStream | JoinedCall
+
+
+def joined_stream(number: int, plan: StreamPlan, join: JoinPlan, environment: Environment, take: Take) -> Joined:
+    """Return what a join holds of a stream, or how it asks for it."""
+    historical = historical_of(plan)
+    if historical is not None:
+        return JoinedCall(number, historical, environment, len(join.kinds) + 1)
+    return JoinedStream(number, plan, join, environment, take)
 
 
 def _indexes(steps: Iterable[JoinStep], stream: int) -> Iterable[IndexPlan | None]:
@@ -102,4 +147,4 @@ def _by_index(index: IndexPlan, environment: Environment) -> Callable[[Iterable[
     return in_order
 
 
-__all__ = ["JoinedStream"]
+__all__ = ["Joined", "JoinedCall", "JoinedStream", "joined_stream"]

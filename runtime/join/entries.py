@@ -12,7 +12,7 @@ from runtime.event_loop.filter_index import Entry
 from runtime.expressions.generated_steps import EmitSteps
 from runtime.join.join import Join
 from runtime.operators.operator_context import OperatorContext
-from runtime.operators.stream_entry import StreamEntry
+from runtime.operators.stream_entry import NoEntry, StreamEntry
 from windows.event import Event
 
 
@@ -39,10 +39,13 @@ class Releasing:
 class SharedEntries:
     """The entries, from ``start`` to ``close``, that release what one event brings to several streams; none where no event can."""
 
-    def __init__(self, streams: Sequence[StreamPlan], entries: Sequence[StreamEntry], join: Join, context: OperatorContext) -> None:
-        types = [filter_of(stream).event_type for stream in streams]
+    def __init__(
+        self, streams: Sequence[StreamPlan], entries: Sequence[StreamEntry | NoEntry], join: Join, context: OperatorContext
+    ) -> None:
+        receiving = [(stream, entry) for stream, entry in zip(streams, entries, strict=True) if isinstance(entry, StreamEntry)]
+        types = [filter_of(stream).event_type for stream, _ in receiving]
         shared = [_meets_another(number, types) for number in range(len(types))]
-        for entry, is_shared in zip(entries, shared):
+        for (_, entry), is_shared in zip(receiving, shared, strict=True):
             if is_shared:
                 _hold(entry, join)
         met = [event_type for event_type, is_shared in zip(types, shared) if is_shared]

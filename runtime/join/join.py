@@ -6,15 +6,15 @@ brings to several streams of the statement, and what several of its timers evict
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from typing import Protocol
 
 from epl.plan.joins import JoinPlan
 from epl.plan.lookups import LookupPlan
 from epl.plan.statements import SelectPlan
-from runtime.join.contents import JoinedStream
+from runtime.join.contents import Joined, JoinedCall, joined_stream
 from runtime.join.drive import JoinedRow, LookUp, compile_drive
 from runtime.operators.operator_context import OperatorContext
-from runtime.stores.lookup import compile_lookup
 from windows.event import Event
 from windows.failures import Failures
 from windows.prior import PriorBuffer
@@ -35,7 +35,7 @@ class Delta:
 
     __slots__ = ("stream", "new", "old")
 
-    def __init__(self, stream: JoinedStream, new: Sequence[Event], old: Sequence[Event]) -> None:
+    def __init__(self, stream: Joined, new: Sequence[Event], old: Sequence[Event]) -> None:
         self.stream = stream
         self.new = new
         self.old = old
@@ -52,11 +52,11 @@ class Join:
         self.name = context.name
         self._context = context
         self._loop = context.core
-        self._arity = len(plan.streams)
         environment = context.environment
-        self.streams = tuple(
-            JoinedStream(number, stream, plan.join, environment, self._take) for number, stream in enumerate(plan.streams)
+        self.streams: tuple[Joined, ...] = tuple(
+            joined_stream(number, stream, plan.join, environment, self._take) for number, stream in enumerate(plan.streams)
         )
+        self.calls = [stream.historical for stream in self.streams if isinstance(stream, JoinedCall)]
         self._priors: tuple[PriorBuffer | None, ...] = (None,) * len(plan.streams)
         self._drives: list[Callable[[Iterable[Event]], list[JoinedRow]] | None] = [None] * len(plan.streams)
         for drive in plan.join.drives:
@@ -69,7 +69,7 @@ class Join:
 
     def _look_up(self, plan: LookupPlan) -> LookUp:
         """What a step asks for the events of a stream."""
-        return compile_lookup(plan, self.streams[plan.sought].rows, self._context.environment, self._arity)
+        return self.streams[plan.sought].look_up(plan)
 
     def set_priors(self, priors: Sequence[PriorBuffer | None]) -> None:
         """Set the buffers of prior, which keep what they know of old events until the rows have been made."""
@@ -125,7 +125,7 @@ class Join:
                     prior.forget(delta.old)
         failures.settle()
 
-    def _rows(self, parts: Sequence[tuple[JoinedStream, Sequence[Event]]], failures: Failures) -> Sequence[JoinedRow]:
+    def _rows(self, parts: Sequence[tuple[Joined, Sequence[Event]]], failures: Failures) -> Sequence[JoinedRow]:
         """The rows that the events are part of; each once, though events of several streams find it."""
         rows: list[JoinedRow] = []
         for stream, events in parts:
@@ -143,12 +143,18 @@ class Join:
         """The rows that the streams make now; of a unidirectional join none."""
         if self.plan.unidirectional:
             return iter(NO_ROWS)
+        with ExitStack() as iteration:
+            for call in self.calls:
+                iteration.enter_context(call.one_iteration())
+            return iter(self._current())
+
+    def _current(self) -> Sequence[JoinedRow]:
         driving = self.plan.drives if self.plan.outer else self.plan.drives[:1]
         parts = [(self.streams[drive.stream], tuple(self.streams[drive.stream].contents())) for drive in driving]
         failures = Failures()
         rows = self._rows(parts, failures)
         failures.settle()
-        return iter(rows)
+        return rows
 
     def state(self) -> State:
         return [stream.state() for stream in self.streams]

@@ -70,6 +70,19 @@ class StreamEntry:
         self._context.core.filters.remove(self._filter.event_type, self.entry)
 
 
+class NoEntry:
+    """In place of the entry of a stream that receives no events: a historical one."""
+
+    def repeat(self) -> None:
+        """Do nothing."""
+
+    def start(self) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
 def _entry(plan: FilterPlan, stream: int, context: OperatorContext, receive: Receive) -> Entry:
     """The receiver, the predicate of the filter's conditions and the values of its key."""
     receiver = StreamReceiver(context.name, context.order(stream), context.drops, receive)
@@ -112,4 +125,4 @@ def _counts(listed: EqualConstants, environment: Environment) -> dict[Any, int]:
     return {value: n for (value, _), n in times.items() if n > 1}
 
 
-__all__ = ["Receive", "StreamEntry", "StreamReceiver"]
+__all__ = ["NoEntry", "Receive", "StreamEntry", "StreamReceiver"]

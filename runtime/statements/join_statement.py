@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from epl.errors import EplRuntimeError
 from epl.plan.statements import SelectPlan
+from runtime.join.contents import JoinedStream
 from runtime.join.entries import SharedEntries
 from runtime.join.join import Join
 from runtime.operators.operator_context import OperatorContext
@@ -24,7 +25,15 @@ class RunningJoin(SelectOperators):
         self.join.set_priors([stream.prior for stream in self.streams])
         for stream, joined in zip(self.streams, self.join.streams):
             stream.chain.child = stream.through_prior(joined)
+        if len(self.streams) == 2 and self.join.calls:
+            self._read_windows()
         self._shared = SharedEntries(plan.streams, [stream.entry for stream in self.streams], self.join, context)
+
+    def _read_windows(self) -> None:
+        """Let the iterator read the window of the stream beside a historical one: that is what Esper iterates."""
+        for stream, joined in zip(self.streams, self.join.streams):
+            if isinstance(joined, JoinedStream):
+                joined.contents = stream.chain.__iter__  # type: ignore[method-assign]
 
     def start(self) -> None:
         super().start()
@@ -38,7 +47,7 @@ class RunningJoin(SelectOperators):
         return iter(self.join)  # type: ignore[return-value]
 
     def iterate(self) -> Iterable[Event]:
-        if self.join.plan.unidirectional:
+        if self.join.plan.unidirectional and not (len(self.streams) == 2 and self.join.calls):
             raise EplRuntimeError("Iteration over a unidirectional join is not supported")
         return super().iterate()
 

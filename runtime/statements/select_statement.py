@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from epl.plan.expressions import Prior
+from epl.plan.historical import historical_of
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import SelectPlan
 from epl.plan.streams import StreamPlan
@@ -14,7 +15,7 @@ from runtime.expressions import Environment, compile_predicate
 from runtime.operators.insert_into import Inserter
 from runtime.operators.iterable_unbound import LastEvents
 from runtime.operators.operator_context import OperatorContext
-from runtime.operators.stream_entry import StreamEntry
+from runtime.operators.stream_entry import NoEntry, StreamEntry
 from windows.chain import build_chain
 from windows.event import NO_EVENTS, Event
 from windows.keys import key_evaluator
@@ -89,7 +90,10 @@ class RunningStream:
         self.plan = stream = plan.streams[number]
         context.stream = number
         self.chain: View = _chain(stream, plan.result_set, context)
-        self.entry = StreamEntry(stream, context, self.chain, number=number, quiet=plan.where is not None or plan.join is not None)
+        self.entry: StreamEntry | NoEntry = NoEntry()
+        if historical_of(stream) is None:
+            quiet = plan.where is not None or plan.join is not None
+            self.entry = StreamEntry(stream, context, self.chain, number=number, quiet=quiet)
         self.prior: PriorBuffer | None = None
         largest = _largest_prior(plan, number, context.environment)
         if largest is not None:
@@ -176,7 +180,9 @@ class RunningSelect(SelectOperators):
     def __init__(self, plan: SelectPlan, context: OperatorContext) -> None:
         super().__init__(plan, context)
         self.stream = self.streams[0]
-        self.chain, self.entry = self.stream.chain, self.stream.entry
+        entry = self.stream.entry
+        assert isinstance(entry, StreamEntry)
+        self.chain, self.entry = self.stream.chain, entry
         self.recognizer: View | None = match_recognize.build(plan.row_recognition, context) if plan.row_recognition is not None else None
         sink = self.stream.through_prior(self.connect())
         if self.recognizer is not None:

@@ -8,7 +8,7 @@ import attrs
 
 from epl.analysis.clauses.join_order import branches, inner_orders
 from epl.analysis.lookups.planner import conjuncts, plan_lookup
-from epl.errors import EplUnsupportedError
+from epl.errors import EplUnsupportedError, EplValidationError
 from epl.plan import expressions as typed
 from epl.plan.expressions import Equality, Logic, StreamProperty, TypedExpression
 from epl.plan.joins import DrivePlan, JoinKind, JoinPlan, JoinStep
@@ -16,6 +16,10 @@ from epl.value_types import BOXED_BOOLEAN
 
 On = Sequence[Sequence[TypedExpression]]
 """For each joined stream, from 1, the comparisons of its on clause."""
+
+Reads = Mapping[int, frozenset[int]]
+"""Historical stream → the streams that its arguments read."""
+NOTHING: frozenset[int] = frozenset()
 
 HARMLESS = (
     typed.StreamProperty, typed.PropertyOf, typed.Constant, typed.Parameter, typed.VariableValue, typed.ContextValue, typed.CurrentTime,
@@ -26,27 +30,34 @@ HARMLESS = (
 
 
 def plan_join(
-    kinds: Sequence[JoinKind], on: On, where: TypedExpression | None, unidirectional: Sequence[int] = (), hints: Container[str] = ()
+    kinds: Sequence[JoinKind], on: On, where: TypedExpression | None, unidirectional: Sequence[int] = (), hints: Container[str] = (),
+    reads: Reads | None = None,
 ) -> tuple[JoinPlan, TypedExpression | None]:
     """Return the plan, and what of ``where`` is still to be evaluated on its rows.
 
     The conditions of an inner join are evaluated where its rows are found. An outer join finds its rows by the on clauses alone, in which
-    null equals null.
+    null equals null but in those of a historical stream.
     """
-    driving = tuple(unidirectional) or range(len(kinds) + 1)
+    reads = reads or {}
+    driving = tuple(unidirectional) or _driving(len(kinds) + 1, reads)
     if not any(kind in ("left", "right", "full") for kind in kinds):
         conditions, rest = _steering(where)
         conditions = (*(condition for each in on for condition in each), *conditions)
-        drives = _inner(len(kinds) + 1, driving, conditions, hints)
+        drives = _inner(len(kinds) + 1, driving, conditions, hints, reads)
         return JoinPlan(kinds=tuple(kinds), drives=drives, unidirectional=tuple(unidirectional)), rest
     if "comma" in kinds:
         raise EplUnsupportedError("An outer join beside a stream without an on clause is not supported")
-    tree = _Tree(kinds, on)
+    tree = _Tree(kinds, on, reads)
     plan = JoinPlan(
         kinds=tuple(kinds), drives=tuple(DrivePlan(stream=stream, steps=tree.steps(stream)) for stream in driving),
         unidirectional=tuple(unidirectional), required=tree.required,
     )  # fmt: skip
     return plan, where
+
+
+def _driving(count: int, reads: Reads) -> Sequence[int]:
+    """The streams that have events; where none has, the historical ones that read no other."""
+    return [n for n in range(count) if n not in reads] or [n for n, read in reads.items() if not read]
 
 
 def _steering(where: TypedExpression | None) -> tuple[tuple[TypedExpression, ...], TypedExpression | None]:
@@ -65,11 +76,25 @@ def _steering(where: TypedExpression | None) -> tuple[tuple[TypedExpression, ...
 
 
 def _inner(
-    count: int, driving: Collection[int], conditions: Sequence[TypedExpression], hints: Container[str]
+    count: int, driving: Collection[int], conditions: Sequence[TypedExpression], hints: Container[str], reads: Reads
 ) -> tuple[DrivePlan, ...]:
     conditions = (*conditions, *_implied(conditions))
     orders = inner_orders(count, _related(count, conditions), hints)
-    return tuple(_drive(stream, orders[stream], conditions) for stream in range(count) if stream in driving)
+    return tuple(
+        _drive(stream, _after_reads(stream, orders[stream], reads), conditions) for stream in range(count) if stream in driving
+    )
+
+
+def _after_reads(stream: int, order: Sequence[int], reads: Reads) -> Sequence[int]:
+    """The order, in which a historical stream waits for the streams that its arguments read."""
+    if not reads:
+        return order
+    waiting, known = list(order), [stream]
+    while waiting:
+        ready = next(each for each in waiting if reads.get(each, NOTHING).issubset(known))
+        waiting.remove(ready)
+        known.append(ready)
+    return known[1:]
 
 
 def _drive(stream: int, order: Sequence[int], conditions: Sequence[TypedExpression]) -> DrivePlan:
@@ -119,14 +144,16 @@ def _is_navigable(condition: TypedExpression) -> bool:
 class _Tree:
     """The streams of outer joins, each related to one of those before it: by its on clause, without one to the last of them."""
 
-    def __init__(self, kinds: Sequence[JoinKind], on: On) -> None:
+    def __init__(self, kinds: Sequence[JoinKind], on: On, reads: Reads) -> None:
+        self._reads = reads
         self.conditions: dict[frozenset[int], tuple[TypedExpression, ...]] = {}
         self._optional: set[tuple[int, int]] = set()
         self._related: dict[int, list[int]] = {stream: [] for stream in range(len(kinds) + 1)}
         inner: set[int] = set()
         for joined, (kind, conditions) in enumerate(zip(kinds, on), 1):
             earlier = min(conditions[0].streams) if conditions else joined - 1
-            self.conditions[frozenset((earlier, joined))] = tuple(_null_equals_null(condition) for condition in conditions)
+            asked = joined in reads or earlier in reads
+            self.conditions[frozenset((earlier, joined))] = tuple(conditions) if asked else tuple(map(_null_equals_null, conditions))
             self._related[earlier].append(joined)
             self._related[joined].append(earlier)
             if kind in ("left", "full"):
@@ -147,10 +174,12 @@ class _Tree:
                     children[stream].append(other)
                     children[other] = []
                     waiting.append(other)
-        return tuple(self._below(start, children))
+        steps = tuple(self._below(start, children))
+        self._check_reads(steps, {start}, {})
+        return steps
 
     def _below(self, stream: int, children: Mapping[int, Sequence[int]]) -> Iterator[JoinStep]:
-        for child in branches(stream, children):
+        for child in self._in_order(branches(stream, children), children):
             lookup = plan_lookup(self.conditions[frozenset((stream, child))], child, {stream})
             step = JoinStep(lookup=lookup, optional=(stream, child) in self._optional, source=stream)
             below = tuple(self._below(child, children))
@@ -159,6 +188,48 @@ class _Tree:
             else:
                 yield step
                 yield from below
+
+
+    def _in_order(self, branched: Sequence[int], children: Mapping[int, Sequence[int]]) -> Iterator[int]:
+        """Yield the streams of branches, one whose historical streams read another branch after that one."""
+        below = {child: _all_below(child, children) for child in branched}
+        waiting = list(branched)
+        while waiting:
+            others = {child: {s for other in waiting if other != child for s in below[other]} for child in waiting}
+            ready = (c for c in waiting if all(self._reads.get(s, NOTHING).isdisjoint(others[c]) for s in below[c]))
+            child = next(ready, waiting[0])
+            waiting.remove(child)
+            yield child
+
+    def _check_reads(self, steps: Sequence[JoinStep], present: set[int], parents: dict[int, int]) -> None:
+        """Refuse arguments of a historical stream that may lack an event. ``present``: the streams that have one by then; ``parents``: the
+        stream to which another is related, without an event of which it is not looked up."""
+        for step in steps:
+            sought = step.lookup.sought
+            assert step.source is not None
+            parents[sought] = step.source
+            known = {*present, *_chain(step.source, parents)}
+            missing = self._reads.get(sought, NOTHING) - known
+            if missing:
+                raise EplValidationError(
+                    f"Historical stream {sought} parameter dependency originating in stream {min(missing)} cannot or may not be satisfied "
+                    "by the join"
+                )
+            self._check_reads(step.then, {*known, sought}, parents)
+            if not step.optional and step.source in present:
+                present.add(sought)
+
+
+def _all_below(stream: int, children: Mapping[int, Sequence[int]]) -> set[int]:
+    return {stream, *(each for child in children[stream] for each in _all_below(child, children))}
+
+
+def _chain(stream: int, parents: Mapping[int, int]) -> Iterator[int]:
+    """The stream, and those to which it is related, up to the driving one."""
+    yield stream
+    while stream in parents:
+        stream = parents[stream]
+        yield stream
 
 
 def _null_equals_null(condition: TypedExpression) -> TypedExpression:

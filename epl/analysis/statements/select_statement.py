@@ -13,7 +13,7 @@ from epl.analysis.clauses.delivery import bind_delivery
 from epl.analysis.clauses.historical import bind_arguments, check_prior
 from epl.analysis.clauses.inserts import insert_columns, plan_insert
 from epl.analysis.clauses.join_plan import plan_join
-from epl.analysis.clauses.joins import bind_on_clauses, check_joined_wildcard, check_streams
+from epl.analysis.clauses.joins import bind_on_clauses, check_joined_wildcard, check_streams, unidirectional_streams
 from epl.analysis.clauses.precedence import bind_precedence
 from epl.analysis.clauses.previous import check_previous
 from epl.analysis.clauses.streams import analyse_stream
@@ -70,7 +70,6 @@ def refuse_what_cannot_be_planned(facts: SelectFacts) -> SelectFacts:
 def refuse_what_cannot_run(facts: SelectFacts) -> SelectFacts:
     """Refuse clauses that are not supported yet; last, so that other errors are reported first."""
     refusals = (
-        (len(facts.streams) > 1 and any(map(historical_of, facts.streams)), "Joins with historical streams are not supported yet"),
         (facts.statement.context, "Contexts are not supported yet"),
     )
     return _refused(refusals, facts)
@@ -221,7 +220,7 @@ def bind_result_set(facts: SelectFacts) -> SelectFacts:
 
 def _unidirectional(facts: SelectFacts) -> bool:
     assert facts.select.from_ is not None
-    return len(facts.streams) > 1 and any(s.unidirectional for s in facts.select.from_.streams)
+    return bool(unidirectional_streams(facts.select.from_, facts.streams))
 
 
 def bind_insert(facts: SelectFacts) -> SelectFacts:
@@ -263,8 +262,9 @@ def bind_join(facts: SelectFacts) -> SelectFacts:
     assert from_ is not None
     if len(facts.streams) == 1:
         return facts
-    driving = [number for number, stream in enumerate(from_.streams) if stream.unidirectional]
-    plan, where = plan_join([join.kind for join in from_.joins], facts.on, facts.where, driving, hints_of(facts.statement))
+    driving = unidirectional_streams(from_, facts.streams)
+    reads = {number: call.reads for number, stream in enumerate(facts.streams) if (call := historical_of(stream)) is not None}
+    plan, where = plan_join([join.kind for join in from_.joins], facts.on, facts.where, driving, hints_of(facts.statement), reads)
     return attrs.evolve(facts, join=plan, where=where)
 
 
