@@ -1,14 +1,12 @@
 """The repository's own cases (tests/cases/<room>/<clause>.json), replayed and held against what Esper 9.0.0 did.
 
 A case that cannot pass yet stands in tests/cases/ledger.json with the reason; one that passes must leave it.
-``python tests/test_cases.py`` prints the cases that differ; with ``--ledger`` it writes a new ledger.
+``python -m tests.test_cases`` prints the cases that differ; with ``--ledger`` it writes a new ledger.
 """
 
 from __future__ import annotations
 
-import collections
 import json
-import math
 import pathlib
 import re
 import sys
@@ -16,12 +14,10 @@ from typing import Any
 
 import pytest
 
-from runtime.replay.player import replay_trace
+from tests.comparison import difference
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "cases"
 LEDGER = FOLDER / "ledger.json"
-WORDS = 3
-"""So many first words of a refusal must be Esper's."""
 
 
 def all_cases() -> dict[str, dict[str, Any]]:
@@ -39,69 +35,6 @@ def all_cases() -> dict[str, dict[str, Any]]:
 
 CASES = all_cases()
 KNOWN_GAPS: dict[str, str] = json.loads(LEDGER.read_text(encoding="utf-8"))
-
-
-# ------------------------------------------------------------------ comparison
-
-
-def same(expected: Any, actual: Any) -> bool:
-    """Equal values: numbers within 1e-9, true is not 1, 0.0 is not -0.0, a key that is missing is null."""
-    if expected is None or actual is None:
-        return expected is actual
-    if isinstance(expected, bool) or isinstance(actual, bool):
-        return expected is actual
-    if isinstance(expected, (int, float)) and isinstance(actual, (int, float)):
-        if expected == 0 == actual:
-            return math.copysign(1, expected) == math.copysign(1, actual)
-        return math.isclose(expected, actual, rel_tol=1e-9, abs_tol=1e-12)
-    if isinstance(expected, dict) and isinstance(actual, dict):
-        return all(same(expected.get(k), actual.get(k)) for k in expected.keys() | actual.keys())
-    if isinstance(expected, list) and isinstance(actual, list):
-        return len(expected) == len(actual) and all(map(same, expected, actual))
-    return type(expected) is type(actual) and bool(expected == actual)
-
-
-def calls(step: dict[str, Any]) -> dict[str, list[list[Any]]]:
-    """Statement → its listener calls in order, each [new, old]."""
-    found: dict[str, list[list[Any]]] = collections.defaultdict(list)
-    for call in step.get("out", ()):
-        found[call["statement"]].append([call.get("new") or [], call.get("old") or []])
-    return found
-
-
-def step_difference(expected: dict[str, Any], actual: dict[str, Any]) -> str | None:
-    """Why the steps differ, or None."""
-    if expected["op"] == "compile_error":
-        return refusal_difference(expected, actual)
-    if bool(expected.get("exception")) != bool(actual.get("exception")):
-        return f"exception: expected {expected.get('exception')}, got {actual.get('exception')}"
-    want, got = calls(expected), calls(actual)
-    for statement in sorted(want.keys() | got.keys()):
-        if not same(want[statement], got[statement]):
-            return f"{statement}: expected {json.dumps(want[statement])}, got {json.dumps(got[statement])}"
-    if "rows" in expected and not same(expected["rows"], actual.get("rows")):
-        return f"rows: expected {json.dumps(expected['rows'])}, got {json.dumps(actual.get('rows'))}"
-    return None
-
-
-def refusal_difference(expected: dict[str, Any], actual: dict[str, Any]) -> str | None:
-    if not actual.get("refused"):
-        return f"accepted or failed ({actual.get('message')}), Esper says: {expected['message']}"
-    if actual["code"] == "unsupported":
-        return f"not supported ({actual['message']}), Esper says: {expected['message']}"
-    if expected["message"].split()[:WORDS] != actual["message"].split()[:WORDS]:
-        return f"other words: expected {expected['message']}, got {actual['message']}"
-    return None
-
-
-def difference(case: dict[str, Any]) -> str | None:
-    """The first difference of a replay, or None."""
-    actual = replay_trace(case)["steps"]
-    for number, (want, got) in enumerate(zip(case["steps"], actual, strict=True)):
-        why = step_difference(want, got)
-        if why is not None:
-            return f"step {number} ({want['op']}): {why}"
-    return None
 
 
 # ------------------------------------------------------------------ tests

@@ -9,8 +9,8 @@ import pytest
 
 from runtime import Runtime
 from runtime.replay.player import TracePlayer
+from tests.comparison import step_difference
 from tests.historical.lookups import Lookup, register
-from tests.test_cases import step_difference
 
 RECORDED = pathlib.Path(__file__).resolve().parent / "recorded"
 CASES = {

@@ -1,0 +1,104 @@
+"""Drawn programs replayed, and held against what Esper 9.0.0 did: as they are, and with a restart between every two steps (a third of
+them; ``EPL_LONG=1``: all).
+
+A program that does not agree yet is in tests/drawn/known_gaps.json with the reason; one that agrees must leave it.
+``python -m tests.drawn.test_drawn`` prints the census and the programs that differ; with ``--gaps`` it writes the known gaps.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+
+import pytest
+
+from tests.comparison import difference
+from tests.drawn.programs import FEATURES, census_lines, program
+from tests.drawn.recorded import KNOWN_GAPS, census, is_refused, known_gaps, stored
+
+PROGRAMS = {each["name"]: each for feature in FEATURES for each in stored(feature)}
+RAN = [name for name, each in PROGRAMS.items() if not is_refused(each)]
+GAPS = known_gaps()
+RESTARTED = RAN if os.environ.get("EPL_LONG") else RAN[::3]
+LEAST = 10
+"""In so many stored programs each line of a census must occur."""
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program_agrees(name: str) -> None:
+    why = difference(PROGRAMS[name])
+    if name in GAPS:
+        assert why is not None, f"{name} agrees now: remove it from {KNOWN_GAPS.name}"
+        pytest.xfail(GAPS[name])
+    assert why is None, f"{PROGRAMS[name]['steps'][0]['epl']}\n{why}"
+
+
+@pytest.mark.parametrize("name", [name for name in RESTARTED if name not in GAPS])
+def test_program_agrees_with_restarts(name: str) -> None:
+    why = difference(PROGRAMS[name], restart=True)
+    if restarted(name) in GAPS:
+        assert why is not None, f"{restarted(name)} agrees now: remove it from {KNOWN_GAPS.name}"
+        pytest.xfail(GAPS[restarted(name)])
+    assert why is None, f"{PROGRAMS[name]['steps'][0]['epl']}\n{why}"
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_census(feature: str) -> None:
+    """Each part of the feature occurs in enough programs that emit rows."""
+    counts = census([each for each in stored(feature) if not is_refused(each)])
+    assert {line: counts[line] for line in census_lines(feature) if counts[line] < LEAST} == {}
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_stored_programs_are_those_of_their_seeds(feature: str) -> None:
+    """Whoever changes what is drawn records it again: python -m tests.drawn.record."""
+    for each in stored(feature):
+        again = program(feature, int(each["name"].split()[1]))
+        assert again["steps"][0]["epl"] == each["steps"][0]["epl"], each["name"]
+        assert again["bullets"] == each["bullets"], each["name"]
+
+
+def test_known_gaps_name_programs() -> None:
+    assert GAPS.keys() <= {*PROGRAMS, *map(restarted, RAN)}
+    assert not [name for name in RAN if name in GAPS and restarted(name) in GAPS]
+
+
+def test_there_are_enough_programs() -> None:
+    assert len(RAN) >= 300
+
+
+def restarted(name: str) -> str:
+    """The known gap of a program that differs only with restarts."""
+    return f"{name} restarted"
+
+
+def reason(why: str) -> str:
+    """What a new known gap says: which part of the language is missing, else where the first difference is."""
+    missing = re.search(r"(?:got |\()([^():]*(?:is|are) not supported[^():]*)", why)
+    return missing[1].split(", Esper says")[0] if missing else why.split(": expected", 1)[0][:120]
+
+
+def main(arguments: list[str]) -> int:
+    differing: dict[str, str] = {}
+    for name, each in PROGRAMS.items():
+        if why := difference(each):
+            differing[name] = why
+        elif not is_refused(each) and (why := difference(each, restart=True)):
+            differing[restarted(name)] = why
+    for feature in FEATURES:
+        programs = [each for each in stored(feature) if not is_refused(each)]
+        counts = census(programs)
+        print(f"{feature}: {len(programs)} programs; " + ", ".join(f"{line} {counts[line]}" for line in census_lines(feature)))
+    for name, why in differing.items():
+        print(f"{name}: {why[:300]}")
+    print(f"{len(PROGRAMS) - len(differing)} of {len(PROGRAMS)} programs agree")
+    if "--gaps" in arguments:
+        reasons = {name: GAPS.get(name) or reason(why) for name, why in differing.items()}
+        KNOWN_GAPS.write_text(json.dumps(reasons, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
