@@ -66,6 +66,7 @@ class LookupPlan:
     ``index``: None reads all rows. ``keys``: the value of each hash key of the index, over the known streams; ``null_safe``: for each
     whether null finds null (``is``). ``listed``: the index has one key and ``keys`` are the values that it may have (``in``), looked up
     one after the other. ``others``: more hash indexes of one key, asked for the same value. ``bounds``: for each sorted key.
+    ``by_arrival``: rows are wanted in the order in which they arrived, not in that of the sorted key.
 
     ``conditions``: what is evaluated on each row that an index gives, over all streams. ``applied``: the conditions of the statement that
     this look-up takes care of, as they were written; a caller need not evaluate them again.
@@ -78,6 +79,7 @@ class LookupPlan:
     null_safe: tuple[bool, ...] = ()
     listed: bool = False
     bounds: tuple[Bounds, ...] = ()
+    by_arrival: bool = False
     conditions: tuple[TypedExpression, ...] = ()
     applied: tuple[TypedExpression, ...] = ()
 

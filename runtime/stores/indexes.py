@@ -175,6 +175,27 @@ class HashedSortedIndex:
         self._buckets.clear()
 
 
+class Arrivals:
+    """The rows' numbers in order of arrival: kept once they were asked for."""
+
+    __slots__ = ("_numbers", "_next")
+
+    def __init__(self) -> None:
+        self._numbers: dict[Event, int] = {}
+        self._next = 0
+
+    def update(self, new: Rows, old: Rows) -> None:
+        numbers = self._numbers
+        for row in new:
+            numbers.setdefault(row, self._next)
+            self._next += 1
+        for row in old:
+            numbers.pop(row, None)
+
+    def in_order(self, rows: Rows) -> Rows:
+        return sorted(rows, key=self._numbers.__getitem__)
+
+
 def build_index(plan: IndexPlan, environment: Environment) -> Index:
     """Return an empty index; its key is compiled once a statement."""
     key_of = environment.printed("index key", (plan,), lambda: _key_of(plan))
@@ -194,12 +215,13 @@ class IndexedRows:
     """Rows in order of arrival, each once, and the indexes over them. Equal indexes are one, for all who ask; the last to release it drops
     it."""
 
-    __slots__ = ("_rows", "_indexes", "_users", "counts")
+    __slots__ = ("_rows", "_indexes", "_users", "_arrivals", "counts")
 
     def __init__(self, rows: Rows = ()) -> None:
         self._rows: dict[Event, None] = dict.fromkeys(rows)
         self._indexes: dict[IndexPlan, Index] = {}
         self._users: dict[IndexPlan, int] = {}
+        self._arrivals: Arrivals | None = None
         self.counts = active()
         """Where rows that are read are counted, for tests; None elsewhere."""
 
@@ -214,6 +236,15 @@ class IndexedRows:
             self._rows = dict(rows)
         for index in self._indexes.values():
             index.update(new, old)
+        if self._arrivals is not None:
+            self._arrivals.update(new, old)
+
+    def by_arrival(self, rows: Rows) -> Rows:
+        """Return some of the rows in the order in which they arrived."""
+        if self._arrivals is None:
+            self._arrivals = Arrivals()
+            self._arrivals.update(self._rows, ())
+        return self._arrivals.in_order(rows)
 
     def index(self, plan: IndexPlan, environment: Environment) -> Index:
         """Return the index, built now if no one has asked for it before."""
@@ -256,7 +287,7 @@ class IndexedRows:
         self._replace(dict.fromkeys(state))
 
     def _replace(self, rows: dict[Event, None]) -> None:
-        self._rows = rows
+        self._rows, self._arrivals = rows, None
         for index in self._indexes.values():
             index.clear()
             index.update(rows, ())

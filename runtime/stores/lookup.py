@@ -18,7 +18,7 @@ LookUp = Callable[[Sequence["Event | None"]], Iterable[Event]]
 Iterate over the result before the rows change."""
 
 MakeLookUp = Callable[..., LookUp]
-"""make(rows, counts, *indexes, *cells of the instance) → the look-up."""
+"""make(counts, rows, *indexes, *cells of the instance) → the look-up."""
 
 
 def compile_lookup(plan: LookupPlan, rows: IndexedRows, environment: Environment, arity: int) -> LookUp:
@@ -29,7 +29,7 @@ def compile_lookup(plan: LookupPlan, rows: IndexedRows, environment: Environment
     counted = rows.counts is not None
     make, cells = environment.printed(("look-up", arity, counted), (plan,), lambda: _printed(plan, environment, arity, counted))
     indexes = [rows.index(index, environment) for index in plan.indexes]
-    return make(rows, rows.counts, *indexes, *[read(environment) for read in cells])
+    return make(rows.counts, rows, *indexes, *[read(environment) for read in cells])
 
 
 def release_lookup(plan: LookupPlan, rows: IndexedRows) -> None:
@@ -42,21 +42,32 @@ def _printed(
     plan: LookupPlan, environment: Environment, arity: int, counted: bool
 ) -> tuple[MakeLookUp, tuple[Callable[[Environment], Any], ...]]:
     printer = Printer(environment, arity)
-    lines = _Lines(plan, printer, counted).lines()
+    lookup = PrintedLookup(plan, printer, 0, "return ()", counted)
+    rows, tests = lookup.rows(), lookup.tests()
     read = sorted({n for e in (*plan.keys, *_ends(plan.bounds), *plan.conditions) for n in e.streams} - {plan.sought})
-    names = [f"i{n}" for n in range(len(plan.indexes))]
+    body = [f"e{n} = partial[{n}]" for n in read] + lookup.lines
+    if tests:
+        event = printer.streams[plan.sought]
+        body += [f"candidates = {rows}", f"return [{event} for {event} in candidates if {' and '.join(tests)}]"]
+    else:
+        body.append(f"return {rows}")
+    text = ["def look_up(partial):", *(f"    {line}" for line in body), "return look_up"]
+    return printed_maker(text, ["rows", *lookup.names], [lookup], printer, counted)
+
+
+def printed_maker(
+    text: Sequence[str], names: Sequence[str], lookups: Sequence[PrintedLookup], printer: Printer, counted: bool
+) -> tuple[Callable[..., Any], tuple[Callable[[Environment], Any], ...]]:
+    """Return make(counts, *the objects called ``names``, *cells of the instance), which runs the text, and what reads the cells."""
     cells = printer.instance_cells
-    text = "\n".join([
-        f"def evaluate({', '.join(['rows', 'counts', *names, *cells])}):",
+    lines = [
+        f"def evaluate({', '.join(['counts', *names, *cells])}):",
         *(["    read, evaluated = counts.read, counts.evaluated"] if counted else []),
-        *(f"    find{n} = i{n}.find" for n, index in enumerate(plan.indexes) if index.hash),
-        "    def look_up(partial):",
-        *(f"        e{n} = partial[{n}]" for n in read),
-        *(f"        {line}" for line in lines),
-        "    return look_up", "",
-    ])
+        *(f"    {line}" for lookup in lookups for line in lookup.prepared),
+        *(f"    {line}" for line in text), "",
+    ]
     shared = {name: value for name, value in printer.bindings.items() if name not in cells}
-    make = function_of(text, {**shared, "union": _union})
+    make = function_of("\n".join(lines), {**shared, "union": _union})
     return make, tuple(cells.values())
 
 
@@ -69,40 +80,49 @@ def _union(buckets: Iterable[Iterable[Event] | None]) -> Iterable[Event]:
     return dict.fromkeys(chain.from_iterable(bucket for bucket in buckets if bucket is not None))
 
 
-class _Lines:
-    """Prints the body of one look-up."""
+class PrintedLookup:
+    """The source of one look-up, over events that are called as the printer calls them.
 
-    def __init__(self, plan: LookupPlan, printer: Printer, counted: bool) -> None:
+    ``names``: the indexes; ``prepared``: lines that come before, once; ``lines``: those that come before the rows are read, of which some
+    ``leave`` where nothing is found. ``first``: number of the first index.
+    """
+
+    def __init__(self, plan: LookupPlan, printer: Printer, first: int, leave: str, counted: bool) -> None:
         self._plan = plan
         self._printer = printer
+        self._leave = leave
         self._counted = counted
-        self._lines: list[str] = []
+        numbers = range(first, first + len(plan.indexes))
+        self.names = [f"i{n}" for n in numbers]
+        self._finds = [f"find{n}" for n in numbers]
+        self.prepared = [
+            f"{find} = {name}.find" for find, name, index in zip(self._finds, self.names, plan.indexes) if index.hash and not plan.listed]
+        self.lines: list[str] = []
 
-    def lines(self) -> list[str]:
-        rows = self._rows()
-        conditions = [self._printer.test(condition) for condition in self._plan.conditions]
-        if self._counted:
-            rows = f"read({rows})"
-            conditions = [f"(evaluated() and {condition})" for condition in conditions]
-        if conditions:
-            self._lines.append(f"candidates = {rows}")
-            event = self._printer.streams[self._plan.sought]
-            rows = f"[{event} for {event} in candidates if {' and '.join(conditions)}]"
-        return [*self._lines, f"return {rows}"]
+    def tests(self) -> list[str]:
+        """Return the texts of what is evaluated on each row."""
+        tests = [self._printer.test(condition) for condition in self._plan.conditions]
+        return [f"(evaluated() and {test})" for test in tests] if self._counted else tests
 
-    def _rows(self) -> str:
-        """Return the text of the rows to evaluate the conditions on."""
+    def rows(self, scanned: str = "rows") -> str:
+        """Return the text of the rows that the index gives; ``scanned``: of all rows."""
+        rows = self._rows(scanned)
+        if self._plan.by_arrival:
+            rows = f"{scanned}.by_arrival({rows})"
+        return f"read({rows})" if self._counted else rows
+
+    def _rows(self, scanned: str) -> str:
         plan = self._plan
         if plan.index is None:
-            return "rows"
+            return scanned
         if plan.listed:
-            return f"i0.find_each(({''.join(f'{key_part(key, self._printer)}, ' for key in plan.keys)}))"
+            return f"{self.names[0]}.find_each(({''.join(f'{key_part(key, self._printer)}, ' for key in plan.keys)}))"
         if not plan.index.hash:
-            return self._within("i0", plan.bounds[0])
+            return self._within(self.names[0], plan.bounds[0])
         key = self._key()
         if plan.others:
-            return f"union(({''.join(f'find{n}({key}), ' for n in range(len(plan.indexes)))}))"
-        bucket = self._known(f"find0({key})")
+            return f"union(({''.join(f'{find}({key}), ' for find in self._finds)}))"
+        bucket = self._known(f"{self._finds[0]}({key})")
         return self._within(bucket, plan.bounds[0]) if plan.bounds else bucket
 
     def _key(self) -> str:
@@ -116,7 +136,7 @@ class _Lines:
     def _known(self, text: str) -> str:
         """Return a name for a value, without which nothing is found."""
         name = self._printer.temporary()
-        self._lines += [f"{name} = {text}", f"if {name} is None:", "    return ()"]
+        self.lines += [f"{name} = {text}", f"if {name} is None:", f"    {self._leave}"]
         return name
 
     def _within(self, index: str, bounds: Bounds) -> str:
@@ -128,12 +148,12 @@ class _Lines:
                 names.append(self._known(self._printer.value(end)))
             else:
                 names.append(self._printer.temporary())
-                self._lines.append(f"{names[-1]} = {self._printer.value(end)}")
+                self.lines.append(f"{names[-1]} = {self._printer.value(end)}")
         if bounds.swap:
             low, high = names
-            self._lines += [f"if {low} > {high}:", f"    {low}, {high} = {high}, {low}"]
+            self.lines += [f"if {low} > {high}:", f"    {low}, {high} = {high}, {low}"]
         method = "outside" if bounds.outside else "between"
         return f"{index}.{method}({', '.join(names)}, {bounds.include_low}, {bounds.include_high})"
 
 
-__all__ = ["LookUp", "compile_lookup", "release_lookup"]
+__all__ = ["LookUp", "PrintedLookup", "compile_lookup", "printed_maker", "release_lookup"]

@@ -58,10 +58,11 @@ class EqualKey:
 
 @attrs.frozen
 class RangeKey:
-    """``low < key < high``."""
+    """``low < key < high``. ``computed``: the key is more than a property."""
 
     key: TypedExpression
     bounds: Bounds
+    computed: bool = False
 
 
 @attrs.frozen
@@ -131,12 +132,11 @@ class _Sides:
 
     def _is_key(self, node: TypedExpression) -> bool:
         """Return whether an index can hold the expression's value of each row."""
-        return node.streams == {self._sought} and all(_is_computed(part) for part in node.walk())
+        return node.streams == {self._sought} and all(_may_be_in_key(part) for part in node.walk())
 
-    def _is_property(self, node: TypedExpression) -> bool:
-        """Return whether the expression is a property of the row, of values that are in one order."""
-        return self._is_key(node) and kind_of(node) in SORTED and not any(
-            isinstance(part, (Arithmetic, Negation, Concatenation)) for part in node.walk())
+    def _is_sorted(self, node: TypedExpression) -> bool:
+        """Return whether an index can hold the expression's value of each row in order."""
+        return kind_of(node) in SORTED and self._is_key(node)
 
     def _key(self, node: TypedExpression) -> TypedExpression:
         """Return the expression over a row alone."""
@@ -157,21 +157,21 @@ class _Sides:
     def _order(self, node: Order) -> Condition:
         sides = ((node.left, node.right, node.operator), (node.right, node.left, MIRRORED[node.operator]))
         for one, other, operator in sides:
-            if self._is_property(one) and self._is_known(other):
+            if self._is_sorted(one) and self._is_known(other):
                 value, included = exact_operand(other), operator[1:] == "="
                 bounds = Bounds(low=value, include_low=included) if operator[0] == ">" else Bounds(high=value, include_high=included)
-                return Condition(node, RangeKey(self._key(one), bounds))
+                return Condition(node, RangeKey(self._key(one), bounds, is_computed(one)))
         return Condition(node)
 
     def _range(self, node: Range) -> Iterator[Condition]:
         ends = (node.low, node.high)
-        if self._is_property(node.value) and all(map(self._is_known, ends)):
+        if self._is_sorted(node.value) and all(map(self._is_known, ends)):
             bounds = Bounds(
                 low=exact_operand(node.low), high=exact_operand(node.high), include_low=node.include_low, include_high=node.include_high,
                 swap=node.swap, outside=node.negated)
-            yield Condition(node, RangeKey(self._key(node.value), bounds))
+            yield Condition(node, RangeKey(self._key(node.value), bounds, is_computed(node.value)))
             return
-        if self._is_known(node.value) and all(map(self._is_property, ends)):
+        if self._is_known(node.value) and all(self._is_sorted(end) and not is_computed(end) for end in ends):
             # so does Esper: its sorted indexes of the two ends find rows of which the low end comes first, whatever the condition says
             for end, sign, included in ((node.low, ">", node.include_low), (node.high, "<", node.include_high)):
                 operator = f"{sign}=" if included else sign
@@ -224,7 +224,12 @@ def _is_null_constant(node: TypedExpression) -> bool:
     return isinstance(node, Constant) and node.value is None
 
 
-def _is_computed(node: TypedExpression) -> bool:
+def is_computed(key: TypedExpression) -> bool:
+    """Return whether a key is more than a property."""
+    return any(isinstance(part, (Arithmetic, Negation, Concatenation)) for part in key.walk())
+
+
+def _may_be_in_key(node: TypedExpression) -> bool:
     if not isinstance(node, COMPUTED):
         return False
     if isinstance(node, (Arithmetic, Negation)):

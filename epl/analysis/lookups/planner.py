@@ -47,7 +47,7 @@ class _Choice:
 
     def plan(self) -> LookupPlan:
         equal = list(self._equal_keys())
-        key, bounds = self._range()
+        key, bounds = self._range(computed=False)
         if equal or key is not None:
             index = IndexPlan(hash=tuple(each.key for each in equal), ranges=() if key is None else (key,))
             return self._planned(
@@ -61,6 +61,9 @@ class _Choice:
                 self._look_up(condition)
                 first, *others = (IndexPlan(hash=(key,)) for key in lookup.keys)
                 return self._planned(index=first, others=tuple(others), keys=(lookup.value,), null_safe=(False,))
+        key, bounds = self._range(computed=True)
+        if key is not None:  # Esper reads all rows: they stay in its order
+            return self._planned(index=IndexPlan(ranges=(key,)), bounds=bounds, by_arrival=True)
         return self._planned()
 
     def _planned(self, **parts: object) -> LookupPlan:
@@ -81,9 +84,9 @@ class _Choice:
                 self._look_up(condition)
                 yield condition.lookup
 
-    def _range(self) -> tuple[TypedExpression | None, tuple[Bounds, ...]]:
+    def _range(self, computed: bool) -> tuple[TypedExpression | None, tuple[Bounds, ...]]:
         """Return the first key that has two bounds, else the first with one, else the first whose values are outside of bounds."""
-        keys = dict.fromkeys(c.lookup.key for c in self._conditions if isinstance(c.lookup, RangeKey))
+        keys = dict.fromkeys(c.lookup.key for c in self._conditions if isinstance(c.lookup, RangeKey) and c.lookup.computed is computed)
         choices = [(key, *self._bounds(key)) for key in keys]
         if not choices:
             return None, ()
