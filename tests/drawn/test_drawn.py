@@ -53,7 +53,7 @@ def test_census(feature: str) -> None:
 
 @pytest.mark.parametrize("feature", FEATURES)
 def test_stored_programs_are_those_of_their_seeds(feature: str) -> None:
-    """Whoever changes what is drawn records it again: python -m tests.drawn.record."""
+    """After a change of what is drawn, record it again: python -m tests.drawn.record."""
     for each in stored(feature):
         again = program(feature, int(each["name"].split()[1]))
         assert again["steps"][0]["epl"] == each["steps"][0]["epl"], each["name"]
