@@ -27,7 +27,7 @@ class HistoricalPlan(SourcePlan):
         return frozenset(stream for argument in self.arguments for stream in argument.streams)
 
     def text(self, streams: Sequence[PropertyText] = ()) -> str:
-        """The call as ``explain()`` prints it."""
+        """Return the call as ``explain()`` prints it."""
         raise NotImplementedError
 
 
@@ -71,12 +71,12 @@ class TablePlan(HistoricalPlan):
 
 
 def historical_of(stream: StreamPlan) -> HistoricalPlan | None:
-    """The plan of a historical stream; None for a stream that has events of its own."""
+    """Return the plan of a historical stream; None for a stream that has events of its own."""
     return stream.source if isinstance(stream.source, HistoricalPlan) else None
 
 
 def look_up_order(streams: Sequence[StreamPlan]) -> tuple[int, ...] | None:
-    """The historical streams, each after all that its arguments read; None where they read one another in a circle.
+    """Return the historical streams, each after all that its arguments read; None where they read one another in a circle.
 
     Streams with events of their own are known from the beginning.
     """

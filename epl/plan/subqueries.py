@@ -73,18 +73,18 @@ class SubqueryPlan:
 
 
 def value_type(plan: SubqueryPlan) -> ValueType:
-    """The type of the only row's value."""
+    """Return the type of the only row's value."""
     return EventOf(plan.row_type) if plan.row_type is not None else plan.columns[0].type.boxed
 
 
 def row_type(names: Sequence[str], columns: Sequence[TypedExpression]) -> EventType:
-    """A new type, of rows with these columns."""
+    """Return a new type, of rows with these columns."""
     properties = {name: Property(name, column.type.boxed) for name, column in zip(names, columns)}
     return EventType(name=f"subselect{{{','.join(names)}}}", kind="struct", properties=properties)
 
 
 def as_rows(node: SubqueryValue, *, array: bool = False) -> SubqueryValue:
-    """The same sub-query, giving all of its rows."""
+    """Return the same sub-query, giving all of its rows."""
     plan: SubqueryPlan = node.plan
     event_type = row_type(plan.names, plan.columns) if plan.aggregated and plan.row_type is None else plan.row_type
     plan = attrs.evolve(plan, use="rows", row_type=event_type)
@@ -93,17 +93,17 @@ def as_rows(node: SubqueryValue, *, array: bool = False) -> SubqueryValue:
 
 
 def is_subquery_value(node: TypedExpression) -> bool:
-    """Whether the expression as a whole is a sub-query that gives one row's value."""
+    """Return whether the expression as a whole is a sub-query that gives one row's value."""
     return isinstance(node, SubqueryValue) and node.plan.use == "value"
 
 
 def subqueries_in(*plans: Any) -> Iterator[SubqueryPlan]:
-    """The sub-queries of all expressions in the plans, as often as they occur."""
+    """Return the sub-queries of all expressions in the plans, as often as they occur."""
     return (node.plan for e in expressions_of(*plans) for node in e.walk() if isinstance(node, SubqueryValue))
 
 
 def distinct_subqueries(*plans: Any) -> tuple[SubqueryPlan, ...]:
-    """Those of all expressions in the plans, in order, equal ones once."""
+    """Return the sub-queries of all expressions in the plans, in order, equal ones once."""
     subqueries: list[SubqueryPlan] = []
     for plan in subqueries_in(*plans):
         if plan not in subqueries:

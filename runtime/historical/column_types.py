@@ -38,7 +38,7 @@ CLASSES: Mapping[type, ValueType] = {
 
 
 def described_type(code: Any) -> ValueType:
-    """The type of a column from its type code (PEP 249 leaves to drivers what that is); Object where it says nothing.
+    """Return the type of a column from its type code (PEP 249 leaves to drivers what that is); Object where it says nothing.
 
     >>> described_type("DECIMAL(18,3)"), described_type("varchar(20)"), described_type(None), described_type(float)
     (Scalar(kind='BigDecimal', primitive=False), Scalar(kind='String', primitive=False), Scalar(kind='Object', primitive=False), \
@@ -53,7 +53,7 @@ Scalar(kind='double', primitive=False))
 
 
 def sampled_type(values: Sequence[Any]) -> ValueType:
-    """The type that all values have that are not null; a whole number among fractions is a fraction.
+    """Return the type that all values have that are not null; a whole number among fractions is a fraction.
 
     >>> sampled_type([None, 1, 2.5]).kind, sampled_type([1, "x"]).kind, sampled_type([None]).kind
     ('double', 'Object', 'Object')

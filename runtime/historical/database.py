@@ -194,7 +194,7 @@ class Database:
 
 
 def bound(query: tuple[str, ...], arguments: list[Any], style: str) -> tuple[str, Any]:
-    """The text and the parameters that ``cursor.execute`` takes.
+    """Return the text and the parameters that ``cursor.execute`` takes.
 
     >>> bound(("select * from T where k = ", " and p like '5%'"), ["x"], "format")
     ("select * from T where k = %s and p like '5%%'", ['x'])

@@ -90,7 +90,7 @@ class JoinedCall:
         """Do nothing: nothing enters or leaves."""
 
     def contents(self) -> Iterable[Event]:
-        """The rows of a call whose arguments read no other stream."""
+        """Return the rows of a call whose arguments read no other stream."""
         return self.historical.rows(self._nothing)
 
     def state(self) -> State:

@@ -29,7 +29,7 @@ AGGREGATION = "Aggregation functions are not supported in the arguments of a his
 
 
 def is_historical(source: Source, catalog: Catalog) -> bool:
-    """Whether the rows of a stream come from a call."""
+    """Return whether the rows of a stream come from a call."""
     if isinstance(source, TypeFilter):
         return source.type_name in catalog.static_tables and source.type_name not in catalog.event_types
     return isinstance(source, (MethodSource, SqlSource))

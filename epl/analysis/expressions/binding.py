@@ -31,8 +31,8 @@ SubqueryUse = Choice["value", "rows", "exists", "in", "any", "all"]
 def bind_subquery(
     subquery: Any, scope: Scope, use: SubqueryUse, compared: Expression | None = None, operator: str = "="
 ) -> TypedExpression:
-    """The typed expression of a sub-query (epl.analysis.clauses.subqueries registers it). ``compared``: what ``in``, any and all compare
-    with its rows by ``operator``.
+    """Return the typed expression of a sub-query (epl.analysis.clauses.subqueries registers it). ``compared``: what ``in``, any and all
+    compare with its rows by ``operator``.
     """
     raise EplUnsupportedError("sub-queries are not supported here", span=getattr(subquery, "span", None))
 

@@ -93,7 +93,7 @@ def bind_streams(facts: SelectFacts) -> SelectFacts:
 
 
 def bind_historical(facts: SelectFacts) -> SelectFacts:
-    """The arguments of methods and database queries, which may read any other stream."""
+    """Bind the arguments of methods and database queries, which may read any other stream."""
     from_ = facts.select.from_
     assert from_ is not None
     if all(historical_of(stream) is None for stream in facts.streams):

@@ -16,7 +16,7 @@ SUBQUERY = re.compile(r"\(\s*select\b", re.IGNORECASE)
 
 
 def number_subqueries(statement: Statement) -> Statement:
-    """The statement with its sub-queries numbered from 1 in order of the text."""
+    """Return the statement with its sub-queries numbered from 1 in order of the text."""
     if SUBQUERY.search(statement.text) is None:
         return statement
     subqueries = sorted(_subqueries_in(statement), key=lambda s: s.span.start if s.span else 0)

@@ -41,7 +41,7 @@ class Condition:
         """Cancel timers."""
 
     def steps(self) -> GeneratedSteps:
-        """``add`` of one event that comes in."""
+        """Return the steps of ``add`` of one event that comes in."""
         return GeneratedSteps([], [f"{named('condition', self).add}(1, 0)"], self.objects())
 
     def objects(self) -> dict[str, Any]:
