@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+import attrs
+
 from epl.catalog import Catalog, Variable
 from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.event_types import EventType
@@ -24,7 +26,7 @@ from runtime.historical.cache import CacheConfig
 from runtime.historical.database import Database
 from runtime.historical.method_source import methods_of
 from runtime.historical.result_rows import MAX_ROWS
-from runtime.historical.static_table import static_table
+from runtime.historical.static_table import StaticTable, static_table
 from runtime.stores.variables import VariableCell
 from windows.registry import WINDOWS, by_name
 
@@ -203,8 +205,11 @@ class Registry:
         statements. ``keys``: columns whose values differ from row to row; a key that occurs twice is refused. Raises EplDeploymentError,
         also where an event type has the name.
         """
-        known = Known(self._types, self._enum_types, self._classes)
-        table = static_table(name, frame, keys, known, self.settings.units_per_second)
+        if isinstance(frame, StaticTable):
+            table = attrs.evolve(frame)
+        else:
+            known = Known(self._types, self._enum_types, self._classes)
+            table = static_table(name, frame, keys, known, self.settings.units_per_second)
         with self.lock:
             self._check_open()
             if name in self._historical.tables:
@@ -225,6 +230,13 @@ class Registry:
         with self.lock:
             self._check_open()
             table.rows = rows
+
+    def share_sources(self, other: Registry) -> None:
+        """Let another runtime have the methods, databases and static tables of this one: ``Runtime.restore(…, register=r.share_sources)``.
+        """
+        with self.lock:
+            for mine, theirs in zip(attrs.astuple(self._historical, recurse=False), attrs.astuple(other._historical, recurse=False)):
+                theirs.update(mine)
 
     def _is_declared(self, name: str) -> bool:
         """Whether a deployment declares an event type of that name."""

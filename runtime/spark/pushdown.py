@@ -15,6 +15,7 @@ from pyspark.sql import types as spark
 
 from epl.event_types import EventType
 from epl.plan.expressions import Constant, Convert, Equality, Logic, Membership, Order, Range, StreamProperty, TypedExpression
+from epl.plan.historical import historical_of
 from epl.plan.statements import CreateSchemaPlan, SelectPlan, StatementPlan
 from epl.plan.streams import FilterPlan, filter_of
 from epl.value_types import Scalar, ValueType
@@ -91,7 +92,7 @@ def _wanted(plans: tuple[StatementPlan, ...], event_type: EventType, said: Spark
         if not isinstance(body, SelectPlan):
             return None
         try:
-            filters = [filter_of(stream, NotPushable) for stream in body.streams]
+            filters = [filter_of(stream, NotPushable) for stream in body.streams if historical_of(stream) is None]
             conditions += [said.filter(each) for each in filters if event_type.is_a(each.event_type)]
         except NotPushable:
             return None

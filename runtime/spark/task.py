@@ -19,6 +19,7 @@ from epl.unparse import unparse
 from runtime.api.deployment import Deployment
 from runtime.api.runtime import Runtime
 from runtime.spark.feed import Feed, Rules
+from runtime.spark.historical_sources import NOTHING, HistoricalRegistration
 from runtime.spark.schemas import event_type_of_spark
 from runtime.spark.sources import Choice, Sources
 from runtime.statements.statement import Statement
@@ -45,6 +46,7 @@ class Task:
     tier: str = "auto"
     lenient: bool = False
     key: bytes | None = attrs.field(default=None, repr=False)
+    historical: HistoricalRegistration = NOTHING
 
     def digest(self) -> bytes:
         """Return what distinguishes this task's state from that of another one: its text as it is understood, the statement, the types and
@@ -57,7 +59,7 @@ class Task:
 
     def runtime(self, start_time: int) -> Runtime:
         """Return a runtime that knows types and functions, with nothing deployed."""
-        return equipped(start_time, self.settings, self.tier, self.functions, {}, self.schemas)
+        return equipped(start_time, self.settings, self.tier, self.functions, {}, self.schemas, self.historical)
 
     def feed(self, start_time: int) -> Feed:
         """Return a feed with everything deployed, that gathers the statement's output."""
@@ -67,7 +69,9 @@ class Task:
 
     def restored(self, snapshot: bytes, waiting: bytes | None, rules: Rules) -> Feed:
         """Return the same, in the state of another one, and by its rules."""
-        runtime = Runtime.restore(snapshot, functions=self.functions, tier=self.tier, python_imports=self.settings.python_imports)
+        runtime = Runtime.restore(
+            snapshot, functions=self.functions, tier=self.tier, python_imports=self.settings.python_imports, register=self.historical
+        )
         return self._fed(runtime, rules, waiting)
 
     def _fed(self, runtime: Runtime, rules: Rules, waiting: bytes | None) -> Feed:
@@ -82,8 +86,9 @@ class Task:
 def equipped(
     start_time: int, settings: Settings, tier: str, functions: Mapping[str, Callable[..., Any]],
     aggregations: Mapping[str, Callable[[], Any]], schemas: Mapping[str, spark.StructType],
+    historical: HistoricalRegistration = NOTHING,
 ) -> Runtime:
-    """Return a runtime with functions, aggregations and event types by name, nothing deployed."""
+    """Return a runtime with functions, aggregations, event types and historical sources by name, nothing deployed."""
     runtime = Runtime(start_time=start_time, settings=settings, tier=tier)
     for name, function in functions.items():
         runtime.register_function(name, function)
@@ -91,6 +96,7 @@ def equipped(
         runtime.register_aggregation(name, factory)
     for name, schema in schemas.items():
         runtime.register_type(event_type_of_spark(name, schema))
+    historical(runtime)
     return runtime
 
 

@@ -10,6 +10,7 @@ from epl.analysis.partitioning.paths import Carrying, carried
 from epl.analysis.partitioning.row_patterns import row_recognition
 from epl.event_types import EventType
 from epl.plan import expressions as typed
+from epl.plan.historical import historical_of
 from epl.plan.on_statements import OnSetPlan, UpdateIstreamPlan
 from epl.plan.result_set import OutputPlan
 from epl.plan.splitting import OnSplitPlan, SplitBranchPlan
@@ -89,6 +90,8 @@ def _stream(stream: StreamPlan, collector: Collector) -> EventType:
 
 
 def _select(statement: StatementPlan, plan: SelectPlan, surroundings: OtherStatements) -> Facts:
+    if any(historical_of(stream) is not None for stream in plan.streams):
+        return _enrichment(statement, plan)
     stream, rows, collector = only_stream(plan.streams, _together), plan.result_set, Collector(statement.name)
     read = _stream(stream, collector)
     if plan.row_recognition is not None:
@@ -96,6 +99,26 @@ def _select(statement: StatementPlan, plan: SelectPlan, surroundings: OtherState
     previous(stream.windows, rows, plan.where)
     groups_are_steady(stream, plan.where, rows)
     result_set(rows, collector)
+    feeds: tuple[Feed, ...] = ()
+    if plan.insert is not None:
+        collector.add_stage(insertion(plan.insert, rows.output_type))
+        feeds = (Feed(plan.insert.target, collector.stages),)
+    return Facts(statement.name, read, tuple(collector.demands), feeds, stateful=collector.stateful)
+
+
+def _enrichment(statement: StatementPlan, plan: SelectPlan) -> Facts:
+    """A stream without window beside historical ones, which answer each engine alike: nothing is kept from one event to the next."""
+    numbers = [number for number, stream in enumerate(plan.streams) if historical_of(stream) is None]
+    if len(numbers) != 1 or plan.streams[numbers[0]].windows:
+        raise _together("more than one stream")
+    rows, collector = plan.result_set, Collector(statement.name)
+    read = _stream(plan.streams[numbers[0]], collector)
+    if rows.output is not None:
+        raise NotPartitionable("the output clause", "its periods and counts begin with the first row of all")
+    if rows.forward is None:
+        collector.add_stage(carried(rows.output_type, rows.columns, numbers[0]))
+    elif rows.forward != numbers[0]:
+        collector.add_stage(Carrying({}))
     feeds: tuple[Feed, ...] = ()
     if plan.insert is not None:
         collector.add_stage(insertion(plan.insert, rows.output_type))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import or_
 from typing import Any, overload
@@ -40,6 +40,7 @@ from runtime.spark.distributed_host.shards import check_state_store, shard_ids, 
 from runtime.spark.distributed_host.workers import settle
 from runtime.spark.feed import Entry, Feed, Rules, is_lenient
 from runtime.spark.heartbeat import SYSTEM, Beat
+from runtime.spark.historical_sources import HistoricalRegistration, Register
 from runtime.spark.metrics import with_totals
 from runtime.spark.probe import check_workers
 from runtime.spark.pushdown import Wanted, narrowed, wanted_rows
@@ -143,7 +144,7 @@ def transform(  # type: ignore[misc]
     distribute: str = "auto", shards: int | None = None, start_time: int | None = None, until: int | None = None,
     clock: str = "events", idle: Duration | None = None, heartbeat: float = 1.0, settings: Settings | None = None,
     functions: Mapping[str, Callable[..., Any]] | None = None, tier: str = "auto", on_error: str = "stop",
-    snapshot_key: bytes | None = None,
+    snapshot_key: bytes | None = None, tables: Mapping[str, Any] | None = None, register: Register | None = None,
 ) -> DataFrame | Callable[[DataFrame], DataFrame]:
     """Return the insert stream of a statement over batch or streaming DataFrames, as a DataFrame with the statement's columns.
 
@@ -162,12 +163,16 @@ def transform(  # type: ignore[misc]
     ``left_out``: ``struct<why, A: struct<…>, …>`` with a field for each event type; it is null in the statement's rows. ``start_time``:
     the clock at the beginning, by default the first row's time in batch DataFrames and 0 in streams; ``until``: the clock walks there
     at the end of a batch DataFrame. ``clock``, ``idle``, ``heartbeat``: time without rows in streams, from the first row on, as for
-    ``start``; Spark then makes a micro-batch at each trigger. ``functions``: user functions by name. Raises EplError for what is wrong
+    ``start``; Spark then makes a micro-batch at each trigger. ``functions``: user functions by name. ``tables``: static tables by
+    name, a frame of Spark, pandas or Arrow, or (frame, keys): collected now, broadcast, indexed once in each Python worker.
+    ``register(runtime)`` registers methods and databases: it is called in the workers, so that it opens its connections there. Raises
+    EplError for what is wrong
     with the module, the sources or the options; faults in rows fail the job, with ``[epl:<code>]``, the micro-batch and the shard (or
     partition) in the text. ``on_error``, ``snapshot_key``: as for ``start``.
     """
     _check_options(time, sequence, distribute, shards, time_mode, max_stops)
     lenient = is_lenient(on_error)
+    historical = HistoricalRegistration.of(tables, register)
 
     def apply(frames: Mapping[str, DataFrame]) -> DataFrame:
         check_frames(frames)
@@ -179,7 +184,7 @@ def transform(  # type: ignore[misc]
         names, schemas = tuple(frames), undeclared(epl, frames)
         rules = Rules(policy, time_mode, max_stops, at_wall=clock == SYSTEM and time is None)
         key = check_key(snapshot_key)
-        task = Task(epl, statement or "", names, schemas, used, functions or {}, time, sequence, rules, tier, lenient, key)
+        task = Task(epl, statement or "", names, schemas, used, functions or {}, time, sequence, rules, tier, lenient, key, historical)
         beat = Beat.of(clock, idle, heartbeat, used.units_per_second)
         _check_end(streaming, beat, until)
         planned = _Planned.of(task, frames, distribute, shards)
@@ -189,7 +194,7 @@ def transform(  # type: ignore[misc]
 
     if sources is not None:
         return apply(sources)
-    name = event_type or only_type(parse_module(epl))
+    name = event_type or only_type(parse_module(epl), tables or ())
     return lambda frame: apply({name: frame})
 
 
@@ -321,10 +326,12 @@ def _shuffle_partitions(session: SparkSession) -> int:
     return int(session.conf.get("spark.sql.shuffle.partitions") or 1)
 
 
-def only_type(module: Module) -> str:
-    """Return the one event type that the module reads and does not fill; EplRuntimeError where there are none or several."""
+def only_type(module: Module, tables: Collection[str] = ()) -> str:
+    """Return the one event type that the module reads and does not fill; EplRuntimeError where there are none or several. ``tables``: names
+    of static tables."""
     nodes = list(_nodes(module))
     read = {n.type_name for n in nodes if isinstance(n, (TypeFilter, FilterAtom))} - {n.target for n in nodes if isinstance(n, InsertInto)}
+    read -= set(tables)
     if len(read) != 1:
         raise EplRuntimeError(
             f"The module reads {len(read)} event types: {', '.join(sorted(read))}", hint="name the DataFrame's: event_type='…'"

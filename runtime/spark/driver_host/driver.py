@@ -29,6 +29,7 @@ from runtime.spark.driver_host.job_state import JobState
 from runtime.spark.driver_host.sinks import Keeping, KeptSink, ParquetSink, Sink
 from runtime.spark.feed import Entry, Feed, Rules, is_lenient, last_step_of
 from runtime.spark.heartbeat import SYSTEM, Beat, Heartbeat
+from runtime.spark.historical_sources import NOTHING, HistoricalRegistration, Register
 from runtime.spark.schemas import event_type_of_spark
 from runtime.spark.sources import Choice, Sources, check_frames, check_streaming, merge, observed
 from runtime.spark.task import equipped, undeclared
@@ -51,6 +52,7 @@ class Module:
     functions: Mapping[str, Callable[..., Any]]
     aggregations: Mapping[str, Callable[[], Any]]
     tier: str
+    historical: HistoricalRegistration = NOTHING
 
     @property
     def text(self) -> str | None:
@@ -71,7 +73,7 @@ class Module:
             self.register(self.source)
             return self.source
         schemas = undeclared(self.source, self.frames)
-        runtime = equipped(start_time or 0, self.settings, self.tier, self.functions, self.aggregations, schemas)
+        runtime = equipped(start_time or 0, self.settings, self.tier, self.functions, self.aggregations, schemas, self.historical)
         runtime.deploy(self.source)
         plans = runtime.plans()
         check_read(plans, {name: runtime.event_type(name) for name in schemas})
@@ -95,12 +97,15 @@ class Module:
         """Restore the runtime as the snapshot has it, old texts included."""
         functions, aggregations, tier, settings = self.functions, self.aggregations, self.tier, self.settings
         windows: Collection[type[WindowConfig]] = ()
+        register: Callable[[Runtime], object] = self.historical
         if isinstance(self.source, Runtime):
             state = self.source.state()
             functions, aggregations, tier = state.functions, state.aggregations, self.source.tier
             settings, windows = state.settings, set(state.windows.values())
+            register = self.source.share_sources
         return Runtime.restore(
-            snapshot, functions=functions, aggregations=aggregations, tier=tier, python_imports=settings.python_imports, windows=windows
+            snapshot, functions=functions, aggregations=aggregations, tier=tier, python_imports=settings.python_imports, windows=windows,
+            register=register,
         )
 
 
@@ -161,13 +166,14 @@ def start(
     listeners: Mapping[str, Listener] | None = None, trigger: Trigger = None, query_name: str | None = None,
     settings: Settings | None = None, functions: Mapping[str, Callable[..., Any]] | None = None,
     aggregations: Mapping[str, Callable[[], Any]] | None = None, tier: str = "auto", on_error: str = "stop",
-    forget: Collection[str] = (), snapshot_key: bytes | None = None, hook: Hook = no_hook,
+    forget: Collection[str] = (), snapshot_key: bytes | None = None, tables: Mapping[str, Any] | None = None,
+    register: Register | None = None, hook: Hook = no_hook,
 ) -> Job:
     """Drive statements with streaming DataFrames, ``sources``: {event type name: DataFrame}; a job that is running comes back.
 
     ``module``: EPL text, or a Runtime with statements deployed. A type that neither declares is registered with the DataFrame's columns;
     of a known one only its properties' columns are read. ``functions``, ``aggregations``, ``settings``, ``tier``: for a text, as for
-    ``Runtime``.
+    ``Runtime``. ``tables``, ``register``: for a text, as for ``transform``.
 
     Order: ``time``, ``sequence``: the columns that order rows, one name or {type name: name}; time moves by span to each row's time.
     ``late="5 seconds"``: rows wait that long, in time of events, for earlier ones; ``on_late``: what is done with those that come later
@@ -201,7 +207,9 @@ def start(
     _check_options(time, sequence, time_mode, checkpoint, keeps=keeps, waits=waits)
     Beat.of(clock, idle, heartbeat, 1000)  # refused before anything is made
     setup = Setup(
-        Module(module, sources, settings or Settings(), functions or {}, aggregations or {}, tier),
+        Module(
+            module, sources, settings or Settings(), functions or {}, aggregations or {}, tier, HistoricalRegistration.of(tables, register)
+        ),
         lambda runtime: late_policy(late, on_late, ahead, max_buffered, runtime.settings.units_per_second), (time, sequence),
         {"time_mode": time_mode, "max_stops": max_stops, "at_wall": clock == SYSTEM and time is None},
         _keeping(outputs, sinks or {}, checkpoint, hook),
