@@ -20,7 +20,7 @@ from runtime.aggregation.grouped import Aggregator, Keyed, key_function
 from runtime.aggregation.groups import GroupFactory, evaluate_over
 from runtime.expressions import Environment
 from runtime.expressions.compiled import compile_predicate, compile_row, compile_scalar
-from runtime.expressions.operations import quantified
+from runtime.expressions.operations import COMPARE
 from runtime.result_set.hash_order import ordering
 from runtime.stores.indexes import IndexedRows
 from runtime.stores.lookup import compile_lookup
@@ -69,11 +69,24 @@ class _Source:
 
 
 def _compared(source: _Source, plan: SubqueryPlan) -> Answer:
-    every, operator = plan.use == "all", plan.operator
+    """Return the comparison of a value with each row: null of null, and where a null among the rows could decide. Relational any passes
+    over nulls, but is null where there is nothing else.
+    """
+    every, compare = plan.use == "all", COMPARE[plan.operator]
+    passes_nulls = not every and plan.operator[0] in "<>"
 
     def answer(value: Any, *outer: Any) -> bool | None:
-        values = list(source.values(outer))
-        return quantified(operator, value, (values,), (True,), every) if values else every
+        null = compared = False
+        for candidate in source.values(outer):
+            if value is None:
+                return None
+            if candidate is None:
+                null = True
+                continue
+            compared = True
+            if compare(value, candidate) is not every:
+                return not every
+        return every if not null or (compared and passes_nulls) else None
 
     return answer
 

@@ -9,7 +9,7 @@ import attrs
 
 from epl.analysis.clauses.grouping import Grouping, analyse_group_by, make_level
 from epl.analysis.clauses.output_clause import analyse_output
-from epl.analysis.clauses.selection import Selection, analyse_selection
+from epl.analysis.clauses.selection import Selection, Target, analyse_selection
 from epl.analysis.expressions.aggregations import GROUP_BY_AGGREGATED, Collector
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.binding import StatementRefusal, bind
@@ -18,7 +18,6 @@ from epl.analysis.expressions.rewriting import replaced, replaced_syntax
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.catalog import Catalog
 from epl.errors import EplError, EplUnsupportedError
-from epl.event_types import EventType
 from epl.plan.expressions import (
     Aggregated,
     Constant,
@@ -43,7 +42,6 @@ def analyse(
     catalog: Catalog,
     *,
     output_name: str,
-    insert_target: EventType | None,
     has_remove_stream: bool,
     is_unbound: bool,
     declarations: tuple[Any, ...] = (),
@@ -65,7 +63,7 @@ def analyse(
     grouping = analyse_group_by(select.group_by, key_scope)
     collector = _collector(select, grouping, has_remove_stream)
     scope = attrs.evolve(plain, aggregations=collector)
-    selection = analyse_selection(select.items, scope, output_name)
+    selection = analyse_selection(select.items, scope, output_name, Target.of(select.insert_into, catalog))
     selected = tuple(collector.plans)
     having = _having(select, scope)
     order_by = _order_by(select, scope)

@@ -9,9 +9,22 @@ import attrs
 from epl.analysis.expressions.bind import bind_in_clause, column_name
 from epl.analysis.expressions.binding import StatementRefusal
 from epl.analysis.expressions.scope import Scope, ScopeStream
+from epl.catalog import Catalog
 from epl.event_types import EventOf, EventType, Property
-from epl.plan.expressions import Coalesce, Conditional, Constant, NewStructOf, PropertyOf, StreamProperty, TypedExpression, event_of
-from epl.syntax import SelectItem, StreamWildcard, Wildcard
+from epl.plan.expressions import (
+    Coalesce,
+    Conditional,
+    Constant,
+    NewStructOf,
+    PropertyOf,
+    StreamProperty,
+    SubqueryValue,
+    TypedExpression,
+    event_of,
+)
+from epl.plan.subqueries import as_rows, is_subquery_value
+from epl.syntax import InsertInto, SelectItem, StreamWildcard, Wildcard
+from epl.value_types import ArrayType
 
 
 @attrs.frozen
@@ -31,16 +44,34 @@ class Selection:
 
 
 @attrs.frozen
+class Target:
+    """What the columns of a select clause fill: properties of ``event_type`` (None: of no type that is there yet), by their own names or in
+    the order of ``names``.
+    """
+
+    event_type: EventType | None = None
+    names: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, clause: InsertInto | None, catalog: Catalog) -> Target:
+        """Return that of an insert into, ``NO_TARGET`` without one."""
+        return NO_TARGET if clause is None else cls(catalog.event_types.get(clause.target), clause.columns)
+
+
+NO_TARGET = Target()
+
+
+@attrs.frozen
 class Column:
     name: str
     expression: TypedExpression
     underlying: bool = False
 
 
-def analyse_selection(items: Sequence[SelectItem], scope: Scope, output_name: str) -> Selection:
-    """Bind the select clause; ``scope`` collects its aggregations. """
+def analyse_selection(items: Sequence[SelectItem], scope: Scope, output_name: str, target: Target = NO_TARGET) -> Selection:
+    """Bind the select clause; ``scope`` collects its aggregations. ``target``: what its columns fill. """
     items = _without_repeats(items, len(scope.streams))
-    bound = [_columns(item, scope) for item in items]
+    bound = [_columns(item, scope, target.names[place] if place < len(target.names) else None, target) for place, item in enumerate(items)]
     written = tuple(c.expression for item, columns in zip(items, bound) for c in columns if not _is_wildcard(item))
     whole = any(isinstance(i.expression, Wildcard) for i in items)
     unnamed = [i for i in items if isinstance(i.expression, StreamWildcard) and i.alias is None]
@@ -98,7 +129,8 @@ def _stream_number(name: str, streams: Sequence[ScopeStream]) -> int | None:
     return next((number for number, stream in enumerate(streams) if name == stream.alias), None)
 
 
-def _columns(item: SelectItem, scope: Scope) -> list[Column]:
+def _columns(item: SelectItem, scope: Scope, fills: str | None, target: Target) -> list[Column]:
+    """Return the columns that an element stands for. ``fills``: the property of the target that it fills, None for that of its name."""
     expression = item.expression
     if isinstance(expression, Wildcard):
         if item.alias is not None:
@@ -108,14 +140,36 @@ def _columns(item: SelectItem, scope: Scope) -> list[Column]:
         return [Column(s.alias or f"stream_{n}", event_of(n, s.event_type), underlying=True) for n, s in enumerate(scope.streams)]
     if isinstance(expression, StreamWildcard):
         return _stream_columns(item, expression, scope)
-    bound = _whole_structure(bind_in_clause(expression, scope))
-    return [Column(column_name(expression, scope) if item.alias is None else item.alias, bound)]
+    bound = bind_in_clause(expression, scope)
+    name = column_name(expression, scope) if item.alias is None else item.alias
+    if is_subquery_value(bound):
+        return [Column(name, _of_subquery(bound, item, fills or name, target))]
+    return [Column(name, _whole_structure(bound) if isinstance(bound, Conditional) else bound)]
+
+
+def _of_subquery(value: TypedExpression, item: SelectItem, name: str, target: Target) -> TypedExpression:
+    """A column that is a sub-query: its only row, or with ``@eventbean`` and for an array of events all of its rows."""
+    assert isinstance(value, SubqueryValue)
+    declared = None if target.event_type is None else target.event_type.type_of(name)
+    element = declared.element if isinstance(declared, ArrayType) else declared
+    if item.annotation is not None and item.annotation.lower() == "eventbean":
+        return as_rows(value, array=True)
+    if not isinstance(element, EventOf):
+        return _whole_structure(value)
+    if isinstance(value.type, EventOf) and value.plan.row_type is None and not value.type.event_type.is_a(element.event_type):
+        raise StatementRefusal(
+            f"Incompatible type detected attempting to insert into column '{name}' type '{element.event_type.name}' compared to selected "
+            f"type '{value.type.event_type.name}'", span=item.span
+        )
+    return as_rows(value, array=True) if isinstance(declared, ArrayType) else value
 
 
 def _whole_structure(expression: TypedExpression) -> TypedExpression:
-    """A column that is a case of ``new { … }`` is a structure of nulls, not null, where no condition holds (Esper 9.0.0)."""
+    """A column that is a case of ``new { … }`` is a structure of nulls, not null, where no condition holds (Esper 9.0.0), and so is a row
+    of a sub-query where there is none.
+    """
     structure = expression.type
-    if not isinstance(expression, Conditional) or not isinstance(structure, EventOf) or structure.event_type.kind != "struct":
+    if not isinstance(structure, EventOf) or structure.event_type.kind != "struct":
         return expression
     nulls = tuple(Constant(type=p.type.boxed, value=None) for p in structure.event_type.properties.values())
     return Coalesce(type=structure, operands=(expression, NewStructOf(type=structure, event_type=structure.event_type, values=nulls)))

@@ -143,6 +143,9 @@ def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
         if len(links) == 2 and isinstance(links[1], Name) and not _next_is_property(number, links[1], scope):
             raise _unknown_property_of(number, links[1].name, node, scope)
         return follow(stream_value(number, scope), links[1:], scope, node)
+    local = next((n for n in scope.locals if isinstance(n.type, EventOf) and n.type.event_type.name == first.name), None)
+    if local is not None and number is None and len(links) > 1:
+        return follow(_local(local), links[1:], scope, node)
     if scope.unqualified and (optional_at(links, 0) or any(s.visible and not s.outer and s.event_type.any_type for s in scope.streams)):
         return _dynamic_of_stream(node, scope)
     if any(s.visible and s.outer and s.event_type.property(first.name) is not None for s in scope.streams):

@@ -5,7 +5,7 @@ import attrs
 
 from epl.analysis.clauses.contained import analyse_contained
 from epl.analysis.clauses.inserts import insert_columns, plan_insert
-from epl.analysis.clauses.selection import analyse_selection
+from epl.analysis.clauses.selection import Target, analyse_selection
 from epl.analysis.clauses.streams import analyse_stream
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
 from epl.analysis.expressions.scope import Scope, ScopeStream
@@ -54,7 +54,7 @@ def _check_clauses(select: Select) -> None:
 def _branch(select: Select, scope: Scope, name: str) -> SplitBranchPlan:
     assert select.insert_into is not None
     contained, scope = _contained(select, scope, name)
-    selection = analyse_selection(select.items, scope, name)
+    selection = analyse_selection(select.items, scope, name, Target.of(select.insert_into, scope.catalog))
     where = None if select.where is None else _where(select.where, scope)
     wild = any(isinstance(i.expression, (Wildcard, StreamWildcard)) for i in select.items)
     columns = insert_columns(select, selection.output_type, wild)

@@ -202,11 +202,10 @@ def bind_result_set(facts: SelectFacts) -> SelectFacts:
     """Bind columns, aggregations, group by, having, order by, limit."""
     select = facts.select
     scopes = _visible(facts)
-    target = facts.catalog.event_types.get(select.insert_into.target) if select.insert_into else None
     data_windows = any(stream.windows for stream in facts.streams)
     asked = all(historical_of(stream) is not None for stream in facts.streams)
     plan = result_set.analyse(
-        select, scopes, facts.catalog, output_name=f"{facts.name}_out", insert_target=target,
+        select, scopes, facts.catalog, output_name=f"{facts.name}_out",
         has_remove_stream=data_windows, is_unbound=not (data_windows or asked), declarations=facts.statement.declarations,
         reclaim=reclaim_of(hints_of(facts.statement), facts.catalog.settings.units_per_second),
         hints=hints_of(facts.statement),
