@@ -3,7 +3,7 @@ Esper's refusals show it."""
 
 from __future__ import annotations
 
-from epl.syntax import Expression, Node
+from epl.syntax import Expression, In, Node, QuantifiedComparison, Select, Subquery, TypeFilter
 from epl.unparse import clauses, expressions, statements
 from epl.unparse.esper_text import Names as Names
 from epl.unparse.esper_text import esper_text
@@ -37,11 +37,28 @@ def expression_text(expression: Expression, first_subquery: int = 1, names: Name
 
 
 def quoted(expression: Expression, names: Names | None = None) -> str:
-    """Return the expression's text in single quotes; a long one is cut, with its length after.
+    """Return the expression's text in single quotes; a long one is cut, with its length after. Comparisons with the rows of a sub-query are
+    called by its number.
 
     >>> from epl.parse import parse_expression
     >>> quoted(parse_expression("case when 1=2 then 1 when 1=3 then true end"))
     "'case when 1=2 then 1 when 1=3 then ...(43 chars)'"
     """
+    subquery = _compared_rows(expression)
+    if subquery is not None:
+        return subquery_title(subquery)
     text = expression_text(expression, names=names)
     return f"'{text}'" if len(text) <= _LONGEST else f"'{text[:_SHOWN]}...({len(text)} chars)'"
+
+
+def _compared_rows(expression: Expression) -> Subquery | None:
+    """The sub-query with whose rows the expression compares a value."""
+    items = expression.items if isinstance(expression, In) else expression.operands if isinstance(expression, QuantifiedComparison) else ()
+    return items[0] if len(items) == 1 and isinstance(items[0], Subquery) else None
+
+
+def subquery_title(subquery: Subquery) -> str:
+    """Return how Esper's refusals call a sub-query."""
+    select = subquery.select
+    source = select.from_.streams[0].source if isinstance(select, Select) and select.from_ is not None else None
+    return f"subquery number {subquery.number} querying {source.type_name if isinstance(source, TypeFilter) else 'a stream'}"

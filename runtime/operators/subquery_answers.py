@@ -200,7 +200,7 @@ class _AllRows(_Source):
         return self._having is None or self._having(None, *outer, True, self._readers(outer)) is True
 
     def listed(self, outer: Outer) -> list[Any] | None:
-        return [self.only(outer)] if self.present(outer) else None
+        return [self.only(outer)] if self._having is None else None  # so does Esper
 
 
 # ------------------------------------------------------------------ groups
@@ -241,7 +241,9 @@ class _Groups(_Source):
         return groups
 
     def values(self, outer: Outer) -> Iterable[Any]:
-        groups = self._groups(outer)
+        return self._values(self._groups(outer), outer)
+
+    def _values(self, groups: Sequence[tuple[Any, Readers]], outer: Outer) -> Iterator[Any]:
         if self._order is not None and len(groups) > 1:
             groups = [groups[place] for place in self._order([key for key, _ in groups])]
         having, make, parts = self._having, self._make, self._parts
@@ -254,7 +256,8 @@ class _Groups(_Source):
         return any(True for _ in self.values(outer))
 
     def listed(self, outer: Outer) -> list[Any] | None:
-        return (list(self.values(outer)) or None) if self._lists_rows else None  # so does Esper
+        groups = self._groups(outer) if self._lists_rows else ()  # so does Esper
+        return list(self._values(groups, outer)) if groups else None
 
 
 __all__ = ["Answer", "answer_of"]

@@ -149,6 +149,8 @@ def _argument(written: Expression, scope: Scope, index: int, config: type[Window
     try:
         typed = bind_in_clause(value, scope)
     except EplValidationError as error:
+        if error.message == NO_SUBQUERY and scope.builtin_names:
+            raise WindowRefused(f"Invalid expiry expression: {NO_SUBQUERY}", whole=True) from error
         message = f"Invalid parameter expression {index} for {config.title} view: {error.message}"
         refused = WindowRefused(message, whole=not config.named_refusals, hint=error.hint)
         refused.span = error.span

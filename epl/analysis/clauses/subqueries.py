@@ -11,7 +11,7 @@ import attrs
 from epl.analysis.clauses.streams import analyse_stream
 from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.bind import bind, bind_in_clause, column_name
-from epl.analysis.expressions.binding import StatementRefusal, SubqueryUse, bind_subquery
+from epl.analysis.expressions.binding import StatementRefusal, SubqueryRefusal, SubqueryUse, bind_subquery
 from epl.analysis.expressions.conversions import boxed_name, comparison_type, convert, is_array, is_opaque, require_numeric
 from epl.analysis.expressions.operators import equatable
 from epl.analysis.expressions.properties import Read, missing, path_of, reads
@@ -21,9 +21,12 @@ from epl.analysis.lookups.planner import conjuncts, plan_lookup
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.plan.expressions import (
     Aggregated,
+    Arithmetic,
+    Concatenation,
     Constant,
     Local,
     Logic,
+    Negation,
     Previous,
     Prior,
     StreamEvent,
@@ -34,10 +37,11 @@ from epl.plan.expressions import (
 )
 from epl.plan.lookups import LookupPlan
 from epl.plan.result_set import AggregationPlan
-from epl.plan.streams import StreamPlan, filter_of
+from epl.plan.streams import StreamPlan
 from epl.plan.subqueries import SubqueryPlan, row_type, value_type
 from epl.syntax import Expression, GroupElement, Select, SelectItem, StreamWildcard, TypeFilter, Wildcard
 from epl.syntax.expressions import Subquery
+from epl.unparse import subquery_title
 from epl.value_types import BOXED_BOOLEAN, NULL, STRING, CollectionType, MapType, ValueType, is_boolean, is_null, is_numeric
 
 NO_WINDOW = "Subqueries require one or more views to limit the stream, consider declaring a length or time window"
@@ -55,8 +59,12 @@ def _bind(
         kind = StatementRefusal if scope.clause in ("group-by-clause", "order-by-clause") else EplValidationError
         raise kind(scope.subquery_refusal, span=node.span)
     if scope.in_subquery:
-        raise StatementRefusal("Invalid nested subquery, subquery-within-subquery is not supported", span=node.span)
+        raise _WholeRefusal("Invalid nested subquery, subquery-within-subquery is not supported", span=node.span)
     return _Subquery(node, scope, use, operator).bound(compared)
+
+
+class _WholeRefusal(SubqueryRefusal):
+    """A refusal that does not say which sub-query it is."""
 
 
 class _Subquery:
@@ -70,7 +78,7 @@ class _Subquery:
         self.use = use
         self.operator = operator
         self.stream, own = self._stream()
-        self.title = f"subquery number {node.number} querying {filter_of(self.stream).event_type.name}"
+        self.title = subquery_title(node)
         self.collector = Collector(
             has_remove_stream=bool(self.stream.windows), group_by_refusal="Subselect aggregations functions cannot specify a group-by")
         outer = tuple(attrs.evolve(stream, outer=True) for stream in scope.streams)
@@ -88,7 +96,7 @@ class _Subquery:
         try:
             return analyse_stream(source, self.scope.catalog, self.scope.declarations)
         except EplValidationError as error:
-            raise StatementRefusal(error.message, span=error.span, hint=error.hint) from error
+            raise SubqueryRefusal(error.message, span=error.span, hint=error.hint) from error
 
     # ------------------------------------------------------------------ the whole
 
@@ -96,10 +104,8 @@ class _Subquery:
         """The node. ``compared``: what in, any and all compare with its rows."""
         try:
             plan = self._plan()
-        except StatementRefusal as refusal:
-            if getattr(refusal, "is_whole", False):
-                raise
-            raise self._refused(refusal) from refusal
+        except _WholeRefusal:
+            raise
         except EplValidationError as refusal:
             raise self._refused(refusal) from refusal
         operand = None
@@ -111,9 +117,9 @@ class _Subquery:
         value = value_type(plan) if self.use == "value" else BOXED_BOOLEAN
         return SubqueryValue(type=value, plan=plan, operand=operand, outer=outer)
 
-    def _refused(self, refusal: EplValidationError) -> StatementRefusal:
+    def _refused(self, refusal: EplValidationError) -> SubqueryRefusal:
         verb = "validate" if self.scope.in_filter else "plan"
-        return StatementRefusal(f"Failed to {verb} {self.title}: {refusal.message}", span=refusal.span, hint=refusal.hint)
+        return SubqueryRefusal(f"Failed to {verb} {self.title}: {refusal.message}", span=refusal.span, hint=refusal.hint)
 
     def _plan(self) -> SubqueryPlan:
         select = self.select
@@ -151,7 +157,7 @@ class _Subquery:
         return attrs.evolve(
             plan, columns=tuple(replaced(column, replace) for column in plan.columns), where=where,
             having=None if plan.having is None else replaced(plan.having, replace),
-            lookup=plan_lookup(conjuncts(where), 0, range(1, 1 + len(read))), outer=tuple(plan.outer[stream - 1] for stream in read))
+            lookup=_lookup(plan, where, 1 + len(read)), outer=tuple(plan.outer[stream - 1] for stream in read))
 
     # ------------------------------------------------------------------ clauses
 
@@ -168,7 +174,7 @@ class _Subquery:
         names = tuple(self._name(item, scope) for item in items)
         twice = next((place for place, name in enumerate(names) if name in names[:place]), None)
         if twice is not None:
-            raise self._whole(f"Column {twice} in subquery does not have a unique column name assigned")
+            raise _WholeRefusal(f"Column {twice} in subquery does not have a unique column name assigned", span=items[twice].span)
         return names, tuple(self._column(item, scope) for item in items)
 
     def _name(self, item: SelectItem, scope: Scope) -> str:
@@ -179,16 +185,12 @@ class _Subquery:
         return column_name(item.expression, scope)
 
     def _column(self, item: SelectItem, scope: Scope) -> TypedExpression:
-        if isinstance(item.expression, Wildcard):
+        if isinstance(item.expression, (Wildcard, StreamWildcard)):
+            if isinstance(item.expression, StreamWildcard):
+                bind(item.expression, scope)  # for its refusal: as in Esper, whatever stream it names, the row is the sub-query's own
             return event_of(0, scope.streams[0].event_type)
         clause = "subquery select-clause" if self.scope.in_filter else "select-clause"
         return bind_in_clause(item.expression, attrs.evolve(scope, clause=clause))
-
-    def _whole(self, message: str) -> StatementRefusal:
-        """A refusal that nothing precedes."""
-        refusal = StatementRefusal(message, span=self.node.span)
-        refusal.is_whole = True  # type: ignore[attr-defined]
-        return refusal
 
     def _where(self) -> TypedExpression | None:
         if self.select.where is None:
@@ -304,11 +306,7 @@ class _Subquery:
         """The value and the column in the type in which they are compared."""
         value = bind(compared, self.scope)
         column = plan.columns[0]
-        try:
-            target = self._common_type(value, column)
-        except EplValidationError as refusal:
-            message = f"Failed to validate {self.scope.clause} expression {self.title}: {refusal.message}"
-            raise StatementRefusal(message, span=refusal.span or self.node.span) from refusal
+        target = self._common_type(value, column)
         if target is None:
             return value, plan
         return convert(value, target, whole=True), attrs.evolve(plan, columns=(convert(column, target, whole=True),))
@@ -328,6 +326,21 @@ class _Subquery:
             raise EplValidationError(
                 f"Implicit conversion from datatype '{boxed_name(column)}' to '{boxed_name(value)}' is not allowed")
         return None
+
+
+def _lookup(plan: SubqueryPlan, where: TypedExpression | None, arity: int) -> LookupPlan:
+    """Return how rows are found. Where null passes too, and where it shows how many an index finds, only keys that Esper has an index for
+    are looked up: properties as they are.
+    """
+    conditions = conjuncts(where)
+    if plan.aggregated or plan.use == "exists":
+        return plan_lookup(conditions, 0, range(1, arity))
+    return plan_lookup([condition for condition in conditions if not _computes_key(condition)], 0, range(1, arity))
+
+
+def _computes_key(condition: TypedExpression) -> bool:
+    """Whether a part that reads the row is not a property."""
+    return any(isinstance(node, (Arithmetic, Concatenation, Negation)) and 0 in node.streams for node in condition.walk())
 
 
 def _is_correlated(condition: TypedExpression | None) -> bool:

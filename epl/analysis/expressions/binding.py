@@ -15,6 +15,10 @@ class StatementRefusal(EplValidationError):
     """A refusal that Esper gives for the statement as a whole: no clause precedes it."""
 
 
+class SubqueryRefusal(StatementRefusal):
+    """A refusal of a sub-query by itself, which Esper plans before the clauses that it occurs in."""
+
+
 @singledispatch
 def bind_node(expression: Any, scope: Scope) -> TypedExpression:
     """Return the typed expression of one node; modules register a function for each kind of node."""

@@ -19,10 +19,12 @@ from epl.analysis.clauses.previous import check_previous
 from epl.analysis.clauses.streams import analyse_stream
 from epl.analysis.clauses.transpose import check_transposed, plan_transposed, without_transpose
 from epl.analysis.expressions.bind import bind_in_clause
+from epl.analysis.expressions.binding import SubqueryRefusal
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.filters.lookup import bind_filters, plan_filter
 from epl.analysis.match_recognize import clause as row_recognition
 from epl.analysis.statements.hints import hints_of, reclaim_of
+from epl.analysis.statements.subquery_numbers import has_subqueries
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
@@ -161,8 +163,10 @@ def _with_conditions(facts: SelectFacts, conditions: tuple[TypedExpression, ...]
 def _where_conditions(where: Expression, scope: Scope, facts: SelectFacts) -> tuple[TypedExpression, ...]:
     try:
         return bind_filters((where,), scope)
+    except SubqueryRefusal:
+        raise
     except EplValidationError as error:
-        alone = len(facts.streams) == 1 and not any(stream.windows for stream in facts.streams)
+        alone = len(facts.streams) == 1 and not any(stream.windows for stream in facts.streams) and not has_subqueries(where)
         if error.message == scope.aggregation_refusal and alone:
             raise EplValidationError("Aggregation functions not allowed within filters", span=error.span, hint=error.hint) from error
         if alone and not facts.row_recognition:

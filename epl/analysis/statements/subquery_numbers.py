@@ -28,6 +28,11 @@ def number_subqueries(statement: Statement) -> Statement:
     return replaced_syntax(statement, numbered)
 
 
+def has_subqueries(node: Node) -> bool:
+    """Whether there is a sub-query anywhere in it."""
+    return any(True for _ in _subqueries_in(node))
+
+
 def _subqueries_in(value: Any) -> Iterator[Subquery]:
     """Those that are not within another one."""
     if isinstance(value, Subquery):
@@ -40,4 +45,4 @@ def _subqueries_in(value: Any) -> Iterator[Subquery]:
             yield from _subqueries_in(item)
 
 
-__all__ = ["number_subqueries"]
+__all__ = ["has_subqueries", "number_subqueries"]
