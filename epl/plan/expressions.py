@@ -261,7 +261,9 @@ class Order(TypedExpression):
 
 @attrs.frozen(kw_only=True)
 class Range(TypedExpression):
-    """between and in-ranges. ``swap``: between accepts its ends in either order. False if any operand is null."""
+    """between and in-ranges. ``swap``: between accepts its ends in either order. False if any operand is null; true if it is negated and
+    only an end is null.
+    """
 
     value: TypedExpression
     low: TypedExpression

@@ -173,18 +173,27 @@ def test_not(printer: Printer, node: Not) -> str:
 
 @prints(Range)
 def print_range(printer: Printer, node: Range) -> str:
-    """Print a range: false, negated or not, if anything is null."""
+    """Print a range: false, negated or not, if the value is null; false if an end is null, and true if negated."""
     kept: list[str] = []
-    if any(isinstance(o, Constant) and o.value is None for o in (node.value, node.low, node.high)):
+    ends: list[str] = []
+    if _is_null(node.value):
         return "False"
     value = printer.operand(exact_operand(node.value), kept)
-    low, high = (printer.operand(exact_operand(e), kept) for e in (node.low, node.high))
+    if _is_null(node.low) or _is_null(node.high):
+        return printer.guarded_test(kept, "True") if node.negated else "False"
+    low, high = (printer.operand(exact_operand(e), ends) for e in (node.low, node.high))
     forward = _between(node, low, value, high)
     if isinstance(node.low, Constant) and isinstance(node.high, Constant):
         body = forward if not node.swap or node.low.value <= node.high.value else _between(node, high, value, low)
     else:
         body = f"({forward} if {low} <= {high} else {_between(node, high, value, low)})" if node.swap else forward
-    return printer.guarded_test(kept, f"(not {body})" if node.negated else body)
+    if not node.negated:
+        return printer.guarded_test([*kept, *ends], body)
+    return printer.guarded_test(kept, f"(not {printer.guarded_test(ends, body)})")
+
+
+def _is_null(node: TypedExpression) -> bool:
+    return isinstance(node, Constant) and node.value is None
 
 
 def _between(node: Range, low: str, value: str, high: str) -> str:

@@ -369,17 +369,22 @@ def _order(printer: ScalarPrinter, node: Order) -> Text:
 
 
 def _range(printer: ScalarPrinter, node: Range) -> Text:
-    """False, negated or not, if anything is null."""
-    if any(is_null(o) for o in (node.value, node.low, node.high)):
+    """False, negated or not, if the value is null; false if an end is null, and true if negated."""
+    if is_null(node.value) or (not node.negated and (is_null(node.low) or is_null(node.high))):
         return Text("False")
-    value, low, high = (printer.keep(_comparable(printer, o)) for o in (node.value, node.low, node.high))
+    value = printer.keep(_comparable(printer, node.value))
+    if is_null(node.low) or is_null(node.high):
+        return Text(value.valid or "True")
+    low, high = (printer.keep(_comparable(printer, o)) for o in (node.low, node.high))
     between = f"({low.value} <{'=' * node.include_low} {value.value} and {value.value} <{'=' * node.include_high} {high.value})"
     if node.swap:
         swapped = f"({high.value} <{'=' * node.include_low} {value.value} and {value.value} <{'=' * node.include_high} {low.value})"
         between = f"({between} if {low.value} <= {high.value} else {swapped})"
-    body = f"(not {between})" if node.negated else between
-    valid = both(value.valid, low.valid, high.valid)
-    return Text(body if valid is None else f"({valid} and {body})")
+    ends = both(low.valid, high.valid)
+    body = between if ends is None else f"({ends} and {between})"
+    if node.negated:
+        body = f"(not {body})"
+    return Text(body if value.valid is None else f"({value.valid} and {body})")
 
 
 def _membership(printer: ScalarPrinter, node: Membership) -> Text:
