@@ -143,7 +143,7 @@ class Join:
 
     @property
     def can_iterate(self) -> bool:
-        """Whether the streams have contents that rows can be made of."""
+        """Whether the streams have contents to join."""
         beside_a_call = len(self.streams) == 2 and bool(self.calls)
         return beside_a_call or not (self.plan.unidirectional or any(stream.passes for stream in self.streams))
 
