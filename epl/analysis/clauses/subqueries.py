@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import attrs
 
+from epl.analysis.clauses.historical import is_historical
 from epl.analysis.clauses.streams import analyse_stream
 from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.bind import bind, bind_in_clause, column_name
@@ -93,6 +94,11 @@ class _Subquery:
         source = from_.streams[0]
         if not isinstance(source.source, TypeFilter):
             raise EplUnsupportedError("Sub-queries read streams of events only", span=source.span)
+        if is_historical(source.source, self.scope.catalog):
+            name = source.source.type_name
+            raise EplUnsupportedError(
+                f"A sub-query over the static table '{name}' is not supported", span=source.span, hint=f"join it: from …, {name} as d"
+            )
         try:
             return analyse_stream(source, self.scope.catalog, self.scope.declarations)
         except EplValidationError as error:
