@@ -272,6 +272,11 @@ def _rate(call: AggregationCall) -> AggregationPlan:
         raise EplValidationError("The rate aggregation function minimally requires a numeric constant or expression as a parameter.")
     first = call.arguments[0]
     if isinstance(first, (Constant, TimeSpan, VariableValue)) and not first.streams:
+        if isinstance(first, Constant) and not is_numeric(first.type):
+            raise EplValidationError(
+                "The rate aggregation function requires a numeric constant or time period as the first parameter in the constant-value "
+                "notation"
+            )
         rest = call.arguments[1:]
         if rest and rest[0] is not None and is_boolean(rest[0].type):
             call = _with_filter(call, 1)

@@ -6,7 +6,10 @@ Serves ``output at``, ``timer:at`` and contexts. Learnt from recorded schedules:
 - ``last`` as a day of month is the month's last; ``n weekday`` the day from Monday to Friday nearest to the n-th within the month;
   ``lastweekday`` the last such day. As a day of week ``last`` is Saturday (6; Sunday is 0), ``n last`` the month's last such day. One of
   these set, the other field of days is not looked at.
-- A range whose ends are the wrong way round is any value.
+- What lists and ranges hold beyond the bounds is dropped; a range whose ends are the wrong way round holds nothing. Where nothing is left
+  the field is any value.
+- A single day of week from 7 to 31 is a day of month; in lists and ranges such days never come. ``n last`` as a day of month is the
+  month's last day in the months where it is such a weekday.
 - Where the month moves on, a day that ``*`` or days of week have reached stays (from 1 February, ``0, 0, *, */3, *`` begins on 2 March); a
   day of month beyond a month's end is looked for in the next month.
 - A time of day that clocks skip comes as much later; one that they show twice comes the second time.
@@ -31,14 +34,15 @@ from epl.settings import Settings
 
 UNITS = (("MINUTES", 0, 59), ("HOURS", 0, 23), ("DAYS_OF_MONTH", 1, 31), ("MONTHS", 1, 12), ("DAYS_OF_WEEK", 0, 6), ("SECONDS", 0, 59))
 """Name in refusals, lowest and highest value of the first six fields."""
+WEEKDAYS, SATURDAY, LATEST_DAY = 4, 6, 31
 
 YEARS = 40
 """So many years ahead a due time is looked for; beyond, there is none (30 February)."""
 
 Constant = Callable[[TypedExpression], Any]
 Values = tuple[int, ...]
-DayOfMonth = Callable[[int, int], int]
-"""year, month → the one day that counts."""
+DayOfMonth = Callable[[int, int], "int | None"]
+"""year, month → the one day that counts; None where the month has none."""
 
 
 class Crontab:
@@ -131,7 +135,7 @@ class Crontab:
         """The first day of the month from ``day`` on, perhaps beyond its end; None where it has none."""
         if self._special is not None:
             only = self._special(year, month)
-            return only if only >= day else None
+            return only if only is not None and only >= day else None
         if self._days is not None:
             at = bisect_left(self._days, day)
             return self._days[at] if at < len(self._days) else None
@@ -175,27 +179,45 @@ def _values(field: CronField, unit: int, constant: Constant) -> Values:
 
 
 def _values_of(field: CronField, unit: int, constant: Constant) -> Values:
-    _, low, high = UNITS[unit]
+    low, high = _bounds(unit)
     every = tuple(range(low, high + 1))
     if field.kind in ("any", "last") and field.value is None:
         return every
     if field.kind == "list":
-        return tuple(sorted({v for item in field.items for v in _values(item, unit, constant)}))
-    first = _number(field.value, constant)
+        return tuple(sorted({v for item in field.items for v in _listed(item, unit, constant)})) or every
     if field.kind == "value":
-        return (_checked(first, unit),)
+        return (_checked(_number(field.value, constant), unit),)
     if field.kind == "range":
-        last = _checked(_number(field.high, constant), unit)
-        return every if _checked(first, unit) > last else tuple(range(first, last + 1))
+        return _within(field, unit, constant) or every
     if field.kind == "every":
+        first = _number(field.value, constant)
         if first <= 0:
             raise EplDeploymentError(
                 f"Failed to deploy: Failed expression evaluation in crontab timer-at for parameter {unit}: "
                 "Zero or negative value supplied as freqeuncy"
             )
-        multiples = tuple(v for v in every if v % first == 0)
-        return multiples or (low,)
+        return tuple(v for v in every if v % first == 0) or (low,)
     raise EplUnsupportedError(f"'{field.kind}' is supported as a day of month or week of a crontab only")
+
+
+def _bounds(unit: int) -> tuple[int, int]:
+    """The lowest and highest value that a field keeps: days of week beyond Saturday are kept and never come."""
+    return UNITS[unit][1], LATEST_DAY if unit == WEEKDAYS else UNITS[unit][2]
+
+
+def _listed(item: CronField, unit: int, constant: Constant) -> Values:
+    """The values of an item of a list; what is out of bounds is dropped."""
+    if item.kind != "value":
+        return _within(item, unit, constant) if item.kind == "range" else _values(item, unit, constant)
+    low, high = _bounds(unit)
+    value = _number(item.value, constant)
+    return (value,) if low <= value <= high else ()
+
+
+def _within(field: CronField, unit: int, constant: Constant) -> Values:
+    """The values of a range, cut to the bounds; none where its ends are the wrong way round."""
+    low, high = _bounds(unit)
+    return tuple(range(max(low, _number(field.value, constant)), min(high, _number(field.high, constant)) + 1))
 
 
 def _number(expression: TypedExpression | None, constant: Constant) -> int:
@@ -206,14 +228,14 @@ def _number(expression: TypedExpression | None, constant: Constant) -> int:
 
 
 def _checked(value: int, unit: int) -> int:
-    name, low, high = UNITS[unit]
+    name, (low, high) = UNITS[unit][0], _bounds(unit)
     if not low <= value <= high:
         raise EplDeploymentError(f"Failed to deploy: Invalid value found for schedule unit, value of {value} is not valid for unit {name}")
     return value
 
 
 def _weekdays(field: CronField, constant: Constant) -> Values:
-    return (6,) if field.kind == "last" else _values(field, 4, constant)
+    return (SATURDAY,) if field.kind == "last" else _values(field, WEEKDAYS, constant)
 
 
 def _special_day(of_month: CronField, of_week: CronField, constant: Constant) -> DayOfMonth | None:
@@ -223,16 +245,20 @@ def _special_day(of_month: CronField, of_week: CronField, constant: Constant) ->
             return lambda year, month: _nearest_weekday(year, month, 31)
         if field.kind == "weekday":
             with written_at(field):
-                near = _number(field.value, constant)
+                near = _checked(_number(field.value, constant), 2)
             return lambda year, month: _nearest_weekday(year, month, near)
     if of_month.kind == "last":
-        if of_month.value is not None:
-            raise EplUnsupportedError("'n last' is supported as a day of week of a crontab only", span=of_month.span)
-        return lambda year, month: calendar.monthrange(year, month)[1]
+        with written_at(of_month):
+            weekday = None if of_month.value is None else _weekday_number(of_month, constant)
+        return lambda year, month: _last_day(year, month, weekday)
     if of_week.kind == "last" and of_week.value is not None:
         with written_at(of_week):
-            day = _checked(_number(of_week.value, constant), 4)
+            day = _weekday_number(of_week, constant)
         return lambda year, month: _last_of(year, month, day)
+    if of_week.kind == "value" and of_month.kind == "any":
+        with written_at(of_week):
+            value = _checked(_number(of_week.value, constant), WEEKDAYS)
+        return (lambda year, month: value) if value > SATURDAY else None
     return None
 
 
@@ -244,6 +270,21 @@ def _nearest_weekday(year: int, month: int, day: int) -> int:
         return day - 1 if day > 1 else day + 2
     if weekday == 0:
         return day + 1 if day < last else day - 2
+    return day
+
+
+def _last_day(year: int, month: int, weekday: int | None) -> int | None:
+    """The last day of the month, if it is such a weekday."""
+    last = calendar.monthrange(year, month)[1]
+    return last if weekday is None or _weekday(year, month, last) == weekday else None
+
+
+def _weekday_number(field: CronField, constant: Constant) -> int:
+    """The day of week of ``n last``; beyond Saturday Esper fails when the schedule begins."""
+    day = _checked(_number(field.value, constant), WEEKDAYS)
+    if day > SATURDAY:
+        raise EplDeploymentError(
+            f"Failed to deploy: Invalid value found for schedule unit, value of {day} is not valid for unit {UNITS[WEEKDAYS][0]}")
     return day
 
 

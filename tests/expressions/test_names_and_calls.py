@@ -137,7 +137,7 @@ def test_refusals_name_their_clause(bench: Bench) -> None:
 
 
 def test_java_objects_and_subqueries_are_refused_as_unsupported(bench: Bench) -> None:
-    for text in ("new Foo(1)", "current_evaluation_context()"):
+    for text in ("new Random(1)", "current_evaluation_context()"):
         with pytest.raises(EplUnsupportedError):
             bench.bind(parse_expression(text))
 

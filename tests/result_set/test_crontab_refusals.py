@@ -14,14 +14,15 @@ REFUSED = {
     "*, *, *, 13, *": ("13", "Failed to deploy: Invalid value found for schedule unit, value of 13 is not valid for unit MONTHS"),
     "*, *, *, *, *, 60": ("60", "Failed to deploy: Invalid value found for schedule unit, value of 60 is not valid for unit SECONDS"),
     "'x', *, *, *, *": ("'x'", "Failed to deploy: Invalid schedule specification: a crontab's values are whole numbers, not 'x'"),
-    "[1, 70], *, *, *, *": ("70", "Failed to deploy: Invalid value found for schedule unit, value of 70 is not valid for unit MINUTES"),
-    "*, 5:99, *, *, *": ("5:99", "Failed to deploy: Invalid value found for schedule unit, value of 99 is not valid for unit HOURS"),
     "*/0, *, *, *, *": (
         "*/0",
         "Failed to deploy: Failed expression evaluation in crontab timer-at for parameter 0: "
         "Zero or negative value supplied as freqeuncy"
     ),
-    "*, *, 2 last, *, *": ("2 last", "'n last' is supported as a day of week of a crontab only"),
+    "*, *, 9 last, *, *": (
+        "9 last", "Failed to deploy: Invalid value found for schedule unit, value of 9 is not valid for unit DAYS_OF_WEEK"
+    ),
+    "*, *, *, *, 32": ("32", "Failed to deploy: Invalid value found for schedule unit, value of 32 is not valid for unit DAYS_OF_WEEK"),
     "*, *, *, *, 9 last": (
         "9 last", "Failed to deploy: Invalid value found for schedule unit, value of 9 is not valid for unit DAYS_OF_WEEK"
     ),

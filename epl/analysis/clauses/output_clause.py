@@ -14,11 +14,11 @@ from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.plan.assignments import VariableAssignment
 from epl.plan.crontab import CrontabPlan
-from epl.plan.expressions import TypedExpression
+from epl.plan.expressions import Constant, TimeSpan, TypedExpression, VariableValue
 from epl.plan.result_set import OUTPUT_NAMES, OutputPlan
 from epl.syntax import Assignment, Expression, Output
 from epl.unparse import expression_text
-from epl.value_types import INT, LONG, is_boolean, is_numeric
+from epl.value_types import INT, LONG, SHORT, is_boolean, is_numeric
 
 PREFIX = "Failed to validate the output rate limiting clause: "
 NO_AGGREGATION = "Aggregation functions may not be used within the output limit clause"
@@ -38,6 +38,7 @@ def analyse_output(output: Output | None, catalog: Catalog, *, ordered: bool = F
     if ordered and "enable_outputlimit_opt" in hints:
         raise StatementRefusal("The ENABLE_OUTPUTLIMIT_OPT hint is not supported with order-by", span=output.span)
     unit = output.unit if every is not None else None
+    _check_rate(every, unit, output)
     requested = catalog.settings.output_limit_opt or "enable_outputlimit_opt" in hints
     optimized = requested and not ordered and "disable_outputlimit_opt" not in hints
     plan = OutputPlan(
@@ -49,6 +50,18 @@ def analyse_output(output: Output | None, catalog: Catalog, *, ordered: bool = F
         plan = attrs.evolve(plan, condition=_condition(output.condition, scope), assignments=_assignments(output.assignments, scope))
     _check_terminated(output, scope)
     return plan
+
+
+def _check_rate(every: TypedExpression | None, unit: str | None, output: Output) -> None:
+    """Refuse a rate that never comes due, as far as it is constant."""
+    if unit == "events":
+        if isinstance(every, Constant) and every.value is not None and every.value < 1:
+            raise StatementRefusal(
+                f"{PREFIX}Limiting output by event count requires an event count of at least 1 or a variable name", span=output.span)
+        if isinstance(every, VariableValue) and every.type.boxed not in (INT.boxed, LONG.boxed, SHORT.boxed):
+            raise StatementRefusal(f"{PREFIX}Variable named '{every.name}' must be type integer, long or short", span=output.span)
+    elif isinstance(every, TimeSpan) and all(isinstance(value, Constant) and (value.value or 0) <= 0 for _, value in every.parts):
+        raise StatementRefusal("Invalid time period expression returns a zero or negative time interval", span=output.span)
 
 
 def _check_terminated(output: Output, scope: Scope) -> None:

@@ -227,7 +227,10 @@ def _limit(select: Select, catalog: Catalog) -> LimitPlan | None:
     if select.limit is None:
         return None
     rows = _limit_value(select.limit.rows, catalog)
-    return LimitPlan(rows, None if select.limit.offset is None else _limit_value(select.limit.offset, catalog))
+    offset = None if select.limit.offset is None else _limit_value(select.limit.offset, catalog)
+    if isinstance(offset, Constant) and offset.value < 0:
+        raise StatementRefusal("Limit clause requires a positive offset", span=select.limit.offset.span if select.limit.offset else None)
+    return LimitPlan(rows, offset)
 
 
 def _limit_value(expression: Expression, catalog: Catalog) -> TypedExpression:

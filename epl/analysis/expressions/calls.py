@@ -10,15 +10,16 @@ from epl.analysis.expressions.conversions import MAP_KINDS, common_type, convert
 from epl.analysis.expressions.paths import is_integer, stream_value
 from epl.analysis.expressions.properties import path_of
 from epl.analysis.expressions.scope import Scope
-from epl.errors import EplUnsupportedError, EplValidationError
+from epl.errors import EplError, EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf
 from epl.functions.registry import FIRST_ARGUMENT, NOT_CONSTANT, TIME_PERIOD, Bound, EnumerationSpec, FunctionSpec, LambdaShape
+from epl.java_classes import value_has_method
 from epl.plan import expressions as typed
 from epl.plan.expressions import Constant, TypedExpression
 from epl.syntax import expressions as syntax
 from epl.syntax.expressions import Call
 from epl.unparse import expression_text, quoted
-from epl.value_types import BOOLEAN, BOXED_BOOLEAN, INT, LONG, NULL, OBJECT, ArrayType, CollectionType, ValueType
+from epl.value_types import BOOLEAN, BOXED_BOOLEAN, INT, LONG, NULL, OBJECT, ArrayType, CollectionType, ValueType, is_numeric
 
 # ------------------------------------------------------------------ arguments
 
@@ -114,8 +115,14 @@ LAST_OF_DATE_TIME = ("dt.toDate", "dt.toCalendar", "dt.toMillisec")
 """Methods that end a chain of date-time methods; methods of the value itself may follow (``ts.toDate().getTime()``)."""
 
 
-def unknown_method(value: TypedExpression, name: str, types: Sequence[ValueType]) -> str:
-    """Return Esper's refusal of a method that the value does not have."""
+def unknown_method(value: TypedExpression, name: str, types: Sequence[ValueType], node: syntax.Expression) -> EplError:
+    """Return the refusal of a method that the value does not have: in Esper's words, or as not supported where Java has it."""
+    if value_has_method(value.type, name):
+        return EplUnsupportedError(f"Java's method '{name}' of {type_name(value.type.boxed)} is not supported", span=node.span)
+    return EplValidationError(_no_such_method(value, name, types), span=node.span)
+
+
+def _no_such_method(value: TypedExpression, name: str, types: Sequence[ValueType]) -> str:
     if isinstance(value.type, (ArrayType, CollectionType)) and isinstance(value.type.element, EventOf):
         return f"Could not find event property or method named '{name}' in collection of events of type '{value.type.element}'"
     taking = "taking no parameters" if not types else (
@@ -257,6 +264,8 @@ def _previous(call: Call, scope: Scope) -> TypedExpression | None:
     if kind in ("previous", "tail"):
         index = bind(arguments[0], scope) if len(arguments) == 2 else Constant(type=INT, value=1 if kind == "previous" else 0)
         if not is_integer(index.type) and index.type.boxed != LONG.boxed:
+            if is_numeric(index.type):
+                raise EplUnsupportedError("prev with an index that is no whole number is not supported", span=call.span)
             raise EplValidationError("Previous function requires an integer index parameter or expression", span=call.span)
     number = _stream_of(value, call)
     result = LONG.boxed if kind == "count" else ArrayType(value.type.boxed) if kind == "window" else value.type.boxed
@@ -278,6 +287,8 @@ def _prior(call: Call, scope: Scope) -> TypedExpression | None:
         raise EplValidationError(
             "Prior function requires a constant-value integer-typed index expression as the first "
             "parameter", span=call.span)
+    if index.value is not None and index.value < 0:
+        raise StatementRefusal("Failed to deploy: Minimum buffer size is 1", span=call.span)
     value = bind_argument(call.arguments[1], scope, call.name)
     return typed.Prior(type=value.type.boxed, stream=_stream_of(value, call), index=index.value, value=value)
 

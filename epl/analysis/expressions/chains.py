@@ -29,15 +29,16 @@ from epl.analysis.expressions.remedies import function_call, method_call
 from epl.analysis.expressions.scope import LocalName, Scope
 from epl.analysis.expressions.spatial import bind_spatial, spatial_method
 from epl.analysis.expressions.suggestions import did_you_mean
-from epl.errors import EplUnsupportedError, EplValidationError
+from epl.errors import EplError, EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType
+from epl.java_classes import has_method, is_java_class
 from epl.plan import expressions as typed
 from epl.plan.expressions import TypedExpression
 from epl.plan.subqueries import as_rows, is_subquery_value
 from epl.syntax import expressions as syntax
 from epl.syntax.expressions import Call, Chain, Index, Link, Name
 from epl.unparse import expression_text
-from epl.value_types import STRING, ArrayType, EnumType, MapType
+from epl.value_types import STRING, ArrayType, ClassType, EnumType, MapType
 
 
 @bind_node.register
@@ -128,8 +129,6 @@ def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
     links, first = node.links, node.links[0]
     assert isinstance(first, Name)
     owners = streams_with(first.name, scope) if scope.unqualified else []
-    if len(owners) > 1 and len(links) > 1:
-        owners = [owner for owner in owners if _leads_on(owner, node, scope)] or owners
     elements = _elements_with(first.name, scope)
     number = stream_by_name(first.name, scope)
     aliased = number is not None and scope.streams[number].alias == first.name
@@ -155,15 +154,6 @@ def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
             f"Property named '{expression_text(node)}' must be prefixed by a stream name, use the stream name itself or use the as-clause "
             'to name the stream with the property in the format "stream.property"', span=node.span)
     return None
-
-
-def _leads_on(number: int, node: Chain, scope: Scope) -> bool:
-    """Whether the whole path is one of the stream's: Esper looks for that, not for its first name."""
-    try:
-        follow(stream_value(number, scope), node.links, scope, node)
-    except EplValidationError:
-        return False
-    return True
 
 
 def _elements_with(name: str, scope: Scope) -> list[TypedExpression]:
@@ -394,9 +384,10 @@ def _property(value: TypedExpression, link: Name, scope: Scope, node: Chain) -> 
     getter = None if value.type == STRING else calls.invoke_method(value, Call(name=f"get{link.name[:1].upper()}{link.name[1:]}"), scope)
     if getter is not None:
         return getter
-    if isinstance(value, (typed.StreamProperty, typed.PropertyOf, typed.Local)) and node.root is None:
+    is_of_class = isinstance(value.type, ClassType) and is_java_class(value.type.name)
+    if isinstance(value, (typed.StreamProperty, typed.PropertyOf, typed.Local)) and node.root is None and not is_of_class:
         raise _unknown(node, scope)
-    raise EplValidationError(calls.unknown_method(value, link.name, ()), span=node.span)
+    raise calls.unknown_method(value, link.name, (), node)
 
 
 def _owner(value: TypedExpression, scope: Scope) -> str | None:
@@ -441,7 +432,7 @@ def _call_on(value: TypedExpression, link: Call, scope: Scope, node: Chain) -> T
             f"Invalid input for built-in enumeration method '{link.name}', expecting collection of event-type or scalar values as input, "
             f"received {value.type.boxed}", span=node.span)
     types = tuple(shown_type(bind(a, scope)) for a in link.arguments if not isinstance(a, syntax.Lambda))
-    raise EplValidationError(calls.unknown_method(value, link.name, types), span=node.span)
+    raise calls.unknown_method(value, link.name, types, node)
 
 
 SINGLE = ("first", "last", "minby", "maxby", "minbyever", "maxbyever")
@@ -465,10 +456,13 @@ def _getter_property(method: str) -> str:
 # ------------------------------------------------------------------ refusals
 
 
-def _unknown(node: Chain, scope: Scope) -> EplValidationError:
+def _unknown(node: Chain, scope: Scope) -> EplError:
     """The refusal of a path that leads nowhere."""
     first, text = node.links[0], expression_text(node)
     assert isinstance(first, (Name, Call))
+    java = _java_member(node, scope)
+    if java is not None:
+        return EplUnsupportedError(f"Java's {java} is not supported", span=node.span, hint=method_call(java.rstrip("(…)").split(".")))
     if any(isinstance(link, Call) for link in node.links):
         names = [getattr(link, "name", "") for link in node.links]
         call = next(i for i, link in enumerate(node.links) if isinstance(link, Call))
@@ -492,7 +486,22 @@ def _unknown(node: Chain, scope: Scope) -> EplValidationError:
     return EplValidationError(f"Failed to resolve property '{text}' to a stream or nested property in a stream", span=node.span)
 
 
-def _unknown_in(value: TypedExpression, event_type: EventType, name: str, node: Chain, scope: Scope) -> EplValidationError:
+def _java_member(node: Chain, scope: Scope) -> str | None:
+    """Return the method or constant of a Java class that the chain begins with and that is not built here."""
+    names: list[str] = []
+    for link in node.links:
+        if not isinstance(link, (Name, Call)):
+            return None
+        owner = ".".join(names)
+        if is_java_class(owner):
+            is_built = any(name == owner for name, _ in scope.catalog.functions.static)
+            if not is_built or has_method(owner, link.name):
+                return f"{owner}.{link.name}{'(…)' if isinstance(link, Call) else ''}"
+        names.append(link.name)
+    return None
+
+
+def _unknown_in(value: TypedExpression, event_type: EventType, name: str, node: Chain, scope: Scope) -> EplError:
     if isinstance(value, typed.Local):
         suggestion = did_you_mean(name, event_type.names)
         if suggestion:
@@ -502,7 +511,7 @@ def _unknown_in(value: TypedExpression, event_type: EventType, name: str, node: 
             "stream", span=node.span)
     if isinstance(value, (typed.StreamEvent, typed.StreamProperty, typed.PropertyOf)):
         return _unknown(node, scope)
-    return EplValidationError(calls.unknown_method(value, name, ()), span=node.span)
+    return calls.unknown_method(value, name, (), node)
 
 
 def _unknown_property_of(number: int, name: str, node: Chain, scope: Scope) -> EplValidationError:

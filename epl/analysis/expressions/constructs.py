@@ -21,6 +21,7 @@ from epl.analysis.expressions.type_names import resolve_type_name
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType, Property
 from epl.functions.casts import dated_cast_key
+from epl.java_classes import is_java_class
 from epl.plan import expressions as typed
 from epl.plan.expressions import Constant, TypedExpression
 from epl.syntax import expressions as syntax
@@ -32,6 +33,7 @@ from epl.value_types import (
     DOUBLE,
     LONG,
     NULL,
+    NUMBER,
     OBJECT,
     STRING,
     ArrayType,
@@ -267,18 +269,25 @@ def _initialized(node: syntax.ArrayLiteral, target: ValueType, scope: Scope) -> 
     return typed.NewArrayOf(type=target, items=tuple(items))
 
 
+ARRAY_RANKS = ("byte", "short", "int", "long", "float", "double")
+"""The numbers that widen in an array, narrowest first."""
+NEVER_NULL = ("byte", "short", "long", "float", "double", "boolean")
+"""The kinds whose boxed name is the primitive's in other case: Esper takes the one for the other, so that null is no element."""
+
+
 def _fit(item: TypedExpression, element: ValueType) -> TypedExpression:
     """An item as the array's element: numbers may widen, nothing narrows."""
-    primitive = isinstance(element, Scalar) and element.primitive
     if is_null(item.type):
-        if primitive:
-            raise EplValidationError(f"Array element type mismatch: Expecting type {type_name(element)} but received null")
+        if isinstance(element, Scalar) and (element.primitive or element.kind in NEVER_NULL):
+            raise EplValidationError(f"Array element type mismatch: Expecting type {element.kind} but received null")
         return item
-    if is_numeric(item.type) and is_numeric(element):
-        if common_type([item.type, element]) == element.boxed:
-            return convert(item, element.boxed)
-    elif element == OBJECT or item.type.boxed == element.boxed:
+    if element == OBJECT or item.type.boxed == element.boxed or (element == NUMBER and is_numeric(item.type)):
         return item
+    kinds = [t.kind for t in (item.type, element) if isinstance(t, Scalar)]
+    if len(kinds) == 2 and all(kind in ARRAY_RANKS for kind in kinds) and ARRAY_RANKS.index(kinds[0]) <= ARRAY_RANKS.index(kinds[1]):
+        return convert(item, element.boxed)
+    if len(kinds) == 2 and kinds[0] == "char" and kinds[1] in ARRAY_RANKS[2:]:
+        raise EplUnsupportedError("A char as a number of an array is not supported")
     raise EplValidationError(f"Array element type mismatch: Expecting type {type_name(element)} but received type {shown(item)}")
 
 
@@ -298,7 +307,11 @@ def bind_new_struct(node: syntax.NewStruct, scope: Scope) -> TypedExpression:
 
 @bind_node.register
 def bind_new_instance(node: syntax.NewInstance, scope: Scope) -> TypedExpression:
-    raise EplUnsupportedError(f"new {node.type_name.name}(…) makes a Java object and is not supported", span=node.span)
+    name = node.type_name.name
+    is_imported = any(i.rsplit(".", 1)[-1] in (name, "*") for i in scope.catalog.imports)
+    if not (is_java_class(name) or is_imported or ("." in name and not name.startswith("java."))):
+        raise EplValidationError(f"Failed to resolve type parameter '{name}'", span=node.span)
+    raise EplUnsupportedError(f"new {name}(…) makes a Java object and is not supported", span=node.span)
 
 
 # ------------------------------------------------------------------ parameters, time, the rest

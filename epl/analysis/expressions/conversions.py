@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from epl import java
-from epl.errors import EplValidationError
+from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType
 from epl.plan.expressions import Constant, Convert, Parameter, TypedExpression
 from epl.value_types import (
@@ -175,6 +175,8 @@ def _common_event_type(types: Sequence[EventOf]) -> ValueType:
     for candidate in types[0].event_type.lineage():
         if all(t.event_type.is_a(candidate) for t in types):
             return EventOf(candidate)
+    if all(t.event_type.kind == "map" for t in types):
+        raise EplUnsupportedError(f"Events of the types {types[0]} and {types[-1]} as one value are not supported")
     raise EplValidationError(
         f"Implicit conversion not allowed: Cannot coerce to {types[0]} type "
         f"{next(t for t in types if t.event_type is not types[0].event_type)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from epl.event_types import EventOf, EventType
+from epl.java_classes import is_java_class
 from epl.syntax import TypeName
 from epl.value_types import OBJECT, ArrayType, ClassType, CollectionType, EnumType, MapType, ValueType, named_type
 
@@ -63,6 +64,6 @@ def _element_type(written: TypeName, event_types: Mapping[str, EventType], enums
         return EventOf(event_type)
     if written.name in enums:
         return enums[written.name]
-    if written.name.startswith(("java.", "javax.")):
+    if is_java_class(written.name):
         return ClassType(written.name.rsplit(".", 1)[-1])
     return None

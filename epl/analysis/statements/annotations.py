@@ -9,17 +9,19 @@ from difflib import get_close_matches
 
 import attrs
 
+from epl.analysis.statements.hints import check_hints
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.spans import Span
 from epl.syntax import Annotation, Module, Statement
 
-TEXT, ANY, OPTIONAL = "String", "", "?"
-"""What an attribute takes: a text, anything, anything or nothing."""
+TEXT, ANY, OPTIONAL, OPTIONAL_TEXT = "String", "", "?", "String?"
+"""What an attribute takes: a text, anything, anything or nothing, a text or nothing."""
 
 ATTRIBUTES: Mapping[str, Mapping[str, str]] = {
     "Name": {"value": TEXT}, "Description": {"value": TEXT}, "Tag": {"name": TEXT, "value": TEXT}, "Priority": {"value": ANY}, "Drop": {},
-    "Hint": {"value": OPTIONAL, "applies": OPTIONAL, "model": OPTIONAL}, "Hook": {"type": ANY, "hook": TEXT}, "Audit": {"value": OPTIONAL},
+    "Hint": {"value": OPTIONAL_TEXT, "applies": OPTIONAL, "model": OPTIONAL},
+    "Hook": {"type": ANY, "hook": TEXT}, "Audit": {"value": OPTIONAL},
     "NoLock": {}, "IterableUnbound": {}, "EventRepresentation": {"value": ANY},
     "Private": {}, "Protected": {}, "Public": {}, "BusEventType": {},
     "JsonSchema": {"dynamic": OPTIONAL, "className": OPTIONAL}, "JsonSchemaField": {"name": TEXT, "adapter": ANY},
@@ -33,6 +35,7 @@ ATTRIBUTES: Mapping[str, Mapping[str, str]] = {
 }
 """Esper's annotations and their attributes, by simple name; names are compared without regard to case."""
 BY_NAME = {name.lower(): name for name in ATTRIBUTES}
+REPRESENTATIONS = ("map", "objectarray", "json", "avro")
 ACCESS = ("private", "protected", "public")
 TYPE_NAMES = {bool: "Boolean", int: "Integer", float: "Double"}
 
@@ -78,6 +81,7 @@ def check_annotations(statement: Statement, catalog: Catalog) -> None:
                 f"'{annotation.name}', please check imports",
                 span=annotation.span or statement.span, hint="import its name, or name it in Settings(annotations=…), to have it kept",
             )
+    check_hints(statement)
     accesses = [access for access in ACCESS if statement.annotation(access)]
     if len(accesses) > 1:
         raise EplValidationError(f"Encountered both the @{accesses[0]} and the @{accesses[1]} annotation", span=statement.span)
@@ -89,14 +93,26 @@ def _check(annotation: Annotation, statement: Statement) -> None:
     attributes = {attribute.lower(): attribute for attribute in ATTRIBUTES[name]}
     for attribute, takes in ATTRIBUTES[name].items():
         value = annotation.get(attribute)
-        if value is None and takes != OPTIONAL:
+        if value is None and takes not in (OPTIONAL, OPTIONAL_TEXT):
             raise _refusal(name, f"requires a value for attribute '{attribute}'", span)
-        if takes == TEXT and type(value) in TYPE_NAMES:
+        if takes in (TEXT, OPTIONAL_TEXT) and type(value) in TYPE_NAMES:
             words = f"requires a String-typed value for attribute '{attribute}' but received a {TYPE_NAMES[type(value)]}-typed value"
             raise _refusal(name, words, span)
+    if name == "EventRepresentation":
+        _check_representation(name, annotation.get("value"), span)
     for attribute, _ in annotation.values:
         if attribute.lower() not in attributes:
             raise _refusal(name, f"does not have an attribute '{attribute}'", span)
+
+
+def _check_representation(name: str, value: object, span: Span | None) -> None:
+    written = str(getattr(value, "name", value)).rsplit(".", 1)[-1]
+    if type(value) in TYPE_NAMES:
+        words = f"requires a EventUnderlyingType-typed value for attribute 'value' but received a {TYPE_NAMES[type(value)]}-typed value"
+        raise _refusal(name, words, span)
+    if written.lower() not in REPRESENTATIONS:
+        words = f"requires an enum-value 'EventUnderlyingType' for attribute 'value' but received '{written}' which is not one of the"
+        raise _refusal(name, f"{words} enum choices", span)
 
 
 def _refusal(name: str, words: str, span: Span | None) -> EplValidationError:

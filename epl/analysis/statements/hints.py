@@ -1,10 +1,50 @@
 """``@Hint`` annotations: names and values, without regard to case."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 
+from epl.analysis.expressions.binding import StatementRefusal
+from epl.catalog import Catalog
+from epl.errors import EplValidationError
 from epl.plan.result_set import ReclaimGroups
 from epl.syntax import Statement
+from epl.value_types import is_numeric
+
+PLAIN = (
+    "iterate_only", "disable_reclaim_group", "enable_window_subquery_indexshare", "disable_window_subquery_indexshare", "set_noindex",
+    "force_nested_iter", "prefer_merge_join", "disable_unique_implicit_idx", "disable_whereexpr_moveto_filter", "enable_outputlimit_opt",
+    "disable_outputlimit_opt",
+)
+WITH_VALUE = ("reclaim_group_aged", "reclaim_group_freq", "max_filter_width")
+WITH_PARAMETERS = ("index", "exclude_plan", "filterindex")
+"""Esper's hints: words alone, ``word=value``, ``word(…)``."""
+_PART = re.compile(r"[^,(]*(?:\([^)]*\)[^,(]*)*")
+
+
+def check_hints(statement: Statement) -> None:
+    """Refuse hints that Esper does not have, and those without the value that they take."""
+    for part in _parts(statement):
+        name, equals, _ = (each.strip() for each in part.partition("="))
+        word = name.partition("(")[0].strip().lower()
+        if word in PLAIN:
+            problem = f"Hint '{word.upper()}' does not accept a parameter value" if equals else None
+        elif word in WITH_VALUE:
+            problem = None if equals else f"Hint '{word.upper()}' requires a parameter value"
+        elif word in WITH_PARAMETERS:
+            problem = None if "(" in name else f"Hint '{word.upper()}' requires additional parameters in parentheses"
+        else:
+            problem = f"Hint annotation value '{part}' is not one of the known values" if not equals else (
+                f"Hint annotation value '{name}' is not one of the known values")
+        if problem is not None:
+            raise EplValidationError(f"Failed to process statement annotations: {problem}", span=statement.span)
+
+
+def _parts(statement: Statement) -> Iterator[str]:
+    """The hints of all annotations, apart at the commas that are in no parentheses."""
+    for annotation in statement.annotations:
+        if annotation.name.lower() == "hint":
+            yield from (part.strip() for part in _PART.findall(str(annotation.get() or "")) if part.strip())
 
 
 def hints_of(statement: Statement) -> dict[str, str]:
@@ -18,17 +58,31 @@ def hints_of(statement: Statement) -> dict[str, str]:
     return hints
 
 
-def reclaim_of(hints: Mapping[str, str], units_per_second: int) -> ReclaimGroups | None:
+def reclaim_of(hints: Mapping[str, str], catalog: Catalog) -> ReclaimGroups | None:
     """Return the reclaim hint of grouped aggregations; the frequency defaults to the age."""
     aged = hints.get("reclaim_group_aged")
     if aged is None:
         return None
-    return ReclaimGroups(_span(aged, units_per_second), _span(hints.get("reclaim_group_freq", aged), units_per_second))
+    return ReclaimGroups(_span(aged, catalog), _span(hints.get("reclaim_group_freq", aged), catalog))
 
 
-def _span(value: str, units_per_second: int) -> int | str:
+def _span(value: str, catalog: Catalog) -> int | str:
     """Seconds as engine time units; a variable's name as it is."""
-    try:
-        return round(float(value) * units_per_second)
-    except ValueError:
+    variable = catalog.variables.get(value)
+    if variable is not None:
+        if not is_numeric(variable.type):
+            raise StatementRefusal(f"Variable type of variable '{value}' is not numeric")
         return value
+    try:
+        seconds = float(value)
+    except ValueError:
+        raise StatementRefusal(
+            f"Failed to parse hint parameter value '{value}' as a double-typed seconds value or variable name") from None
+    if not 0 < seconds < LONGEST:
+        raise StatementRefusal(
+            f"Hint parameter value '{value}' is an invalid value, expecting a double-typed seconds value or variable name")
+    return round(seconds * catalog.settings.units_per_second)
+
+
+LONGEST = 1e12
+"""Seconds; more than any clock counts."""

@@ -11,6 +11,7 @@ from epl.analysis.statements.json_schemas import check_json_columns
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType, Property
+from epl.java_classes import is_java_class
 from epl.syntax import Column, CreateSchema, Statement, TypeName
 from epl.value_types import (
     CALENDAR,
@@ -28,6 +29,7 @@ from epl.value_types import (
 
 KINDS = {"map": "map", "objectarray": "objectarray", "json": "json"}
 SUPERTYPE_WORDS = {"map": ("a Map", "Map"), "objectarray": ("an Object-array type", "Object-array"), "json": ("a Json type", "Json")}
+CLASS_HINT = "register a Python class with Runtime.register, or list the properties"
 WIDENING = ("byte", "short", "int", "long", "float", "double")
 """The numeric kinds that have a common type, narrowest first."""
 TIMESTAMP_TYPES = (LONG, LONG.boxed, DATE, CALENDAR, LOCAL_DATE_TIME, ZONED_DATE_TIME)
@@ -183,10 +185,12 @@ def _of_class(body: CreateSchema, catalog: Catalog) -> EventType:
                 "please check imports",
                 span=parameter.span or written.span, hint=class_as_event_type(parameter.name),
             )
+    if (source is None or source.kind != "bean") and is_java_class(written.name):
+        raise EplUnsupportedError(f"Java's class {written.name} is not supported as an event type", span=written.span, hint=CLASS_HINT)
     if source is None or source.kind != "bean":
         raise EplValidationError(
             f"Could not load class by name '{written.name}', please check imports", span=written.span,
-            hint=class_as_event_type(written.name) or "register a Python class with Runtime.register, or list the properties",
+            hint=class_as_event_type(written.name) or CLASS_HINT,
         )
     if written.parameters and not source.any_type:
         raise EplValidationError(

@@ -6,6 +6,7 @@ import attrs
 from epl.analysis.clauses.assignments import assigned_column, bind_index, is_call, path_of, refuse, set_scope, unrecognized
 from epl.analysis.clauses.streams import analyse_stream
 from epl.analysis.expressions.bind import bind_in_clause
+from epl.analysis.expressions.binding import StatementRefusal
 from epl.analysis.expressions.scope import Scope
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError
@@ -37,6 +38,8 @@ def _assignment(written: Assignment, event_type: EventType, scope: Scope) -> Pro
     value = bind_in_clause(written.value, scope)
     first, rest = path_of(written.target)
     prop = event_type.property(first.name)
+    if prop is None and first.name in scope.catalog.variables:
+        raise StatementRefusal(f"Left-hand-side does not allow variables for variable '{first.name}'", span=written.span)
     if prop is None or len(rest) > 1 or (rest and isinstance(rest[0], Name)):
         raise refuse(written, f"Property '{expression_text(written.target)}' is not available for write access")
     if isinstance(first, Call):

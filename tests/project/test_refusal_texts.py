@@ -1,0 +1,91 @@
+"""Every refusal has its code: what Esper refuses is a validation error in its words, what it accepts runs or is not supported yet."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import pathlib
+import warnings
+from typing import Any
+
+import pytest
+
+from epl import errors
+from runtime import Runtime
+
+HERE = pathlib.Path(__file__).parent
+WORDS = 3
+
+
+def _sites_module() -> Any:
+    spec = importlib.util.spec_from_file_location("refusal_sites", HERE / "refusal_sites.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _listed(name: str) -> tuple[str, list[dict[str, Any]]]:
+    file = json.loads((HERE / name).read_text(encoding="utf-8"))
+    return file["schema"], file["texts"]
+
+
+def _refusal(schema: str, text: str) -> errors.EplError | None:
+    with warnings.catch_warnings(), Runtime() as runtime:
+        warnings.simplefilter("ignore", errors.EplWarning)
+        runtime.deploy(schema)
+        try:
+            runtime.deploy(text)
+        except errors.EplError as error:
+            return error
+    return None
+
+
+def test_what_esper_accepts_runs_or_is_not_supported() -> None:
+    schema, texts = _listed("accepted_texts.json")
+    assert len(texts) >= 150 and len({text["group"] for text in texts}) >= 10
+    wrong = []
+    for text in texts:
+        error = _refusal(schema, text["epl"])
+        if error is None:
+            continue
+        at = text["epl"][error.span.start :] if error.span is not None else None
+        if error.code != "unsupported" or at is None or (text["refused_at"] and not at.startswith(text["refused_at"])):
+            wrong.append(f"{text['epl']}\n  {error.code}: {error.message} at {at!r:.40}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_refusal_has_its_code_and_the_words_of_esper() -> None:
+    """``esper``: its message, None where it accepts the text; ``reason``: why ours differs."""
+    schema, texts = _listed("refused_texts.json")
+    wrong = []
+    for text in texts:
+        error = _refusal(schema, text["epl"])
+        if error is None and text["code"] == "unsupported":
+            continue  # it runs by now
+        if error is None or error.code != text["code"]:
+            wrong.append(f"{text['epl']}\n  expected {text['code']}, got {error and error.code}: {error and error.message}")
+        elif "reason" not in text:
+            words = text["esper"] and text["esper"].split()[:WORDS]
+            if words is None if error.code != "unsupported" else words is not None:
+                wrong.append(f"{text['epl']}\n  {error.code}, but Esper says {text['esper']}")
+            elif words is not None and error.message.split()[:WORDS] != words:
+                wrong.append(f"{text['epl']}\n  ours  {error.message}\n  Esper {text['esper']}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_refusal_of_the_source_has_a_text_or_a_reason() -> None:
+    sites = _sites_module()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", errors.EplWarning)
+        unreached = {str(site) for site in sites.unreached()}
+    known = json.loads(sites.UNREACHED.read_text(encoding="utf-8"))
+    assert not unreached - known.keys(), "no text raises these: add one to refused_texts.json, or a reason to unreached_refusals.json"
+    assert not known.keys() - unreached, "a text raises these by now, or they are gone: python tests/project/refusal_sites.py --write"
+
+
+@pytest.mark.parametrize("code", ["unsupported", "validation"])
+def test_every_place_that_refuses_is_listed_with_its_code(code: str) -> None:
+    sites = _sites_module()
+    listed = [site for site in sites.sites() if site.code == code]
+    assert len(listed) > 20 and all(site.function for site in listed)
