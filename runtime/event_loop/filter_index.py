@@ -23,7 +23,7 @@ from windows.event import Event
 class Receiver(Protocol):
     """A stream of a running statement.
 
-    ``order`` sorts receivers of one event: (−priority, statement number, stream number). ``drop``: the event goes no further. ``write``:
+    ``order`` sorts receivers of one event: (rank by priority, statement, stream). ``drop``: the event goes no further. ``write``:
     see runtime.expressions.generated_steps; None where ``receive`` is called.
     """
 

@@ -98,7 +98,7 @@ class ListedFilter(ActiveFilter):
 
 
 class PreparedFilter:
-    """What the entries of one filter of one statement share. ``order``: (−priority, statement number, stream number)."""
+    """What the entries of one filter of one statement share. ``order``: (rank by priority, statement, stream)."""
 
     __slots__ = (
         "activate", "close", "drop", "leave", "listed_value", "name", "order", "specification", "test", "values_of", "_enter", "_leave_one",

@@ -2,11 +2,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations, product
 from typing import Any
+
+import attrs
 
 from epl.collation import collation_key
 from epl.plan.expressions import Aggregated, Constant, ContextValue, Logic, Previous, Prior, SubqueryValue, TypedExpression, VariableValue
-from epl.plan.statements import DeliveryPlan, StatementPlan
+from epl.plan.statements import BodyPlan, DeliveryPlan, StatementPlan
+from epl.plan.streams import filters_in
 from epl.plan.walk import expressions_of
 from epl.value_types import BOXED_BOOLEAN
 from runtime.clock.periods import add_period
@@ -24,7 +28,7 @@ class StatementContext:
     """What all instances of one statement have in common. ``environment``: what its expressions may touch, with all that is compiled of
     them."""
 
-    __slots__ = ("core", "plan", "number", "environment", "output", "_has_cells")
+    __slots__ = ("core", "plan", "number", "environment", "follows", "output", "_has_cells")
 
     def __init__(self, core: EventLoop, plan: StatementPlan, number: int, environment: Environment, output: Sink) -> None:
         self.core = core
@@ -32,11 +36,21 @@ class StatementContext:
         self.number = number
         self.environment = environment
         self.output = output
+        self.follows = _meets_itself(plan.body)
+        """Whether the statement gets an event after those that one stream of theirs delivers it to."""
         self._has_cells = any(isinstance(node, (Previous, Prior, ContextValue, SubqueryValue)) for node in _nodes(plan.body))
 
     def environment_of_instance(self, context: Mapping[str, Any] | None) -> Environment:
         """Return what the expressions of a new instance may touch: the statement's, where they read nothing that is the instance's own."""
         return self.environment.of_instance(context) if self._has_cells else self.environment
+
+
+def _meets_itself(body: BodyPlan) -> bool:
+    """Whether one event may come by several streams of the statement: those of a self join, or one and a sub-query over its type."""
+    own = [each.event_type for field in attrs.fields(type(body)) if field.name != "subqueries"
+           for each in filters_in(getattr(body, field.name))]
+    asked = [each.event_type for subquery in body.subqueries for each in filters_in(subquery)]
+    return any(one.is_a(other) or other.is_a(one) for one, other in [*combinations(own, 2), *product(own, asked)])
 
 
 def _nodes(*plans: Any) -> Iterator[TypedExpression]:
@@ -152,9 +166,10 @@ class OperatorContext:
     # ------------------------------------------------------------------ for the builders
 
     def order(self, stream: int) -> tuple[int, int, int]:
-        """Return the order of this statement's stream among the receivers of one event."""
+        """Return the order of this statement's stream among the receivers of one event: by priority; then those statements last, as in
+        Esper, of which several streams may receive it."""
         priority = self.plan.priority if self.core.settings.prioritized else 0
-        return (-priority, self.statement.number, stream)
+        return (2 * -priority + self.statement.follows, self.statement.number, stream)
 
     @property
     def drops(self) -> bool:

@@ -100,6 +100,8 @@ def _bind_name(first: Name, node: Chain, scope: Scope) -> TypedExpression | None
     links = node.links
     for local in scope.locals:
         if local.name == first.name:
+            if not isinstance(local.type, EventOf) and local.name not in scope.builtin_names and scope.unqualified:
+                _refuse_if_property(first, node, scope)
             return follow(_local(local), links[1:], scope, node)
     for name, value in scope.substitutions:
         if name == first.name:
@@ -114,6 +116,17 @@ def _bind_name(first: Name, node: Chain, scope: Scope) -> TypedExpression | None
     if first.name in scope.catalog.tables:
         raise EplUnsupportedError(f"access to table '{first.name}' is not supported", span=node.span)
     return _stream_path(node, scope) or class_member(node, scope) or _declared_without_arguments(first, node, scope)
+
+
+def _refuse_if_property(first: Name, node: Chain, scope: Scope) -> None:
+    """Raise for the name of a lambda's value that is a property of a stream, too: Esper takes the value for a property of another one."""
+    if not streams_with(first.name, scope):
+        return
+    if len(node.links) == 1:
+        raise EplValidationError(f"Property named '{first.name}' is ambiguous as is valid for more then one stream", span=node.span)
+    raise EplValidationError(
+        f"Failed to resolve '{first.name}.{getattr(node.links[1], 'name', '')}' to a property, single-row function, aggregation function, "
+        "script, stream or class name", span=node.span)
 
 
 def _declared_without_arguments(first: Name, node: Chain, scope: Scope) -> TypedExpression | None:
