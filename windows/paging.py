@@ -8,10 +8,10 @@ list in the place of each.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["Compared", "Key", "Long", "Paged", "plain"]
+__all__ = ["Compared", "Key", "Long", "Marked", "Paged", "plain"]
 
 Key = Hashable
 
@@ -82,13 +82,34 @@ class Compared(list[Any]):
         self.kind = kind
 
 
+class Marked:
+    """As ``Compared``, of an operator that makes a row only where one is read: ``marks`` are equal where rows are, and need none.
+
+    ``row(place)`` returns ``[key, state]`` of the mark at that place, None where nothing is kept there. It is read when it is written:
+    until then nothing may change.
+    """
+
+    __slots__ = ("kind", "marks", "row")
+
+    def __init__(self, kind: str, marks: Sequence[bytes], row: Callable[[int], list[Any] | None]) -> None:
+        self.kind = kind
+        self.marks = marks
+        self.row = row
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        for place, mark in enumerate(self.marks):
+            row = self.row(place) if mark else None
+            if row is not None:
+                yield row
+
+
 SINGLE = frozenset({type(None), bool, int, float, str, bytes})
 """Values with nothing inside; most of a large state are."""
 
 
 def plain(state: Any) -> Any:
     """Return a state with lists in place of all that is paged, to be kept while its operator goes on."""
-    if isinstance(state, (Paged, list)):
+    if isinstance(state, (Paged, Marked, list)):
         return [item if type(item) in SINGLE else plain(item) for item in state]
     if isinstance(state, tuple):
         return tuple([item if type(item) in SINGLE else plain(item) for item in state])

@@ -24,7 +24,7 @@ from epl.generated_code import defined
 from epl.reprs import brief
 from epl.value_types import ArrayType, CollectionType, EnumType, MapType, Scalar, ValueType
 from windows.event import Event, event_class
-from windows.paging import Paged
+from windows.paging import Marked, Paged
 from windows.protocol import Damaged
 
 Check = Callable[[Any], None]
@@ -61,7 +61,7 @@ def compiled(shape: Shape) -> Check:
 def _list(value: Any) -> Sequence[Any]:
     if isinstance(value, (list, tuple)):
         return value
-    if isinstance(value, Paged):  # of an operator that runs: only what is read from pages is checked
+    if isinstance(value, (Paged, Marked)):  # of an operator that runs: only what is read from pages is checked
         return ()
     raise wrong(value, "a list")
 

@@ -13,14 +13,17 @@ from epl.plan.contained import ContainedPlan
 from epl.plan.expression_text import PropertyText, constant_text, expression_text, of, plain
 from epl.plan.historical import HistoricalPlan
 from epl.plan.joins import JoinPlan
+from epl.plan.lookups import LookupPlan
 from epl.plan.match_recognize import Condition, Operand, RowPattern, RowRecognitionPlan
 from epl.plan.statements import SelectPlan, StatementPlan
 from epl.plan.streams import FilterPlan, SourcePlan
+from epl.plan.subqueries import SubqueryPlan
 from epl.plan.windows import WindowConfig
 from epl.value_types import ValueType
 
-HIDDEN = {"text", "fingerprint", "annotations", "output_type", "match_type", "groups", "conditions"}
-ONE = {"streams": "stream", "windows": "window", "aggregations": "aggregation", "branches": "branch", "assignments": "assignment"}
+HIDDEN = {"text", "fingerprint", "annotations", "output_type", "match_type", "groups", "conditions", "names"}
+ONE = {"streams": "stream", "windows": "window", "aggregations": "aggregation", "branches": "branch", "assignments": "assignment",
+       "subqueries": "subquery"}
 """Fields of several parts, and how each part is called."""
 
 Streams = Sequence[PropertyText]
@@ -69,6 +72,8 @@ def _streams_of(value: Any, field: str, streams: Streams) -> Streams:
     """What the numbers of streams stand for in a part of the plan."""
     if isinstance(value, RowRecognitionPlan) and field == "aggregations":
         return [of(variable) for variable in value.variables]
+    if isinstance(value, SubqueryPlan):
+        return [plain, *map(of, value.outer), lambda name: "the value"]
     if isinstance(value, ContainedPlan):
         return [plain, *(of(level.event_type.name) for level in value.levels)]
     return streams
@@ -82,7 +87,7 @@ def _named(name: str, item: Any, indent: str, streams: Streams) -> Iterator[str]
     elif isinstance(item, JoinPlan):
         yield f"{indent}{label}: {', '.join(item.kinds)}"
         yield from (f"{indent}  {line}" for line in item.lines(streams))
-    elif isinstance(item, HistoricalPlan):
+    elif isinstance(item, (LookupPlan, HistoricalPlan)):
         yield f"{indent}{label}: {item.text(streams)}"
     elif callable(dump):
         yield f"{indent}{label}:"

@@ -18,13 +18,12 @@ JoinKind = Choice["comma", "inner", "left", "right", "full"]
 class JoinStep:
     """Each row so far is continued with each event that ``lookup`` finds for it; one for which nothing is found is dropped.
 
-    ``optional``: it stays, without an event of the stream. ``source``: the stream that an outer join's on clause relates this one to; a
-    row without an event of it finds nothing. ``then``: steps that the events found have to pass before they count as found.
+    ``optional``: it stays, without an event of the stream. ``then``: the steps that follow. Several are taken each by itself, and then
+    combined: the one that finds fewer rows is the outer loop, of equal ones the later.
     """
 
     lookup: LookupPlan
     optional: bool = False
-    source: int | None = None
     then: tuple[JoinStep, ...] = ()
 
     @property
@@ -37,11 +36,14 @@ class JoinStep:
 
 @attrs.frozen(kw_only=True)
 class DrivePlan:
-    """How rows are found for an event that enters or leaves ``stream``. ``conditions``: without them there are none."""
+    """How rows are found for an event that enters or leaves ``stream``. ``conditions``: of the event, without which there are none.
+    ``across``: of whole rows, for they relate several branches.
+    """
 
     stream: int
     steps: tuple[JoinStep, ...]
     conditions: tuple[TypedExpression, ...] = ()
+    across: tuple[TypedExpression, ...] = ()
 
     @property
     def streams(self) -> Iterator[int]:
@@ -55,13 +57,14 @@ class DrivePlan:
 class JoinPlan:
     """The join of a select. ``kinds``: of streams 1, 2, … to those before them. ``drives``: one for each stream whose events make rows,
     all of them but where some are ``unidirectional``. ``required``: streams of which every row has an event, whatever was optional.
-    ``optional``: those of which a row may have none.
+    ``in_turn``: several steps that follow one are taken one after the other, since a historical stream may need the events of those before.
     """
 
     kinds: tuple[JoinKind, ...]
     drives: tuple[DrivePlan, ...]
     unidirectional: tuple[int, ...] = ()
     required: tuple[int, ...] = ()
+    in_turn: bool = False
 
     def __attrs_post_init__(self) -> None:
         streams = list(range(len(self.kinds) + 1))
@@ -79,6 +82,8 @@ class JoinPlan:
         for drive in self.drives:
             yield f"from {_name(drive.stream, streams)}{_where(drive.conditions, streams)}:"
             yield from _steps(drive.steps, streams, "  ")
+            if drive.across:
+                yield f" {_where(drive.across, streams)}"
         if self.required:
             yield f"rows have an event of {', '.join(_name(stream, streams) for stream in self.required)}"
 
@@ -98,19 +103,4 @@ def _steps(steps: Sequence[JoinStep], streams: Sequence[PropertyText], indent: s
         yield from _steps(step.then, streams, indent + "  ")
 
 
-def optional_streams(kinds: Sequence[JoinKind]) -> frozenset[int]:
-    """Return the streams of which rows may lack an event.
-
-    >>> sorted(optional_streams(["left", "inner", "right"]))
-    [0, 1, 2]
-    """
-    optional: set[int] = set()
-    for joined, kind in enumerate(kinds, 1):
-        if kind in ("left", "full"):
-            optional.add(joined)
-        if kind in ("right", "full"):
-            optional.update(range(joined))
-    return frozenset(optional)
-
-
-__all__ = ["DrivePlan", "JoinKind", "JoinPlan", "JoinStep", "optional_streams"]
+__all__ = ["DrivePlan", "JoinKind", "JoinPlan", "JoinStep"]

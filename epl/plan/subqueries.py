@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 from typing import Literal as Choice
 
@@ -28,9 +29,10 @@ class SubqueryPlan:
     comparison with each row by ``operator``. ``columns``: named ``names``. Several are an event of ``row_type``, and so are all rows with
     aggregations; None where there is no such event.
 
-    ``where`` is looked up by ``lookup``. With ``aggregations`` and ``running`` they are kept up to date as rows come and go instead,
-    ``where`` being evaluated for each; else they are computed over the rows found. ``group_by``: keys over the row; columns and having
-    read them as Local nodes of their numbers.
+    ``where`` is looked up by ``lookup``, which with ``counts_null`` also finds rows for which it is null. Without it the ``aggregations``
+    are kept up to date as rows come and go, ``where`` being evaluated for each; else they are computed over the rows found. ``membership``
+    finds the rows whose column equals the value that ``in`` and its equals compare, which is the property ``value`` of one stream more.
+    ``group_by``: keys over the row; columns and having read them as Local nodes of their numbers.
     """
 
     use: Use
@@ -40,20 +42,19 @@ class SubqueryPlan:
     row_type: EventType | None = None
     outer: tuple[str, ...] = ()
     where: TypedExpression | None = None
-    lookup: LookupPlan
+    lookup: LookupPlan | None = None
     having: TypedExpression | None = None
     aggregations: tuple[AggregationPlan, ...] = ()
     group_by: tuple[TypedExpression, ...] = ()
-    aggregated: bool = False
-    running: bool = False
     operator: str = "="
+    membership: LookupPlan | None = None
 
     def __attrs_post_init__(self) -> None:
         check(self.columns != (), "a sub-query without a column")
         check(len(self.names) == len(self.columns), "columns of a sub-query without names")
         is_row = self.has_several_columns or (self.aggregated and self.use == "rows")
         check((self.row_type is not None) == is_row, "a row of a sub-query without its type")
-        check(self.aggregated or not (self.group_by or self.running or self.aggregations), "groups or aggregations of a plain sub-query")
+        check(self.aggregated or not self.running, "a sub-query that neither looks rows up nor keeps aggregations")
         read = {stream for e in (*self.columns, self.where, self.having) if e is not None for stream in e.streams}
         check(all(stream <= len(self.outer) for stream in read), f"streams {sorted(read)} of a sub-query over {len(self.outer)} others")
 
@@ -61,6 +62,20 @@ class SubqueryPlan:
     def arity(self) -> int:
         """The number of streams that its expressions read."""
         return 1 + len(self.outer)
+
+    @property
+    def aggregated(self) -> bool:
+        return bool(self.aggregations or self.group_by)
+
+    @property
+    def running(self) -> bool:
+        """Whether aggregations are kept up to date."""
+        return self.lookup is None
+
+    @property
+    def counts_null(self) -> bool:
+        """Whether rows for which where is null count, as in Esper."""
+        return not self.aggregated and self.use != "exists"
 
     @property
     def has_several_columns(self) -> bool:
@@ -81,6 +96,12 @@ def row_type(names: Sequence[str], columns: Sequence[TypedExpression]) -> EventT
     """Return a new type, of rows with these columns."""
     properties = {name: Property(name, column.type.boxed) for name, column in zip(names, columns)}
     return EventType(name=f"subselect{{{','.join(names)}}}", kind="struct", properties=properties)
+
+
+@lru_cache(maxsize=256)
+def compared_type(value: ValueType) -> EventType:
+    """Return the type of events that hold a value to be compared."""
+    return EventType(name="compared", kind="struct", properties={"value": Property("value", value)})
 
 
 def as_rows(node: SubqueryValue, *, array: bool = False) -> SubqueryValue:
@@ -111,4 +132,7 @@ def distinct_subqueries(*plans: Any) -> tuple[SubqueryPlan, ...]:
     return tuple(subqueries)
 
 
-__all__ = ["SubqueryPlan", "Use", "as_rows", "distinct_subqueries", "is_subquery_value", "row_type", "subqueries_in", "value_type"]
+__all__ = [
+    "SubqueryPlan", "Use", "as_rows", "compared_type", "distinct_subqueries", "is_subquery_value", "row_type", "subqueries_in",
+    "value_type",
+]

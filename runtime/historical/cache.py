@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from threading import Lock
 from typing import Any, Protocol
 
 import attrs
@@ -71,7 +72,8 @@ class _Zero:
 
 
 class LruResults:
-    """
+    """Several threads may iterate over a statement of historical streams alone: a lock is held while entries change, not during calls.
+
     >>> results = LruResults(2)
     >>> results.put("a", 1); results.put("b", 2); results.get("a"); results.put("c", 3)
     1
@@ -82,17 +84,20 @@ class LruResults:
     def __init__(self, size: int) -> None:
         self._size = size
         self._results: OrderedDict[Any, Any] = OrderedDict()
+        self._lock = Lock()
 
     def get(self, key: Any) -> Any:
-        result = self._results.get(key)
-        if result is not None:
-            self._results.move_to_end(key)
-        return result
+        with self._lock:
+            result = self._results.get(key)
+            if result is not None:
+                self._results.move_to_end(key)
+            return result
 
     def put(self, key: Any, result: Any) -> None:
-        self._results[key] = result
-        if len(self._results) > self._size:
-            self._results.popitem(last=False)
+        with self._lock:
+            self._results[key] = result
+            if len(self._results) > self._size:
+                self._results.popitem(last=False)
 
     def __len__(self) -> int:
         return len(self._results)
@@ -105,20 +110,23 @@ class ExpiringResults:
         self._clock, self._max_age, self._interval, self._size = clock, max_age, purge_interval, size
         self._results: dict[Any, tuple[int, Any]] = {}
         self._purged = clock.now
+        self._lock = Lock()
 
     def get(self, key: Any) -> Any:
         now = self._clock.now
-        if now - self._purged >= self._interval:
-            self._purged = now
-            self._results = {k: entry for k, entry in self._results.items() if now - entry[0] <= self._max_age}
-        entry = self._results.get(key)
+        with self._lock:
+            if now - self._purged >= self._interval:
+                self._purged = now
+                self._results = {k: entry for k, entry in self._results.items() if now - entry[0] <= self._max_age}
+            entry = self._results.get(key)
         return None if entry is None or now - entry[0] > self._max_age else entry[1]
 
     def put(self, key: Any, result: Any) -> None:
-        self._results.pop(key, None)
-        self._results[key] = (self._clock.now, result)
-        if len(self._results) > self._size:
-            del self._results[next(iter(self._results))]
+        with self._lock:
+            self._results.pop(key, None)
+            self._results[key] = (self._clock.now, result)
+            if len(self._results) > self._size:
+                del self._results[next(iter(self._results))]
 
     def __len__(self) -> int:
         return len(self._results)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -10,6 +11,7 @@ import attrs
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from runtime.conversion.from_python import to_event
+from runtime.conversion.python_types import class_fields
 from windows.event import Event
 
 MAX_ROWS = 1_000_000
@@ -80,7 +82,14 @@ def _is_table(result: Any) -> bool:
 
 def _is_one_row(result: Any) -> bool:
     """Whether the whole result is one row; a plain tuple or list holds rows."""
-    return isinstance(result, (Mapping, Event, str, bytes)) or (isinstance(result, tuple) and hasattr(result, "_fields"))
+    kind: Any = type(result)
+    return isinstance(result, (Mapping, Event, str, bytes)) or _is_row_class(kind)
+
+
+@lru_cache(maxsize=256)
+def _is_row_class(kind: type) -> bool:
+    """Whether the class declares fields: a dataclass, an attrs or pydantic class, a NamedTuple."""
+    return class_fields(kind) is not None
 
 
 __all__ = ["MAX_ROWS", "ResultRows"]

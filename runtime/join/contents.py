@@ -24,7 +24,8 @@ Take = Callable[[int, Sequence[Event], Sequence[Event]], None]
 class JoinedStream:
     """Downstream of a stream's windows: ``rows`` is what they retain, as far as the join has taken it in.
 
-    ``keeps``: whether there is anything to look up (not so of a stream that drives alone). ``in_order``: the rows as an iterator reads
+    ``keeps``: whether there is anything to look up (not so of a stream that drives alone). ``passes``: whether events are there while they
+    are joined only, since there is no data window. ``in_order``: the rows as an iterator reads
     them: in the order of the index by which the stream is looked up, as Esper does.
     """
 
@@ -33,6 +34,7 @@ class JoinedStream:
         self.rows = IndexedRows()
         self._environment, self._arity = environment, len(join.kinds) + 1
         self.keeps = number not in join.unidirectional
+        self.passes = not plan.windows
         self._take = take
         self._retains = all(window.retains for window in plan.windows[-1:])
         """Whether what leaves is the event that came."""
@@ -48,6 +50,11 @@ class JoinedStream:
         """Let ``rows`` be what the windows retain after a delta."""
         if self.keeps:
             self.rows.update(new, old if self._retains else self._held(old))
+
+    def settle(self, new: Sequence[Event]) -> None:
+        """The new events of a delta have been joined."""
+        if self.passes:
+            self.rows.update(NO_EVENTS, new)
 
     def _held(self, old: Sequence[Event]) -> Sequence[Event]:
         """The rows that leave: a derived-value window emits the values that it had, not the row that it emitted before."""
@@ -65,7 +72,7 @@ class JoinedStream:
 
     def state(self) -> State:
         """Return the state; None where the window has the same events in the same order."""
-        return None if self._ordered_by_arrival or not self.keeps else self.rows.state()
+        return None if self._ordered_by_arrival or self.passes or not self.keeps else self.rows.state()
 
     def restore(self, state: State, window: View) -> None:
         if self._ordered_by_arrival:
@@ -76,6 +83,8 @@ class JoinedStream:
 
 class JoinedCall:
     """A historical stream of a join: nothing enters or leaves it, its rows are asked for."""
+
+    passes = False
 
     def __init__(self, number: int, plan: HistoricalPlan, environment: Environment, arity: int) -> None:
         self.number = number
@@ -88,6 +97,9 @@ class JoinedCall:
 
     def apply(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Do nothing: nothing enters or leaves."""
+
+    def settle(self, new: Sequence[Event]) -> None:
+        """Do nothing: there are no events."""
 
     def contents(self) -> Iterable[Event]:
         """Return the rows of a call whose arguments read no other stream."""
@@ -124,7 +136,7 @@ def _by_arrival(rows: Iterable[Event]) -> Iterable[Event]:
 
 
 def _by_index(index: IndexPlan, environment: Environment) -> Callable[[Iterable[Event]], Iterable[Event]]:
-    """rows → the same, by hash as in Java, and where hashes are equal by the sorted keys."""
+    """rows → the same by the hash of their keys as in Java, of keys in one bucket the later first; of equal keys by the sorted key."""
     hashed, ranges = compile_row(index.hash, environment), compile_row(index.ranges, environment)
     order = ordering([key.type for key in index.hash]) if index.hash else None
     single = len(index.hash) == 1
@@ -141,7 +153,7 @@ def _by_index(index: IndexPlan, environment: Environment) -> Callable[[Iterable[
         for row in rows:
             values = hashed(row, True, ())
             buckets.setdefault(freeze(values[0]) if single else freeze(values), []).append(row)
-        keys = list(buckets)
+        keys = list(buckets)[::-1]
         return [row for place in order(keys) for row in buckets[keys[place]]]
 
     return in_order

@@ -115,6 +115,8 @@ class Join:
         for delta in deltas:
             delta.stream.apply(delta.new, delta.old)
         new_rows = self._rows([(delta.stream, delta.new) for delta in deltas], failures)
+        for delta in deltas:
+            delta.stream.settle(delta.new)
         try:
             if new_rows or old_rows:
                 self.child.update(new_rows, old_rows)
@@ -139,9 +141,15 @@ class Join:
 
     # ------------------------------------------------------------------ contents
 
+    @property
+    def can_iterate(self) -> bool:
+        """Whether the streams have contents to join."""
+        beside_a_call = len(self.streams) == 2 and bool(self.calls)
+        return beside_a_call or not (self.plan.unidirectional or any(stream.passes for stream in self.streams))
+
     def __iter__(self) -> Iterator[JoinedRow]:
         """The rows that the streams make now; of a unidirectional join none."""
-        if self.plan.unidirectional:
+        if not self.can_iterate:
             return iter(NO_ROWS)
         with ExitStack() as iteration:
             for call in self.calls:

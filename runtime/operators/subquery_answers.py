@@ -11,10 +11,8 @@ from typing import Any
 import attrs
 
 from epl.event_types import EventOf
-from epl.plan.expressions import Constant, Equality, TypedExpression
 from epl.plan.lookups import LookupPlan
-from epl.plan.subqueries import SubqueryPlan
-from epl.value_types import BOOLEAN
+from epl.plan.subqueries import SubqueryPlan, compared_type
 from runtime.aggregation.factory import Readers
 from runtime.aggregation.grouped import Aggregator, Keyed, key_function
 from runtime.aggregation.groups import GroupFactory, evaluate_over
@@ -91,13 +89,30 @@ def _compared(source: _Source, plan: SubqueryPlan) -> Answer:
     return answer
 
 
+def _contained(source: _Source, plan: SubqueryPlan) -> Answer:
+    """Return the comparison for equality, by an index where there is one."""
+    if plan.membership is None or not isinstance(source, _PlainRows):
+        return _compared(source, plan)
+    every, columns_equal_to = plan.use == "all", source.columns_equal_to
+    hold = event_class(compared_type(plan.columns[0].type.boxed))
+
+    def answer(value: Any, *outer: Any) -> bool | None:
+        if value is None:
+            return every if all(False for _ in source.values(outer)) else None
+        if value in columns_equal_to(hold(value), outer):
+            return not every
+        return None if any(column is None for column in columns_equal_to(hold(None), outer)) else every
+
+    return answer
+
+
 ANSWERS: dict[str, Callable[[_Source, SubqueryPlan], Answer]] = {
     "value": lambda source, plan: lambda *outer: source.only(outer),
     "rows": lambda source, plan: lambda *outer: source.listed(outer),
     "exists": lambda source, plan: lambda *outer: source.present(outer),
-    "in": _compared,
-    "any": _compared,
-    "all": _compared,
+    "in": _contained,
+    "any": _contained,
+    "all": _contained,
 }
 
 
@@ -110,8 +125,20 @@ def _maker(plan: SubqueryPlan, environment: Environment, arity: int, keys: int =
     return lambda *arguments: make_event(*values(*arguments))
 
 
-def _not_false(condition: TypedExpression) -> TypedExpression:
-    return Equality(type=BOOLEAN, left=condition, right=Constant(type=BOOLEAN, value=False), negated=True, null_safe=True)
+def _found(
+    plan: LookupPlan | None, arity: int, rows: IndexedRows, environment: Environment
+) -> Callable[[Outer], Iterable[Event]]:
+    """Return what gives the rows that a look-up finds."""
+    assert plan is not None
+    if plan.index is None and not plan.conditions:
+        return lambda outer: rows
+    lookup = compile_lookup(plan, rows, environment, arity)
+    return lambda outer: lookup((None, *outer))
+
+
+def _index_alone(plan: LookupPlan, environment: Environment) -> LookupPlan:
+    """Return the look-up without conditions."""
+    return environment.printed("index alone", (plan,), lambda: attrs.evolve(plan, conditions=()))
 
 
 # ------------------------------------------------------------------ rows without aggregations
@@ -121,57 +148,40 @@ class _PlainRows(_Source):
     """Rows as they are; having has become a part of where."""
 
     def __init__(self, plan: SubqueryPlan, rows: IndexedRows, environment: Environment) -> None:
+        assert plan.lookup is not None
         arity = plan.arity
-        self._candidates = _candidates(plan, rows, environment)
-        self._strict = None if plan.where is None else compile_predicate(plan.where, environment, arity)
-        self._lenient = None if plan.where is None else compile_predicate(_not_false(plan.where), environment, arity)
+        self._rows = _found(plan.lookup, arity, rows, environment)
+        self._members = None if plan.membership is None else _found(plan.membership, arity + 1, rows, environment)
         self._make = _maker(plan, environment, arity)
-        self._lists_rows = plan.where is None or not plan.has_several_columns
-        self._scalars = plan.row_type is None and not _is_event(plan)
-
-    def _passing(self, test: Callable[..., bool] | None, outer: Outer) -> Iterator[Event]:
-        candidates = self._candidates(outer)
-        return iter(candidates) if test is None else (row for row in candidates if test(row, *outer))
+        if plan.use == "rows":
+            self._candidates = _found(_index_alone(plan.lookup, environment), arity, rows, environment)
+            self._test = None if plan.where is None else compile_predicate(plan.where, environment, arity)
+            self._lists_rows = plan.where is None or not plan.has_several_columns
+            self._of_values = plan.row_type is None and not isinstance(plan.columns[0].type, EventOf)
 
     def values(self, outer: Outer) -> Iterable[Any]:
         make = self._make
-        return (make(row, *outer, True, ()) for row in self._passing(self._lenient, outer))
+        return (make(row, *outer, True, ()) for row in self._rows(outer))
+
+    def columns_equal_to(self, holder: Event, outer: Outer) -> Iterable[Any]:
+        """Return the columns of rows that count, of those at least that equal the value that ``holder`` holds."""
+        assert self._members is not None
+        make = self._make
+        return (make(row, *outer, True, ()) for row in self._members((*outer, holder)))
 
     def present(self, outer: Outer) -> bool:
-        return next(self._passing(self._strict, outer), None) is not None
+        return any(True for _ in self._rows(outer))
 
     def listed(self, outer: Outer) -> list[Any] | None:
         if not self._lists_rows:
             return None  # so does Esper
-        make, test = self._make, self._strict
+        make, test = self._make, self._test
         candidates = list(self._candidates(outer))
         values = [make(row, *outer, True, ()) for row in candidates if test is None or test(row, *outer)]
-        return values if values or (candidates and self._scalars) else None
-
-
-def _is_event(plan: SubqueryPlan) -> bool:
-    return isinstance(plan.columns[0].type, EventOf)
-
-
-def _candidates(plan: SubqueryPlan, rows: IndexedRows, environment: Environment) -> Callable[[Outer], Iterable[Event]]:
-    """Rows that the look-up's index finds, before conditions are evaluated."""
-    if plan.lookup.index is None:
-        return lambda outer: rows
-    lookup = compile_lookup(_index_alone(plan.lookup), rows, environment, plan.arity)
-    return lambda outer: lookup((None, *outer))
-
-
-def _index_alone(plan: LookupPlan) -> LookupPlan:
-    return attrs.evolve(plan, conditions=(), null_safe=(True,) * len(plan.null_safe))
+        return values if values or (candidates and self._of_values) else None
 
 
 # ------------------------------------------------------------------ aggregations of all rows
-
-
-def _found(plan: SubqueryPlan, rows: IndexedRows, environment: Environment) -> Callable[[Outer], Iterable[Event]]:
-    """The rows that satisfy the conditions."""
-    lookup = compile_lookup(plan.lookup, rows, environment, plan.arity)
-    return lambda outer: lookup((None, *outer))
 
 
 class _AllRows(_Source):
@@ -184,7 +194,7 @@ class _AllRows(_Source):
 
     @staticmethod
     def _computed(plan: SubqueryPlan, rows: IndexedRows, environment: Environment) -> Callable[[Outer], Readers]:
-        factory, find = GroupFactory(plan.aggregations, environment, 1), _found(plan, rows, environment)
+        factory, find = GroupFactory(plan.aggregations, environment, 1), _found(plan.lookup, plan.arity, rows, environment)
         return lambda outer: evaluate_over(factory, list(find(outer)))
 
     def only(self, outer: Outer) -> Any:
@@ -229,7 +239,7 @@ class _Groups(_Source):
 
     @staticmethod
     def _computed(plan: SubqueryPlan, rows: IndexedRows, environment: Environment) -> Callable[[Outer], Sequence[tuple[Any, Readers]]]:
-        factory, find = GroupFactory(plan.aggregations, environment, 1), _found(plan, rows, environment)
+        factory, find = GroupFactory(plan.aggregations, environment, 1), _found(plan.lookup, plan.arity, rows, environment)
         key_of = key_function(plan.group_by, environment, 1)
 
         def groups(outer: Outer) -> Sequence[tuple[Any, Readers]]:

@@ -92,7 +92,8 @@ def _wanted(plans: tuple[StatementPlan, ...], event_type: EventType, said: Spark
         if not isinstance(body, SelectPlan):
             return None
         try:
-            filters = [filter_of(stream, NotPushable) for stream in body.streams if historical_of(stream) is None]
+            streams = [*body.streams, *(subquery.stream for subquery in body.subqueries)]
+            filters = [filter_of(stream, NotPushable) for stream in streams if historical_of(stream) is None]
             conditions += [said.filter(each) for each in filters if event_type.is_a(each.event_type)]
         except NotPushable:
             return None

@@ -18,7 +18,7 @@ from epl.errors import EplRuntimeError
 from epl.functions.java_values import OFFSET_ZERO
 from epl.reprs import brief
 from windows.event import Event
-from windows.paging import Compared, Long, Paged
+from windows.paging import Compared, Long, Marked, Paged
 from windows.protocol import Damaged
 
 EVENT, BIG_INTEGER, DECIMAL, INSTANT, LOCAL_DATE_TIME, DATE, TIME, TUPLE, SET, ZONED, KEYED, LONG, FROZEN_SET = range(1, 14)
@@ -27,7 +27,7 @@ KIND_NAMES = (
     "pieces of a list", "frozen set",
 )
 
-Parted = Paged | Long | Compared
+Parted = Paged | Long | Compared | Marked
 """State that goes to pages of its own."""
 
 VAST = 10_000
@@ -68,7 +68,7 @@ class Encoder:
     def _default(self, value: Any) -> Any:
         if isinstance(value, Event):
             return msgpack.ExtType(EVENT, self._number(value).to_bytes(8, "big"))
-        if isinstance(value, (Paged, Long, Compared)):
+        if isinstance(value, (Paged, Long, Compared, Marked)):
             return self._part(value)
         encode = ENCODERS.get(type(value))
         if encode is None:

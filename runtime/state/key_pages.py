@@ -10,7 +10,7 @@ import msgpack
 
 from runtime.state.codec import EVENT, Encoder
 from windows.event import Event
-from windows.paging import Compared, Key, Long, Paged
+from windows.paging import Compared, Key, Long, Marked, Paged
 
 KEYS_A_PAGE = 64
 """On average; a page is split when there are more."""
@@ -133,24 +133,27 @@ class KeyedPages:
 
 
 class ComparedPages:
-    """The pages of one ``Compared``: of each key what it was last time is known by a digest."""
+    """The pages of one ``Compared`` or ``Marked``: of each key what it was last time is known by a digest, or by its mark."""
 
     def __init__(self, kind: str) -> None:
-        self._rows: dict[bytes, list[Any]] = {}
+        self._places: dict[bytes, int] = {}
+        self._read: Callable[[int], Any] = [].__getitem__
+        """read(place) → the row there, of those that are being written."""
         self._digests: dict[bytes, bytes] = {}
-        paged = Paged(kind, lambda: self._rows, lambda key: self._rows[key][0], lambda key, row: row[1])
+        self._keys: dict[bytes, bytes | None] = {}
+        """By mark: the key, None where nothing is kept."""
+        paged = Paged(kind, lambda: self._places, lambda key: self._read(self._places[key])[0], lambda key, at: self._read(at)[1])
         self.pages = KeyedPages(paged, notes=True)
 
-    def changed(self, rows: Compared, encode: Callable[[Any], bytes]) -> set[int]:
-        """Return the rows as they are now: the pages that have changed. Encodes all rows, which is all it does with most of them."""
+    def changed(self, rows: Compared | Marked, encode: Callable[[Any], bytes]) -> set[int]:
+        """Return the rows as they are now: the pages that have changed. Rows that have marks are made where these are new; all others are
+        encoded, which is all that is done with most of them."""
         paged, digests = self.pages.paged, self._digests
-        self._rows = {_KEYS.encode(row[0]): row for row in rows}
-        self._digests = {}
-        for key in digests.keys() - self._rows.keys():
+        self._digests = self._marks_of(rows) if isinstance(rows, Marked) else self._digests_of(rows, encode)
+        for key in digests.keys() - self._digests.keys():
             paged.forget(key)
         last = -1
-        for key, row in self._rows.items():
-            digest = self._digests[key] = blake2b(encode(row[1]), digest_size=16).digest()
+        for key, digest in self._digests.items():
             number = self.pages.number(key)
             if number is not None and number < last:  # after a key that it was before
                 paged.forget(key)
@@ -160,9 +163,35 @@ class ComparedPages:
             last = self.pages.next_number if number is None else number
         return self.pages.changed()
 
+    def _digests_of(self, rows: Compared, encode: Callable[[Any], bytes]) -> dict[bytes, bytes]:
+        self._read = rows.__getitem__
+        self._places = {_KEYS.encode(row[0]): place for place, row in enumerate(rows)}
+        return {key: blake2b(encode(rows[place][1]), digest_size=16).digest() for key, place in self._places.items()}
+
+    def _marks_of(self, rows: Marked) -> dict[bytes, bytes]:
+        new: dict[int, list[Any]] = {}
+        known, self._keys, self._places = self._keys, {}, {}
+        self._read = lambda place: new[place] if place in new else rows.row(place)
+        marks: dict[bytes, bytes] = {}
+        for place, mark in enumerate(rows.marks):
+            if not mark:
+                continue
+            if mark in known:
+                key = known[mark]
+            else:
+                row = rows.row(place)
+                key = None
+                if row is not None:
+                    key, new[place] = _KEYS.encode(row[0]), row
+            self._keys[mark] = key
+            if key is not None:
+                marks[key] = mark
+                self._places[key] = place
+        return marks
+
     def release(self) -> None:
         """Note that the pages have been written."""
-        self._rows = {}
+        self._places, self._read = {}, [].__getitem__
 
 
 class LongPages:

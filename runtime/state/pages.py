@@ -19,7 +19,7 @@ from runtime.state.key_pages import ComparedPages, KeyedPages, LongPages
 from runtime.state.runtime_state import RuntimeState
 from runtime.statements.statement import Statement
 from windows.event import Event, Extra
-from windows.paging import Compared, Long, Paged
+from windows.paging import Compared, Long, Marked, Paged
 
 Written = dict[str, "bytes | None"]
 """Page key → bytes; None: the page is gone."""
@@ -204,7 +204,7 @@ class StatementPages:
     def _take(self, value: Parted) -> Any:
         if isinstance(value, Paged):
             return self._take_keyed(value)
-        return self._take_compared(value) if isinstance(value, Compared) else self._take_long(value)
+        return self._take_compared(value) if isinstance(value, (Compared, Marked)) else self._take_long(value)
 
     def _take_keyed(self, paged: Paged) -> Any:
         known = self._keyed.get(id(paged))
@@ -218,7 +218,7 @@ class StatementPages:
         self._todo.append(lambda: self._keyed_pages(f"{self.key}/k{number}", pages, changed))
         return msgpack.ExtType(KEYED, msgpack.packb([f"{self.key}/k{number}", paged.kind, len(pages.pages), pages.count]))
 
-    def _take_compared(self, rows: Compared) -> Any:
+    def _take_compared(self, rows: Compared | Marked) -> Any:
         number = self._compared_count
         self._compared_count += 1
         if number == len(self._compared):

@@ -47,7 +47,7 @@ class RunningJoin(SelectOperators):
         return iter(self.join)  # type: ignore[return-value]
 
     def iterate(self) -> Iterable[Event]:
-        if self.join.plan.unidirectional and not (len(self.streams) == 2 and self.join.calls):
+        if not self.join.can_iterate:
             raise EplRuntimeError("Iteration over a unidirectional join is not supported")
         return super().iterate()
 

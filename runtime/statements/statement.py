@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -19,6 +19,7 @@ from runtime.event_loop.cause import Cause
 from runtime.event_loop.delivery import Delivery
 from runtime.event_loop.loop import EventLoop
 from runtime.operators.grouped_delivery import Divide
+from runtime.statements.historical_select import RunningHistoricalSelect
 from runtime.statements.running import Declaration, Prepared, Running
 from windows.event import Event
 
@@ -324,8 +325,12 @@ class Statement(Delivery):
 
     def rows(self) -> Rows:
         """Return the current rows."""
-        with self.runtime.lock:
+        with self._iterating():
             return rows_of(self.running.iterate())
+
+    def _iterating(self) -> AbstractContextManager[object]:
+        """What is held during an iteration: the runtime's lock, but not while rows are only looked up: others go on meanwhile."""
+        return nullcontext() if isinstance(self.running, RunningHistoricalSelect) else self.runtime.lock
 
     def to_pandas(self) -> Any:
         """Return the current rows as a pandas DataFrame; whole numbers and booleans among nulls as pandas' Int64 and boolean."""
@@ -337,7 +342,7 @@ class Statement(Delivery):
 
         from runtime.conversion.arrow import to_batch
 
-        with self.runtime.lock:
+        with self._iterating():
             return pyarrow.Table.from_batches([to_batch(list(self.running.iterate()), self.event_type)])
 
     def explain(self) -> str:

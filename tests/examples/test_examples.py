@@ -64,6 +64,14 @@ def test_columns(capsys: pytest.CaptureFixture[str]) -> None:
     assert {row["symbol"]: row["trades"] for row in averages} == {"IBM": 3333, "ORCL": 3334, "SAP": 3333}
 
 
+def test_lookups() -> None:
+    emitted = load("lookups").main()
+    assert [(row["name"], row["city"], row["amount"]) for row in emitted["enriched"]] == [
+        ("International Business Machines", "Oslo", 600.0), ("SAP SE", "Rome", 900.0), (None, "Oslo", 500.0), ("Xyz Ltd", None, 1.0),
+    ]
+    assert emitted["exceeded"] == [{"account": "a1", "amount": 1100.0, "most": 1000.0}]
+
+
 def test_ported_market_data_monitor() -> None:
     assert load("ported/market_data").main() == [
         {"at": 9100, "feed": "SOUTH", "average": 18.333333333333332, "ticks": 5},

@@ -376,6 +376,22 @@ def declared(draw: Drawn) -> str:
     return f"create expression {name} {{ x => coalesce(x.v, 0) * 2 }};\n" + draw.named(use)
 
 
+def asking(draw: Drawn) -> str:
+    """Sub-queries of every use, correlated and not, over windows of every kind."""
+    window = draw.one(*ANSWERING, *UNANSWERING, *COMBINED)
+    columns = draw.one(
+        "(select max(v) from E{w}) as a, exists (select * from E{w} as x where x.k = e.k) as b",
+        "(select v from E{w} as x where x.n = e.n).take(3) as a, g in (select g from E{w}) as b",
+        "(select k, sum(v) as s from E{w} group by k).take(5) as a, (select count(*) from E{w} as x where x.g >= e.g) as b",
+        "(select n, k from E{w}) as a, v > all (select v from E{w} as x where x.k = e.k) as b",
+        "(select prior(1, n) from E#lastevent) as a, (select sum(v) from E{w} having count(*) > 2) as b",
+        "(select sum(v) from Sub) as a, (select x.n from E#unique(k) as x where x.k = e.k) as b",
+    ).format(w=f"#{window}")
+    source = draw.one("E", "E#length(3)", "E#time(2 sec)", "E(exists (select * from E#lastevent as x where x.g > 1))")
+    where = draw.one("", "", " where n not in (select n from E#length(2) as x where x.k = e.k)")
+    return draw.named(f"select {draw.one('', 'irstream ')}e.n as n, {columns} from {source} as e{where}")
+
+
 KINDS: tuple[Callable[[Drawn], str], ...] = (
     aggregated,
     aggregated,
@@ -395,6 +411,7 @@ KINDS: tuple[Callable[[Drawn], str], ...] = (
     contained,
     enumerated,
     declared,
+    asking,
 )
 
 IN_COLUMNS = (

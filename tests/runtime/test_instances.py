@@ -38,6 +38,9 @@ TEXTS = (
     "select k, x from T#groupwin(k)#length(2)",
     "select k, x from T#groupwin(k)#time(2 sec)",
     "select * from T#expr(sum(x) < 9)",
+    "select k, (select sum(x) from T#length(3)) as s, (select y.x from T#unique(k) as y where y.k = t.k) as y from T as t",
+    "select k from T#length(4) as t where x in (select x from T#time(3 sec) as y where y.k = t.k)",
+    "select (select k, count(*) as c from T#time(2 sec) group by k).take(9) as c, (select prior(1, x) from T#lastevent) as p from T",
     "select * from T match_recognize (partition by k measures A.x as a, last(B.x) as b pattern (A B+) define B as B.x > prev(B.x))",
     "select * from T#time(3 sec) match_recognize (measures A.x as a, count(B.x) as b pattern (A B*) define A as A.x > 1, B as B.x < A.x)",
 )

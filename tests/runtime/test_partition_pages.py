@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import msgpack
 import pyarrow as pa
@@ -20,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime import EplRuntimeError, Runtime
+from runtime.batch.match_recognize.state import PatternState
 from runtime.state.codec import KEYED
 from runtime.state.key_pages import KEYS_A_PAGE, ComparedPages
 from runtime.state.seal import sealed, unsealed
@@ -248,3 +250,17 @@ def test_matches_found_with_one_row_are_all_emitted_when_their_partial_match_end
                 runtime.statement("s").add_batch_listener(lambda new, *_, calls=calls: calls.extend(new.to_pylist()))
             runtime.send("E", {"k": "k", "j": 0, "d": 0.0, "x": x, "at_time": 0})
         assert calls == [{"a": 1, "b": 8}, {"a": 2, "b": 8}, {"a": 7, "b": 8}], restart
+
+
+def test_only_partitions_that_changed_are_made_in_columns() -> None:
+    runtime = Runtime(tier="batch")
+    runtime.deploy(SCHEMA + f"@name('s') select * from {PATTERNS['strands']}")
+    keys = [(str(n % 20), n // 20, 0.0, 5, 0) for n in range(2_000)]
+    runtime.send_batch("E", table(keys, runtime.now), time="at_time")
+    base = runtime.pages()
+    runtime.send_batch("E", table([("7", 3, 0.0, 9, 0)], runtime.now), time="at_time")
+    with patch.object(PatternState, "_partial_matches", autospec=True, side_effect=PatternState._partial_matches) as partial_matches, \
+            patch.object(PatternState, "_layers", autospec=True, side_effect=PatternState._layers) as layers:
+        changes = runtime.pages(since=base.mark)
+    assert 1 <= partial_matches.call_count + layers.call_count <= 4 * KEYS_A_PAGE
+    assert Runtime.restore(changes.apply_to(base.apply_to({})), tier="batch").snapshot() == runtime.snapshot()

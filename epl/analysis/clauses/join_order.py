@@ -3,8 +3,8 @@
 An inner join takes one of two ways, the same for all of its streams:
 
 * nested: the longest path, from the driving stream, on which each stream is related to the one before it; then the others.
-* merge: the tree of streams that are related to the driving one, to those related to it, and so on; branches are combined as
-  ``branches`` has them.
+* merge: the tree of the streams that are related to the driving one, of those related to them, and so on. The branches of a stream are
+  found each by itself, then combined.
 
 ``@Hint('force_nested_iter')`` and ``@Hint('prefer_merge_join')`` choose. Without them a join is nested if each stream is the beginning of a
 path through all others, or if some streams are related to no other.
@@ -16,19 +16,31 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 Related = Mapping[int, Container[int]]
 """Stream → the streams that a condition relates it to."""
 
+Tree = Mapping[int, Sequence[int]]
+"""Stream → those that are looked up once it is known; of a path one each."""
+
 MOST_PATHS = 20_000
 """So many beginnings of paths are looked at; then the longest one so far is taken."""
 
 
-def inner_orders(count: int, related: Related, hints: Container[str] = ()) -> list[list[int]]:
-    """Return for each driving stream the others in the order in which they are looked up."""
+def inner_orders(count: int, related: Related, hints: Container[str] = ()) -> list[Tree]:
+    """Return for each driving stream the order in which the others are looked up."""
     paths = [_longest_path(stream, count, related) for stream in range(count)]
-    trees = [_merged(stream, count, related) for stream in range(count)]
-    connected = all(len(tree) == count - 1 for tree in trees)
+    trees = [breadth_first(stream, related, count) for stream in range(count)]
+    connected = all(len(tree) == count for tree in trees)
     nested = not connected or "force_nested_iter" in hints
     if not nested and "prefer_merge_join" not in hints:
         nested = all(length == count - 1 for length, _ in paths)
-    return [order for _, order in paths] if nested else trees
+    return [as_path(stream, order) for stream, (_, order) in enumerate(paths)] if nested else trees
+
+
+def as_path(start: int, order: Sequence[int]) -> Tree:
+    """
+    >>> as_path(1, [0, 2])
+    {1: [0], 0: [2], 2: []}
+    """
+    path = [start, *order]
+    return {stream: [*following] for stream, following in zip(path, [*([each] for each in path[1:]), []])}
 
 
 def _longest_path(start: int, count: int, related: Related) -> tuple[int, list[int]]:
@@ -50,7 +62,12 @@ def _paths(path: list[int], count: int, related: Related) -> Iterator[list[int]]
             yield from _paths([*path, stream], count, related)
 
 
-def _merged(start: int, count: int, related: Related) -> list[int]:
+def breadth_first(start: int, related: Related, count: int) -> Tree:
+    """Return the tree of the streams that can be reached; those of one stream in the order of their numbers.
+
+    >>> breadth_first(1, {0: [1], 1: [2, 0], 2: [1]}, 3)
+    {1: [0, 2], 0: [], 2: []}
+    """
     children: dict[int, list[int]] = {start: []}
     waiting = [start]
     for stream in waiting:
@@ -59,27 +76,15 @@ def _merged(start: int, count: int, related: Related) -> list[int]:
                 children[stream].append(other)
                 children[other] = []
                 waiting.append(other)
-    return list(_below(start, children))
+    return children
 
 
-def _below(stream: int, children: Mapping[int, Sequence[int]]) -> Iterator[int]:
-    for child in branches(stream, children):
+def flattened(start: int, children: Tree) -> Iterator[int]:
+    """Yield the streams below ``start``, branches without branches of their own first, of these the last: as they most often turn out."""
+    last_first = children[start][::-1]
+    for child in sorted(last_first, key=lambda each: bool(children[each])):
         yield child
-        yield from _below(child, children)
+        yield from flattened(child, children)
 
 
-def branches(stream: int, children: Mapping[int, Sequence[int]]) -> list[int]:
-    """Return the children of a stream from the outermost loop to the innermost: the last first, but those without children of their own
-    before the others, where these are fewer than all and not at the end.
-    """
-    below = list(children[stream])
-    last_first = below[::-1]
-    deep = [bool(children[child]) for child in below]
-    if len(below) == 2 and all(deep):
-        return below
-    if len(below) > 2 and deep[-1]:
-        return last_first
-    return sorted(last_first, key=lambda child: bool(children[child]))
-
-
-__all__ = ["Related", "branches", "inner_orders"]
+__all__ = ["Related", "Tree", "as_path", "breadth_first", "flattened", "inner_orders"]

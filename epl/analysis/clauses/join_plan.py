@@ -6,7 +6,7 @@ from itertools import combinations
 
 import attrs
 
-from epl.analysis.clauses.join_order import branches, inner_orders
+from epl.analysis.clauses.join_order import Tree, as_path, breadth_first, flattened, inner_orders
 from epl.analysis.lookups.planner import conjuncts, plan_lookup
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.plan import expressions as typed
@@ -27,6 +27,12 @@ HARMLESS = (
     typed.Order, typed.Range, typed.Membership, typed.Conditional, typed.Coalesce,
 )  # fmt: skip
 """What may be evaluated more or less often than Esper does, and of rows that are dropped later: it has no effect and does not raise."""
+
+
+def optional_streams(kinds: Sequence[JoinKind], on: On) -> frozenset[int]:
+    """Return the streams of which rows may lack an event."""
+    tree = _Tree(kinds, on, {})
+    return frozenset().union(*map(tree.optional_from, range(len(kinds) + 1))).difference(tree.required)
 
 
 def plan_join(
@@ -50,7 +56,7 @@ def plan_join(
     tree = _Tree(kinds, on, reads)
     plan = JoinPlan(
         kinds=tuple(kinds), drives=tuple(DrivePlan(stream=stream, steps=tree.steps(stream)) for stream in driving),
-        unidirectional=tuple(unidirectional), required=tree.required,
+        unidirectional=tuple(unidirectional), required=tree.required, in_turn=tree.in_turn,
     )  # fmt: skip
     return plan, where
 
@@ -85,25 +91,38 @@ def _inner(
     )
 
 
-def _after_reads(stream: int, order: Sequence[int], reads: Reads) -> Sequence[int]:
+def _after_reads(stream: int, tree: Tree, reads: Reads) -> Tree:
     """The order, in which a historical stream waits for the streams that its arguments read."""
     if not reads:
-        return order
-    waiting, known = list(order), [stream]
+        return tree
+    waiting, known = list(flattened(stream, tree)), [stream]
     while waiting:
         ready = next(each for each in waiting if reads.get(each, NOTHING).issubset(known))
         waiting.remove(ready)
         known.append(ready)
-    return known[1:]
+    return as_path(stream, known[1:])
 
 
-def _drive(stream: int, order: Sequence[int], conditions: Sequence[TypedExpression]) -> DrivePlan:
-    known, steps = {stream}, []
-    for sought in order:
+def _drive(stream: int, tree: Tree, conditions: Sequence[TypedExpression]) -> DrivePlan:
+    steps, used = _inner_steps(stream, frozenset({stream}), tree, conditions)
+    own = tuple(c for c in conditions if c.streams == {stream})
+    across = tuple(c for c in conditions if c not in used and c not in own)
+    if any(_is_navigable(condition) for condition in across):  # looking it up is worth more than the order of rows
+        return _drive(stream, as_path(stream, list(flattened(stream, tree))), conditions)
+    return DrivePlan(stream=stream, steps=steps, conditions=own, across=across)
+
+
+def _inner_steps(
+    stream: int, known: frozenset[int], tree: Tree, conditions: Sequence[TypedExpression]
+) -> tuple[tuple[JoinStep, ...], list[TypedExpression]]:
+    """The steps after a stream, and the conditions that they test."""
+    steps, used = [], []
+    for sought in tree[stream]:
         useful = [c for c in conditions if sought in c.streams and c.streams <= {sought, *known}]
-        steps.append(JoinStep(lookup=plan_lookup(useful, sought, known)))
-        known.add(sought)
-    return DrivePlan(stream=stream, steps=tuple(steps), conditions=tuple(c for c in conditions if c.streams == {stream}))
+        then, tested = _inner_steps(sought, known | {sought}, tree, conditions)
+        steps.append(JoinStep(lookup=plan_lookup(useful, sought, known), then=then))
+        used += [*useful, *tested]
+    return tuple(steps), used
 
 
 def _implied(conditions: Sequence[TypedExpression]) -> Iterator[Equality]:
@@ -142,10 +161,14 @@ def _is_navigable(condition: TypedExpression) -> bool:
 
 
 class _Tree:
-    """The streams of outer joins, each related to one of those before it: by its on clause, without one to the last of them."""
+    """The streams of outer joins, each related to one of those before it: by its on clause, without one to the last of them.
+
+    ``in_turn``: see JoinPlan.
+    """
 
     def __init__(self, kinds: Sequence[JoinKind], on: On, reads: Reads) -> None:
         self._reads = reads
+        self.in_turn = any(reads.values())
         self.conditions: dict[frozenset[int], tuple[TypedExpression, ...]] = {}
         self._optional: set[tuple[int, int]] = set()
         self._related: dict[int, list[int]] = {stream: [] for stream in range(len(kinds) + 1)}
@@ -165,35 +188,34 @@ class _Tree:
         self.required = tuple(sorted(inner))
 
     def steps(self, start: int) -> tuple[JoinStep, ...]:
-        """The steps from a driving stream."""
-        children: dict[int, list[int]] = {start: []}
-        waiting = [start]
-        for stream in waiting:
-            for other in sorted(self._related[stream]):
-                if other not in children:
-                    children[stream].append(other)
-                    children[other] = []
-                    waiting.append(other)
-        steps = tuple(self._below(start, children))
-        self._check_reads(steps, {start}, {})
+        """Return the steps from a driving stream."""
+        steps = self._below(start, breadth_first(start, self._related, len(self._related)))
+        self._check_reads(steps, start, {start})
         return steps
 
-    def _below(self, stream: int, children: Mapping[int, Sequence[int]]) -> Iterator[JoinStep]:
-        for child in self._in_order(branches(stream, children), children):
-            lookup = plan_lookup(self.conditions[frozenset((stream, child))], child, {stream})
-            step = JoinStep(lookup=lookup, optional=(stream, child) in self._optional, source=stream)
-            below = tuple(self._below(child, children))
-            if step.optional and any(not each.optional for each in below):
-                yield attrs.evolve(step, then=below)
-            else:
-                yield step
-                yield from below
+    def optional_from(self, start: int) -> frozenset[int]:
+        """Return the streams that the steps from a driving stream may find no event of, or of a stream before them."""
+        tree = breadth_first(start, self._related, len(self._related))
+        optional: set[int] = set()
+        for stream, children in tree.items():  # a stream comes before those below it
+            optional.update(child for child in children if stream in optional or (stream, child) in self._optional)
+        return frozenset(optional)
 
+    def _below(self, stream: int, tree: Tree) -> tuple[JoinStep, ...]:
+        """The steps after a stream, those that must find an event first."""
+        children = sorted(tree[stream], key=lambda child: (stream, child) in self._optional)
+        return tuple(
+            JoinStep(
+                lookup=plan_lookup(self.conditions[frozenset((stream, child))], child, {stream}),
+                optional=(stream, child) in self._optional, then=self._below(child, tree),
+            )
+            for child in self._after_reads(children, tree)
+        )  # fmt: skip
 
-    def _in_order(self, branched: Sequence[int], children: Mapping[int, Sequence[int]]) -> Iterator[int]:
+    def _after_reads(self, children: Sequence[int], tree: Tree) -> Iterator[int]:
         """Yield the streams of branches, one whose historical streams read another branch after that one."""
-        below = {child: _all_below(child, children) for child in branched}
-        waiting = list(branched)
+        below = {child: {child, *flattened(child, tree)} for child in children}
+        waiting = list(children)
         while waiting:
             others = {child: {s for other in waiting if other != child for s in below[other]} for child in waiting}
             ready = (c for c in waiting if all(self._reads.get(s, NOTHING).isdisjoint(others[c]) for s in below[c]))
@@ -201,39 +223,30 @@ class _Tree:
             waiting.remove(child)
             yield child
 
-    def _check_reads(self, steps: Sequence[JoinStep], present: set[int], parents: dict[int, int]) -> None:
-        """Refuse arguments of a historical stream that may lack an event. ``present``: the streams that have one by then; ``parents``: the
-        stream to which another is related, without an event of which it is not looked up."""
+    def _check_reads(self, steps: Sequence[JoinStep], source: int, known: set[int]) -> None:
+        """Refuse arguments of a historical stream that may lack an event. ``known``: the streams that have one before the steps, which
+        follow ``source``, are taken."""
+        known = {*known, source}
         for step in steps:
             sought = step.lookup.sought
-            assert step.source is not None
-            parents[sought] = step.source
-            known = {*present, *_chain(step.source, parents)}
             missing = self._reads.get(sought, NOTHING) - known
             if missing:
                 raise EplValidationError(
                     f"Historical stream {sought} parameter dependency originating in stream {min(missing)} cannot or may not be satisfied "
                     "by the join"
                 )
-            self._check_reads(step.then, {*known, sought}, parents)
-            if not step.optional and step.source in present:
-                present.add(sought)
+            self._check_reads(step.then, sought, known)
+            if not step.optional:
+                known |= _certain(step)
 
 
-def _all_below(stream: int, children: Mapping[int, Sequence[int]]) -> set[int]:
-    return {stream, *(each for child in children[stream] for each in _all_below(child, children))}
-
-
-def _chain(stream: int, parents: Mapping[int, int]) -> Iterator[int]:
-    """The stream, and those to which it is related, up to the driving one."""
-    yield stream
-    while stream in parents:
-        stream = parents[stream]
-        yield stream
+def _certain(step: JoinStep) -> set[int]:
+    """The streams of which a row has an event after a step that must find one."""
+    return {step.lookup.sought, *(stream for each in step.then if not each.optional for stream in _certain(each))}
 
 
 def _null_equals_null(condition: TypedExpression) -> TypedExpression:
     return attrs.evolve(condition, null_safe=True) if isinstance(condition, Equality) else condition
 
 
-__all__ = ["plan_join"]
+__all__ = ["optional_streams", "plan_join"]

@@ -35,8 +35,9 @@ def check_streams(from_: From, plans: Sequence[StreamPlan]) -> None:
     calls = {number for number, plan in enumerate(plans) if historical_of(plan) is not None}
     if len(calls) >= len(plans) - 1:
         return  # the events of the only other stream are looked up as they come
+    meeting = [plan for number, plan in enumerate(plans) if number not in calls and (number in driving or not driving)]
     for number, plan in enumerate(plans):
-        if number not in driving and number not in calls and not plan.windows:
+        if number not in driving and number not in calls and not plan.windows and not _meets_itself(plan, meeting):
             name = plan.alias or filter_of(plan).event_type.name
             raise EplValidationError(
                 f"Joins require that at least one view is specified for each stream, no view was specified for {name}",
@@ -55,6 +56,20 @@ def unidirectional_streams(from_: From, plans: Sequence[StreamPlan]) -> tuple[in
     if not marked and len(events) == 1 and not plans[events[0]].windows:
         return (events[0],)
     return marked
+
+
+def _meets_itself(plan: StreamPlan, others: Sequence[StreamPlan]) -> bool:
+    """Whether a stream needs no data window: the events that drive the join are the ones that it joins with. All events of one type come
+    in this stream and in ``others``: the unidirectional one, or all streams.
+    """
+    event_type = filter_of(plan).event_type
+    alike = all(not each.windows and _takes_all(each) and filter_of(each).event_type is event_type for each in others)
+    return alike and _takes_all(plan)
+
+
+def _takes_all(plan: StreamPlan) -> bool:
+    taken = filter_of(plan)
+    return not taken.conditions and taken.key is None
 
 
 def bind_on_clauses(

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import attrs
 
+from epl.analysis.clauses.historical import is_historical
 from epl.analysis.clauses.streams import analyse_stream
 from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.bind import bind, bind_in_clause, column_name
@@ -19,11 +20,13 @@ from epl.analysis.expressions.rewriting import replaced
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.lookups.planner import conjuncts, plan_lookup
 from epl.errors import EplUnsupportedError, EplValidationError
+from epl.event_types import EventOf
 from epl.plan.expressions import (
     Aggregated,
     Arithmetic,
     Concatenation,
     Constant,
+    Equality,
     Local,
     Logic,
     Negation,
@@ -42,7 +45,7 @@ from epl.plan.subqueries import SubqueryPlan, row_type, value_type
 from epl.syntax import Expression, GroupElement, Select, SelectItem, StreamWildcard, TypeFilter, Wildcard
 from epl.syntax.expressions import Subquery
 from epl.unparse import subquery_title
-from epl.value_types import BOXED_BOOLEAN, NULL, STRING, CollectionType, MapType, ValueType, is_boolean, is_null, is_numeric
+from epl.value_types import BOOLEAN, BOXED_BOOLEAN, NULL, STRING, CollectionType, MapType, ValueType, is_boolean, is_null, is_numeric
 
 NO_WINDOW = "Subqueries require one or more views to limit the stream, consider declaring a length or time window"
 NO_AGGREGATION = (
@@ -93,6 +96,11 @@ class _Subquery:
         source = from_.streams[0]
         if not isinstance(source.source, TypeFilter):
             raise EplUnsupportedError("Sub-queries read streams of events only", span=source.span)
+        if is_historical(source.source, self.scope.catalog):
+            name = source.source.type_name
+            raise EplUnsupportedError(
+                f"A sub-query over the static table '{name}' is not supported", span=source.span, hint=f"join it: from …, {name} as d"
+            )
         try:
             return analyse_stream(source, self.scope.catalog, self.scope.declarations)
         except EplValidationError as error:
@@ -137,11 +145,12 @@ class _Subquery:
             self._check_columns(columns, group_by)
         self._check_window(columns, where, aggregated)
         columns, having = self._over_groups(columns, having, group_by, aggregated)
+        running = aggregated and not _is_correlated(where)
         return SubqueryPlan(
             use=self.use, stream=self.stream, columns=columns, names=names, row_type=row_type(names, columns) if len(columns) > 1 else None,
-            outer=tuple(s.alias or s.event_type.name for s in self.inner.streams[1:]), where=where, lookup=LookupPlan(sought=0),
-            having=having, aggregations=aggregations, group_by=group_by, aggregated=aggregated,
-            running=aggregated and not _is_correlated(where), operator=self.operator)
+            outer=tuple(s.alias or s.event_type.name for s in self.inner.streams[1:]), where=where,
+            lookup=None if running else LookupPlan(sought=0),
+            having=having, aggregations=aggregations, group_by=group_by, operator=self.operator)
 
     @staticmethod
     def _finished(plan: SubqueryPlan, read: Sequence[int]) -> SubqueryPlan:
@@ -154,10 +163,11 @@ class _Subquery:
             return None
 
         where = None if plan.where is None else replaced(plan.where, replace)
+        columns = tuple(replaced(column, replace) for column in plan.columns)
         return attrs.evolve(
-            plan, columns=tuple(replaced(column, replace) for column in plan.columns), where=where,
-            having=None if plan.having is None else replaced(plan.having, replace),
-            lookup=_lookup(plan, where, 1 + len(read)), outer=tuple(plan.outer[stream - 1] for stream in read))
+            plan, columns=columns, where=where, having=None if plan.having is None else replaced(plan.having, replace),
+            membership=_membership(plan, columns[0], where, 1 + len(read)),
+            lookup=None if plan.running else _lookup(plan, where, 1 + len(read)), outer=tuple(plan.outer[stream - 1] for stream in read))
 
     # ------------------------------------------------------------------ clauses
 
@@ -329,13 +339,40 @@ class _Subquery:
 
 
 def _lookup(plan: SubqueryPlan, where: TypedExpression | None, arity: int) -> LookupPlan:
-    """Return how rows are found. Where null passes too, and where it shows how many an index finds, only keys that Esper has an index for
-    are looked up: properties as they are.
-    """
+    """Return how rows are found: those for which where is true; with ``counts_null`` also those for which it is null."""
+    return _counting_null(where, arity) if plan.counts_null else plan_lookup(conjuncts(where), 0, range(1, arity))
+
+
+def _counting_null(where: TypedExpression | None, arity: int) -> LookupPlan:
+    """Only keys that Esper has an index for are looked up: properties as they are. There null finds null, and no other row."""
     conditions = conjuncts(where)
-    if plan.aggregated or plan.use == "exists":
-        return plan_lookup(conditions, 0, range(1, arity))
-    return plan_lookup([condition for condition in conditions if not _computes_key(condition)], 0, range(1, arity))
+    known = [condition for condition in conditions if not _computes_key(condition)]
+    lookup = plan_lookup(known, 0, range(1, arity))
+    evaluated = [*lookup.conditions, *(condition for condition in conditions if condition not in lookup.applied)]
+    return attrs.evolve(
+        lookup, conditions=tuple(map(_not_false, evaluated)), applied=conditions, null_safe=(True,) * len(lookup.null_safe))
+
+
+def _membership(plan: SubqueryPlan, column: TypedExpression, where: TypedExpression | None, arity: int) -> LookupPlan | None:
+    """Return how those of the same rows are found whose column equals a value; None where that is not all that is asked of them."""
+    equals = {"in": ("=",), "any": ("=", "is"), "all": ("!=", "is not")}.get(plan.use, ())
+    if plan.operator not in equals or plan.aggregated or column.streams != {0} or isinstance(column.type, EventOf):
+        return None
+    same = Equality(type=BOXED_BOOLEAN, left=column, right=StreamProperty(type=column.type.boxed, stream=arity, name="value"))
+    conditions = conjuncts(where)
+    known = [condition for condition in conditions if not _computes_key(condition)]
+    all_rows, lookup = plan_lookup(known, 0, range(1, arity)), plan_lookup([*known, same], 0, range(1, arity + 1))
+    evaluated = [condition for condition in lookup.conditions if condition != same]
+    looked_up = [condition for condition in evaluated if condition not in all_rows.conditions]
+    null_passes = [*(c for c in evaluated if c not in looked_up), *(c for c in conditions if c not in lookup.applied)]
+    return attrs.evolve(
+        lookup, conditions=(*looked_up, *map(_not_false, null_passes)), applied=(*conditions, same),
+        null_safe=(True,) * len(lookup.null_safe))
+
+
+def _not_false(condition: TypedExpression) -> TypedExpression:
+    return Equality(
+        type=BOOLEAN, left=condition, right=Constant(type=BOOLEAN, value=False), negated=True, null_safe=True)
 
 
 def _computes_key(condition: TypedExpression) -> bool:

@@ -142,6 +142,8 @@ def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
     links, first = node.links, node.links[0]
     assert isinstance(first, Name)
     owners = streams_with(first.name, scope) if scope.unqualified else []
+    if len(owners) > 1 and len(links) > 1:
+        owners = [owner for owner in owners if _leads_on(owner, node, scope)] or owners
     elements = _elements_with(first.name, scope)
     number = stream_by_name(first.name, scope)
     aliased = number is not None and scope.streams[number].alias == first.name
@@ -167,6 +169,15 @@ def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
             f"Property named '{expression_text(node)}' must be prefixed by a stream name, use the stream name itself or use the as-clause "
             'to name the stream with the property in the format "stream.property"', span=node.span)
     return None
+
+
+def _leads_on(number: int, node: Chain, scope: Scope) -> bool:
+    """Whether the whole path is one of the stream's: Esper looks for that, not for its first name."""
+    try:
+        follow(stream_value(number, scope), node.links, scope, node)
+    except EplValidationError:
+        return False
+    return True
 
 
 def _elements_with(name: str, scope: Scope) -> list[TypedExpression]:

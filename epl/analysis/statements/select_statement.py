@@ -12,7 +12,7 @@ from epl.analysis.clauses import result_set
 from epl.analysis.clauses.delivery import bind_delivery
 from epl.analysis.clauses.historical import bind_arguments, check_prior
 from epl.analysis.clauses.inserts import insert_columns, plan_insert
-from epl.analysis.clauses.join_plan import plan_join
+from epl.analysis.clauses.join_plan import optional_streams, plan_join
 from epl.analysis.clauses.joins import bind_on_clauses, check_joined_wildcard, check_streams, unidirectional_streams
 from epl.analysis.clauses.precedence import bind_precedence
 from epl.analysis.clauses.previous import check_previous
@@ -30,7 +30,7 @@ from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
 from epl.plan.expressions import Previous, Prior, SubqueryValue, TypedExpression
 from epl.plan.historical import historical_of
-from epl.plan.joins import JoinPlan, optional_streams
+from epl.plan.joins import JoinPlan
 from epl.plan.match_recognize import RowRecognitionPlan
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import DeliveryPlan, InsertPlan, SelectPlan
@@ -89,9 +89,7 @@ def bind_streams(facts: SelectFacts) -> SelectFacts:
     assert facts.select.from_ is not None
     hints = hints_of(facts.statement)
     bound = [analyse_stream(s, facts.catalog, facts.statement.declarations, hints) for s in facts.select.from_.streams]
-    optional = optional_streams([join.kind for join in facts.select.from_.joins])
-    scopes = tuple(attrs.evolve(scope, optional=number in optional) for number, (_, scope) in enumerate(bound))
-    return attrs.evolve(facts, streams=tuple(p for p, _ in bound), scopes=scopes)
+    return attrs.evolve(facts, streams=tuple(p for p, _ in bound), scopes=tuple(s for _, s in bound))
 
 
 def bind_historical(facts: SelectFacts) -> SelectFacts:
@@ -114,7 +112,10 @@ def check_join(facts: SelectFacts) -> SelectFacts:
     if len(facts.streams) > 1 and facts.select.match_recognize is not None:
         raise EplValidationError("Joins are not allowed when using match-recognize", span=facts.select.match_recognize.span)
     check_streams(from_, facts.streams)
-    return attrs.evolve(facts, on=bind_on_clauses(from_, facts.scopes, facts.catalog, facts.statement.declarations))
+    on = bind_on_clauses(from_, facts.scopes, facts.catalog, facts.statement.declarations)
+    optional = optional_streams([join.kind for join in from_.joins], on)
+    scopes = tuple(attrs.evolve(scope, optional=number in optional) for number, scope in enumerate(facts.scopes))
+    return attrs.evolve(facts, on=on, scopes=scopes)
 
 
 def bind_match_recognize(facts: SelectFacts) -> SelectFacts:

@@ -5,7 +5,7 @@ paths. A row that is in the window counts as taken: rows leave in order, so that
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import attrs
@@ -19,7 +19,7 @@ from runtime.batch.storage.held_rows import HeldRows
 from runtime.batch.storage.records import Records
 from runtime.match_recognize.lattice import bits
 from windows.event import Event
-from windows.paging import Compared, Long
+from windows.paging import Compared, Long, Marked
 from windows.protocol import State
 
 
@@ -89,17 +89,20 @@ class PatternState:
         if ids and self.kernel.plan.lookback:
             before = [self.in_ring(name).tolist() for name in self.history_names("w_before", "")]
             histories = [[events[n], [events.get(b) for b in seen]] for n, seen in zip(ids, zip(*before))]
-        partitions = Compared("partitions", self._partitions(events))
+        partitions: Marked | Compared = self._partitions(events)
+        if self.kernel.interval is not None:  # reads all of them
+            partitions = Compared("partitions", partitions)
         return {
             "row": self.first, "partitions": partitions, "numbers": Long([events[n], n + 1] for n in ids),
             "taken": Long(n + 1 for n in ids), "histories": Long(histories), "interval": self._interval(partitions, events),
         }
 
-    def _partitions(self, events: dict[int, Event]) -> list[Any]:
-        partitions, count = [], self.register("groups")
+    def _partitions(self, events: dict[int, Event]) -> Marked:
+        count = self.register("groups")
         histories = [self.arrays[name][:count].tolist() for name in self.history_names()]
         layers = None if self.kernel.has_partial_matches else _Layers.of(self.arrays, count, self.register("gone"))
-        for group in range(count):
+
+        def row(group: int) -> list[Any] | None:
             writer = _Paths(events)
             history = [events.get(column[group]) for column in histories]
             if layers is None:
@@ -108,13 +111,14 @@ class PatternState:
             else:
                 last, written = self._layers(*layers.at(group), events, writer)
             known_by = last if last is not None else history[0] if history else None
-            if known_by is not None:
-                partitions.append([self.key_values(known_by), [history, written, writer.nodes]])
-        return partitions
+            return None if known_by is None else [self.key_values(known_by), [history, written, writer.nodes]]
+
+        columns = [self.arrays[name][:count] for name in self.history_names()]
+        return Marked("partitions", marks_of(self.arrays, columns, layers, self.register("gone"), count), row)
 
     # ------------------------------------------------------------------ interval
 
-    def _interval(self, partitions: Sequence[Any], events: dict[int, Event]) -> State:
+    def _interval(self, partitions: Iterable[Any], events: dict[int, Event]) -> State:
         """As ``runtime.match_recognize.interval`` writes it."""
         interval, arrays = self.kernel.interval, self.arrays
         if interval is None:
@@ -245,12 +249,66 @@ class _Layers:
         taken = arrays["g_bits"][:count].tolist()
         return cls(low.tolist(), begins.tolist(), (begins + counts).tolist(), taken, arrays["p_row"], arrays["p_mark"])
 
+    def records(self) -> tuple[Array, Array]:
+        """Return of each node that a partition has, and of each partition, the partition and what is kept there."""
+        taken = np.flatnonzero(np.array(self.taken, np.int64))
+        begins, ends, gone = (np.array(each, np.int64)[taken] for each in (self.begins, self.ends, self.gone))
+        counts = ends - begins
+        groups = np.repeat(taken, counts)
+        places = np.repeat(ends - np.cumsum(counts), counts) + np.arange(len(groups))
+        heads = np.column_stack([np.full(len(taken), 1), gone, np.array(self.taken, np.int64)[taken]])
+        nodes = np.column_stack([np.full(len(groups), 2), self.rows[places], self.marks[places]])
+        return np.concatenate([taken, groups]), np.concatenate([heads, nodes])
+
     def at(self, group: int) -> tuple[int, list[tuple[int, int]]]:
         """(the last row that counts no more, the (row, steps) of the partition's layers)."""
         if not self.taken[group]:
             return self.gone[group], []
         places = slice(self.begins[group], self.ends[group])
         return self.gone[group], list(zip(self.rows[places].tolist(), self.marks[places].tolist()))
+
+
+def marks_of(arrays: Records, histories: Sequence[Array], layers: _Layers | None, gone: int, count: int) -> list[bytes]:
+    """Return of each partition all that its row depends on, by the ids of rows, as bytes; none where nothing is kept.
+
+    ``histories``: of the rows before, by partition; ``layers``: None where partial matches are kept singly, those that begin after
+    ``gone``.
+    """
+    groups, records = _partial_match_records(arrays, gone, count) if layers is None else layers.records()
+    for number, column in enumerate(histories):
+        there = np.flatnonzero(column != NO_ROW)
+        groups = np.concatenate([groups, there])
+        records = np.concatenate([records, np.column_stack([np.full(len(there), 0), np.full(len(there), number), column[there]])])
+    order = np.argsort(groups, kind="stable")
+    data = np.ascontiguousarray(records[order], np.int64)
+    ends = (np.searchsorted(groups[order], np.arange(count), side="right") * data.itemsize * 3).tolist()
+    whole, begins = data.tobytes(), [0, *ends[:-1]]
+    return [whole[begin:end] for begin, end in zip(begins, ends)]
+
+
+def _partial_match_records(arrays: Records, gone: int, count: int) -> tuple[Array, Array]:
+    """As ``_Layers.records``, of partial matches in their order: step and begin, then the path, last row first."""
+    groups, places = np.arange(count), arrays["g_first"][:count]
+    parts: list[tuple[Array, Array, Array, Array]] = []
+    order = 0
+    while len(there := np.flatnonzero(places >= 0)):
+        groups, places = groups[there], places[there]
+        lives = arrays["s_begin"][places] > gone
+        matches, of = places[lives], groups[lives]
+        head = np.column_stack([np.full(len(matches), 1), arrays["s_begin"][matches], arrays["s_step"][matches]])
+        parts.append((of, np.full(len(of), order), np.zeros(len(of), np.int64), head))
+        nodes, depth = arrays["s_node"][matches], 1
+        while len(on := np.flatnonzero(nodes >= 0)):
+            nodes, of = nodes[on], of[on]
+            path = np.column_stack([np.full(len(nodes), 2), arrays["p_row"][nodes], arrays["p_mark"][nodes]])
+            parts.append((of, np.full(len(of), order), np.full(len(of), depth), path))
+            nodes, depth = arrays["p_prev"][nodes], depth + 1
+        places, order = arrays["s_next"][places], order + 1
+    if not parts:
+        return np.zeros(0, np.int64), np.zeros((0, 3), np.int64)
+    of, number, depths, records = (np.concatenate(each) for each in zip(*parts))
+    sorted_places = np.lexsort((depths, number, of))
+    return of[sorted_places], records[sorted_places]
 
 
 class _Paths:

@@ -232,6 +232,8 @@ class BatchTier:
         plan = statement.plan.body
         if not isinstance(plan, SelectPlan):
             raise not_in_columns(statement.plan.kind)
+        if plan.subqueries:
+            raise not_in_columns("a sub-query")
         read = filter_of(only_stream(plan.streams, not_in_columns), not_in_columns).event_type
         if statement.plan.drop or (statement.plan.priority and self._core.settings.prioritized):
             raise NotCompilable("priorities are not kept in columns")

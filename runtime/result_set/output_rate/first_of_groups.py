@@ -157,7 +157,7 @@ class FirstOfGroups:
         self.inner = inner
         self._levels = getattr(inner, "levels", [inner])
         self._polls = [Polls(plan, context) for _ in self._levels]
-        self._by_event = inner.needs_old and inner.plan.having is None and inner.plan.arity == 1
+        self._by_event = inner.needs_old and inner.plan.having is None
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
         new_rows, old_rows = OutputRows(), OutputRows()
