@@ -54,6 +54,10 @@ def plan_join(
     if "comma" in kinds:
         raise EplUnsupportedError("An outer join beside a stream without an on clause is not supported")
     tree = _Tree(kinds, on, reads)
+    if len(kinds) > 1:
+        asking = _asking_outer(len(kinds) + 1, reads)
+        tree.check_reads(asking)
+        driving = tuple(unidirectional) or asking
     plan = JoinPlan(
         kinds=tuple(kinds), drives=tuple(DrivePlan(stream=stream, steps=tree.steps(stream)) for stream in driving),
         unidirectional=tuple(unidirectional), required=tree.required, in_turn=tree.in_turn,
@@ -64,6 +68,12 @@ def plan_join(
 def _driving(count: int, reads: Reads) -> Sequence[int]:
     """The streams that have events; where none has, the historical ones that read no other."""
     return [n for n in range(count) if n not in reads] or [n for n, read in reads.items() if not read]
+
+
+def _asking_outer(count: int, reads: Reads) -> Sequence[int]:
+    """The streams whose rows ask for those of others in an outer join of several: also historical streams that read no other, whose rows
+    that nothing matches are in the iterator, as in Esper's."""
+    return [n for n in range(count) if not reads.get(n)]
 
 
 def _steering(where: TypedExpression | None) -> tuple[tuple[TypedExpression, ...], TypedExpression | None]:
@@ -189,9 +199,7 @@ class _Tree:
 
     def steps(self, start: int) -> tuple[JoinStep, ...]:
         """Return the steps from a driving stream."""
-        steps = self._below(start, breadth_first(start, self._related, len(self._related)))
-        self._check_reads(steps, start, {start})
-        return steps
+        return self._below(start, breadth_first(start, self._related, len(self._related)))
 
     def optional_from(self, start: int) -> frozenset[int]:
         """Return the streams that the steps from a driving stream may find no event of, or of a stream before them."""
@@ -209,24 +217,16 @@ class _Tree:
                 lookup=plan_lookup(self.conditions[frozenset((stream, child))], child, {stream}),
                 optional=(stream, child) in self._optional, then=self._below(child, tree),
             )
-            for child in self._after_reads(children, tree)
+            for child in children
         )  # fmt: skip
 
-    def _after_reads(self, children: Sequence[int], tree: Tree) -> Iterator[int]:
-        """Yield the streams of branches, one whose historical streams read another branch after that one."""
-        below = {child: {child, *flattened(child, tree)} for child in children}
-        waiting = list(children)
-        while waiting:
-            others = {child: {s for other in waiting if other != child for s in below[other]} for child in waiting}
-            ready = (c for c in waiting if all(self._reads.get(s, NOTHING).isdisjoint(others[c]) for s in below[c]))
-            child = next(ready, waiting[0])
-            waiting.remove(child)
-            yield child
+    def check_reads(self, asking: Sequence[int]) -> None:
+        """Refuse arguments of a historical stream that read others than those along which the steps from one of ``asking`` lead to it, as
+        Esper does."""
+        for stream in asking:
+            self._check_reads(self.steps(stream), frozenset({stream}))
 
-    def _check_reads(self, steps: Sequence[JoinStep], source: int, known: set[int]) -> None:
-        """Refuse arguments of a historical stream that may lack an event. ``known``: the streams that have one before the steps, which
-        follow ``source``, are taken."""
-        known = {*known, source}
+    def _check_reads(self, steps: Sequence[JoinStep], known: frozenset[int]) -> None:
         for step in steps:
             sought = step.lookup.sought
             missing = self._reads.get(sought, NOTHING) - known
@@ -235,14 +235,7 @@ class _Tree:
                     f"Historical stream {sought} parameter dependency originating in stream {min(missing)} cannot or may not be satisfied "
                     "by the join"
                 )
-            self._check_reads(step.then, sought, known)
-            if not step.optional:
-                known |= _certain(step)
-
-
-def _certain(step: JoinStep) -> set[int]:
-    """The streams of which a row has an event after a step that must find one."""
-    return {step.lookup.sought, *(stream for each in step.then if not each.optional for stream in _certain(each))}
+            self._check_reads(step.then, known | {sought})
 
 
 def _null_equals_null(condition: TypedExpression) -> TypedExpression:
