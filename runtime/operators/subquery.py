@@ -66,6 +66,7 @@ class SubqueryStream:
         self.rows = IndexedRows()
         self._derived: dict[Any, Event] | None = None if all(w.retains for w in plan.windows[-1:]) else {}
         self._keeps_rows = any(each.keeps_rows for each in plans)
+        self._enough = ENOUGH if not plan.windows and all(_asks_how_many(each) for each in plans) else None
         self.aggregations: list[RunningAggregations] = []
         self.prior: PriorBuffer | None = None
         largest = max((n.index for e in expressions_of(*plans) for n in e.walk() if isinstance(n, Prior)), default=None)
@@ -78,7 +79,7 @@ class SubqueryStream:
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         if self._derived is not None:
             old = self._before(new, old)
-        if self._keeps_rows:
+        if self._keeps_rows and (self._enough is None or len(self.rows) < self._enough):
             self.rows.update(new, old)
         for aggregations in self.aggregations:
             aggregations.update(new, old)
@@ -117,6 +118,14 @@ class SubqueryStream:
             self.rows.update(tuple(self.chain), NO_EVENTS)
         if self._derived is not None:
             self._derived.update((_values(row), row) for row in self.rows)
+
+
+ENOUGH = 2
+"""Rows to be kept of a stream without windows, where it matters only whether there is none, one or more."""
+
+
+def _asks_how_many(plan: SubqueryPlan) -> bool:
+    return plan.running or (plan.use in ("exists", "value") and plan.where is None)
 
 
 def _values(row: Event) -> Any:

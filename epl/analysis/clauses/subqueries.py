@@ -40,8 +40,9 @@ from epl.plan.expressions import (
 )
 from epl.plan.lookups import LookupPlan
 from epl.plan.result_set import AggregationPlan
-from epl.plan.streams import StreamPlan
-from epl.plan.subqueries import SubqueryPlan, row_type, value_type
+from epl.plan.streams import StreamPlan, filter_of
+from epl.plan.subqueries import SubqueryPlan, row_type, subqueries_in, value_type
+from epl.spans import Span
 from epl.syntax import Expression, GroupElement, Select, SelectItem, StreamWildcard, TypeFilter, Wildcard
 from epl.syntax.expressions import Subquery
 from epl.unparse import subquery_title
@@ -62,12 +63,16 @@ def _bind(
         kind = StatementRefusal if scope.clause in ("group-by-clause", "order-by-clause") else EplValidationError
         raise kind(scope.subquery_refusal, span=node.span)
     if scope.in_subquery:
-        raise _WholeRefusal("Invalid nested subquery, subquery-within-subquery is not supported", span=node.span)
+        raise _nested(node.span)
     return _Subquery(node, scope, use, operator).bound(compared)
 
 
 class _WholeRefusal(SubqueryRefusal):
     """A refusal that does not say which sub-query it is."""
+
+
+def _nested(span: Span | None) -> SubqueryRefusal:
+    return _WholeRefusal("Invalid nested subquery, subquery-within-subquery is not supported", span=span)
 
 
 class _Subquery:
@@ -87,7 +92,8 @@ class _Subquery:
         outer = tuple(attrs.evolve(stream, outer=True) for stream in scope.streams)
         self.inner = attrs.evolve(
             scope, streams=(own, *outer), clause="select-clause", unqualified=True, in_subquery=True, allow_previous=True,
-            aggregations=None, aggregation_refusal=NO_AGGREGATION, locals=(), substitutions=())
+            aggregations=None, aggregation_refusal=NO_AGGREGATION, locals=(), substitutions=(),
+            next_local=max(scope.next_local, len(self.select.group_by)))
 
     def _stream(self) -> tuple[StreamPlan, ScopeStream]:
         """The only stream. Its refusals are those of a from clause: nothing precedes them."""
@@ -102,9 +108,13 @@ class _Subquery:
                 f"A sub-query over the static table '{name}' is not supported", span=source.span, hint=f"join it: from …, {name} as d"
             )
         try:
-            return analyse_stream(source, self.scope.catalog, self.scope.declarations)
+            stream, own = analyse_stream(source, self.scope.catalog, self.scope.declarations)
         except EplValidationError as error:
             raise SubqueryRefusal(error.message, span=error.span, hint=error.hint) from error
+        if any(True for _ in subqueries_in(stream)):
+            raise _nested(source.span)
+        filter_of(stream, lambda title: EplUnsupportedError(f"A sub-query over {title} is not supported", span=source.span))
+        return stream, own
 
     # ------------------------------------------------------------------ the whole
 

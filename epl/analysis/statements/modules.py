@@ -99,6 +99,8 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
     body, declared = analyse(number_subqueries(statement), catalog, name)
     body = attrs.evolve(body, subqueries=distinct_subqueries(body))
     _refuse_names_of_tables(declared, catalog)
+    if statement.context is not None:
+        raise EplUnsupportedError("Contexts are not supported yet", span=statement.body.span)
     check_type_sizes(body)
     priority = statement.annotation("priority")
     value = priority.get() if priority else 0

@@ -24,6 +24,8 @@ def analyse_update_istream(statement: Statement, catalog: Catalog, name: str) ->
     """Return the plan; its listeners get the changed event, and the one before as remove stream."""
     body = statement.body
     assert isinstance(body, UpdateIstream)
+    if statement.context is not None:
+        raise StatementRefusal("Update IStream is not supported in conjunction with a context", span=body.span)
     source = Stream(TypeFilter(body.type_name, span=body.span), alias=body.alias, span=body.span)
     stream, seen = analyse_stream(source, catalog, statement.declarations)
     scope = set_scope(catalog, seen, statement.declarations)
