@@ -141,6 +141,15 @@ def _index_alone(plan: LookupPlan, environment: Environment) -> LookupPlan:
     return environment.printed("index alone", (plan,), lambda: attrs.evolve(plan, conditions=()))
 
 
+def _keys_alone(plan: LookupPlan, environment: Environment) -> LookupPlan | None:
+    """Return the look-up by equal keys alone; None where there are no such keys, or no range below them."""
+    index = plan.index
+    if index is None or not index.hash or not index.ranges:
+        return None
+    return environment.printed("keys alone", (plan,), lambda: attrs.evolve(
+        plan, index=attrs.evolve(index, ranges=()), bounds=(), conditions=()))
+
+
 # ------------------------------------------------------------------ rows without aggregations
 
 
@@ -155,6 +164,8 @@ class _PlainRows(_Source):
         self._make = _maker(plan, environment, arity)
         if plan.use == "rows":
             self._candidates = _found(_index_alone(plan.lookup, environment), arity, rows, environment)
+            keys_alone = _keys_alone(plan.lookup, environment)
+            self._of_keys = self._candidates if keys_alone is None else _found(keys_alone, arity, rows, environment)
             self._test = None if plan.where is None else compile_predicate(plan.where, environment, arity)
             self._lists_rows = plan.where is None or not plan.has_several_columns
             self._of_values = plan.row_type is None and not isinstance(plan.columns[0].type, EventOf)
@@ -178,7 +189,9 @@ class _PlainRows(_Source):
         make, test = self._make, self._test
         candidates = list(self._candidates(outer))
         values = [make(row, *outer, True, ()) for row in candidates if test is None or test(row, *outer)]
-        return values if values or (candidates and self._of_values) else None
+        if values or not self._of_values:
+            return values or None
+        return [] if candidates or any(True for _ in self._of_keys(outer)) else None
 
 
 # ------------------------------------------------------------------ aggregations of all rows

@@ -55,13 +55,14 @@ def member(value: Any, *items: Any) -> bool | None:
 @attrs.frozen
 class Condition:
     """``strict``: three-valued. ``indexed``: what an index gives, for which the null of a key finds null; None: there is none. ``order``:
-    the sort key in which it gives rows, None for order of arrival.
+    the sort key in which it gives rows, None for order of arrival. ``bucket``: what has the equal keys, where a range is below them.
     """
 
     text: str
     strict: Callable[[Row, Row], bool | None]
     indexed: Callable[[Row, Row], bool] | None = None
     order: Callable[[Row, Row], Any] | None = None
+    bucket: Callable[[Row, Row], bool] | None = None
 
 
 CONDITIONS = (
@@ -70,7 +71,7 @@ CONDITIONS = (
     Condition("i.x > 1", lambda i, o: above(i["x"], 1), lambda i, o: above(i["x"], 1) is True, lambda i, o: i["x"]),
     Condition(
         "i.k = o.k and o.x < i.x", lambda i, o: both(equal(i["k"], o["k"]), above(i["x"], o["x"])),
-        lambda i, o: i["k"] == o["k"] and above(i["x"], o["x"]) is True, lambda i, o: i["x"]),
+        lambda i, o: i["k"] == o["k"] and above(i["x"], o["x"]) is True, lambda i, o: i["x"], lambda i, o: i["k"] == o["k"]),
     Condition("i.x + 0 = o.x", lambda i, o: equal(i["x"], o["x"])),
     Condition("i.y != o.x", lambda i, o: None if equal(i["y"], o["x"]) is None else i["y"] != o["x"]),
     Condition(
@@ -128,6 +129,8 @@ def groups(rows: list[Row]) -> list[Row]:
 
 def listed(rows: list[Row], condition: Condition | None, o: Row) -> list[Any] | None:
     found = candidates(rows, condition, o)
+    if condition is not None and condition.bucket is not None:
+        found = [row for row in rows if condition.bucket(row, o)]
     return [row["y"] for row in strict(rows, condition, o)] if found else None
 
 
