@@ -12,7 +12,7 @@ SCHEMA = (
     "create schema Basket(owner string, items Item[]);"
 )
 
-K, KG = {"T": "k"}, {"T": "k g"}
+K, KG, TU = {"T": "k"}, {"T": "k g"}, {"T": "k", "U": "u"}
 
 PATTERN = "pattern (A B) define B as B.x > A.x"
 SPLIT: list[tuple[str, dict[str, str]]] = [
@@ -107,6 +107,33 @@ SPLIT: list[tuple[str, dict[str, str]]] = [
     ("insert into X select k, x from T; insert into X select k, x + 1 as x from X(x < 3); select k, sum(x) as s from X group by k", K),
     ("create variable double least = 1; select k, sum(x) as s from T(x > least) group by k", K),
     ("select k, sum(x) as s from T group by k for grouped_delivery (k)", K),
+    # joins
+    ("select irstream a.k as k, a.n as n, b.y as y from T#time(5 msec) as a, U#time(3 msec) as b where a.k = b.u", TU),
+    ("select irstream a.k as k, b.y as y from T#keepall as a inner join U#time(4 msec) as b on a.k = b.u and a.g = b.g where a.x > b.y",
+     {"T": "k g", "U": "u g"}),
+    ("select irstream a.k as k, b.y as y from T#time(5 msec) as a left outer join U#time(3 msec) as b on a.k = b.u", TU),
+    ("select irstream a.k as k, b.u as u, a.n as n from T#time(5 msec) as a full outer join U#unique(u) as b on a.k = b.u", TU),
+    ("select irstream a.k as k, sum(b.y) as s, count(*) as c from T#time(5 msec) as a, U#keepall as b where a.k = b.u group by a.k", TU),
+    ("select irstream b.u as u, a.x as x, sum(b.y) as s from T#unique(k) as a, U#time(4 msec) as b where a.k = b.u group by b.u", TU),
+    ("select a.k as k, sum(a.x) as s from T#time(5 msec) as a left outer join U#time(3 msec) as b on a.k = b.u group by a.k", TU),
+    ("select irstream a.k as k, a.n as m, b.n as n from T#time(3 msec) as a, T#keepall as b where a.k = b.k and a.n < b.n", K),
+    ("select a.k as k, b.y as y from T as a unidirectional, U#unique(u) as b where a.k = b.u", TU),
+    ("select a.k as k, b.y as y, b.g as g from T as a unidirectional left outer join U#groupwin(u)#length(2) as b on a.k = b.u", TU),
+    ("select a.k as k, b.y as y, v.v as v from T#time(5 msec) as a, U#time(5 msec) as b, V#keepall as v "
+     "where a.k = b.u and b.u = v.place.city", {"T": "k", "U": "u", "V": "place.city"}),
+    ("insert into J select b.u as k, b.y as y from T as a unidirectional, U#unique(u) as b where a.k = b.u;"
+     "select k, sum(y) as s from J group by k", TU),
+    ("insert into A select k as kk, n from T; select irstream a.kk as k, b.y as y from A#time(4 msec) as a, U#time(3 msec) as b "
+     "where a.kk = b.u", TU),
+    # sub-queries
+    ("select k, (select sum(y) from U#time(5 msec) where u = t.k) as s from T as t", TU),
+    ("select irstream k, (select y from U#unique(u) where u = t.k) as s, n from T#time(3 msec) as t", TU),
+    ("select k, n from T as t where not exists (select * from U#time(3 msec) where u = t.k and y > t.x)", TU),
+    ("select k, n from T(exists (select * from U#keepall where u = k and y > 0))", TU),
+    ("select k, (select count(*) from T#keepall as b where b.k = a.k) as c from T as a", K),
+    ("select a.k as k, (select count(*) from V#keepall where place.city = a.k) as c from T#time(3 msec) as a, U#keepall as b "
+     "where a.k = b.u", {"T": "k", "U": "u", "V": "place.city"}),
+    ("select irstream k, count(*) as c, (select max(y) from U#keepall where u = t.k) as m from T#time(4 msec) as t group by k", TU),
 ]
 """(module, how the last statement's rows are split: properties by type)"""
 
@@ -197,6 +224,24 @@ WHOLE: list[tuple[str, str]] = [
     ("create variable int v = 1; on U set v = g", "on … set"),
     ("create variant schema Both as T, U; insert into Both select * from T; select g, count(*) as c from Both group by g", "insert into"),
     ("select id, sum(q) as s from Basket[items] group by id", "group by"),
+    # joins, sub-queries
+    ("select a.k as k, b.y as y from T#keepall as a, U#keepall as b where a.x > b.y", "the join"),
+    ("select a.k as k, b.y as y from T#length(3) as a, U#keepall as b where a.k = b.u", "the window #length"),
+    ("select a.k as k, b.n as n from T#keepall as a, T#keepall as b where a.g = b.n", "the join"),
+    ("select a.k as k, b.n as n from T#unique(k) as a, T#keepall as b where a.g = b.g", "the window #unique"),
+    ("select a.k as k, b.y as y, v.v as v from T#keepall as a, U#keepall as b, V#keepall as v where a.k = b.u and b.g = v.place.zone",
+     "the join"),
+    ("select b.u as u, sum(a.x) as s from T#keepall as a left outer join U#keepall as b on a.k = b.u group by b.u", "group by"),
+    ("select b.y as y, count(*) as c from T#keepall as a, U#keepall as b where a.k = b.u group by b.y", "group by"),
+    ("select sum(a.x) as s from T#keepall as a, U#keepall as b where a.k = b.u", "the aggregation"),
+    ("insert into J select b.y as j, b.y as y from T as a unidirectional, U#unique(u) as b where a.k = b.u;"
+     "select j, sum(y) as s from J group by j", "group by"),
+    ("select a.k as k, prev(1, a.x) as p from T#time(5 msec) as a, U#keepall as b where a.k = b.u", "prev"),
+    ("select k, (select sum(y) from U#keepall) as s from T", "the sub-query"),
+    ("select k, n from T where n in (select g from U#time(3 msec))", "the sub-query"),
+    ("select k, (select y from U#lastevent where u = t.k) as s from T as t", "the window #lastevent"),
+    ("select g, (select sum(y) from U#keepall where u = t.k) as s, sum(x) as q from T as t group by g", "group by"),
+    ("select irstream k, count(*) as c from T#time(3 msec) as t where exists (select * from U#keepall where u = t.k) group by k", "where"),
     ("insert into A select cast(ts, double) as d, x from T; select d, sum(x) as s from A group by d", "group by"),
 ]
 """(module, the operator that stands in the way)"""

@@ -25,7 +25,7 @@ Row = tuple[str, int, float, int, int, int, int]
 ROWS = st.lists(
     st.tuples(
         st.sampled_from(["a", "b", "c", "d", None]), st.integers(1, 2), st.sampled_from([0.0, 1.0, 2.0, -1.0, None]), st.integers(0, 3),
-        st.integers(-6, 6), st.sampled_from([0, 0, 1, 1, 2, 5]), st.integers(0, 1),
+        st.integers(-6, 6), st.sampled_from([0, 0, 1, 1, 2, 5]), st.integers(0, 2),
     ),
     max_size=20,
 )
@@ -136,7 +136,7 @@ def random_rows(seed: int) -> list[Row]:
     return [
         (
             random.choice("abcd"), random.randint(1, 2), random.choice([0.0, 1.0, 2.0, -1.0]), random.randint(0, 3), random.randint(-6, 6),
-            random.choice([0, 0, 1, 1, 2, 5]), random.randint(0, 1),
+            random.choice([0, 0, 1, 1, 2, 5]), random.randint(0, 2),
         )
         for _ in range(12)
     ]

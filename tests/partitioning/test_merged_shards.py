@@ -53,7 +53,7 @@ def test_shards_anyhow_are_one_engine(text: str) -> None:
 
 
 MANY: list[Row] = [
-    ("abcd"[i % 4 if i % 7 else 0], 1 + i % 2, (0.0, 2.0, -1.0, 1.0, 3.0)[i * 3 % 5], i % 4, i * 5 % 9 - 4, (0, 1, 0, 2)[i % 4], i % 3 % 2)
+    ("abcd"[i % 4 if i % 7 else 0], 1 + i % 2, (0.0, 2.0, -1.0, 1.0, 3.0)[i * 3 % 5], i % 4, i * 5 % 9 - 4, (0, 1, 0, 2)[i % 4], i % 3)
     for i in range(60)
 ]
 

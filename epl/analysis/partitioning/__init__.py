@@ -33,7 +33,7 @@ def partitioning_of(plans: Iterable[StatementPlan], *statements: StatementPlan |
     facts: list[Facts] = []
     for plan in chain:
         try:
-            facts.append(facts_of(plan, surroundings))
+            facts += facts_of(plan, surroundings)
         except NotPartitionable as stays:
             return Whole(names, plan.name, stays.operator, stays.reason)
     return _solved(names, facts)
@@ -67,6 +67,10 @@ def _why_not(graph: Graph, before: list[Demand], culprit: tuple[int, Demand]) ->
     requirement = f"it needs a split by {' or '.join('.'.join(p) for p in demand.paths)} of {graph.streams[stream].name}"
     if all(dimensions(graph, [culprit])):
         return f"{requirement}, but {' and '.join(dict.fromkeys(d.requirement() for d in before))}"
+    for meeting in graph.meetings:
+        keys = dict.fromkeys(way[n] for way in meeting.ways for n, number in enumerate(graph.numbers(meeting)) if number == stream)
+        if keys and not any(path in keys for path in demand.paths):
+            return f"{requirement}, but {meeting.requirement(keys)}"
     if all(p[0] in graph.changed[stream] for p in demand.paths):
         return f"{requirement}, which update istream changes"
     return f"{requirement}, which is not a property, as it came in, of every row that comes in there"

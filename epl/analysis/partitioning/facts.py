@@ -1,11 +1,11 @@
 """What one statement needs of a split, and what it carries on to the streams that it fills."""
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import attrs
 
-from epl.analysis.partitioning.paths import Carrying, back_through, key_paths
+from epl.analysis.partitioning.paths import Carrying, back_through, carried, key_paths
 from epl.analysis.partitioning.verdicts import Path, path_text
 from epl.event_types import EventType
 from epl.plan.expression_text import expression_text
@@ -28,18 +28,45 @@ class Demand:
 
 @attrs.frozen
 class Feed:
-    """Rows that go on to ``target``; ``stages`` lead from them back to the rows that the statement reads."""
+    """Rows that go on to ``target``; ``stages`` lead from them back to the rows that the statement reads. ``joined``: to those of one of
+    several streams, so that a property of the target is of one of them.
+    """
 
     target: EventType
     stages: tuple[Carrying, ...]
+    joined: bool = False
 
     def back(self, path: Path) -> Path | None:
         return back_through(self.stages, path)
 
 
+Way = tuple[Path, ...]
+"""A property of each of several streams: rows that have the same value in them meet."""
+
+
+@attrs.frozen
+class Meeting:
+    """Rows of the types ``reads`` meet in ``operator``: they are to be split by one of ``ways``.
+
+    ``lasting``: of which of them the operator's rows always have an event; ``feeds``: where those rows go on to, by the way of each.
+    """
+
+    statement: str
+    operator: str
+    reads: tuple[EventType, ...]
+    ways: tuple[Way, ...]
+    lasting: tuple[int, ...] = ()
+    feeds: tuple[Feed, ...] = ()
+
+    def requirement(self, keys: Iterable[Path]) -> str:
+        return f"{self.operator} of statement '{self.statement}' goes with a split by {' or '.join(map(path_text, keys))}"
+
+
 @attrs.frozen
 class Facts:
-    """``reads``: the type whose events come in, None where none do. ``changes``: properties that update istream gives other values."""
+    """``reads``: the type whose events come in, None where none do; a statement that reads several streams has facts of each.
+    ``changes``: properties that update istream gives other values. ``meetings``: of rows of several streams, in the facts of the first.
+    """
 
     statement: str
     reads: EventType | None = None
@@ -47,6 +74,7 @@ class Facts:
     feeds: tuple[Feed, ...] = ()
     changes: frozenset[str] = frozenset()
     stateful: bool = False
+    meetings: tuple[Meeting, ...] = ()
 
 
 class NotPartitionable(Exception):
@@ -70,6 +98,10 @@ class Collector:
     def add_stage(self, stage: Carrying) -> None:
         self.stages = (*self.stages, stage)
 
+    def add_columns(self, row_type: EventType, columns: Sequence[TypedExpression]) -> None:
+        """Note that rows of ``row_type`` with these columns follow."""
+        self.add_stage(carried(row_type, columns))
+
     def demand(self, operator: str, keys: Iterable[TypedExpression]) -> None:
         """Note that the operator is local to its ``keys``, expressions over the rows in front of it; raise Stays where none of them will
         do."""
@@ -83,4 +115,4 @@ class Collector:
         self.demands.append(Demand(self.statement, operator, paths))
 
 
-__all__ = ["Collector", "Demand", "Facts", "Feed", "NotPartitionable"]
+__all__ = ["Collector", "Demand", "Facts", "Feed", "Meeting", "NotPartitionable", "Way"]

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from epl.analysis.partitioning.facts import Collector, NotPartitionable
-from epl.analysis.partitioning.paths import Carrying, carried, keeps_apart, path_of
+from epl.analysis.partitioning.paths import Carrying, keeps_apart, path_of
 from epl.event_types import EventType
 from epl.plan.contained import ContainedPlan
-from epl.plan.expressions import CurrentTime, IsInsertStream, Previous, StreamProperty, TypedExpression, VariableValue
+from epl.plan.expressions import CurrentTime, IsInsertStream, Previous, StreamProperty, SubqueryValue, TypedExpression, VariableValue
 from epl.plan.result_set import AggregationPlan, OutputPlan, ResultSetPlan
 from epl.plan.statements import InsertPlan
 from epl.plan.streams import StreamPlan
@@ -42,7 +42,7 @@ SHARED_WINDOWS = {
 def contained(plan: ContainedPlan, collector: Collector) -> None:
     """Note that contained events are new rows; a key of theirs is not the row's that holds them, except for columns selected from it."""
     if plan.columns:
-        collector.add_stage(carried(plan.output_type, plan.columns))
+        collector.add_columns(plan.output_type, plan.columns)
     elif plan.forward != 0:
         collector.add_stage(Carrying({}))
 
@@ -124,7 +124,7 @@ def leaves_in_order(configs: Sequence[WindowConfig], partition_by: Sequence[Type
     return locality is not None and set(locality.keys) <= set(partition_by)
 
 
-def groups_are_steady(stream: StreamPlan, where: TypedExpression | None, plan: ResultSetPlan) -> None:
+def groups_are_steady(stream: StreamPlan, conditions: Sequence[TypedExpression], plan: ResultSetPlan) -> None:
     """Check that groups are steady: a group that counts no rows is dropped when a row of any group comes (so Esper 9.0.0), and that must
     not show.
 
@@ -136,7 +136,7 @@ def groups_are_steady(stream: StreamPlan, where: TypedExpression | None, plan: R
     if any(not c.retains and not c.groups and not c.merges for c in stream.windows):
         raise NotPartitionable("the aggregation", "of values that a window derives it is not known to be local to a key")
     keys = (*plan.group_by, *(key for a in plan.aggregations for key in a.group_by or ()))
-    asked = (("where", () if where is None else (where,)), ("group by", keys))
+    asked = (("where", conditions), ("group by", keys))
     for operator, expressions in asked:
         if any(isinstance(n, CHANGING) for e in expressions for n in e.walk()):
             reason = "what it reads may have changed when a row leaves the window; in the filter it would be asked once"
@@ -155,13 +155,13 @@ FORGETS = {
 }
 """Aggregations that are as new once all rows have left."""
 
-CHANGING = (CurrentTime, IsInsertStream, Previous, VariableValue)
+CHANGING = (CurrentTime, IsInsertStream, Previous, SubqueryValue, VariableValue)
 """Expressions that may have another value for a row when it leaves than when it came."""
 
 
-def previous(configs: Sequence[WindowConfig], *plans: object) -> None:
-    """Demand a key for prev and its relatives, which ask the data window, of which there is one: local where it is a group's."""
-    asked = any(isinstance(n, Previous) for e in expressions_of(*plans) for n in e.walk())
+def previous(configs: Sequence[WindowConfig], number: int, *plans: object) -> None:
+    """Demand a key for prev and its relatives of stream ``number``, which ask its only data window: local where it is a group's."""
+    asked = any(isinstance(n, Previous) and n.stream == number for e in expressions_of(*plans) for n in e.walk())
     if asked and (_only_window(configs) is None or not configs[0].groups):
         raise NotPartitionable("prev", "it counts the events of the window, whatever their keys; groupwin would keep them apart")
 
@@ -171,7 +171,7 @@ def previous(configs: Sequence[WindowConfig], *plans: object) -> None:
 
 def result_set(plan: ResultSetPlan, collector: Collector) -> None:
     """Look at groups, aggregations, distinct rows; what looks at the rows of all groups at once is refused."""
-    _refuse_whole_output(plan)
+    refuse_whole_output(plan)
     if plan.output is not None:
         _output(plan.output, plan)
     if plan.group_by:
@@ -187,14 +187,12 @@ def result_set(plan: ResultSetPlan, collector: Collector) -> None:
     for aggregation in plan.aggregations:
         _aggregation(aggregation, grouped=bool(plan.group_by), collector=collector)
     if plan.distinct:
-        collector.demand("select distinct", plan.columns if plan.forward is None else _all_properties(plan.output_type))
+        collector.demand("select distinct", plan.columns if plan.forward is None else _all_properties(plan.output_type, plan.forward))
     if plan.forward is None:
-        collector.add_stage(carried(plan.output_type, plan.columns))
+        collector.add_columns(plan.output_type, plan.columns)
 
 
-def _refuse_whole_output(plan: ResultSetPlan) -> None:
-    if plan.arity > 1 or plan.unidirectional:
-        raise NotPartitionable("the join", "joins are not known to be local to a key")
+def refuse_whole_output(plan: ResultSetPlan) -> None:
     if plan.order_by or any(level.order_by for level in plan.levels):
         raise NotPartitionable("order by", "it sorts rows of all keys")
     if plan.limit is not None:
@@ -228,8 +226,8 @@ def _aggregation(plan: AggregationPlan, *, grouped: bool, collector: Collector) 
         collector.demand(f"the aggregation {plan.function} with group_by", plan.group_by)
 
 
-def _all_properties(event_type: EventType) -> tuple[TypedExpression, ...]:
-    return tuple(StreamProperty(type=p.type, stream=0, name=p.name) for p in event_type.properties.values())
+def _all_properties(event_type: EventType, stream: int) -> tuple[TypedExpression, ...]:
+    return tuple(StreamProperty(type=p.type, stream=stream, name=p.name) for p in event_type.properties.values())
 
 
 def insertion(plan: InsertPlan, row_type: EventType) -> Carrying:
@@ -248,4 +246,7 @@ def insertion(plan: InsertPlan, row_type: EventType) -> Carrying:
     return Carrying(columns)
 
 
-__all__ = ["CHANGING", "contained", "groups_are_steady", "insertion", "leaves_in_order", "previous", "result_set", "windows"]
+__all__ = [
+    "CHANGING", "contained", "groups_are_steady", "insertion", "leaves_in_order", "previous", "refuse_whole_output", "result_set",
+    "windows",
+]

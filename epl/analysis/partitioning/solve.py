@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import attrs
 
 from epl.analysis.partitioning.chain import related
-from epl.analysis.partitioning.facts import Demand, Facts, Feed
+from epl.analysis.partitioning.facts import Demand, Facts, Feed, Meeting
 from epl.analysis.partitioning.verdicts import Path
 from epl.event_types import EventType
 
@@ -33,6 +33,11 @@ class Edge:
     def back(self, path: Path) -> Path | None:
         return path if self.feed is None else self.feed.back(path)
 
+    @property
+    def joined(self) -> bool:
+        """Whether another stream may have the property instead."""
+        return self.feed is not None and self.feed.joined
+
 
 class Graph:
     """The streams of a chain of statements, and how rows go from one to the other."""
@@ -51,10 +56,15 @@ class Graph:
         self.edges += [
             Edge(i, j, None) for i, sub in enumerate(self.streams) for j, stream in enumerate(self.streams) if i != j and sub.is_a(stream)
         ]
+        self.meetings = [meeting for fact in facts for meeting in fact.meetings]
         self.changed = [
             frozenset(name for fact in facts if fact.reads is not None and related(fact.reads, s) for name in fact.changes)
             for s in self.streams
         ]
+
+    def numbers(self, meeting: Meeting) -> list[int]:
+        """Return the numbers of the streams whose rows meet."""
+        return [self.number[id(each)] for each in meeting.reads]
 
     @property
     def roots(self) -> list[int]:
@@ -79,6 +89,9 @@ class Graph:
             for edge in self.edges:
                 if edge.target in leader:
                     leader[edge.source] = leader[edge.target] = min(leader[edge.source], leader[edge.target])
+            for meeting in self.meetings:
+                numbers = [number for number in self.numbers(meeting) if number in leader]
+                leader.update(dict.fromkeys(numbers, min(leader[number] for number in numbers)) if numbers else {})
         return [[i for i in sorted(needy) if leader[i] == first] for first in sorted(set(leader.values()))]
 
 
@@ -126,8 +139,19 @@ def _agrees(graph: Graph, dimension: Dimension, latest: int) -> bool:
     return all(
         edge.back(dimension[edge.target]) == dimension[edge.source]
         for edge in graph.edges
-        if latest in (edge.source, edge.target) and edge.source in dimension and edge.target in dimension
-    )
+        if not edge.joined and latest in (edge.source, edge.target) and edge.source in dimension and edge.target in dimension
+    ) and all(_is_met(graph, meeting, dimension) for meeting in graph.meetings)
+
+
+def _is_met(graph: Graph, meeting: Meeting, dimension: Dimension) -> bool:
+    """Return whether the rows meet, and carry the property on to the streams that they fill, as far as the dimension has them."""
+    paths = [dimension.get(number) for number in graph.numbers(meeting)]
+    if not any(all(path in (None, key) for path, key in zip(paths, way)) for way in meeting.ways):
+        return False
+    if None in paths or not meeting.feeds:
+        return True
+    targets = [i for i, stream in enumerate(graph.streams) if i in dimension and meeting.feeds[0].target.is_a(stream)]
+    return all(any(meeting.feeds[n].back(dimension[i]) == paths[n] for n in meeting.lasting) for i in targets)
 
 
 def keys_of(graph: Graph, solutions: Sequence[Sequence[Dimension]]) -> dict[str, tuple[Path, ...]]:

@@ -1,11 +1,14 @@
 """What each class of statement needs of a split. FACTS is explicit: a class that is missing there is refused by name."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from epl.analysis.partitioning.facts import Collector, Facts, Feed, NotPartitionable
-from epl.analysis.partitioning.operators import contained, groups_are_steady, insertion, previous, result_set, windows
+import attrs
+
+from epl.analysis.partitioning.facts import Collector, Demand, Facts, Feed, NotPartitionable
+from epl.analysis.partitioning.meetings import JoinedRows, subquery_meeting
+from epl.analysis.partitioning.operators import contained, groups_are_steady, insertion, previous, refuse_whole_output, result_set, windows
 from epl.analysis.partitioning.paths import Carrying, carried
 from epl.analysis.partitioning.row_patterns import row_recognition
 from epl.event_types import EventType
@@ -15,8 +18,9 @@ from epl.plan.on_statements import OnSetPlan, UpdateIstreamPlan
 from epl.plan.result_set import OutputPlan
 from epl.plan.splitting import OnSplitPlan, SplitBranchPlan
 from epl.plan.statements import BodyPlan, CreateExpressionPlan, CreateSchemaPlan, CreateVariablePlan, SelectPlan, StatementPlan
-from epl.plan.streams import StreamPlan, filter_of, only_stream
+from epl.plan.streams import StreamPlan, filter_of
 from epl.plan.structs import StructAs
+from epl.plan.subqueries import subqueries_in
 from epl.plan.walk import expressions_of, plans_of
 from epl.settings import Settings
 
@@ -27,7 +31,7 @@ PURE: frozenset[type[typed.TypedExpression]] = frozenset({
     typed.Order, typed.Range, typed.Membership, typed.Quantified, typed.LikeMatch, typed.RegexpMatch, typed.Conditional, typed.Coalesce,
     typed.Extreme, typed.SameEvent, typed.Cast, typed.TypeTest, typed.TypeNameOf, typed.NewArrayOf, typed.NewArraySized, typed.NewStructOf,
     typed.Function, typed.Invoke, typed.Previous, typed.Aggregated, typed.AggregationMethodCall, typed.GroupingCall, typed.TimeSpan,
-    typed.Single, StructAs,
+    typed.Single, typed.SubqueryValue, StructAs,
 })
 """Expressions whose value depends on the row, its group, engine time and variables alone (prev: see ``operators.previous``)."""
 
@@ -51,14 +55,16 @@ class OtherStatements:
         self.states_limited = settings.max_states is not None
 
 
-def facts_of(plan: StatementPlan, surroundings: OtherStatements) -> Facts:
-    """Raise Stays where the statement's rows have to stay together."""
+def facts_of(plan: StatementPlan, surroundings: OtherStatements) -> Sequence[Facts]:
+    """Return the facts of each stream that the statement reads. Raise NotPartitionable where its rows have to stay together."""
     builder = FACTS.get(type(plan.body))
     if builder is None:
         raise NotPartitionable(plan.kind, "this kind of statement is not known to be local to a key")
+    if plan.body.subqueries and not isinstance(plan.body, SelectPlan):
+        raise NotPartitionable("the sub-query", "in this kind of statement it is not known to be local to a key")
     facts = builder(plan, plan.body, surroundings)
     _check_expressions(plan.body, surroundings)
-    return facts
+    return [facts] if isinstance(facts, Facts) else facts
 
 
 def _check_expressions(body: BodyPlan, surroundings: OtherStatements) -> None:
@@ -75,9 +81,8 @@ def _check_expressions(body: BodyPlan, surroundings: OtherStatements) -> None:
 
 
 def _together(what: str) -> NotPartitionable:
-    """The refusal of a join, or of a stream over something else than a filter."""
-    operator = "the join" if what == "more than one stream" else f"the stream over {what}"
-    return NotPartitionable(operator, "it is not known to be local to a key")
+    """The refusal of a stream over something else than a filter."""
+    return NotPartitionable(f"the stream over {what}", "it is not known to be local to a key")
 
 
 def _stream(stream: StreamPlan, collector: Collector) -> EventType:
@@ -91,28 +96,77 @@ def _stream(stream: StreamPlan, collector: Collector) -> EventType:
     return read
 
 
-def _select(statement: StatementPlan, plan: SelectPlan, surroundings: OtherStatements) -> Facts:
+def _select(statement: StatementPlan, plan: SelectPlan, surroundings: OtherStatements) -> Sequence[Facts]:
     if any(historical_of(stream) is not None for stream in plan.streams):
-        return _enrichment(statement, plan)
-    stream, rows, collector = only_stream(plan.streams, _together), plan.result_set, Collector(statement.name)
-    read = _stream(stream, collector)
+        return [_enrichment(statement, plan)]
+    sides = [Collector(statement.name) for _ in plan.streams]
+    reads = [_stream(stream, side) for stream, side in zip(plan.streams, sides)]
+    collector = sides[0] if plan.join is None else JoinedRows(statement.name, plan.join, sides)
+    asked = _subqueries(statement, plan, sides, reads)
     if plan.row_recognition is not None:
-        row_recognition(plan.row_recognition, stream.windows, surroundings.states_limited, collector)
-    previous(stream.windows, rows, plan.where)
-    groups_are_steady(stream, plan.where, rows)
+        row_recognition(plan.row_recognition, plan.streams[0].windows, surroundings.states_limited, collector)
+    rows = plan.result_set
+    for number, stream in enumerate(plan.streams):
+        previous(stream.windows, number, rows, plan.where)
+        groups_are_steady(stream, (*expressions_of(plan.join), *expressions_of(plan.where)), rows)
     result_set(rows, collector)
-    feeds: tuple[Feed, ...] = ()
+    if rows.forward is not None:
+        for number, side in enumerate(sides):
+            side.add_stage(Carrying() if number == rows.forward else Carrying({}))
+    target = None
     if plan.insert is not None:
-        collector.add_stage(insertion(plan.insert, rows.output_type))
-        feeds = (Feed(plan.insert.target, collector.stages),)
-    return Facts(statement.name, read, tuple(collector.demands), feeds, stateful=collector.stateful)
+        target = plan.insert.target
+        for side in sides:
+            side.add_stage(insertion(plan.insert, rows.output_type))
+    feeds = [() if target is None else (Feed(target, side.stages, joined=len(sides) > 1),) for side in sides]
+    if not isinstance(collector, JoinedRows):
+        own = [Facts(statement.name, reads[0], tuple(collector.demands), feeds[0], stateful=collector.stateful)]
+    else:
+        meeting = attrs.evolve(collector.meeting(reads), feeds=tuple(feed for each in feeds for feed in each))
+        own = [
+            Facts(statement.name, read, collector.demands_of(number, meeting.ways), feeds[number], stateful=True,
+                  meetings=() if number else (meeting,))
+            for number, read in enumerate(reads)]  # fmt: skip
+    return [*own, *asked]
+
+
+def _subqueries(statement: StatementPlan, plan: SelectPlan, sides: Sequence[Collector], reads: Sequence[EventType]) -> list[Facts]:
+    """Return the facts of the sub-queries' streams, and of the streams whose rows meet theirs."""
+    facts: list[Facts] = []
+    elsewhere = (plan.row_recognition, *(part for stream in plan.streams for part in (stream.contained, stream.windows)))
+    if any(True for _ in subqueries_in(elsewhere, plan.subqueries)):
+        raise NotPartitionable("the sub-query", "where it is, it is not known to be local to a key")
+    for number, stream in enumerate(plan.streams):
+        for node in _asked(stream.source):
+            facts += _subquery(statement.name, node, [Collector(statement.name)], reads[number:])
+    for node in _asked(plan.join, plan.where, plan.result_set, plan.insert, plan.delivery):
+        facts += _subquery(statement.name, node, sides, reads)
+    return facts
+
+
+def _asked(*parts: object) -> Iterable[typed.SubqueryValue]:
+    return dict.fromkeys(n for e in expressions_of(*parts) for n in e.walk() if isinstance(n, typed.SubqueryValue))
+
+
+def _subquery(statement: str, node: typed.SubqueryValue, sides: Sequence[Collector], reads: Sequence[EventType]) -> Iterator[Facts]:
+    inner = Collector(statement)
+    read = _stream(node.plan.stream, inner)
+    if any(isinstance(n, typed.Previous) for e in expressions_of(node.plan) for n in e.walk()):
+        raise NotPartitionable("prev", "in a sub-query it is not known to be local to a key")
+    number, meeting = subquery_meeting(statement, node, inner, sides, reads, read)
+    asking, asked = (tuple(dict.fromkeys(way[side] for way in meeting.ways)) for side in (0, 1))
+    yield Facts(statement, reads[number], (Demand(statement, meeting.operator, asking),), stateful=True, meetings=(meeting,))
+    yield Facts(statement, read, (*inner.demands, Demand(statement, meeting.operator, asked)), stateful=True)
 
 
 def _enrichment(statement: StatementPlan, plan: SelectPlan) -> Facts:
     """A stream without window beside historical ones, which answer each engine alike: nothing is kept from one event to the next."""
     numbers = [number for number, stream in enumerate(plan.streams) if historical_of(stream) is None]
     if len(numbers) != 1 or plan.streams[numbers[0]].windows:
-        raise _together("more than one stream")
+        raise NotPartitionable("the join", "with historical streams it is local to a key only where one stream without window drives it")
+    if plan.subqueries or plan.result_set.aggregations or plan.result_set.group_by or plan.result_set.distinct:
+        raise NotPartitionable("the join", "with historical streams, what looks at several rows is not known to be local to a key")
+    refuse_whole_output(plan.result_set)
     rows, collector = plan.result_set, Collector(statement.name)
     read = _stream(plan.streams[numbers[0]], collector)
     if rows.output is not None:
@@ -163,7 +217,7 @@ def _declaration(statement: StatementPlan, plan: BodyPlan, surroundings: OtherSt
     return Facts(statement.name)
 
 
-FACTS: Mapping[type[BodyPlan], Callable[[StatementPlan, Any, OtherStatements], Facts]] = {
+FACTS: Mapping[type[BodyPlan], Callable[[StatementPlan, Any, OtherStatements], Facts | Sequence[Facts]]] = {
     SelectPlan: _select,
     OnSplitPlan: _split,
     UpdateIstreamPlan: _update,
