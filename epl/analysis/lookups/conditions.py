@@ -29,7 +29,7 @@ from epl.plan.expressions import (
     TypedExpression,
 )
 from epl.plan.lookups import Bounds
-from epl.value_types import BOXED_BOOLEAN, MapType, Scalar, is_null
+from epl.value_types import BOOLEAN, BOXED_BOOLEAN, NULL, MapType, Scalar, is_null
 
 NUMBERS = ("byte", "short", "int", "long", "float", "double")
 WHOLE = ("byte", "short", "int", "long", "BigInteger")
@@ -169,7 +169,8 @@ class _Sides:
             bounds = Bounds(
                 low=exact_operand(node.low), high=exact_operand(node.high), include_low=node.include_low, include_high=node.include_high,
                 swap=node.swap, outside=node.negated)
-            yield Condition(node, RangeKey(self._key(node.value), bounds, is_computed(node.value)))
+            computed = is_computed(node.value)
+            yield Condition(node if computed else _with_ends(node), RangeKey(self._key(node.value), bounds, computed))
             return
         if self._is_known(node.value) and all(self._is_sorted(end) and not is_computed(end) for end in ends):
             # so does Esper: its sorted indexes of the two ends find rows of which the low end comes first, whatever the condition says
@@ -195,6 +196,17 @@ class _Sides:
                 keys = tuple(dict.fromkeys(map(self._key, items)))
                 return Condition(node, SeveralKeys(keys, exact_operand(values[0])))
         return Condition(node)
+
+
+def _with_ends(node: Range) -> TypedExpression:
+    """Return the condition where it is evaluated on rows that another index gives: as Esper's index, ``not between`` finds nothing where an
+    end is null."""
+    ends = [end for end in (node.low, node.high) if end.type.nullable and not isinstance(end, Constant)]
+    if not node.negated or not ends:
+        return node
+    null = Constant(type=NULL, value=None)
+    there = [Equality(type=BOOLEAN, left=end, right=null, negated=True, null_safe=True) for end in ends]
+    return Logic(type=node.type, operator="and", operands=(*there, node))
 
 
 def _equal_pairs(node: TypedExpression) -> Iterator[tuple[TypedExpression, TypedExpression]]:
