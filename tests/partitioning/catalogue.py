@@ -131,6 +131,8 @@ SPLIT: list[tuple[str, dict[str, str]]] = [
     ("select k, n from T as t where not exists (select * from U#time(3 msec) where u = t.k and y > t.x)", TU),
     ("select k, n from T(exists (select * from U#keepall where u = k and y > 0))", TU),
     ("select k, (select count(*) from T#keepall as b where b.k = a.k) as c from T as a", K),
+    ("select k, n in (select g from U#keepall where u = t.k) as i, g = all (select g from U#time(3 msec) where u = t.k) as a from T as t",
+     TU),
     ("select a.k as k, (select count(*) from V#keepall where place.city = a.k) as c from T#time(3 msec) as a, U#keepall as b "
      "where a.k = b.u", {"T": "k", "U": "u", "V": "place.city"}),
     ("select irstream k, count(*) as c, (select max(y) from U#keepall where u = t.k) as m from T#time(4 msec) as t group by k", TU),

@@ -116,14 +116,21 @@ def subquery_meeting(
     asked = [each.stream for each in node.outer if isinstance(each, StreamEvent)]
     if len(asked) == len(node.outer):
         streams = [inner, *(outer[number] for number in asked)]
-        pairs = [(one, other) for left, right in equalities(plan.lookup.applied)
-                 for one in _places(left, streams) for other in _places(right, streams)]  # fmt: skip
+        pairs = [(one, other) for key, value in _looked_up(plan) for one in _places(key, streams) for other in _places(value, streams)]
         for place, number in enumerate(asked, 1):
             candidates = [_way(one, other, place) for one, other in pairs]
             ways = tuple(dict.fromkeys(way for way in candidates if way is not None))
             if ways:
                 return number, Meeting(statement, "the sub-query", (reads[number], row_type), ways)
     raise NotPartitionable("the sub-query", "its where clause does not say that a property of its rows equals one of the statement's")
+
+
+def _looked_up(plan: SubqueryPlan) -> Iterable[tuple[TypedExpression, TypedExpression]]:
+    """Return the keys of the rows that are read, and the outer values that they equal, null included."""
+    lookup = plan.lookup
+    if lookup is None or lookup.index is None or lookup.listed or lookup.others:
+        return ()
+    return zip(lookup.index.hash, lookup.keys, strict=True)
 
 
 def _way(one: Place, other: Place, outer: int) -> Way | None:

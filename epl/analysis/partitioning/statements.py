@@ -71,8 +71,6 @@ def _check_expressions(body: BodyPlan, surroundings: OtherStatements) -> None:
     for node in (n for e in expressions_of(body) for n in e.walk()):
         if isinstance(node, typed.Prior):
             raise NotPartitionable("prior", "it counts the events of the stream, whatever their keys")
-        if isinstance(node, typed.SubqueryValue):
-            raise NotPartitionable("the sub-query", "its rows are those of all keys")
         if type(node) not in PURE:
             raise NotPartitionable(type(node).__name__, "this expression is not known to be local to a key")
         if isinstance(node, typed.VariableValue) and node.name in surroundings.variables:
