@@ -72,6 +72,18 @@ def test_lookups() -> None:
     assert emitted["exceeded"] == [{"account": "a1", "amount": 1100.0, "most": 1000.0}]
 
 
+def test_subqueries() -> None:
+    assert load("subqueries").main() == [
+        ("priced", {"id": "o1", "value": 2000.0}),
+        ("priced", {"id": "o2", "value": 1050.0}),
+        ("blocked", {"id": "o2", "account": "a9"}),
+        ("priced", {"id": "o3", "value": None}),
+        ("large", {"id": "o3", "account": {"purchases": 2, "mean": 50.0}}),
+        ("unpaid", {"id": "o2", "account": "a9"}),
+        ("unpaid", {"id": "o3", "account": "a1"}),
+    ]
+
+
 def test_ported_market_data_monitor() -> None:
     assert load("ported/market_data").main() == [
         {"at": 9100, "feed": "SOUTH", "average": 18.333333333333332, "ticks": 5},
