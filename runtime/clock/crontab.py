@@ -3,6 +3,8 @@
 Serves ``output at``, ``timer:at`` and contexts. Learnt from recorded schedules:
 
 - A field of seconds that is not written is 0; minutes, hours, months and seconds take ``last`` for any.
+- Where milliseconds are not written, a time is as much later than a full second as the time from which it is computed: from 0.5 s on, every
+  second means 1.5 s, 2.5 s …
 - ``last`` as a day of month is the month's last; ``n weekday`` the day from Monday to Friday nearest to the n-th within the month;
   ``lastweekday`` the last such day. As a day of week ``last`` is Saturday (6; Sunday is 0), ``n last`` the month's last such day. One of
   these set, the other field of days is not looked at.
@@ -69,16 +71,18 @@ class Crontab:
             )
         zone = fields[6].value if len(fields) > 6 else None
         self._zone = zone_of(settings.time_zone if zone is None else str(constant(zone)))
-        self._offset = _subsecond(fields[7:], constant, self._per_second)
+        self._subsecond = _subsecond(fields[7:], constant, self._per_second) if len(fields) > 7 else None
+        """None: that of the time from which the next one is computed."""
 
     def next_after(self, now: int) -> int | None:
         """Return the first due time later than ``now``."""
-        start = datetime.datetime.fromtimestamp((now - self._offset) // self._per_second + 1, self._zone).replace(tzinfo=None)
+        subsecond = now % self._per_second if self._subsecond is None else self._subsecond
+        start = datetime.datetime.fromtimestamp((now - subsecond) // self._per_second + 1, self._zone).replace(tzinfo=None)
         while True:
             local = self._next_local(start)
             if local is None:
                 return None
-            due = self._instant(local) * self._per_second + self._offset
+            due = self._instant(local) * self._per_second + subsecond
             if due > now:
                 return due
             start = local + datetime.timedelta(seconds=1)
